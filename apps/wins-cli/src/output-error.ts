@@ -2,11 +2,7 @@ import { fileSystemError } from '@wins/trusted-files';
 import { messageOf } from '@wins/base';
 import { CommandError } from './command-error.js';
 
-/**
- * Returns the error for output that cannot be written.
- *
- * @param tried - Description of the failed write.
- */
+/** Returns the error for output that cannot be written. @param tried - Description of the failed write. */
 export function outputError(tried: string, cause: Error): CommandError {
   return new CommandError(`cannot write ${tried}: ${foundIn(cause)}`, undefined, { cause });
 }

@@ -20,7 +20,6 @@ const CLEAR = '\r\u001b[K';
 /**
  * Shows a pending operation and its duration: one terminal line, rewritten each second until disposal clears it. Without a terminal nothing
  * is written.
- *
  * @param text - Name of the pending operation; foreign text in it is escaped.
  */
 export function showProgress(

@@ -35,7 +35,6 @@ export interface Daemon {
  *
  * The order matters: the daemon that owns the pipe is the only one of that name, so leftovers of an earlier daemon are ended after this one
  * owns the pipe and before it serves a client.
- *
  * @throws PipeError when a pipe cannot be served.
  */
 export async function startDaemon(parts: DaemonParts): Promise<Daemon> {

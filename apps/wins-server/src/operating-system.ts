@@ -15,7 +15,6 @@ export interface OperatingSystem {
   readonly processHost: () => ProcessHost;
   /**
    * Creates the system-specific parts of a daemon.
-   *
    * @param logger - Receives warnings about missing features of this system.
    * @param pipeAccess - SDDL with the accounts that may open the pipes on Windows. Default: administrators and SYSTEM.
    * @throws WindowsError `invalidArgument` for an invalid `pipeAccess`.
@@ -60,11 +59,7 @@ export interface DaemonSystem {
 
 /** Starts and recognises processes that outlive the daemon. */
 export interface ProcessesApart {
-  /**
-   * Starts a program outside the job of this process, without a window or input.
-   *
-   * @throws WindowsError.
-   */
+  /** Starts a program outside the job of this process, without a window or input. @throws WindowsError. */
   start(
     program: Readonly<{
       file: string;

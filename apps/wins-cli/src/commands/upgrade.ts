@@ -118,7 +118,6 @@ async function permitDrops({ config, configs, ...options }: UpgradeOptions): Pro
 
 /**
  * Counts the attempts, because each attempt stops the serving daemon and a client may repeat it without end.
- *
  * @returns The number of this attempt; or the earlier result of the same name, if it is the latest and was rolled back for good.
  */
 async function nextAttempt(
@@ -235,7 +234,6 @@ async function report(
 
 /**
  * Runs the helper through the daemon.
- *
  * @returns The report of the helper; undefined when the daemon went away before the report.
  * @throws CommandError when there is no answer before the deadline.
  */

@@ -9,7 +9,6 @@ const EVERY_MS = 1000;
 /**
  * Prints an answer at once, and again after each change, until this program is interrupted or the reader closes the stream. It polls, as
  * `docker stats` does, because earlier daemons have no call that reports changes.
- *
  * @throws Any error of `ask`.
  */
 export async function watchAnswer(

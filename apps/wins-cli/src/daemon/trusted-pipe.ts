@@ -5,7 +5,6 @@ import { loadWindowsClient } from './load-windows-client.js';
 /**
  * Connects to a pipe of the daemon. On Windows the server must be the service or a privileged process, because the first process to claim a
  * pipe's name gets it.
- *
  * @throws PipeError as `connectPipe` does.
  */
 export function connectTrustedPipe(

@@ -56,7 +56,6 @@ const ABANDONED_AFTER_MS = 10 * 60_000;
  *
  * On Windows a new file gets the inherited access list of its folder. Elsewhere it gets the mode of the file that it replaces, else that of
  * the source, without write permission for others. The folder is not created, because the owner of the host decides who may use it.
- *
  * @throws CommandError 127: source or target folder is missing. 126: wrong digest, a source above 512 MiB, or a source or target that is
  * not a regular file. 125: any other error. The target is untouched in all cases.
  */

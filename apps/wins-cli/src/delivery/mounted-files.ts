@@ -21,11 +21,7 @@ export interface MountedFile {
   readonly name: string;
 }
 
-/**
- * Parses `PATH=NAME` words.
- *
- * @throws UsageError for a word that is not `PATH=NAME`. The daemon validates the names.
- */
+/** Parses `PATH=NAME` words. @throws UsageError for a word that is not `PATH=NAME`. The daemon validates the names. */
 export function readMounts(words: readonly string[] = []): readonly MountedFile[] {
   return words.map((word) => {
     const at = word.lastIndexOf('=');
@@ -53,7 +49,6 @@ export async function readFiles(mounts: readonly MountedFile[]): Promise<RunFile
 /**
  * Sends each later content of the files until it is disposed. When a file is missing or the daemon refuses it, the run keeps the last
  * content, and `say` receives the reason once.
- *
  * @param files - Contents that the run was started with.
  */
 export function followFiles(

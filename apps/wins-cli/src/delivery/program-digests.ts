@@ -10,7 +10,6 @@ export interface ProgramDigests {
 
 /**
  * Computes the digests of a program in this container. The daemon runs the program only when the host has the same bytes at the same path.
- *
  * @param option - Option that named the program.
  * @throws CommandError (127) when the file is missing or cannot be read.
  */

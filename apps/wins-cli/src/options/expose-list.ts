@@ -4,7 +4,6 @@ import { parsePort } from '../tunnel/parse-port.js';
 
 /**
  * Parses the entries of `--exposes`: `TCP:80`, `UDP:4789-4790`. The protocol is `TCP` or `UDP` in any case; a range includes both ends.
- *
  * @throws UsageError that names the entry and its fault.
  */
 export function parseExposes(entries: readonly string[]): ProcessExpose[] {

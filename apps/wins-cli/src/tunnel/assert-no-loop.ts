@@ -9,7 +9,6 @@ const REACHED_BY_LOOPBACK: ReadonlySet<string | undefined> = new Set([
 /**
  * Refuses ports that would lead back to this program: the daemon dials the loopback of its host, and on the same host this program listens
  * there. Each connection would return as a new one until no stream is left.
- *
  * @param address - Listen address of the published ports; undefined means all addresses.
  * @throws CommandError that names the first such port and a remedy.
  */

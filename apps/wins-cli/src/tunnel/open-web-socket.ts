@@ -14,7 +14,6 @@ export interface TunnelPipe {
 
 /**
  * Connects to the tunnel pipe and performs the handshake.
- *
  * @throws PipeError when the pipe cannot be reached; Error when the server does not complete the handshake; the reason of the signal; any
  * error of `opened`.
  */

@@ -4,7 +4,6 @@ const HIGHEST_PORT = 65535;
 
 /**
  * Parses a port of a list option: 1 to 65535, digits only.
- *
  * @param entry - List entry that contains the port, for the error.
  * @throws UsageError that names the entry and the invalid port.
  */

@@ -43,7 +43,6 @@ export class PortTrials {
 
   /**
    * Opens a stream to a port, through `shared` once the port is known to be allowed.
-   *
    * @throws {TunnelError} `connectRefused`; `tooManyStreams` while the maximum number of trials is running; any error of opening a tunnel.
    */
   connect(shared: ClientTunnel, port: number): TunnelStream | Promise<TunnelStream> {

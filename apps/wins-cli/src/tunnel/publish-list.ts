@@ -40,7 +40,6 @@ function parseEntry(entry: string): PublishedPort[] {
 /**
  * Parses the entries of `--publish`: `TCP:80`, `TCP:80-81`, `TCP:8080:9796` (container port, host port), also with ranges. The protocol is
  * `TCP` or `UDP` in any case; a range includes both ends.
- *
  * @returns At least one port; each container port appears once per protocol, in the order of the entries.
  * @throws UsageError that names the entry and its fault.
  */

@@ -24,7 +24,6 @@ const ADVICE: Readonly<Partial<Record<TunnelErrorCode, string>>> = {
 
 /**
  * Listens on a published port.
- *
  * @param address - Literal address; undefined means all addresses, including IPv6 where available.
  * @throws CommandError that names the port and a remedy.
  */

@@ -60,7 +60,6 @@ export class TunnelKeeper {
 
   /**
    * Opens the first tunnel, and keeps a tunnel open until `close()`.
-   *
    * @param waitTimeoutMs - Time during which failed attempts are repeated; 0 makes one attempt.
    * @throws The error of the last attempt.
    */
@@ -76,7 +75,6 @@ export class TunnelKeeper {
 
   /**
    * Opens a stream to a port of the host, at once or when the tunnel is up again.
-   *
    * @throws Error when the tunnel stays down too long or the keeper is closed; for a Go daemon also the errors of {@link
    * PortTrials.connect}.
    */
@@ -91,7 +89,6 @@ export class TunnelKeeper {
 
   /**
    * Opens a UDP flow to a port of the host. It does not wait for the tunnel, because datagrams may be lost.
-   *
    * @throws {TunnelError} `sessionEnded` while the tunnel is down; any error of the tunnel's `openFlow`.
    */
   openFlow(port: number, events: UdpFlowEvents): UdpFlow {

@@ -41,7 +41,6 @@ export async function showEvents(
 
 /**
  * Yields the events of the daemon, or of the disk when the daemon cannot be queried.
- *
  * @param fromDisk - Called before events from the disk, with the reason, or when there are none.
  * @throws DaemonCallError, also when the daemon refuses and the disk has no events.
  */

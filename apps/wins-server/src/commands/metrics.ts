@@ -4,7 +4,6 @@ import { callRunningDaemon, type RunningDaemonOptions } from './running-daemon.j
 
 /**
  * `wins srv metrics`: prints all metrics of the running daemon, in the text format of Prometheus.
- *
  * @throws DaemonCallError with an exit code: 69 without a daemon, or when its metrics are off; 77 when the user is not an administrator.
  */
 export async function showMetrics(

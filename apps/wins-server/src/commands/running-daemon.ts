@@ -48,7 +48,6 @@ interface Attempt {
 
 /**
  * Queries the running daemon of this host, on its administrators' pipe if it has one.
- *
  * @throws DaemonCallError with an exit code: 69 without a daemon; 77 when it refuses, or when another program serves its pipe.
  */
 export async function askRunningDaemon<Answer>(

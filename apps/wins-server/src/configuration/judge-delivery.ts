@@ -47,7 +47,6 @@ const NOTHING: GuardedParts = { whiteList: { processPaths: [], proxyPorts: [] } 
  *
  * The existing file counts as a config when it parses as one. Otherwise no loss can be detected here, but a daemon that serves with guarded
  * keys then refuses the new file.
- *
  * @throws TrustedFileError for a file that cannot be read.
  */
 export async function judgeDelivery(offered: OfferedFile): Promise<JudgedFile> {

@@ -6,7 +6,6 @@ import { allowedBy } from './allowed-executables.js';
 
 /**
  * Judges whether a config would allow a start on this host. If the entry pins digests and none is given, the file at the path is hashed.
- *
  * @throws TrustedFileError when that file cannot be read.
  */
 export async function judgeStartHere(

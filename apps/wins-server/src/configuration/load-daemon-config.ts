@@ -16,7 +16,6 @@ export interface DaemonConfigOptions {
 
 /**
  * Loads and judges the config of the daemon. Only administrators and this user may be able to change or replace the file.
- *
  * @param named - Explicitly named file, which must exist. Default: the system's config file, which may be absent.
  * @throws ConfigError
  */

@@ -66,7 +66,6 @@ export interface DoctorHost {
   missingKeys(before: GuardedParts, loaded: LoadedConfig): Promise<readonly GuardedKey[]>;
   /**
    * Loads the config that the daemon served last, which a start uses when the file is unusable; undefined when none is stored.
-   *
    * @throws ConfigError
    */
   loadKeptConfig(): Promise<LoadedConfig | undefined>;

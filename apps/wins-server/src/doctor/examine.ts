@@ -15,7 +15,6 @@ const CHECKS: readonly Check[] = [checkDaemon, checkAudit, checkDisk, checkHisto
 
 /**
  * Examines a host, one check after another; a failing check does not stop the others.
- *
  * @param features - Features whose checks run. Default: all features of this program.
  */
 export async function examine(

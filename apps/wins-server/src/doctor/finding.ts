@@ -24,7 +24,6 @@ export function warning(check: string, found: string, advice: string): Finding {
 
 /**
  * Creates a warning that a check could not be completed.
- *
  * @param what - Fact that could not be determined, such as `the state of csi-proxy`. Default: the whole subject of the check.
  */
 export function cannotTell(check: string, error: unknown, what?: string): Finding {

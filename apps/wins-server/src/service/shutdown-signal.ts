@@ -26,7 +26,6 @@ export interface ShutdownSignal extends Disposable {
 
 /**
  * Listens for signals that end the daemon, and for uncaught errors, until disposal.
- *
  * @param place - A service ignores the Windows console, so that it continues when a user logs off.
  */
 export function listenForShutdown(place: 'terminal' | 'service' = 'terminal'): ShutdownSignal {

@@ -8,7 +8,6 @@ const ADMINISTRATORS_AND_SYSTEM = 'D:P(A;;GA;;;BA)(A;;GA;;;SY)';
 /**
  * Writes the service's stacks at each signal of `Global\stackdump-PID`, as the original does. If that name is taken, the function is
  * disabled and the log reports it. Disposal ends it.
- *
  * @param folder - Log folder, which only administrators can read.
  */
 export function listenForStackDump(folder: string, logger: Logger): AsyncDisposable {

@@ -3,7 +3,6 @@ import { open } from 'node:fs/promises';
 
 /**
  * Returns the files `NAME.NUMBER.log` of a log, oldest first. Other files of the folder are ignored.
- *
  * @throws any error of Node for a folder that cannot be read.
  */
 export async function logFiles(folder: string, prefix: string): Promise<readonly string[]> {
@@ -11,11 +10,7 @@ export async function logFiles(folder: string, prefix: string): Promise<readonly
   return (await files.numbers()).map((number) => files.pathOf(number));
 }
 
-/**
- * Returns the newest lines of these files, oldest first.
- *
- * @param mostBytes - Maximum number of bytes to read, from the newest files.
- */
+/** Returns the newest lines of these files, oldest first. @param mostBytes - Maximum number of bytes to read, from the newest files. */
 export async function logTail(files: readonly string[], mostBytes: number): Promise<string> {
   const parts: Buffer[] = [];
   let leftBytes = mostBytes;

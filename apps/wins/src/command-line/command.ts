@@ -48,11 +48,7 @@ export interface Command extends Node {
   readonly rest?: string;
   /** The exit code after an invalid command line. Default: 64. */
   readonly usageExitCode?: number;
-  /**
-   * Checks the options in combination.
-   *
-   * @throws UsageError for options that exclude each other.
-   */
+  /** Checks the options in combination. @throws UsageError for options that exclude each other. */
   readonly check?: (values: Readonly<Record<string, unknown>>) => void;
   /** Declared as a method so that a handler may declare the narrower type of its own options. */
   run(

@@ -24,11 +24,7 @@ export interface Option<Value = unknown> {
   /** Accepted, but not shown in help or completions. */
   readonly isHidden?: boolean;
   readonly completes?: Completed;
-  /**
-   * Parses the value.
-   *
-   * @throws UsageError for an invalid value.
-   */
+  /** Parses the value. @throws UsageError for an invalid value. */
   readonly read?: (text: string) => Value;
 }
 

@@ -26,7 +26,6 @@ const NO = /^(?:0|f|false)$/i;
 /**
  * Reads the words after `wins`. As in Go programs, one dash is equivalent to two, and an option takes the next word as its value even when
  * that word looks like an option: `--args -v` passes `-v`. Words that are not in the tree are rejected.
- *
  * @param path - Starts as the root only; receives each group and the command that the words name, even when other words are invalid.
  * @throws UsageError, with a suggestion where there is one.
  */

@@ -15,7 +15,6 @@ export interface CommandOutput {
 
 /**
  * Runs a command line.
- *
  * @param argv - The words after `wins`, as they were typed.
  * @returns The exit code of the command, or the code for an invalid command line, which a line on standard error explains.
  */

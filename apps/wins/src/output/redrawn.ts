@@ -4,7 +4,6 @@ const CLEAR_BELOW = '\u001b[J';
 
 /**
  * Returns text that redraws the terminal from its first row, as `docker stats` does.
- *
  * @param text - Lines, each with its line end.
  * @param rows - Height of the terminal; longer text ends with a row that counts the omitted lines. 0 or absent: unknown, so all lines are
  * drawn.

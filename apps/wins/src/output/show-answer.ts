@@ -22,7 +22,6 @@ export function showAnswer(answer: Answer, form: unknown): Promise<boolean> {
 
 /**
  * Returns the text of an answer, for a terminal or for a program.
- *
  * @param layouts - Loads the functions that JSON does not need. Default: the bundle beside this one.
  */
 export function render(

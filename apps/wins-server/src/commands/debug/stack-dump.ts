@@ -11,7 +11,6 @@ export interface StackDumpOptions {
 
 /**
  * `wins stackdump`: signals the service to write its stacks. There is no answer; the file appears within seconds.
- *
  * @throws WindowsError `unavailable` on other systems, or when the service does not run; `notFound`, `accessDenied`.
  */
 export async function requestStackDump(

@@ -17,7 +17,6 @@ export interface FollowedConfig {
   readonly isGood: boolean;
   /**
    * Loads the file now. If the daemon has loaded the file by itself since it was written, returns the change of that load.
-   *
    * @throws ConfigError, or Error for a missing file; the current config then stays in force.
    */
   reload(

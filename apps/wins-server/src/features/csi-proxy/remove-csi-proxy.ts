@@ -18,7 +18,6 @@ export interface RemoveCsiProxyOptions {
 
 /**
  * Removes the csi-proxy that daemons with this config installed, before an uninstallation removes the config.
- *
  * @param isAdopted - Whether the original made the installation, so that its csi-proxy is removed too.
  * @returns Why it stays; undefined when it is gone or was never installed.
  */

@@ -49,7 +49,6 @@ async function windowsManager(): Promise<CsiProxyManager> {
 /**
  * Creates a download according to `tls-config`. The system's authorities are trusted, with those of its file. Any other certificate is
  * accepted only for a file with a known digest.
- *
  * @throws Error when the file of authorities cannot be read, or can be written by others.
  */
 async function downloadFor(

@@ -28,7 +28,6 @@ export class Diagnostics {
   /**
    * Samples the JavaScript thread each millisecond, and lists pending operations by kind: text of at most 1 MiB. Pending operations have no
    * stack.
-   *
    * @throws FeatureError `busy`, `invalidArgument`, `unavailable`.
    */
   async stacks(options: RecordOptions): Promise<string> {
@@ -62,7 +61,6 @@ export class Diagnostics {
   /**
    * Yields a `.heapsnapshot` file: everything in the heap, including secrets. It blocks the event loop for about 10 s per 100 MB of small
    * objects; a heap above 64 MiB is refused.
-   *
    * @throws FeatureError `busy`, `tooLarge`.
    */
   async *heap(): Pieces {

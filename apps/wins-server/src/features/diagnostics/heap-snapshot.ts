@@ -29,7 +29,6 @@ export function requireHeapRoom({ usedBytes, availableBytes }: ReturnType<typeof
 /**
  * Yields everything in the heap, including secrets, as a `.heapsnapshot` file in chunks of 64 KiB. The event loop is blocked during the
  * snapshot and its conversion to text, which is held in memory as a whole.
- *
  * @throws FeatureError `tooLarge`.
  */
 export async function* heapSnapshot(): AsyncGenerator<Buffer, void, void> {

@@ -9,7 +9,6 @@ const LONGEST_MS = 3600 * 1000;
 /**
  * Records a profile until it is finished. `cpu` samples every 10 ms, for at most an hour; `heap` samples one allocation per 128 KiB or so.
  * Both contain only names of functions and files. Disposal discards it.
- *
  * @throws FeatureError `unavailable`.
  */
 export async function startLongProfile(kind: LongProfileKind) {

@@ -23,7 +23,6 @@ type Section = Readonly<Record<string, unknown>>;
 /**
  * Returns Node's report about this process without possible secrets. It blocks the event loop for some milliseconds, on Windows for some
  * tens of them; network names are not looked up.
- *
  * @throws FeatureError `unavailable`.
  */
 export function processReport(): Section {

@@ -64,7 +64,6 @@ const LARGEST_BYTES = 32 * 1024 * 1024;
 
 /**
  * Records with an inspector session that ends with the recording.
- *
  * @param tried - Description for error messages, such as `record a profile`.
  * @param record - Waits by the function that it receives: until the time is over, or its signal reports enough data.
  * @throws FeatureError `invalidArgument` for a duration outside the limits, `unavailable`; the reason of the signal.
@@ -118,7 +117,6 @@ const INTERVAL_US = 1000;
 /**
  * Samples the JavaScript thread each millisecond, which costs a few percent of it. Start and end block the event loop for some tens of
  * milliseconds, the end of a long and busy recording for some hundreds.
- *
  * @throws FeatureError `invalidArgument`, `unavailable`; the reason of the signal.
  */
 export function recordCpuProfile(options: RecordOptions): Promise<CpuProfile> {
@@ -151,7 +149,6 @@ const CATEGORIES = [
 /**
  * Records events of Node and V8 as a trace file (JSON, for Perfetto or chrome://tracing). Each event costs some microseconds. At 32 MiB the
  * recording ends early, and its metadata say so.
- *
  * @throws FeatureError `invalidArgument`; `unavailable`, for example while another trace is recorded; the reason of the signal.
  */
 export function recordTrace(options: RecordOptions): Promise<Buffer[]> {

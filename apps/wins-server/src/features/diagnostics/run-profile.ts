@@ -17,7 +17,6 @@ export interface ProfileOptions {
 /**
  * Records the requested profile until disposal, which writes it over the previous one. If the runtime does not support the kind, or the
  * profile cannot be recorded or written, the log reports it and the daemon continues without it.
- *
  * @param folder - Folder for a relative file name, because a service has no useful working folder. Undefined when there is none.
  */
 export async function startRunProfile(

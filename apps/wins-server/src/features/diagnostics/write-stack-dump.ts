@@ -21,7 +21,6 @@ const STACK_FILE = /^rancher-wins\.\d{1,10}\.stacks\.log$/;
 /**
  * Writes the stacks of the thread, the pending operations and the report of the runtime into this process's file, at most 2 MiB. Seven
  * files of older processes are kept.
- *
  * @param seconds - Duration of the sampling.
  * @throws TrustedFileError, FeatureError.
  */

@@ -76,7 +76,6 @@ function wordsOf(choice: ChoiceMessage): readonly string[] {
 /**
  * Parses the selector of a client: a name, or an address in canonical form, with a prefix if given. Go clients send an empty text for no
  * selector.
- *
  * @throws FeatureError `invalidArgument` for a name that is longer than 256 characters or has control characters, and for an invalid
  * address.
  */

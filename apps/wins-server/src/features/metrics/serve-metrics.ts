@@ -35,7 +35,6 @@ export interface MetricsListener extends AsyncDisposable {
  * Serves only `GET /metrics` over HTTP/1.1: other paths get 404, other methods 405. Clients are not authenticated, so the config requires
  * the loopback unless it says otherwise. Limits: 16 connections; headers within 5 s and 8 KiB; an answer must be read within 10 s; a
  * connection without a request is closed after 90 s.
- *
  * @throws FeatureError `listenFailed`.
  */
 export async function serveMetrics(options: ServeMetricsOptions): Promise<MetricsListener> {

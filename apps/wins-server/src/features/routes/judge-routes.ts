@@ -22,9 +22,8 @@ export interface Destination {
 
 /**
  * Parses the destinations of routes, without duplicates and with bits below the prefix cleared. At most 256.
- *
- * @throws FeatureError `invalidArgument` for what `readRouteDestinations` of `@wins/base` refuses: none, too many, a text
- *   that is not an address, the default route, loopback, multicast, networks of link-local addresses.
+ * @throws FeatureError `invalidArgument` for what `readRouteDestinations` of `@wins/base` refuses: none, too many, a text that is not an
+ * address, the default route, loopback, multicast, networks of link-local addresses.
  */
 export function parseDestinations(texts: readonly string[]): readonly Destination[] {
   const read = readRouteDestinations(texts.map(withoutHostBits));

@@ -16,7 +16,6 @@ const MESSAGES: ReadonlySet<number> = new Set([4, 8, 14]);
 /**
  * Decodes a Start request. Entries far above the limit are not decoded: 200,000 entries of four octets would block the event loop for 80 ms
  * although the request is refused anyway.
- *
  * @throws Error when the message is malformed.
  */
 export function decodeStartRequest(message: Buffer): ProcessStartRequest {
@@ -29,7 +28,6 @@ export function decodeStartRequest(message: Buffer): ProcessStartRequest {
 
 /**
  * Decodes a request and refuses unknown fields, because ignoring them could drop a limit.
- *
  * @throws Error when the message is malformed, or has something unknown.
  */
 export function decodeExactly(message: Buffer): ProcessStartRequest {

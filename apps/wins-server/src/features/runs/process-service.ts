@@ -128,8 +128,8 @@ export function createProcessService(
     },
 
     keepAlive: (call, respond) => {
-      // The first message names the process, later ones are heartbeats. gRPC emits `end`
-      // when the client releases the lease, `cancelled` when the call or the connection breaks.
+      // The first message names the process, later ones are heartbeats. gRPC emits `end` when the client releases the lease, `cancelled`
+      // when the call or the connection breaks.
       let lease: ReturnType<ManagedProcess['holdLease']> | undefined;
       let failed = false;
       call.on('data', ({ Data }: ProcessKeepAliveRequest) => {
@@ -172,8 +172,8 @@ export function createProcessService(
       const stop = async () => {
         const { Data, Force: force } = call.request;
         const process = find(Data);
-        // For operators: every client that may open the pipe may stop every run; only its own, and an administrator of the host, may deny it an
-        // end in good order.
+        // For operators: every client that may open the pipe may stop every run; only its own, and an administrator of the host, may deny
+        // it an end in good order.
         const mayStop = !force || connections.clientOf(call).isAdministrator;
         const runId = mayStop ? process.runId : (Data?.RunID ?? '');
         const exit = await process.stop(connections.ownerOf(call).id, { runId, force });

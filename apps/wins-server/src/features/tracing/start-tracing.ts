@@ -1,6 +1,4 @@
-/**
- * Spans of the calls of one daemon. Loaded when the config turns tracing on.
- */
+/** Spans of the calls of one daemon. Loaded when the config turns tracing on. */
 import { ROOT_CONTEXT, SpanKind, SpanStatusCode, trace, TraceFlags } from '@opentelemetry/api';
 import type { Tracer } from '@opentelemetry/api';
 import { ExportResultCode } from '@opentelemetry/core';
@@ -27,7 +25,6 @@ const CLOSE_MS = 2_000;
  * Sends a span for each call whose client records a trace, by OTLP/HTTP in JSON. Closing sends the queued spans, for at most 2 s. Calls
  * never wait for it: at most 2,048 spans are queued, further ones are dropped, and a request without an answer within 5 s has failed. The
  * library keeps no global state.
- *
  * @param gatherMs - Time for gathering spans, in milliseconds. Default 1,000.
  */
 export function startTracing(

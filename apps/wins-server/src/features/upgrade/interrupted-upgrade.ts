@@ -17,7 +17,6 @@ export interface InterruptedUpgrade {
 /**
  * Starts to finish or undo an interrupted upgrade while the daemon starts. The code is loaded only when a journal lies beside the program,
  * or the program is on trial.
- *
  * @param service - Service name. Undefined: no upgrade is looked for.
  */
 export function recoverInterruptedUpgrade(

@@ -35,7 +35,6 @@ export function withDaemonVariables(
 /**
  * Wraps a host so that it never treats this daemon's upgrade helper as a leftover. The helper may run a verified copy without a mark, and
  * the daemon that started it is gone because the upgrade stopped it.
- *
  * @param runningFile - Program of this daemon.
  */
 export function sparingUpgrader(

@@ -19,7 +19,6 @@ const USUAL_DESCRIPTORS = process.platform === 'win32' ? 65_536 : 4096;
 /**
  * Creates the shared resources from the table. Refused claims, and claims that yielded, are logged: the first of each kind, and the number
  * of the others. Disposal logs the remaining counts.
- *
  * @param tunnels - Maximum number of tunnel sessions.
  */
 export function daemonResources(logger: Logger, tunnels?: number): DaemonResources {

@@ -56,7 +56,6 @@ function refused(what: string, total: number, floor = 1): ResourceRow {
 /**
  * Returns the table for a daemon with this descriptor limit. Resources that use descriptors get three quarters of it together, so that
  * descriptors remain for administrators, the log and files.
- *
  * @param tunnels - Maximum number of tunnel sessions, from the config.
  */
 export function resourceTable(

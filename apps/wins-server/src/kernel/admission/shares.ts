@@ -88,7 +88,6 @@ export class Shares {
   /**
    * Queues a claim of amount 1; it may be granted at once. Clients are served in rotation, so a client with a thousand requests delays only
    * itself.
-   *
    * @returns A function that cancels the wait; it has no effect once the claim is granted. Idempotent.
    */
   wait(client: ClientIdentity, granted: (claim: Claim) => void): () => void {

@@ -40,9 +40,9 @@ export interface SlowTurnOptions {
 
 /**
  * Counts turns of the event loop that are long enough for other clients to notice. Time that other processes use counts too, because it
- * cannot be distinguished. Probes run only once the loop was busy for longer than the tolerance within a rest interval. An idle loop
- * delays nobody, and a probe every 10 ms would use 0.5 % of a processor. Disposal ends the watch without a final report. The timers do
- * not keep the process alive.
+ * cannot be distinguished. Probes run only once the loop was busy for longer than the tolerance within a rest interval. An idle loop delays
+ * nobody, and a probe every 10 ms would use 0.5 % of a processor. Disposal ends the watch without a final report. The timers do not keep
+ * the process alive.
  */
 export function watchSlowTurns({
   isWanted,

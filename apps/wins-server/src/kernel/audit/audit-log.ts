@@ -81,7 +81,6 @@ export class AuditLog {
 
   /**
    * Writes a record. The promise resolves once the record is flushed to the disk; then the action may happen.
-   *
    * @param flood - Key for events that a client can cause at will: beyond ten per second they are only counted.
    * @throws FeatureError `auditUnavailable` when the record cannot be written, 4,096 records or 4 MiB are queued, or the log is closed.
    */
@@ -104,7 +103,6 @@ export class AuditLog {
 
   /**
    * Writes a record without waiting for it. Lost records are counted, and the number is recorded later. Never throws.
-   *
    * @returns False for a record of a flood that was only counted.
    */
   note(record: AuditFacts, flood?: Flood): boolean {

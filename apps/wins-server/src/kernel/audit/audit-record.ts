@@ -46,7 +46,6 @@ export interface ChainEnd {
 /**
  * Encodes the time and the facts as text for {@link encodeLine}. Facts that are too long for a line are shortened: texts to 256 characters,
  * lists to 16 entries; `cut` marks this.
- *
  * @throws FeatureError `auditUnavailable` for a reserved name, and for facts that are still too long.
  */
 export function encodeFacts(facts: AuditFacts, time: Date): string {

@@ -49,7 +49,6 @@ export class AuditTrail {
   /**
    * Opens the log; nothing can be recorded before. Call it once the daemon owns its pipe, because only that daemon may write to the folder.
    * If the log cannot be written, the daemon's log reports it, and writes are retried once a second.
-   *
    * @param onChange - Called with the availability at the start and after each change.
    */
   open(onChange: (isAvailable: boolean) => void): Promise<void> {
@@ -59,7 +58,6 @@ export class AuditTrail {
 
   /**
    * Records a decision.
-   *
    * @param client - Key for counting floods: a client rather than its connections. Default: the connection.
    * @returns A promise when the action has to wait for the record.
    * @throws FeatureError `auditUnavailable`, synchronously or as a rejection, when the action must not happen.

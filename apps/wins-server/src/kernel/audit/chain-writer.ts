@@ -57,7 +57,6 @@ export class ChainWriter {
 
   /**
    * Writes and flushes records, all or none.
-   *
    * @param records - Facts as encoded by `encodeFacts`.
    * @throws any error of Node. None of the records counts then, and the next call reopens the file.
    */

@@ -107,11 +107,7 @@ const ACTS = {
 /** Name of a decided action; the list is closed. */
 export type DecidedAction = keyof typeof ACTS;
 
-/**
- * Returns how a decision is recorded. Pure.
- *
- * @param client - Key for counting floods.
- */
+/** Returns how a decision is recorded. Pure. @param client - Key for counting floods. */
 export function recordRule(
   { action, verdict, requester, mark }: Decision,
   client = requester,

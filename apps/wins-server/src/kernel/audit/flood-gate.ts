@@ -40,7 +40,6 @@ export class FloodGate {
 
   /**
    * Returns true when a record is to be written; otherwise counts it.
-   *
    * @param sizeOf - Returns the record's size in bytes; called only when needed, so that counted records need not be encoded.
    */
   admit(kind: string, sizeOf: () => number, flood: Flood, nowMs: number): boolean {

@@ -19,11 +19,7 @@ export function parseSince(text: string, nowMs: number): Date | undefined {
   }
 }
 
-/**
- * Parses the value of `--since`; undefined when it was not given.
- *
- * @throws UsageError
- */
+/** Parses the value of `--since`; undefined when it was not given. @throws UsageError */
 export function sinceOption(text: string | undefined): Date | undefined {
   if (text === undefined) return undefined;
   const since = parseSince(text, Date.now());

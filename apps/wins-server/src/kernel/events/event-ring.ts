@@ -82,7 +82,6 @@ export class EventRing implements AsyncDisposable {
 
   /**
    * Adds an event. Facts beyond 16 are dropped, and texts are cut at 256 characters. Never throws; a closed ring ignores it.
-   *
    * @param share - Key for events that clients can cause at will: after a burst of a thousand, and then one per second, they are only
    * counted.
    */

@@ -40,7 +40,6 @@ export class EventShares {
 
   /**
    * Takes the counts since the last report, by share; empty when that is less than ten seconds ago.
-   *
    * @param isLast - Takes them regardless of the last report.
    */
   takeCounted(isLast: boolean): ReadonlyMap<string, number> {

@@ -71,7 +71,6 @@ export function isIn({ after = 0, since }: EventRange): (event: RingEvent) => bo
 
 /**
  * Yields the events of a ring, oldest first; the ring may be written to meanwhile. A missing folder has no events.
- *
  * @throws FeatureError `eventsUnreadable`.
  */
 export async function* readEvents(

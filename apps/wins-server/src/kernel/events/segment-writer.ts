@@ -45,11 +45,7 @@ export class SegmentWriter {
     return this.#lastSeq;
   }
 
-  /**
-   * Finds the end of an earlier ring, and removes an incomplete last line. The result is cached.
-   *
-   * @throws any error of Node.
-   */
+  /** Finds the end of an earlier ring, and removes an incomplete last line. The result is cached. @throws any error of Node. */
   async open(): Promise<void> {
     if (this.#current !== undefined) return;
     const { directory, prepareDirectory } = this.#options;
@@ -80,7 +76,6 @@ export class SegmentWriter {
 
   /**
    * Writes the first of these events, as many as fit into the file; their numbers follow `lastSeq`.
-   *
    * @returns The number of written events, at least 1.
    * @throws any error of Node. Nothing counts as written then, and the next call examines the folder again.
    */

@@ -12,7 +12,6 @@ export const LOG_FILES = {
 
 /**
  * Parses `--log-file-size`: bytes, or a number with a unit of 1024 as in `512KiB`, `10MiB` or `1g`.
- *
  * @throws UsageError outside of 64 KiB to 1 GiB.
  */
 export function parseLogFileSize(text: string): number {
@@ -25,11 +24,7 @@ export function parseLogFileSize(text: string): number {
   );
 }
 
-/**
- * Parses `--log-files`.
- *
- * @throws UsageError outside of 1 to 100.
- */
+/** Parses `--log-files`. @throws UsageError outside of 1 to 100. */
 export function parseLogFileCount(text: string): number {
   const count = /^\d{1,3}$/.test(text) ? Number(text) : NaN;
   const { min, max } = LOG_FILES.count;

@@ -14,7 +14,6 @@ const PIPE_STEPS: Readonly<Partial<Record<PipeError['code'], string>>> = {
 /**
  * Logs why the daemon does not serve: one line with the code, the exit code and the next step. The stack is included for an unexpected
  * error, and at debug level for every error.
- *
  * @param file - Config file of the daemon.
  */
 export function logStartFailure(logger: Logger, error: unknown, file: string): void {

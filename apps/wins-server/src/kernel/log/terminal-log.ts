@@ -9,7 +9,6 @@ export interface TerminalLog {
 
 /**
  * Creates a log for people. Characters in foreign text that control a terminal or reverse its text direction are escaped.
- *
  * @param env - Disables colours when `NO_COLOR` is set and not empty (https://no-color.org).
  */
 export function createTerminalLog(

@@ -38,7 +38,6 @@ export const ANSWER_HEADERS = { 'grpc-accept-encoding': IDENTITY } as const;
 /**
  * Creates a gRPC server without a listener. grpc-js finds the handler, decodes, encodes and tracks the status; the HTTP/2 implementation is
  * ours.
- *
  * @throws Error when grpc-js no longer has the internal method that accepts streams.
  */
 export function createCallServer(): CallServer {

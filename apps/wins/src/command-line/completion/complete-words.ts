@@ -30,7 +30,6 @@ const NOTHING: Completions = { kind: 'words', words: [] };
 
 /**
  * Answers a completion script: prints a line `:words`, `:files` or `:folders`, then each word, a tab and its description.
- *
  * @returns False when the command line is not a completion request.
  */
 export async function completeWords(

@@ -60,7 +60,6 @@ Register-ArgumentCompleter -Native -CommandName wins, wins.exe -ScriptBlock {
 
 /**
  * Returns the script that completes `wins` commands in a shell.
- *
  * @param shell - A name or path of a shell: `bash`, `/bin/zsh`, `powershell`, `pwsh`.
  * @returns The script, or undefined when there is none for that shell.
  */

@@ -13,7 +13,6 @@ const LIMITS = { unpackedBytes: 512 * 1024 * 1024, entries: 1024 };
 /**
  * Extracts the single program of a gzip-compressed tar. The archive is read to its end, so that a second program or a later fault is found.
  * The caller may use the bytes only after this function has succeeded.
- *
  * @param limits - Limits for the unpacked size and the number of entries; a larger archive is refused.
  * @throws FeatureError `archiveRefused`; any error of `sink`.
  */

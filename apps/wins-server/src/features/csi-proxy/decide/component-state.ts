@@ -54,7 +54,6 @@ const COSTLY: ReadonlySet<FeatureErrorCode> = new Set([
 /**
  * Returns the delay after a failure: 5 s, doubled after each further one up to 10 min; for costly failures 10 min to 6 h. The result is a
  * random value between half and all of that, so that the nodes of a cluster do not contact a server at once. Pure.
- *
  * @param failures - Number of consecutive failures, from 1.
  * @param random - Random number from 0 to 1. Default: a new one.
  */

@@ -16,7 +16,6 @@ const LOOK_EVERY_MS = 250;
 
 /**
  * Creates the functions that change the service, prove the change, and restore the previous state on failure.
- *
  * @param signal - Aborts the wait for a pipe. The change then stays unfinished, and the next daemon finishes it.
  */
 export function serviceChange(
@@ -85,7 +84,6 @@ export function serviceChange(
     /**
      * Switches the command of the service: records the change, stops the service until no process of it is left, changes the command in one
      * durable step, starts the service, and waits for its pipe. On failure `from` runs again; without `from` the service is removed.
-     *
      * @throws FeatureError `notServing` with the outcome of the rollback, `serviceFailed`, `fileFailed`; the reason of the signal.
      */
     switch: async (

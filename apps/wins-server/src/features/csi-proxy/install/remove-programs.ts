@@ -10,7 +10,6 @@ const HELD_MS = 5_000;
 /**
  * Removes recorded programs with the folders that were created for them. The program of an adopted installation is removed only while it is
  * unchanged since the adoption. Never rejects.
- *
  * @returns Programs that are gone or no longer the daemon's to remove, and why others stay.
  */
 export async function removePrograms(

@@ -37,7 +37,6 @@ const CONFIG_FOLDER = { win32: 'C:\\etc\\rancher\\wins', other: '/etc/rancher/wi
 
 /**
  * Returns whether and how csi-proxy is to be kept; reads nothing from disk. Pure.
- *
  * @param file - Config file; for another system, the default path of that system is assumed.
  */
 export function csiProxySettings(

@@ -1,6 +1,5 @@
 /**
  * Watches for jumps of the wall clock, which explain inconsistent times, until disposal. On Linux a suspended host causes a jump too.
- *
  * @param jumped - Receives the jump in milliseconds; negative for a jump back.
  */
 export function watchClock(
@@ -19,7 +18,6 @@ export function watchClock(
 
 /**
  * Watches for a blocked event loop, which explains many client-side delays, until disposal.
- *
  * @param toleranceMs - Minimum delay of a check that counts, also for `stalled`.
  */
 export function watchStalls(

@@ -156,7 +156,6 @@ const READ_OCTETS = 8 * 1024 * 1024;
 /**
  * Collects young objects each time this number of octets was read. A read leaves a small object that holds up to 64 KiB outside of the
  * heap, so V8 sees little reason to collect: an attacker's reads would take tens of megabytes before it does.
- *
  * @returns A function to call with the octets of each read.
  */
 export function collectReads(collect = youngCollector()): (octets: number) => void {
