@@ -1,9 +1,7 @@
 import { escapeJson, escapeText } from '@wins/base';
 
-/** Formats of log lines: `pretty` for people, `json` for programs. */
 export type LogFormat = 'pretty' | 'json';
 
-/** Form and level of the log. */
 export interface ClientLogOptions {
   readonly debug?: boolean;
   readonly quiet?: boolean;
@@ -11,14 +9,10 @@ export interface ClientLogOptions {
   readonly 'log-format'?: LogFormat | undefined;
 }
 
-/** Structured fields of a log line, for programs. */
 export type Fields = Readonly<Record<string, unknown>>;
 type Level = 'debug' | 'info' | 'warn' | 'fatal';
 
-/**
- * Log of the client itself, on standard error. Text from a daemon or a person is escaped. With `json`, a line is an object with `level`,
- * `time`, `msg` and its fields; with `pretty`, it is `wins: ` and the message, and only lines of `--debug` show time and fields.
- */
+/** Log of the client on standard error, with foreign text escaped. `pretty` shows time and fields only on lines of `--debug`. */
 export class ClientLog {
   /** True when `debug` writes lines; check it before building expensive fields. */
   readonly isDebug: boolean;

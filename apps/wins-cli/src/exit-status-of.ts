@@ -3,10 +3,9 @@ import { EXIT } from '@wins/base';
 import { constants } from 'node:os';
 
 /**
- * Returns the exit status for the end of a process: its own code, or 128 + n for signal n.
+ * Returns the exit code of a process, or 128 + n for signal n.
  *
- * Outside Windows a status has 8 bits, so a wider code (0xC0000005 of a Windows process) becomes 255 rather than its low byte, which could
- * read as success.
+ * Elsewhere than on Windows a status has 8 bits, so a wider code becomes 255 rather than its low byte, which could be 0.
  */
 export function exitStatusOf(exit: ProcessExit, platform: NodeJS.Platform): number {
   if (exit.Signal !== '') {
@@ -17,7 +16,6 @@ export function exitStatusOf(exit: ProcessExit, platform: NodeJS.Platform): numb
   return exit.Code > EXIT.client.wide ? EXIT.client.wide : exit.Code;
 }
 
-/** Explanations for reasons that need one. */
 const REMARKS: Readonly<Record<string, string | undefined>> = {
   replaced: ' (a newer run replaced it)',
   outOfMemory: ' (it reached its memory limit)',

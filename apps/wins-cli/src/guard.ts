@@ -3,16 +3,12 @@ import { CommandError } from './command-error.js';
 import { outputError } from './output-error.js';
 import { OutputFailure } from './output-failure.js';
 
-/** Verbosity of a command. */
 export interface Verbosity {
   readonly debug: boolean;
   readonly quiet: boolean;
 }
 
-/**
- * Wraps a function as a command: an error becomes a line on standard error and an exit code. Only a `UsageError` passes through, to the
- * command-line parser.
- */
+/** Wraps a command: an error becomes a line on standard error and an exit code. A `UsageError` passes through to the parser. */
 export function guard<Options>(
   command: CommandHandler<Options>,
 ): CommandHandler<Options & Verbosity> {

@@ -5,10 +5,7 @@ import { loadWindowsClient } from './daemon/load-windows-client.js';
 const SIGNALS: readonly NodeJS.Signals[] =
   process.platform === 'win32' ? ['SIGINT', 'SIGBREAK', 'SIGHUP'] : ['SIGINT', 'SIGTERM'];
 
-/**
- * Listens for requests to end this program, including the stop of a Windows container, which Node does not report. The first request calls
- * `onFirst` for an orderly end; the second calls `onSecond`, by default the exit of this process; the third always exits.
- */
+/** Listens for requests to end, including the stop of a Windows container. The second calls `onSecond`, the third always exits. */
 export function listenForInterruptions(
   onFirst: () => void,
   onSecond: () => void = leaveAtOnce,
@@ -31,7 +28,6 @@ export function listenForInterruptions(
   };
 }
 
-/** Exits this process without waiting for anything. */
 export function leaveAtOnce(): never {
   process.exit(EXIT.client.interrupted);
 }

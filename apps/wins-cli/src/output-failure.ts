@@ -11,7 +11,6 @@ export class OutputFailure {
     stream.on('error', (error: Error) => (this.#error ??= error));
   }
 
-  /** The first error; undefined while there is none. */
   get found(): Error | undefined {
     const error = this.#error ?? this.#stream.errored ?? undefined;
     return error === undefined || errnoOf(error) === 'EPIPE' ? undefined : error;

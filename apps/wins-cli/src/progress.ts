@@ -1,13 +1,9 @@
 import { escapeText } from '@wins/base';
 
-/** Terminal for a progress line. */
 export type ProgressTerminal = Pick<NodeJS.WriteStream, 'isTTY' | 'columns' | 'write'>;
 
-/** How progress is shown. */
 export interface ProgressOptions {
-  /** Delay before the first progress line. */
   readonly afterMs: number;
-  /** Suppresses all progress. */
   readonly quiet: boolean;
   /** Default: standard error. */
   readonly terminal?: ProgressTerminal;
@@ -17,11 +13,7 @@ const EVERY_MS = 1000;
 /** Returns to the first column and clears the line. */
 const CLEAR = '\r\u001b[K';
 
-/**
- * Shows a pending operation and its duration: one terminal line, rewritten each second until disposal clears it. Without a terminal nothing
- * is written.
- * @param text - Name of the pending operation; foreign text in it is escaped.
- */
+/** Shows a pending operation and its duration on one terminal line until disposal. Without a terminal nothing is written. */
 export function showProgress(
   text: string,
   { afterMs, quiet, terminal = process.stderr }: ProgressOptions,

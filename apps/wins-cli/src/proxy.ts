@@ -1,7 +1,4 @@
-/**
- * `wins cli proxy`, which forwards connections to ports of the host; a separate bundle, because no other command has a tunnel and this one
- * makes no calls.
- */
+/** `wins cli proxy`; a separate bundle, because no other command has a tunnel and this one makes no calls. */
 import { proxyPorts as proxy } from './commands/proxy.js';
 import { guard } from './guard.js';
 

@@ -2,7 +2,6 @@ import { TunnelError, type TunnelErrorCode } from '@wins/tcp-tunnel';
 import type { Fields } from './client-log.js';
 
 const HERE: ReadonlySet<TunnelErrorCode> = new Set(['tooManyStreams', 'listenFailed'] as const);
-/** Explanations for a port of the daemon's host that could not be reached. */
 const NOT_REACHED: Readonly<Partial<Record<TunnelErrorCode, string>>> = {
   dialRefused: 'nothing listens there',
   dialTimeout: 'no answer in time',

@@ -31,10 +31,8 @@ export interface Daemon {
 }
 
 /**
- * Serves the pipes and all features, or none.
- *
- * The order matters: the daemon that owns the pipe is the only one of that name, so leftovers of an earlier daemon are ended after this one
- * owns the pipe and before it serves a client.
+ * Serves the pipes and all features, or none. Leftovers of an earlier daemon are ended after this one owns the pipe, which makes it the
+ * only daemon of that name, and before it serves a client.
  * @throws PipeError when a pipe cannot be served.
  */
 export async function startDaemon(parts: DaemonParts): Promise<Daemon> {

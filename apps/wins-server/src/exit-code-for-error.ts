@@ -11,7 +11,6 @@ const DENIED: ReadonlySet<string> = new Set([
   ...['accessDenied', 'notTrusted', 'securityUnavailable', 'EACCES', 'EPERM'],
 ]);
 
-/** Returns the exit code for an error of a `wins srv` or `wins doctor` command. */
 export function exitCodeForError(error: unknown): number {
   const { config, internal, noPermission, unavailable, usage } = EXIT.server;
   if (isUsageError(error)) return usage;

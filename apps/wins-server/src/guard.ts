@@ -23,10 +23,7 @@ export function later<Loaded, Name extends keyof Loaded>(
   return call as Asynchronous<Loaded[Name]>;
 }
 
-/**
- * Wraps a lazily loaded function as a command: errors become lines on standard error and an exit code. Only a `UsageError` passes through,
- * to the command-line parser.
- */
+/** Errors become lines on standard error and an exit code. A `UsageError` passes through to the parser. */
 export function guard<Loaded, Name extends keyof Loaded>(
   load: () => Promise<Loaded>,
   name: Name,

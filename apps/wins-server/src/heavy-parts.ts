@@ -1,7 +1,4 @@
-/**
- * Heavy parts that a config or a command turns on. A separate bundle, so that a daemon without them does not load them; each part is loaded
- * on first use.
- */
+/** Parts that a config or a command turns on; a separate bundle, so that other daemons do not load them. */
 /* eslint-disable @typescript-eslint/no-require-imports */
 
 export const agent = () =>

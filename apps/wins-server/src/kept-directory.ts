@@ -8,10 +8,7 @@ export interface KeptPlace {
   readonly parent?: string | undefined;
 }
 
-/**
- * Returns the folder for a daemon's data that survives a restart of the system. It is named after the pipe, so that no two daemons share
- * it. For a socket outside root's run directory it lies beside the socket.
- */
+/** Folder for data that survives a restart of the system, named after the pipe so that no two daemons share it. */
 export function keptDirectory(
   { what, listen, parent }: KeptPlace,
   platform: NodeJS.Platform = process.platform,

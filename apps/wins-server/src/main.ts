@@ -1,7 +1,4 @@
-/**
- * `wins srv` and `wins doctor`: the daemon and its commands. Each command is a function of its options, and loads its dependencies when it
- * runs.
- */
+/** Each command is a function of its options, and loads its dependencies when it runs. */
 import { guard, later } from './guard.js';
 
 export const runApp = guard(() => import('./commands/app-run.js'), 'runApp');

@@ -14,10 +14,7 @@ import type { Logger } from './kernel/log/logger.js';
 export interface OperatingSystem {
   readonly processHost: () => ProcessHost;
   /**
-   * Creates the system-specific parts of a daemon.
-   * @param logger - Receives warnings about missing features of this system.
-   * @param pipeAccess - SDDL with the accounts that may open the pipes on Windows. Default: administrators and SYSTEM.
-   * @throws WindowsError `invalidArgument` for an invalid `pipeAccess`.
+   * @param pipeAccess - SDDL for the pipes on Windows. Default: administrators and SYSTEM. @throws WindowsError `invalidArgument` for it.
    */
   readonly daemonParts: (logger: Pick<Logger, 'warn'>, pipeAccess?: string) => DaemonSystem;
   /** Returns why this system rejects an SDDL access list for pipes; undefined when it accepts the list or has no such lists. */
@@ -42,10 +39,7 @@ export interface DaemonSystem {
   readonly identify?: IdentifyClient;
   /** Security and client identification of the administrators' pipe, independent of the config. Absent: as for the other pipes. */
   readonly adminPipe?: { readonly security: PipeSecurity; readonly identify: IdentifyClient };
-  /**
-   * Returns a value that distinguishes a client session from another of the same number; undefined when the system does not report it.
-   * Absent: client keys are never reused.
-   */
+  /** Distinguishes a client session from another of the same number. Absent: client keys are never reused. */
   readonly sessionStart?: (session: number) => string | undefined;
   /** Returns free memory of this process to the system. Absent: not needed, or not possible. */
   readonly trimMemory?: () => void;
@@ -73,9 +67,6 @@ export interface ProcessesApart {
 
 /** Firewall ports that stay open after a daemon has died. */
 export interface RecoveredPorts {
-  /**
-   * Closes the ports of all runs except the living ones; resolves with the marks of the closed runs. It lists the ports before its first
-   * wait, so that a run that starts meanwhile is not affected.
-   */
+  /** Closes the ports of all but the living runs. Lists them before its first wait, so that a run that starts meanwhile is not affected. */
   sweep(liveMarks: readonly string[]): Promise<readonly string[]>;
 }

@@ -22,7 +22,6 @@ export const posix: OperatingSystem = {
   tellsClientsApart: () => process.platform === 'linux' && canTellLinuxClients(),
 };
 
-/** Creates a process host based on sessions and process groups, with the errors of the process manager. */
 export function posixProcessHost(): ProcessHost {
   return processHostOf({
     failure: (code, message, details) => new ProcessError(code, message, details),

@@ -1,9 +1,7 @@
 import { resolvePipePath } from '@wins/pipe-transport';
 import path from 'node:path';
 
-/**
- * Returns the folder in which a daemon with this pipe keeps process records for the time after a crash; for a socket, beside the socket.
- */
+/** Folder of the process records for the time after a crash; for a socket, beside it. */
 export function stateDirectoryOf(
   listen: string,
   platform: NodeJS.Platform = process.platform,

@@ -11,8 +11,7 @@ import { showAnswer } from './output/show-answer.js';
 const VERSION_WORDS = new Set(['--version', '-version', '-v', 'version']);
 
 async function run(typed: readonly string[]): Promise<number> {
-  // In a run this program acts as the upgrade helper and offers only `up`, because a client of the pipe chose the arguments. The helper
-  // validates them.
+  // In a run this program offers only `up`, because a client of the pipe chose the arguments; the helper validates them.
   if (process.env[RUN_MARKER_VARIABLE] !== undefined)
     return upgradeHelper().runInRun(typed, (words, inside) =>
       runCommandLine(rootOf([upIn(inside)]), words, printed),
@@ -51,6 +50,5 @@ function hasWorkingDirectory(): boolean {
 // A closed reader (wins … | head) is not a failure; writers check the stream themselves.
 process.stdout.on('error', () => undefined);
 process.stderr.on('error', () => undefined);
-// Exit by itself instead of process.exit(), which waits for the threads of V8 and can hang on a garbage collection that never runs
-// (docs/adr/0053-embed-node-26.md).
+// Not process.exit(), which can hang on a garbage collection that never runs (docs/adr/0053-embed-node-26.md).
 void run(process.argv.slice(2)).then((code) => (process.exitCode = code));

@@ -3,7 +3,6 @@ import { hashFile } from '@wins/trusted-files';
 import { withDaemon, type DaemonOptions } from '../daemon/connect-daemon.js';
 import { BUILD, originalJson } from './original-json.js';
 
-/** `wins cli app info`: prints the builds of the client and of the daemon. */
 export async function showInfo(
   options: DaemonOptions,
   { show }: CommandSurroundings,

@@ -16,7 +16,6 @@ export interface DeliverOptions {
   /** Path of the node's config while there is no file at `to`. */
   readonly base?: string | undefined;
   readonly 'allow-drop': readonly string[];
-  /** Loads the functions that read configs. */
   readonly configs: () => DeliveredConfigs;
   readonly 'wait-timeout': number;
   readonly settle: number;
@@ -25,10 +24,7 @@ export interface DeliverOptions {
 
 const SHOW_AFTER_MS = 1000;
 
-/**
- * `wins cli deliver`: copies one file from the container to a mounted folder of the host, or merges the keys of a config into the host's
- * config.
- */
+/** `wins cli deliver`: copies a file to a mounted folder of the host, or merges the keys of a config into the host's config. */
 export async function deliver(
   options: DeliverOptions,
   { show }: CommandSurroundings,

@@ -2,20 +2,14 @@ import { EXIT, escapeText, UsageError, type CommandSurroundings } from '@wins/ba
 import type { ConfigSubject, ConfigVerdict } from '@wins/wins-api';
 import { withDaemon, type DaemonOptions } from '../daemon/connect-daemon.js';
 
-/** The options of `wins cli explain`. */
 export interface ExplainOptions extends DaemonOptions {
-  /** Program of the host to check. */
   readonly path?: string | undefined;
   /** With `path`: the SHA-256 digest of the program as this client sees it. */
   readonly sha256?: string | undefined;
-  /** Port of the host to check. */
   readonly port?: number | undefined;
 }
 
-/**
- * `wins cli explain`: reports whether the daemon would let this client run a program or reach a port, and why not, without trying it. Exits
- * with 126 when the daemon would refuse. For a port the exit code is the verdict about TCP; the verdict about UDP is reported beside it.
- */
+/** `wins cli explain`. Exits with 126 when the daemon would refuse; for a port by the verdict about TCP, with that about UDP beside it. */
 export async function explain(
   options: ExplainOptions,
   { show }: CommandSurroundings,

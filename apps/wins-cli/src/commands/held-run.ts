@@ -11,7 +11,6 @@ import { CommandError } from '../command-error.js';
 
 const BETWEEN_MS = 200;
 
-/** Run that ends when this client releases it, with its output. */
 export interface HeldRun {
   /** Ends the lease, so that the daemon ends the run. Resolves when the daemon has answered. */
   end(): Promise<void>;
@@ -19,16 +18,12 @@ export interface HeldRun {
   readonly output: AsyncIterable<ProcessWaitResponse>;
 }
 
-/** Holds a run that ends with its daemon. */
 export function holdRun(client: WinsClient, name: ProcessName): HeldRun {
   const lease = client.keepAlive(name);
   return { end: () => lease.end(), output: client.waitProcess(name) };
 }
 
-/**
- * Holds a run across restarts of the daemon. Waits for the next daemon until the run would end without its client. Output resumes where it
- * stopped, without gaps or duplicates.
- */
+/** Holds a run across restarts of the daemon, until it would end without its client. Output resumes without gaps or duplicates. */
 export function holdThroughDaemons(
   client: WinsClient,
   name: ProcessName,

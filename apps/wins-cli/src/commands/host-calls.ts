@@ -25,15 +25,12 @@ export interface RouteOptions extends DaemonOptions {
   readonly addresses: string;
 }
 
-/** `wins cli hst get-version`: prints the Windows build of the host. */
 export const showVersion = showing(HOST_VERSION, 'buildLabEx', (client) => client.host.version());
 
-/** `wins cli net get`: one network adapter. */
 export const showAdapter = showing(ADAPTER, 'interfaceIndex', (client, options: ChoiceOptions) =>
   client.host.adapter(choiceOf(options)),
 );
 
-/** `wins cli hns get-network`: one network of the Host Networking Service. */
 export const showHnsNetwork = showing(HNS_NETWORK, 'id', (client, options: ChoiceOptions) => {
   const which = choiceOf(options);
   if (which === undefined)
@@ -41,13 +38,10 @@ export const showHnsNetwork = showing(HNS_NETWORK, 'id', (client, options: Choic
   return client.host.hnsNetwork(which);
 });
 
-/** `wins cli route add`: routes addresses through the gateway of the default adapter. */
 export const addRoutes = changingRoutes((host, destinations) => host.addRoutes(destinations));
 
-/** `wins cli route rm`: removes routes that `route add` created. */
 export const removeRoutes = changingRoutes((host, destinations) => host.removeRoutes(destinations));
 
-/** `wins cli route ls`: the routing table. */
 export async function listRoutes(
   options: DaemonOptions,
   { show }: CommandSurroundings,

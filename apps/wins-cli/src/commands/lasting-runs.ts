@@ -1,7 +1,4 @@
-/**
- * Commands for detached runs, which outlive this program and the daemon: `wins cli prc logs`, `attach`, `wait`, `rm`, and the list of `prc
- * ls --detached`.
- */
+/** Commands for detached runs, which outlive this program and the daemon. */
 import { WinsClientError, type WinsClient } from '@wins/wins-api';
 import {
   camelCaseKeys,
@@ -36,7 +33,6 @@ export interface LogsOptions extends NamedRunOptions {
   readonly tail?: number | undefined;
 }
 
-/** `wins cli prc logs NAME`: prints the stored output of a run. */
 export async function showRunLogs(options: LogsOptions): Promise<number> {
   const { follow, since, offset, tail } = options;
   if (offset !== undefined && !/^\d{1,15}$/.test(offset))
@@ -50,7 +46,6 @@ export async function showRunLogs(options: LogsOptions): Promise<number> {
   return EXIT.client.ok;
 }
 
-/** `wins cli prc attach NAME`: prints output from now on, and exits with the exit code of the program. */
 export async function attachRun(options: NamedRunOptions): Promise<number> {
   return statusOf(
     await readRun(options, { Offset: 0n, SinceMs: 0n, TailLines: 0, Follow: true }),
@@ -58,7 +53,6 @@ export async function attachRun(options: NamedRunOptions): Promise<number> {
   );
 }
 
-/** `wins cli prc wait NAME`: waits for the program to end, and exits with its exit code. */
 export async function waitForRun(options: NamedRunOptions): Promise<number> {
   return statusOf(
     await readRun(options, {
@@ -68,7 +62,6 @@ export async function waitForRun(options: NamedRunOptions): Promise<number> {
   );
 }
 
-/** `wins cli prc rm NAME`: ends a run if it is alive, and deletes its record. */
 export async function removeRun(options: NamedRunOptions): Promise<number> {
   await withDaemon(options, (client) =>
     client.call(lastingRunsDefinition.remove, { Name: options.name }),
@@ -76,7 +69,6 @@ export async function removeRun(options: NamedRunOptions): Promise<number> {
   return EXIT.client.ok;
 }
 
-/** Lists the detached runs of this client, including ended ones. */
 export async function listDetached(client: WinsClient, signal?: AbortSignal): Promise<Answer> {
   const { Runs } = await client.call(lastingRunsDefinition.list, {}, signal && { signal });
   const runs = Runs.map(({ Name, Process, Path, PID, StartedAtMs, End, ...more }) => ({
@@ -122,21 +114,16 @@ function stateOf(
   return RestartAtMs > 0n ? 'waiting' : 'ended';
 }
 
-/** Progress of a reader. */
 interface ReadState {
   /** Offset of the first byte that has not been printed; undefined before the first answer. */
   next?: bigint;
   end?: LastingEnd;
-  /** Deadline for the next daemon. */
   deadline: number;
   isAnswered: boolean;
   isReaderGone: boolean;
 }
 
-/**
- * Prints output; when following, returns how the run ended. When the daemon goes away, reading resumes at the next daemon, without gaps or
- * duplicates.
- */
+/** Prints output; when following, returns how the run ended. Resumes at the next daemon, without gaps or duplicates. */
 async function readRun(
   options: NamedRunOptions,
   wanted: Omit<LastingReadRequest, 'Name'>,
@@ -199,7 +186,6 @@ async function readRun(
   }
 }
 
-/** Returns true when the daemon is shutting down or gone, so that another one may start soon. */
 function isDaemonGone(error: unknown): boolean {
   if (!(error instanceof CommandError)) return false;
   const { cause } = error;

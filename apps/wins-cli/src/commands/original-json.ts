@@ -45,10 +45,7 @@ const SUBNET: OriginalNames<HnsSubnet> = {
   gatewayAddress: 'GatewayAddress',
 };
 
-/**
- * Returns the JSON of the Go client, which scripts parse. `cli app info`, `cli hst get-version`, `cli net get` and `cli hns get-network`
- * print this form; every other command prints camelCase. Empty fields are omitted.
- */
+/** Returns the JSON of the Go client, which scripts of its commands parse; all others print camelCase. Empty fields are omitted. */
 export function originalJson<Value extends object>(
   names: OriginalNames<Value>,
   value: Value,

@@ -6,13 +6,11 @@ import { listDetached } from './lasting-runs.js';
 import { watchAnswer } from './watch-answer.js';
 
 export interface ListOptions extends DaemonOptions {
-  /** Prints the list again after each change, until this program is interrupted. */
   readonly watch: boolean;
   /** Lists detached runs instead, including ended ones. */
   readonly detached: boolean;
 }
 
-/** `wins cli prc ls`: lists the processes that the daemon runs now. */
 export async function listProcesses(
   options: ListOptions,
   { show }: CommandSurroundings,
@@ -58,7 +56,6 @@ export function limitFigures(limits: EnforcedLimits | undefined) {
   };
 }
 
-/** Returns the limits as text, such as `64.0 MiB, 0.5 cpus, 8 pids by cgroup`; empty without limits. */
 function limitsText(limits: EnforcedLimits | undefined): string {
   if (limits === undefined) return '';
   const { memoryBytes, cpus, pids, means } = limits;

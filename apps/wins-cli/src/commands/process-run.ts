@@ -1,7 +1,4 @@
-/**
- * `wins cli prc run`. It does not use `runProcess` of the client library, because that function hides the name of the run. The name is
- * needed to force the end of the run at a second Ctrl-C, and for messages about its end and about dropped output.
- */
+/** `wins cli prc run`. `runProcess` of the client library hides the name of the run, which messages and a forced end need. */
 import {
   type ProcessExit,
   type ProcessName,
@@ -76,7 +73,6 @@ function programAt(file: string): string {
   return existsSync(program) ? program : file;
 }
 
-/** Runs a program of the host and follows it to its end. */
 export async function runProcess(options: RunOptions): Promise<number> {
   if (options.path === '') throw new UsageError('--path is empty; wanted the path of a program');
   if (options.name !== undefined && !options.detach) throw new UsageError('--name needs --detach');
@@ -193,8 +189,7 @@ async function follow(
     const notCleanedUp = await run.end().catch((error: unknown) => error);
     if (reader.gone) return readerGone(name, failure.found);
     if (exit === undefined) {
-      // The Go daemon does not report how a process ended, so the end of its output counts as success. It cleans up at the end of the
-      // lease.
+      // The Go daemon does not report how a process ended, so the end of its output is success; it cleans up at the end of the lease.
       if (notCleanedUp !== undefined) say(cleanUpFailure(name, notCleanedUp));
       return EXIT.client.ok;
     }

@@ -7,13 +7,10 @@ import { formatBytes } from './format-bytes.js';
 import { limitFigures } from './process-ls.js';
 import { watchAnswer } from './watch-answer.js';
 
-/** The options of `wins cli prc stats`. */
 export interface StatsOptions extends DaemonOptions {
   /** Run to measure. Absent: all runs that are visible to this client. */
   readonly name?: string | undefined;
-  /** Repeats the measurement until this program is interrupted or the run has ended. */
   readonly watch: boolean;
-  /** Also draws processor time and memory as bars. */
   readonly bars?: boolean;
 }
 
@@ -22,7 +19,6 @@ const BETWEEN_MS = 1000;
 /** Delay before a repeated request, because an answer may repeat the previous measurement when another client had requested it. */
 const AGAIN_MS = 100;
 
-/** `wins cli prc stats`: prints resource use of this client's runs, or of all runs for an administrator of the host. */
 export async function showStats(
   options: StatsOptions,
   { show }: CommandSurroundings,
@@ -55,7 +51,6 @@ export async function showStats(
   return EXIT.client.ok;
 }
 
-/** Returns true when the previously measured run no longer exists. */
 function hasEnded(error: unknown): boolean {
   return error instanceof WinsClientError && error.code === 'notFound';
 }

@@ -9,14 +9,11 @@ import {
 /** Advice for a client that may not force the end of another client's run. */
 const WHO_MAY = 'omit --now, or run this as an administrator of the host';
 
-/** The options of `wins cli prc stop`. */
 export interface StopOptions extends DaemonOptions {
   readonly name: string;
-  /** Forces the end at once. */
   readonly now: boolean;
 }
 
-/** `wins cli prc stop NAME`: ends a process and its tree, and reports how it ended. */
 export async function stopProcess(
   options: StopOptions,
   { show }: CommandSurroundings,

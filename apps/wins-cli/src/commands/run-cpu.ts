@@ -5,10 +5,7 @@ export function runKey({ name, startedAtMs }: Pick<RunFigures, 'name' | 'started
   return `${name} ${startedAtMs}`;
 }
 
-/**
- * Returns the processor use of a run between two measurements, in percent of one processor, with one decimal; above 100 on several
- * processors. Null when a measurement lacks the run, or the system does not measure processor time.
- */
+/** Percent of one processor between two measurements, with one decimal; above 100 on several. Null when it cannot be measured. */
 export function cpuPercentOf(
   earlier: Pick<RunFigures, 'usage'> | undefined,
   latest: Pick<RunFigures, 'usage'>,

@@ -26,7 +26,6 @@ export interface UpgradeOptions extends DaemonOptions {
   readonly once?: string | undefined;
   readonly config?: string | undefined;
   readonly 'allow-drop': readonly string[];
-  /** Loads the functions that read configs. */
   readonly configs: () => DeliveredConfigs;
   readonly output?: string | undefined;
 }
@@ -60,10 +59,7 @@ const EXIT_OF = new Map<string, number>([
   ['refused', EXIT.client.refused],
 ]);
 
-/**
- * `wins cli upgrade`: hands a helper to the daemon, waits while the daemon is replaced, and requests the result from the daemon that serves
- * then. A connection that ends in between is expected.
- */
+/** `wins cli upgrade`: hands a helper to the daemon, and asks the next daemon for the result. A lost connection is expected. */
 export async function upgradeDaemon(
   options: UpgradeOptions,
   { show }: CommandSurroundings,
@@ -104,10 +100,7 @@ export async function upgradeDaemon(
   return await report(last, options, show);
 }
 
-/**
- * Records the keys that the config may drop. The helper in a run does not accept them as arguments, because any client of the pipe could
- * then choose them. This process can write the config's folder, so it could change the config itself.
- */
+/** The helper in a run does not accept these keys as arguments, because any client of the pipe could then choose them. */
 async function permitDrops({ config, configs, ...options }: UpgradeOptions): Promise<void> {
   const keys = options['allow-drop'];
   if (keys.length === 0) return;
@@ -116,10 +109,7 @@ async function permitDrops({ config, configs, ...options }: UpgradeOptions): Pro
   await configs().permitDrops(path.resolve(config), sha256, keys);
 }
 
-/**
- * Counts the attempts, because each attempt stops the serving daemon and a client may repeat it without end.
- * @returns The number of this attempt; or the earlier result of the same name, if it is the latest and was rolled back for good.
- */
+/** Counts attempts, because each stops the serving daemon. @returns Its number; or a final earlier result of the same name. */
 async function nextAttempt(
   options: UpgradeOptions,
   endMs: number,
@@ -163,10 +153,7 @@ async function result(
   );
 }
 
-/**
- * Restores the helper at its original path, because Go daemons rename the programs that they run and the next daemon needs the helper
- * there.
- */
+/** Restores the helper at its path, because Go daemons rename the programs that they run and the next daemon needs it there. */
 async function putBack({ from }: UpgradeOptions, file: string, sha256?: string): Promise<void> {
   if (existsSync(file)) return;
   const renamed = path.join(path.dirname(file), `rancher-wins-${path.basename(file)}`);
@@ -176,10 +163,7 @@ async function putBack({ from }: UpgradeOptions, file: string, sha256?: string):
   await deliverFile({ from: source, to: file, sha256, waitTimeoutMs: 0 });
 }
 
-/**
- * Returns the config arguments of the helper. A daemon of this release never lets a client change the registration, so the helper only
- * compares it. A Go daemon has no health service and does not mark its runs, so its service may still get this config.
- */
+/** A daemon of this release never lets a client change the registration, so the helper compares. A Go daemon may still get this config. */
 async function configWords(options: UpgradeOptions, endMs: number): Promise<readonly string[]> {
   const { config } = options;
   if (config === undefined) return [];
@@ -215,7 +199,6 @@ function winsArgs(config: string): string {
   throw new UsageError(`--config ${config}: the path has a quote in it`);
 }
 
-/** Reports the result. A failed upgrade is described in an error on standard error. */
 async function report(
   { id, outcome, reason }: UpgradeReport,
   { output }: UpgradeOptions,
@@ -234,8 +217,7 @@ async function report(
 
 /**
  * Runs the helper through the daemon.
- * @returns The report of the helper; undefined when the daemon went away before the report.
- * @throws CommandError when there is no answer before the deadline.
+ * @returns Its report; undefined when the daemon went away before. @throws CommandError at the deadline.
  */
 async function ask(
   options: UpgradeOptions,

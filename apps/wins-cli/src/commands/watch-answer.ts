@@ -3,14 +3,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { listenForInterruptions } from '../interruptions.js';
 
-/** Pause between an answer and the next request. */
 const EVERY_MS = 1000;
 
-/**
- * Prints an answer at once, and again after each change, until this program is interrupted or the reader closes the stream. It polls, as
- * `docker stats` does, because earlier daemons have no call that reports changes.
- * @throws Any error of `ask`.
- */
+/** Prints an answer, and again after each change, until interruption. It polls, because earlier daemons do not report changes. */
 export async function watchAnswer(
   ask: (signal: AbortSignal) => Promise<Answer>,
   show: Show,

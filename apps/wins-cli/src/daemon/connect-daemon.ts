@@ -22,7 +22,6 @@ const AGAIN_DELAY_MS = 200;
 const FOLLOWING: ReadonlySet<string> = new Set(['Wait', 'KeepAlive']);
 
 const FROZEN = `it may be frozen or busy. Wait longer with --timeout, or ${ASK_DOCTOR}`;
-/** Waiting time after which progress is shown. */
 const TELL_AFTER_MS = 2000;
 
 /** Connect time-out. A working daemon accepts within milliseconds, or within seconds on a fully loaded host. */
@@ -30,7 +29,6 @@ export const CONNECT_TIMEOUT_MS = 10_000;
 /** Longer than any answer takes: a stop answers after a grace period of 10 s and a forced end. */
 const ANSWER_TIMEOUT_MS = 30_000;
 
-/** The options of every command that calls the daemon, as they were read. */
 export interface DaemonOptions extends ClientLogOptions {
   /** Name or path of the daemon's pipe. */
   readonly server: string;
@@ -52,13 +50,9 @@ export interface Patience {
 export type Task<T> = (client: WinsClient, answered: () => void) => Promise<T>;
 
 /**
- * Runs a task with a new client of the daemon, and closes the client when the task ends. Runs the task again when the daemon did not accept
- * the first call, because it is shutting down or absent, and time is left to wait for the next one.
+ * Runs a task with a new client of the daemon. Repeats it while the first call was not accepted and time is left for the next daemon.
  *
- * From 2 s on, a terminal shows that the command waits for the daemon, until the task ends or reports an answer.
- *
- * When there is no daemon, `connectPipe` is used directly, because it waits for a busy or (on request) absent pipe, and knows why a pipe
- * cannot be reached.
+ * `connectPipe` does the waiting, because it waits for a busy or absent pipe and knows why a pipe cannot be reached.
  */
 export async function withDaemon<T>(
   options: DaemonOptions,
@@ -109,10 +103,7 @@ export async function withDaemon<T>(
   }
 }
 
-/**
- * Runs a task as {@link withDaemon} does, on the administrators' pipe, which recognises administrators in any session of Windows. Falls
- * back to the main pipe for users without access to that pipe, and for daemons that lack the pipe or this call.
- */
+/** Uses the administrators' pipe, which recognises administrators in any session; falls back to the main pipe when that is not possible. */
 export async function withDaemonOfAdministrators<T>(
   options: DaemonOptions,
   task: Task<T>,
@@ -126,19 +117,14 @@ export async function withDaemonOfAdministrators<T>(
   }
 }
 
-/**
- * Returns true when the administrators' pipe was not reached or does not know the call. A foreign server on that pipe is an error instead.
- */
+/** True when the administrators' pipe was not reached or does not know the call. A foreign server there is an error. */
 function isOfOthers(error: unknown): boolean {
   const cause = error instanceof CommandError ? error.cause : undefined;
   if (cause instanceof WinsClientError) return cause.code === 'unimplemented';
   return cause instanceof PipeError && ['notFound', 'accessDenied'].includes(cause.code);
 }
 
-/**
- * Runs a task and closes the client afterwards. The close happens after the output of the command; a process that exits earlier closes it
- * anyway.
- */
+/** Closes the client after the output of the command; a process that exits earlier closes it anyway. */
 async function withClient<T>(
   options: WinsClientOptions,
   task: (client: WinsClient) => Promise<T>,
@@ -175,14 +161,12 @@ function isSilent(error: unknown): boolean {
   );
 }
 
-/** Address of the called daemon, and the time-out of its answer. */
 interface Asked {
   readonly server: string;
   readonly timeoutMs: number;
   readonly answerTimeoutMs: number | undefined;
 }
 
-/** Converts an error of a library into one line for people and an exit code. */
 function explain(error: unknown, asked: Asked): unknown {
   if (error instanceof PipeError) return pipeFailure(error);
   if (!(error instanceof WinsClientError)) return error;

@@ -2,10 +2,8 @@ import type { PipeError } from '@wins/pipe-transport';
 import { EXIT } from '@wins/base';
 import { CommandError } from '../command-error.js';
 
-/** The next step for a user whose client cannot reach a daemon. */
 export const ASK_DOCTOR = 'run "wins doctor" on the host to see why';
 
-/** Returns the one-line error for a pipe that cannot be opened. */
 export function pipeFailure(error: PipeError): CommandError {
   const waits = error.code === 'notFound' ? '--wait-timeout waits for it; ' : '';
   return new CommandError(`${error.message} (${waits}${ASK_DOCTOR})`, EXIT.client.failed, {

@@ -1,7 +1,6 @@
 import type { CallEvent } from '@wins/wins-api';
 import type { ClientLog } from '../client-log.js';
 
-/** Returns a listener that writes the client's calls to the `--debug` log. */
 export function traceCalls(log: ClientLog, address: string): (event: CallEvent) => void {
   return (event) => {
     switch (event.kind) {

@@ -2,11 +2,7 @@ import { connectPipe, type ConnectPipeOptions } from '@wins/pipe-transport';
 import type { Socket } from 'node:net';
 import { loadWindowsClient } from './load-windows-client.js';
 
-/**
- * Connects to a pipe of the daemon. On Windows the server must be the service or a privileged process, because the first process to claim a
- * pipe's name gets it.
- * @throws PipeError as `connectPipe` does.
- */
+/** Connects to a pipe of the daemon. On Windows the server must be the service or privileged, as any process may claim a name first. */
 export function connectTrustedPipe(
   pipe: string,
   options: Omit<ConnectPipeOptions, 'security'> = {},

@@ -14,7 +14,6 @@ import { lstat } from 'node:fs/promises';
 import path from 'node:path';
 import { CommandError } from '../command-error.js';
 
-/** File to copy to another path. */
 export interface Delivery {
   /** Source: a regular file, or links that lead to one. */
   readonly from: string;
@@ -30,13 +29,10 @@ export interface Delivery {
   readonly permit?: ((sha256: string) => Promise<void>) | undefined;
   /** Called before each attempt to replace a file; an error leaves that file in place. */
   readonly beforeReplace?: (() => Promise<void>) | undefined;
-  /**
-   * Digest of the target that the decision was based on; undefined when the target was absent. Without this member, any target is accepted.
-   */
+  /** Digest of the target that was judged; undefined when it was absent. Without this member, any target is accepted. */
   readonly decidedFor?: { readonly sha256: string | undefined };
 }
 
-/** Outcome of a delivery. */
 export interface Delivered {
   /** False when the target already had the same bytes. */
   readonly changed: boolean;
@@ -45,19 +41,14 @@ export interface Delivered {
 
 /** Larger than any release. */
 const LIMITS = { maxBytes: 512 * 1024 * 1024 };
-/**
- * Age after which a temporary file counts as abandoned. The file of a running delivery is younger; the file of a killed one grows older.
- */
+/** Age of an abandoned temporary file; that of a running delivery is younger. */
 const ABANDONED_AFTER_MS = 10 * 60_000;
 
 /**
- * Copies a file to another path atomically: a process that opens the target, even after a power failure, finds either the old bytes or the
- * new ones. Nothing is written when both are equal.
+ * Copies a file atomically: even after a power failure the target has either the old bytes or the new ones. Equal bytes are not written.
  *
- * On Windows a new file gets the inherited access list of its folder. Elsewhere it gets the mode of the file that it replaces, else that of
- * the source, without write permission for others. The folder is not created, because the owner of the host decides who may use it.
- * @throws CommandError 127: source or target folder is missing. 126: wrong digest, a source above 512 MiB, or a source or target that is
- * not a regular file. 125: any other error. The target is untouched in all cases.
+ * A new file inherits its access list on Windows; elsewhere it gets the mode of the replaced file or the source, without write for others.
+ * @throws CommandError 127: source or folder missing. 126: wrong digest, above 512 MiB, not a regular file. 125: any other error.
  */
 export async function deliverFile(delivery: Delivery): Promise<Delivered> {
   const { from, to } = delivery;

@@ -1,6 +1,5 @@
 /** Functions of the program that reads configs; loaded only when a config may be concerned. */
 export interface DeliveredConfigs {
-  /** Judges a file before it is delivered. */
   judgeDelivery(offered: {
     readonly from: string;
     readonly to: string;

@@ -14,7 +14,6 @@ const QUIET_MS = 250;
 const LOOK_EVERY_MS = 60_000;
 const RETRY_MS = 2000;
 
-/** A file of `--mount-file PATH=NAME`. */
 export interface MountedFile {
   readonly path: string;
   /** Its name in the folder of the run. */
@@ -47,9 +46,7 @@ export async function readFiles(mounts: readonly MountedFile[]): Promise<RunFile
 }
 
 /**
- * Sends each later content of the files until it is disposed. When a file is missing or the daemon refuses it, the run keeps the last
- * content, and `say` receives the reason once.
- * @param files - Contents that the run was started with.
+ * Sends each later content of the files until disposal. When that fails, the run keeps the last content, and `say` gets the reason once.
  */
 export function followFiles(
   client: Pick<WinsClient, 'call'>,

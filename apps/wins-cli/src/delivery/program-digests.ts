@@ -8,11 +8,7 @@ export interface ProgramDigests {
   readonly sha256: string;
 }
 
-/**
- * Computes the digests of a program in this container. The daemon runs the program only when the host has the same bytes at the same path.
- * @param option - Option that named the program.
- * @throws CommandError (127) when the file is missing or cannot be read.
- */
+/** The daemon runs a program only when the host has the same bytes at the same path. @throws CommandError (127) when it cannot be read. */
 export async function digestProgram(path: string, option = '--path'): Promise<ProgramDigests> {
   try {
     return await hashFile(path, ['sha1', 'sha256'], { followLinks: true });

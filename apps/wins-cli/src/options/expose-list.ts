@@ -2,10 +2,7 @@ import { type ProcessExpose, RunExposeProtocol } from '@wins/wins-api';
 import { UsageError } from '@wins/base';
 import { parsePort } from '../tunnel/parse-port.js';
 
-/**
- * Parses the entries of `--exposes`: `TCP:80`, `UDP:4789-4790`. The protocol is `TCP` or `UDP` in any case; a range includes both ends.
- * @throws UsageError that names the entry and its fault.
- */
+/** Parses `TCP:80` or `UDP:4789-4790`; a range includes both ends. @throws UsageError that names the entry and its fault. */
 export function parseExposes(entries: readonly string[]): ProcessExpose[] {
   const exposes = new Map<string, ProcessExpose>();
   for (const entry of entries) {

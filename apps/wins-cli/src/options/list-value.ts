@@ -1,10 +1,6 @@
 import { quoteText, UsageError } from '@wins/base';
 
-/**
- * Splits the value of a list option (`--args`, `--envs`, `--exposes`) at blanks outside quotes. Quotes group words and stay part of the
- * entry: `a "b c"` gives `a` and `"b c"`. Consecutive blanks count as one. To pass words unchanged, use `--` instead.
- * @throws UsageError when a quote is not closed.
- */
+/** Splits at blanks outside quotes, which stay part of the entry: `a "b c"` gives `a` and `"b c"`. @throws UsageError for an open quote. */
 export function splitListValue(value: string): string[] {
   const entries: string[] = [];
   let entry = '';

@@ -7,9 +7,7 @@ const REACHED_BY_LOOPBACK: ReadonlySet<string | undefined> = new Set([
 ]);
 
 /**
- * Refuses ports that would lead back to this program: the daemon dials the loopback of its host, and on the same host this program listens
- * there. Each connection would return as a new one until no stream is left.
- * @param address - Listen address of the published ports; undefined means all addresses.
+ * Refuses ports that lead back to this program on the daemon's host, because each connection would return as a new one.
  * @throws CommandError that names the first such port and a remedy.
  */
 export function assertNoLoop(ports: readonly PublishedPort[], address: string | undefined): void {

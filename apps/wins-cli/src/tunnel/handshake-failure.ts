@@ -3,17 +3,13 @@ import { ASK_DOCTOR } from '../daemon/pipe-failure.js';
 
 const OTHER_PIPE = `check that it is the tunnel pipe (--proxy ${DEFAULT_PROXY_PIPE_NAME}) and not the main one, or ${ASK_DOCTOR}`;
 
-/**
- * Explains why a pipe was opened but no tunnel followed. The errors of ws and Node mention HTTP, which the user never chose; they stay the
- * `cause`.
- */
+/** Explains why no tunnel followed. The errors of ws and Node mention HTTP, which the user never chose; they stay the `cause`. */
 export function handshakeFailure(pipe: string, cause: unknown, timeoutMs: number): Error {
   if (cause instanceof Error && cause.name === 'TimeoutError')
     return handshakeTimeout(pipe, timeoutMs);
   return new Error(`no tunnel on pipe "${pipe}": ${foundIn(cause)}`, { cause });
 }
 
-/** Returns the error for a pipe whose server did not complete the handshake in time. */
 export function handshakeTimeout(pipe: string, timeoutMs: number): Error {
   const found = `no answer within ${formatDuration(timeoutMs)}`;
   return new Error(

@@ -3,20 +3,14 @@ import { networkIdentity } from '@wins/base';
 import { connectTrustedPipe } from '../daemon/trusted-pipe.js';
 import { handshakeFailure } from './handshake-failure.js';
 
-/** Address of the tunnel pipe. */
 export interface TunnelPipe {
-  /** Name or path of the pipe. */
   readonly pipe: string;
   /** Time limit for the connection, and again for the handshake on it. */
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
 }
 
-/**
- * Connects to the tunnel pipe and performs the handshake.
- * @throws PipeError when the pipe cannot be reached; Error when the server does not complete the handshake; the reason of the signal; any
- * error of `opened`.
- */
+/** @throws PipeError when the pipe cannot be reached; Error for a failed handshake; the reason of the signal; any error of `opened`. */
 export async function openWebSocket<T>(
   { pipe, timeoutMs, signal }: TunnelPipe,
   opened: OnTunnelSocket<T>,

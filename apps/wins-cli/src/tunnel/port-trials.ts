@@ -1,15 +1,11 @@
 import { TunnelError, type ClientTunnel, type TunnelStream } from '@wins/tcp-tunnel';
 import { setTimeout as delay } from 'node:timers/promises';
 
-/**
- * Time limit for a verdict. A daemon that answers in its other session handles a Connect within milliseconds, or within seconds on a busy
- * host.
- */
+/** Time limit for a verdict; a daemon handles a Connect within milliseconds, or within seconds on a busy host. */
 const VERDICT_MS = 5_000;
 /** Maximum number of concurrent trials; each has its own session. */
 const MOST_TRIALS = 16;
 
-/** Parts of {@link PortTrials}. */
 export interface PortTrialsOptions {
   /** Opens another tunnel to the daemon; resolves once the daemon has answered. */
   readonly open: () => Promise<ClientTunnel>;
@@ -17,13 +13,11 @@ export interface PortTrialsOptions {
   readonly onRefused: (port: number, error: TunnelError) => void;
 }
 
-/** Known verdicts on the ports of one daemon. */
 type Verdicts = Map<number, 'allowed' | 'refused' | Promise<void>>;
 
 /**
- * Finds the allowed ports of a daemon that ends the whole session at a forbidden port, as every Go release does. The first connection to a
- * port gets its own session; only allowed ports use the shared session. A Go daemon reads its config only at its start, so a verdict holds
- * until the process changes and `forget` is called.
+ * Finds the allowed ports of a Go daemon, which ends the whole session at a forbidden port: the first connection to a port gets a session
+ * of its own. Such a daemon reads its config only at its start, so a verdict holds until `forget`.
  */
 export class PortTrials {
   readonly #options: PortTrialsOptions;
@@ -41,10 +35,7 @@ export class PortTrials {
     this.#verdicts = new Map();
   }
 
-  /**
-   * Opens a stream to a port, through `shared` once the port is known to be allowed.
-   * @throws {TunnelError} `connectRefused`; `tooManyStreams` while the maximum number of trials is running; any error of opening a tunnel.
-   */
+  /** @throws {TunnelError} `connectRefused`; `tooManyStreams` at the maximum number of trials; any error of opening a tunnel. */
   connect(shared: ClientTunnel, port: number): TunnelStream | Promise<TunnelStream> {
     const verdict = this.#verdicts.get(port);
     if (verdict === 'allowed') return shared.connect(port);
@@ -58,12 +49,10 @@ export class PortTrials {
     return this.#try(shared, port);
   }
 
-  /** Waits until the streams of tried ports have ended. */
   async drain(): Promise<void> {
     await Promise.all([...this.#tunnels].map((tunnel) => tunnel.drain()));
   }
 
-  /** Resets the streams of tried ports. Idempotent. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await Promise.all([...this.#tunnels].map((tunnel) => tunnel.close()));

@@ -1,7 +1,6 @@
 import { UsageError } from '@wins/base';
 import { parsePort } from './parse-port.js';
 
-/** Local listening port and the port of the host that it forwards to. */
 export interface PublishedPort {
   readonly protocol: 'TCP' | 'UDP';
   readonly containerPort: number;
@@ -37,12 +36,7 @@ function parseEntry(entry: string): PublishedPort[] {
   }));
 }
 
-/**
- * Parses the entries of `--publish`: `TCP:80`, `TCP:80-81`, `TCP:8080:9796` (container port, host port), also with ranges. The protocol is
- * `TCP` or `UDP` in any case; a range includes both ends.
- * @returns At least one port; each container port appears once per protocol, in the order of the entries.
- * @throws UsageError that names the entry and its fault.
- */
+/** Parses `TCP:80`, `TCP:80-81` or `TCP:8080:9796` (container port, host port). @throws UsageError that names the entry and its fault. */
 export function parsePublished(entries: readonly string[]): PublishedPort[] {
   const published = new Map<string, PublishedPort>();
   for (const entry of entries) {

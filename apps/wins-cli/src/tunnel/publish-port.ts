@@ -22,11 +22,7 @@ const ADVICE: Readonly<Partial<Record<TunnelErrorCode, string>>> = {
     'publish it under a port above 1023 with PROTOCOL:other:PORT, or run as another user',
 };
 
-/**
- * Listens on a published port.
- * @param address - Literal address; undefined means all addresses, including IPv6 where available.
- * @throws CommandError that names the port and a remedy.
- */
+/** @throws CommandError that names the port and a remedy. */
 export async function publishPort(
   published: PublishedPort,
   address: string | undefined,
@@ -36,7 +32,6 @@ export async function publishPort(
   return listenAnywhere(published, address, (host) => listenTcp({ host, port, ...options }));
 }
 
-/** Listens on a published UDP port. */
 export async function publishUdpPort(
   published: PublishedPort,
   address: string | undefined,

@@ -11,15 +11,11 @@ import {
   type UdpFlowEvents,
 } from '@wins/tcp-tunnel';
 
-/**
- * At most 500 ms, so that a tunnel is up within a second of the daemon's return. Full jitter keeps clients of one daemon from reconnecting
- * at the same instant.
- */
+/** A tunnel is up within a second of the daemon's return. Full jitter keeps clients from reconnecting at the same instant. */
 const BACKOFF = { initialMs: 40, maxMs: 500, jitter: 1 };
 /** Minimum age of a tunnel after which the next attempt starts without delay. */
 const GOOD_TUNNEL_MS = 5000;
 
-/** Options of a {@link TunnelKeeper}. */
 export interface TunnelKeeperOptions {
   /** Makes one attempt to open a tunnel; resolves once the peer has answered a probe. */
   readonly open: (signal: AbortSignal) => Promise<ClientTunnel>;
@@ -58,11 +54,7 @@ export class TunnelKeeper {
     });
   }
 
-  /**
-   * Opens the first tunnel, and keeps a tunnel open until `close()`.
-   * @param waitTimeoutMs - Time during which failed attempts are repeated; 0 makes one attempt.
-   * @throws The error of the last attempt.
-   */
+  /** @param waitTimeoutMs - Failed first attempts are repeated for this time; 0: one attempt. @throws The error of the last one. */
   async start(waitTimeoutMs: number): Promise<void> {
     const deadline = performance.now() + waitTimeoutMs;
     const first = this.#openTunnel(0, () => performance.now() < deadline);
@@ -73,11 +65,7 @@ export class TunnelKeeper {
     await first;
   }
 
-  /**
-   * Opens a stream to a port of the host, at once or when the tunnel is up again.
-   * @throws Error when the tunnel stays down too long or the keeper is closed; for a Go daemon also the errors of {@link
-   * PortTrials.connect}.
-   */
+  /** @throws Error when the tunnel stays down too long or the keeper is closed; any error of {@link PortTrials.connect}. */
   connect(
     port: number,
     connection: Pick<PendingConnection, 'signal'>,
@@ -87,10 +75,7 @@ export class TunnelKeeper {
     return this.#held(port, connection.signal);
   }
 
-  /**
-   * Opens a UDP flow to a port of the host. It does not wait for the tunnel, because datagrams may be lost.
-   * @throws {TunnelError} `sessionEnded` while the tunnel is down; any error of the tunnel's `openFlow`.
-   */
+  /** Does not wait for the tunnel, because datagrams may be lost. @throws {TunnelError} `sessionEnded` while it is down. */
   openFlow(port: number, events: UdpFlowEvents): UdpFlow {
     if (this.#state.kind === 'up') return this.#state.tunnel.openFlow(port, events);
     throw new TunnelError('sessionEnded', 'cannot open a flow: the tunnel is down', { port });

@@ -26,7 +26,6 @@ import { thisSystem } from '../this-system.js';
 
 const SYSTEM_ENDS: readonly string[] = ['shutdown', 'preshutdown'];
 
-/** Options as typed by the user. */
 export interface RunOptions extends Omit<RegisterOptions, 'log-file-size' | 'log-files'> {
   readonly register: boolean;
   readonly unregister: boolean;
@@ -39,7 +38,6 @@ interface ServingSurroundings extends Surroundings {
   readonly serves: () => void;
 }
 
-/** `wins srv app run`: serves, or registers or unregisters the service. */
 export async function runApp(typed: RunOptions): Promise<number> {
   const { 'log-file-size': size, 'log-files': files } = typed;
   const options = {
@@ -70,10 +68,7 @@ async function runAtTerminal(options: RegisterOptions): Promise<number> {
   return await runDaemon(options, { service, folder: '.', logger, shutdown, ready });
 }
 
-/**
- * Returns a function that notifies systemd that the daemon serves, if a unit with `Type=notify` started it. Child processes do not inherit
- * the notification socket.
- */
+/** Notifies systemd of a daemon that serves, for units with `Type=notify`. Child processes do not inherit the notification socket. */
 async function readyNotice(logger: Surroundings['logger']): Promise<() => void> {
   const { NOTIFY_SOCKET: address } = process.env;
   delete process.env['NOTIFY_SOCKET'];

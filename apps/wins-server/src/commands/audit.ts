@@ -38,13 +38,11 @@ export async function showAudit(
   return EXIT.server.ok;
 }
 
-/** The options of `wins srv audit verify`. */
 export interface VerifyOptions extends AuditPlaceOptions {
   /** SHA-256 digest of a line that the log must contain. */
   readonly expect?: string | undefined;
 }
 
-/** `wins srv audit verify`: reports whether the audit log is unchanged and without gaps, and any fault. */
 export async function verifyAudit(
   options: VerifyOptions,
   { show }: CommandSurroundings,

@@ -12,11 +12,7 @@ export interface CheckOptions {
   readonly platform?: 'windows' | 'linux' | undefined;
 }
 
-/**
- * `wins srv config check`: prints the effective config with the origin of each value, or all faults of the file, or keys that a config of
- * an earlier release may lack. An unknown key or an entry that can never match is an error here, unless the file is judged as the daemon
- * judges it at its start.
- */
+/** `wins srv config check`: unknown keys, and entries that can never match, are errors unless it judges as at the daemon's start. */
 export async function checkConfig(
   options: CheckOptions,
   { show }: CommandSurroundings,

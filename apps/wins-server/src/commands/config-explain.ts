@@ -39,11 +39,7 @@ const NEXT_STEP: Readonly<Record<string, string>> = {
   pathNotTrusted: 'move it to a folder that only administrators can write, and list its real path',
 };
 
-/**
- * `wins srv config explain`: prints the meaning of a config key; or whether a program or a port would be allowed, by which entry and line,
- * or why not, with the functions that the daemon itself uses. Exits with 126 when it would not be allowed, as `wins cli explain` does. For
- * a port the exit code is the verdict about TCP; UDP and relays are reported beside it.
- */
+/** `wins srv config explain`: judges as the daemon does. Exits with 126 when not allowed; for a port by the verdict about TCP. */
 export async function explainConfig(
   options: ExplainOptions,
   { show }: CommandSurroundings,
@@ -65,7 +61,6 @@ export async function explainConfig(
   return EXIT.server.ok;
 }
 
-/** Lists the keys of the config file, each with its meaning. */
 export function listConfigKeys(): Promise<readonly (readonly [string, string])[]> {
   return Promise.resolve(configKeys().map(({ key, meaning }) => [key, meaning] as const));
 }

@@ -6,10 +6,7 @@ export interface ReloadOptions extends RunningDaemonOptions {
   readonly 'allow-drop': readonly string[];
 }
 
-/**
- * `wins srv config reload`: makes the running daemon read its config again, and reports what changed and what needs a restart. If the file
- * has faults, it reports them, the previous config stays in force, and the exit code is 78.
- */
+/** `wins srv config reload`: for a file with faults the previous config stays in force, and the exit code is 78. */
 export async function reloadConfig(
   options: ReloadOptions,
   { show }: CommandSurroundings,

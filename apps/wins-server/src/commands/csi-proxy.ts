@@ -17,7 +17,6 @@ const QUESTION: Question = {
   exitCode: (code) => (code === 'failedPrecondition' ? EXIT.upgrade.failed : undefined),
 };
 
-/** `wins srv csi-proxy status`: prints the state of csi-proxy. */
 export async function showCsiProxy(
   options: RunningDaemonOptions,
   { show }: CommandSurroundings,
@@ -28,10 +27,7 @@ export async function showCsiProxy(
   return EXIT.server.ok;
 }
 
-/**
- * `wins srv csi-proxy apply`: makes the running daemon update csi-proxy now, or reports what it would do. Exit codes are those of `wins
- * up`.
- */
+/** Exit codes are those of `wins up`. */
 export async function applyCsiProxy(
   options: ApplyCsiProxyOptions,
   { show }: CommandSurroundings,

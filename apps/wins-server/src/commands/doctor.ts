@@ -11,7 +11,6 @@ export interface DoctorOptions {
   readonly registries: boolean;
 }
 
-/** `wins doctor`: prints all findings about this host, with advice for each problem. */
 export async function runDoctor(
   options: DoctorOptions,
   { show }: CommandSurroundings,

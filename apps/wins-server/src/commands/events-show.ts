@@ -19,10 +19,7 @@ export interface EventsOptions extends RunningDaemonOptions {
 
 type Range = Readonly<{ since: Date | undefined; follow: boolean }>;
 
-/**
- * `wins srv events`: prints recent events of the daemon, oldest first; for programs one JSON line or one YAML document per event. When no
- * daemon answers, or the daemon refuses this user, the event files are read, if this user may read them.
- */
+/** `wins srv events`: one JSON line or YAML document per event for programs. Without an answer of the daemon, reads the files. */
 export async function showEvents(
   options: EventsOptions,
   { show }: CommandSurroundings,
@@ -40,7 +37,6 @@ export async function showEvents(
 }
 
 /**
- * Yields the events of the daemon, or of the disk when the daemon cannot be queried.
  * @param fromDisk - Called before events from the disk, with the reason, or when there are none.
  * @throws DaemonCallError, also when the daemon refuses and the disk has no events.
  */

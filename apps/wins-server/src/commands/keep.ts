@@ -3,9 +3,7 @@ import { hashFile } from '@wins/trusted-files';
 import { Keeper } from '../features/lasting/keeper/keeper.js';
 import { thisSystem } from '../this-system.js';
 
-/** The options of `wins srv keep`. */
 export interface KeepOptions {
-  /** State directory of the daemons that this keeper serves. */
   readonly state: string;
 }
 

@@ -10,7 +10,6 @@ import { serviceLogFolder } from '../kernel/log/windows-service-log.js';
 import { logFiles, logTail } from '../support/log-tail.js';
 import { pipeOfConfig } from './running-daemon.js';
 
-/** The options of `wins logs`. */
 export interface LogsOptions {
   readonly config?: string | undefined;
   readonly follow: boolean;
@@ -23,7 +22,6 @@ const FIRST_LINES = 100;
 const MOST_BYTES = 4 * 1024 * 1024;
 const EVERY_MS = 500;
 
-/** `wins logs`: prints the daemon's log: formatted at a terminal, else unchanged as JSON lines. */
 export async function showLogs(options: LogsOptions): Promise<number> {
   const files = await filesOf(options);
   const print = printer();
@@ -48,10 +46,7 @@ async function filesOf({ config }: LogsOptions): Promise<() => Promise<readonly 
   return () => Promise.resolve([file]);
 }
 
-/**
- * Returns the path of the daemon's standard error, to which it logs on systems other than Windows. It may be a file, or belong to the
- * process that started the daemon.
- */
+/** Path of the standard error to which the daemon logs on systems other than Windows. @throws when it is not a file of its own. */
 async function standardErrorOf(listen: string): Promise<string> {
   const pid = Number(startOf(await recentEvents(listen, new Date(0)))?.['pid']);
   const { unavailable } = EXIT.server;
@@ -72,7 +67,6 @@ async function standardErrorOf(listen: string): Promise<string> {
   );
 }
 
-/** Returns a function that prints log lines and escapes terminal control characters. */
 function printer(): (line: string) => void {
   const terminal = process.stdout.isTTY ? createTerminalLog(process.stdout) : undefined;
   return (line) => {
@@ -89,7 +83,6 @@ function isRecord(line: string): boolean {
   }
 }
 
-/** Prints appended lines until the reader closes the stream or this program is interrupted. */
 async function follow(files: () => Promise<readonly string[]>, print: (line: string) => void) {
   const newest = (await files()).at(-1);
   if (newest === undefined) throw new UsageError('cannot follow the log: it does not exist yet');

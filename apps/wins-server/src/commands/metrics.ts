@@ -2,10 +2,7 @@ import { metricsServiceDefinition } from '@wins/wins-api/contract';
 import { escapeText, EXIT, type CommandSurroundings } from '@wins/base';
 import { callRunningDaemon, type RunningDaemonOptions } from './running-daemon.js';
 
-/**
- * `wins srv metrics`: prints all metrics of the running daemon, in the text format of Prometheus.
- * @throws DaemonCallError with an exit code: 69 without a daemon, or when its metrics are off; 77 when the user is not an administrator.
- */
+/** @throws DaemonCallError with exit code 69 without a daemon or with metrics off, 77 for users who are not administrators. */
 export async function showMetrics(
   options: RunningDaemonOptions,
   { show }: CommandSurroundings,

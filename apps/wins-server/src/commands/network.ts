@@ -17,7 +17,6 @@ const QUESTION: Question = { asker: 'wins srv network' };
 const PATIENT: Question = { ...QUESTION, timeoutMs: Infinity };
 const { status, plan, apply, teardown } = hostNetworkServiceDefinition;
 
-/** `wins srv network status`: prints the state of each desired route. */
 export async function showNetwork(
   options: RunningDaemonOptions,
   { show }: CommandSurroundings,
@@ -27,7 +26,6 @@ export async function showNetwork(
   return EXIT.server.ok;
 }
 
-/** `wins srv network plan`: prints the changes that the daemon would make now. */
 export async function planNetwork(
   options: RunningDaemonOptions,
   { show }: CommandSurroundings,
@@ -37,7 +35,6 @@ export async function planNetwork(
   return EXIT.server.ok;
 }
 
-/** `wins srv network apply`: makes the daemon check and restore the routes now. */
 export async function applyNetwork(
   options: RunningDaemonOptions,
   { show }: CommandSurroundings,
@@ -47,7 +44,6 @@ export async function applyNetwork(
   return exitCodeFor(answer);
 }
 
-/** `wins srv network teardown`: makes the daemon remove its routes and keep none, or prints what that would do. */
 export async function tearDownNetwork(
   options: TeardownOptions,
   { show }: CommandSurroundings,
@@ -103,7 +99,6 @@ function sourceLines(source: HostNetworkSource): readonly string[] {
   ];
 }
 
-/** Names the items that a source reports. */
 function toldBy(source: string): string {
   return source === 'containers' ? 'published ports' : 'other hosts';
 }

@@ -14,9 +14,7 @@ export interface RegistryCheckOptions {
 /** Time limit for all registries together. */
 const LIMIT_MS = 120_000;
 
-/**
- * `wins srv registry check`: prints from where an image of a plan would be pulled, or why not. Exits with 1 when no source has the image.
- */
+/** `wins srv registry check`. Exits with 1 when no source has the image. */
 export async function checkRegistry(
   { config, image }: RegistryCheckOptions,
   { show }: CommandSurroundings,

@@ -7,7 +7,6 @@ import { DaemonCallError } from '../daemon-call-error.js';
 import { loadStartConfig } from '../configuration/start-config.js';
 import { thisSystem } from '../this-system.js';
 
-/** Default time limit for an answer. */
 const ANSWER_TIMEOUT_MS = 15_000;
 
 export interface RunningDaemonOptions {
@@ -21,19 +20,13 @@ export interface Question {
   readonly asker?: string;
   /** Time limit for the answer, in milliseconds; Infinity for a call that answers after its work is done. Default: 15,000. */
   readonly timeoutMs?: number;
-  /**
-   * The only pipe to use. Default: the administrators' pipe. If that does not exist, the main pipe, on which a daemon of an earlier release
-   * answers.
-   */
+  /** The only pipe to use. Default: the administrators' pipe, or the main one when that does not exist, as in earlier releases. */
   readonly pipe?: 'main' | 'admin';
   /** Next step to suggest when no daemon answers. */
   readonly nextStep?: string;
   /** Aborts the call. Default: only the time limit ends it. */
   readonly signal?: AbortSignal;
-  /**
-   * Returns the exit code for an error that the daemon itself reported, whose message needs no words about the pipe; undefined for other
-   * errors. A feature that is off always has exit code 69.
-   */
+  /** Exit code for an error that the daemon itself reported; undefined for others. A feature that is off always has 69. */
   readonly exitCode?: (code: WinsClientError['code']) => number | undefined;
 }
 
@@ -46,10 +39,7 @@ interface Attempt {
   readonly lateMs: number | undefined;
 }
 
-/**
- * Queries the running daemon of this host, on its administrators' pipe if it has one.
- * @throws DaemonCallError with an exit code: 69 without a daemon; 77 when it refuses, or when another program serves its pipe.
- */
+/** @throws DaemonCallError with exit code 69 without a daemon; 77 when it refuses, or when another program serves its pipe. */
 export async function askRunningDaemon<Answer>(
   options: RunningDaemonOptions,
   ask: (client: WinsClient, signal: AbortSignal) => Promise<Answer>,
@@ -97,7 +87,6 @@ async function askOn<Answer>(
   return await ask(client);
 }
 
-/** Makes a unary call to the running daemon, as {@link askRunningDaemon} does. */
 export function callRunningDaemon<Request, Answer>(
   options: RunningDaemonOptions,
   method: MethodDefinition<Request, Answer>,
@@ -164,10 +153,7 @@ function failure(
   );
 }
 
-/**
- * Returns the pipe of the daemon of a config. For a broken config, which may be the reason for the query, it returns the pipe of the
- * previous config, or the default pipe when none is known.
- */
+/** For a broken config, which may be the reason for the query, returns the pipe of the previous config, or the default pipe. */
 export async function pipeOfConfig(config: string | undefined): Promise<string> {
   try {
     return (await loadStartConfig(config)).loaded.config.listen;

@@ -3,7 +3,6 @@ import { reportValue, exitCodeForFindings, textReport } from '../doctor/report.j
 import { statusOf } from '../doctor/status.js';
 import { thisDoctorHost } from '../doctor/this-doctor-host.js';
 
-/** `wins status`: prints one screen about this node and its daemon. Exit codes are those of `wins doctor`. */
 export async function showStatus(
   options: { readonly config?: string | undefined },
   { show }: CommandSurroundings,

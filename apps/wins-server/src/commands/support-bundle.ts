@@ -14,7 +14,6 @@ export interface SupportBundleOptions {
   readonly config?: string | undefined;
 }
 
-/** `wins support-bundle`: writes diagnostics of a node into one private archive without secrets. */
 export async function makeSupportBundle(
   options: SupportBundleOptions,
   { show }: CommandSurroundings,

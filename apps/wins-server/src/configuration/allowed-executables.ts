@@ -10,10 +10,7 @@ import path from 'node:path';
 const HOUR_MS = 3_600_000;
 const KEY = 'white_list.processPaths';
 
-/**
- * Returns the whitelist in the form of the process manager, in the order of the file; an entry without digests is not pinned. An upgrade
- * helper (`mayBreakAway`) becomes the daemon, so it must be signed as `upgrade.signedBy` requires before it runs.
- */
+/** Returns the whitelist for the process manager. An upgrade helper (`mayBreakAway`) becomes the daemon, so `signedBy` applies to it. */
 export function allowedBy({
   whiteList,
   upgrade: { signedBy },
@@ -31,9 +28,7 @@ function grantOf({ allow: _, maxAgeHours, ...grant }: ConfiguredRuns): LastingGr
   return { ...grant, maxAgeMs: maxAgeHours * HOUR_MS };
 }
 
-/**
- * Returns the next step for a client that may not run a program. Clients read it, so it names the file and the key but none of its content.
- */
+/** Clients read this next step, so it names the file and the key but none of its content. */
 export function howToAllow(file: string): string {
   const shown = escapeText(path.resolve(file));
   const option = file === defaultConfigPath() ? '' : ` --config ${shown}`;

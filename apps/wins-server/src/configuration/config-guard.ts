@@ -29,9 +29,8 @@ export function droppedIn(error: unknown): readonly GuardedKey[] {
 }
 
 /**
- * Prevents a daemon from losing guarded keys of its config by accident. While the daemon serves, a config that drops one of them takes
- * effect only if the drop is permitted: by name in the request, or by `permitDrops` for its content. A start uses the config on the disk,
- * because the daemon has no other, and reports the keys lost since the previous config.
+ * Keeps a daemon from losing guarded keys by accident: a config that drops one takes effect only if the request names the key or
+ * `permitDrops` recorded it. A start uses the config on the disk, because there is no other, and reports the lost keys.
  */
 export class ConfigGuard implements AsyncDisposable {
   readonly #parts: ConfigGuardParts;
@@ -46,10 +45,7 @@ export class ConfigGuard implements AsyncDisposable {
     this.#save();
   }
 
-  /**
-   * Starts with the config of the daemon's start, and reports guarded keys that it lost since it was last served. Never rejects because of
-   * the note on the disk.
-   */
+  /** Reports guarded keys that the config of this start lost. Never rejects because of the note on the disk. */
   static async begin(loaded: LoadedConfig, parts: ConfigGuardParts): Promise<ConfigGuard> {
     const { logger, trust } = parts;
     const { config } = loaded;
@@ -83,7 +79,6 @@ export class ConfigGuard implements AsyncDisposable {
     this.#save();
   }
 
-  /** Records that these lost keys are accepted. */
   accept(allowed: readonly string[]): void {
     const lost = this.#note.lost.filter((key) => !allowed.includes(key));
     if (lost.length === this.#note.lost.length) return;

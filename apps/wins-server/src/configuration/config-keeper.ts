@@ -10,10 +10,7 @@ export interface ConfigKeeperOptions {
   readonly isProven: () => boolean;
 }
 
-/**
- * Stores each config that takes effect, so that a start can use it when the file is unusable. A failure is logged and does not stop the
- * daemon.
- */
+/** Stores each config in force, so that a start can use it when the file is unusable. A failure is only logged. */
 export class ConfigKeeper implements AsyncDisposable {
   readonly #options: ConfigKeeperOptions;
   #wanted: LoadedConfig | undefined;

@@ -13,7 +13,6 @@ export interface JudgingOptions {
   readonly host?: JudgingHost | undefined;
 }
 
-/** Facts that only the config's host can provide. */
 export interface JudgingHost {
   readonly trust: FileTrust;
   /** Called only for a config with `for`. */
@@ -43,7 +42,6 @@ export function pipeFolder({ platform, host }: Pick<JudgingOptions, 'platform' |
   }
 }
 
-/** Returns the folders of a daemon with this config, whose pipe names must be valid. */
 export function daemonPlaces(
   config: Pick<WinsConfig, 'listen' | 'audit'>,
   { platform, host }: Pick<JudgingOptions, 'platform' | 'host'>,

@@ -17,11 +17,7 @@ import { judgePipes } from './judge-pipes.js';
 
 const NO_EFFECT = { severity: 'warning', code: 'noEffect' } as const;
 
-/**
- * Reports what the daemon cannot use in a well-formed config, which entries can never match, and doubtful values. All loaders of a daemon
- * config use this function, so the daemon starts with any config that one of them accepts.
- * @throws ConfigError `invalid`
- */
+/** Judges a well-formed config for all its loaders, so the daemon starts with any config that one of them accepts. @throws ConfigError */
 export async function judgeConfig(
   loaded: LoadedConfig,
   options: JudgingOptions,

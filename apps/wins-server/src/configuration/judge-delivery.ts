@@ -12,7 +12,6 @@ import { judgeConfig } from './judge-config.js';
 
 export { keepReplaced, permitDrops } from '@wins/config';
 
-/** File to be delivered to a node, possibly in place of a config. */
 export interface OfferedFile {
   readonly from: string;
   readonly to: string;
@@ -42,11 +41,9 @@ const LIMITS = { maxBytes: 1024 * 1024 };
 const NOTHING: GuardedParts = { whiteList: { processPaths: [], proxyPorts: [] } };
 
 /**
- * Judges a file before it is delivered, so that plans, csi-proxy or the whole whitelist are not lost by accident. A merged config is judged
- * as a whole, as the daemon judges it at its start. Nothing is written.
+ * Judges a file before it is delivered, so that guarded keys are not lost by accident; a merged config as at the daemon's start.
  *
- * The existing file counts as a config when it parses as one. Otherwise no loss can be detected here, but a daemon that serves with guarded
- * keys then refuses the new file.
+ * An existing file that does not parse counts as no config; a daemon that serves guarded keys then refuses the new file.
  * @throws TrustedFileError for a file that cannot be read.
  */
 export async function judgeDelivery(offered: OfferedFile): Promise<JudgedFile> {
@@ -99,10 +96,7 @@ function configOf(bytes: Uint8Array | undefined): GuardedParts | undefined {
   }
 }
 
-/**
- * Reads a file; undefined for one that does not exist, is too large for a config, or is not a regular file. The delivery itself reports
- * these.
- */
+/** Undefined for a file that is missing, too large for a config, or not regular, which the delivery itself reports. */
 async function readSmall(path: string): Promise<Uint8Array | undefined> {
   try {
     return await readBytes(path, { ...LIMITS, followLinks: true });

@@ -16,7 +16,6 @@ type PipeKey = 'listen' | 'proxy';
 const KEYS = ['listen', 'proxy'] as const satisfies readonly PipeKey[];
 const NAME = 'NAME, npipe:////./pipe/NAME, \\\\.\\pipe\\NAME or the path of a socket';
 
-/** Reports which pipe names of a config are invalid or taken, and faults of their access lists. */
 export function judgePipes(config: WinsConfig, options: JudgingOptions): readonly JudgedValue[] {
   const { platform, host } = options;
   const addresses = new Map<PipeKey, string>();
@@ -109,7 +108,6 @@ function folderFault(address: string, trust: FileTrust): string | undefined {
   }
 }
 
-/** Describes who else could write where, and the remedy. */
 export function describeDistrust(distrust: Distrust): string {
   const { path: at, found, remedy } = distrust;
   return [`${quoteText(at)}: ${found}`, remedy].filter(Boolean).join('; ');

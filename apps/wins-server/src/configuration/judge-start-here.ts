@@ -4,10 +4,7 @@ import { hashFile } from '@wins/trusted-files';
 import type { ProcessHost } from '@wins/base';
 import { allowedBy } from './allowed-executables.js';
 
-/**
- * Judges whether a config would allow a start on this host. If the entry pins digests and none is given, the file at the path is hashed.
- * @throws TrustedFileError when that file cannot be read.
- */
+/** Judges a start on this host; hashes the file when digests are pinned and none is given. @throws TrustedFileError */
 export async function judgeStartHere(
   question: { readonly path: string; readonly sha256?: string | undefined },
   config: WinsConfig,

@@ -5,20 +5,13 @@ import { judgeConfig } from './judge-config.js';
 export interface DaemonConfigOptions {
   /** Whether unknown keys and entries that can never match are errors. Default: warnings, as at the start of the daemon. */
   readonly strict?: boolean;
-  /**
-   * Whether the file will be copied to another path, whose permissions apply instead. The file must exist, and only its content is judged.
-   * Default false.
-   */
+  /** Whether the file, which must exist, will be copied elsewhere, so that only its content is judged. Default false. */
   readonly isCopy?: boolean;
   /** System that uses the config. Default: this system. */
   readonly platform?: NodeJS.Platform;
 }
 
-/**
- * Loads and judges the config of the daemon. Only administrators and this user may be able to change or replace the file.
- * @param named - Explicitly named file, which must exist. Default: the system's config file, which may be absent.
- * @throws ConfigError
- */
+/** Only administrators and this user may be able to change the file. @param named - Must exist; the default file may be absent. */
 export async function loadDaemonConfig(
   named: string | undefined,
   { strict = false, isCopy = false, platform = process.platform }: DaemonConfigOptions = {},
@@ -35,7 +28,6 @@ export async function loadDaemonConfig(
     : judgeForThisHost(loaded, strict);
 }
 
-/** Judges a config for use on this host. @throws ConfigError */
 export async function judgeForThisHost(
   loaded: LoadedConfig,
   isStrict = false,
@@ -45,7 +37,6 @@ export async function judgeForThisHost(
   return judgeConfig(loaded, { platform: process.platform, isStrict, host });
 }
 
-/** Returns the explicitly named config file, else the system's config file. */
 export function configFileOf(named: string | undefined): string {
   return named ?? defaultConfigPath();
 }

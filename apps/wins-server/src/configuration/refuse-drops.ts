@@ -10,9 +10,8 @@ export interface ConfigOfService {
 }
 
 /**
- * Returns why a service may not switch to a config: guarded keys that the config lacks, compared with the current file and with the config
- * that the daemon serves, which may have refused that file. Undefined when no key is missing, or when the config cannot be read, which
- * another check reports.
+ * Names guarded keys that a new config of the service lacks, compared with its file and with the served config. Undefined when none is
+ * missing, or when a config cannot be read, which another check reports.
  */
 export async function refuseDrops(config: ConfigOfService): Promise<string | undefined> {
   const trust = (await thisSystem()).fileTrust();

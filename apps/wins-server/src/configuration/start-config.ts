@@ -9,12 +9,7 @@ export interface StartConfig {
   readonly refused?: Error;
 }
 
-/**
- * Loads the config for the start of a daemon: the file, or the previously served config when the file is unusable. An empty file, which a
- * failed copy leaves, counts as unusable if a config was served before.
- * @param named - As for `loadDaemonConfig`.
- * @throws ConfigError with the problems of both when neither is usable; with those of the file when no config is stored.
- */
+/** Loads the file, or the previously served config when the file is unusable, or empty after a failed copy. @throws ConfigError */
 export async function loadStartConfig(named: string | undefined): Promise<StartConfig> {
   let file: LoadedConfig;
   try {

@@ -20,12 +20,10 @@ export interface SubjectVerdict {
   readonly entry: DecidingEntry;
 }
 
-/** Verdict about a TCP port, with the verdict about the same UDP port. */
 export interface PortVerdict extends SubjectVerdict {
   readonly udp: SubjectVerdict;
 }
 
-/** Port of the host that the config relays to a container. */
 export interface ExplainedRelay {
   readonly relay: string;
   readonly entry: DecidingEntry;

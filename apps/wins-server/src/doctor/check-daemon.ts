@@ -9,7 +9,6 @@ import { cannotTell, ok, problem, warning, type Finding } from './finding.js';
 /** Oldest Node version that the sources support. */
 const OLDEST_NODE = [20, 19] as const;
 
-/** Reports the versions of wins, Node and the system. */
 export const checkVersions: Check = {
   name: 'versions',
   look: async (host) => {
@@ -44,7 +43,6 @@ const START_DAEMON =
     ? `start the service: sc.exe start ${SERVICE_NAME}`
     : 'start the daemon: by its service, or wins srv app run';
 
-/** Advice for a pipe that cannot be reached, by the reason. */
 const PIPE_ADVICE: Readonly<Record<PipeErrorCode, string>> = {
   aborted: 'try again',
   accessDenied: "run this as an administrator or as the daemon's user",
@@ -58,7 +56,6 @@ const PIPE_ADVICE: Readonly<Record<PipeErrorCode, string>> = {
   unknown: "see the daemon's log, then restart it",
 };
 
-/** Returns the advice for a daemon that cannot be reached, by the reason. */
 export function adviceForPipe(error: unknown): string {
   return PIPE_ADVICE[error instanceof PipeError ? error.code : 'unknown'];
 }

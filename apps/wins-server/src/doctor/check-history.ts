@@ -17,7 +17,6 @@ export const checkHistory: Check = {
   },
 };
 
-/** Returns the event of the latest start. */
 export function startOf(events: readonly RingEvent[]): RingEvent | undefined {
   return events.findLast(({ type }) => type === 'started');
 }

@@ -24,15 +24,12 @@ export type FileJudgement =
 
 export type DialOutcome = 'open' | 'refused' | 'silent';
 
-/** Access rules of a pipe that is served. */
 export interface PipeAccess {
   /** Rules in force, such as `mode 600, user 0`. */
   readonly found: string;
-  /** Faults of these rules. */
   readonly faults: readonly string[];
 }
 
-/** Folder of the audit log. */
 export interface AuditFolder {
   readonly path: string;
   readonly place: FileJudgement;
@@ -40,7 +37,6 @@ export interface AuditFolder {
   readonly faults: readonly string[];
 }
 
-/** Runs, tunnels and streams of a daemon. */
 export interface DaemonActivity {
   /** Names of the runs that have not ended. */
   readonly runs: readonly string[];
@@ -56,33 +52,24 @@ export interface DoctorHost {
     readonly node: string;
     readonly system: string;
   }>;
-  /** Config file to examine. */
   readonly configFile: string;
   /** @throws ConfigError */
   loadConfig(): Promise<LoadedConfig>;
-  /** Reads the note of the daemon with this pipe about the config that it serves; undefined when there is none. */
   servedNote(listen: string): Promise<ServedNote | undefined>;
   /** Returns guarded keys of an earlier config that this one lacks without permission. */
   missingKeys(before: GuardedParts, loaded: LoadedConfig): Promise<readonly GuardedKey[]>;
-  /**
-   * Loads the config that the daemon served last, which a start uses when the file is unusable; undefined when none is stored.
-   * @throws ConfigError
-   */
+  /** Loads the config that a start uses when the file is unusable; undefined when none is stored. @throws ConfigError */
   loadKeptConfig(): Promise<LoadedConfig | undefined>;
   /** Judges the path of a file as the daemon does before it runs the file. */
   judgeFile(path: string): Promise<FileJudgement>;
-  /** Judges whether other users could write into a folder. */
   judgeFolder(path: string): Promise<FileJudgement>;
   /** Judges the path of a file as the daemon does before an upgrade to it. */
   judgeWatchedFile(path: string): Promise<FileJudgement>;
   auditFolder(config: WinsConfig): Promise<AuditFolder>;
   /** Verifies the last 8 MiB of an audit log. */
   verifyAudit(directory: string): Promise<AuditVerdict>;
-  /** Returns the outcome of the service's latest upgrade; undefined when there was none. */
   latestUpgrade(): Promise<UpgradeResult | undefined>;
-  /** Returns the phase of an unfinished upgrade according to its journal; undefined when there is none. */
   upgradeUnderWay(): Promise<string | undefined>;
-  /** Judges whether a listed program would start, its pinned digests included. */
   judgeStart(path: string, config: WinsConfig): Promise<StartVerdict>;
   /** Returns the free bytes on the disk of a folder, which need not exist yet. */
   freeBytes(folder: string): Promise<number>;
@@ -96,13 +83,10 @@ export interface DoctorHost {
   dialAt(host: string, port: number): Promise<DialOutcome>;
   /** Returns IPv4 addresses on the links of this host, each with whether it answers; undefined where the system has no such file. */
   neighbours(): Promise<ReadonlyMap<string, boolean> | undefined>;
-  /** Returns runs, tunnels and streams of the daemon. @throws DaemonCallError */
   activity(name: string): Promise<DaemonActivity>;
-  /** Connects to a pipe and closes the connection. @throws PipeError */
   reachPipe(name: string): Promise<void>;
   /** @param wanted - `pipeAccess` of the config. */
   pipeAccess(name: string, wanted?: string): Promise<PipeAccess>;
-  /** Requests the build of the daemon on a pipe. */
   daemonInfo(name: string): Promise<ApplicationInfo>;
   /** Requests the daemon's config file and start time on its administrators' pipe. @throws DaemonCallError */
   daemonConfig(name: string): Promise<ConfigDescription>;
@@ -110,17 +94,11 @@ export interface DoctorHost {
   reachSecret(settings: AgentSettings): Promise<'found' | 'missing'>;
   /** Checks that the registries in `registries.yaml` answer and accept their credentials. @throws AgentError */
   checkRegistries(settings: AgentSettings): Promise<RegistriesCheck>;
-  /** Requests the state of the daemon's plans. @throws DaemonCallError */
   planStatus(name: string): Promise<PlanStatusResponse>;
-  /** Requests the state of csi-proxy from the daemon. @throws DaemonCallError */
   csiProxyStatus(name: string): Promise<CsiProxyStatusResponse>;
-  /** Requests the state of the host's routes from the daemon. @throws DaemonCallError */
   networkStatus(name: string): Promise<HostNetworkStatusResponse>;
-  /** Returns the time in milliseconds since 1970. */
   now(): number;
-  /** Finds processes of runs whose daemon has died. */
   orphans(config: WinsConfig): Promise<readonly RecoveredProcess[]>;
-  /** Checks that exist only on this system, such as services and firewall rules. */
   readonly systemChecks: readonly Check[];
   /** Location of the daemon's log, for advice: a folder, or the program that holds it. */
   readonly logPlace: string;
@@ -128,7 +106,6 @@ export interface DoctorHost {
 
 /** One check of the doctor. An error that it throws becomes a warning. */
 export interface Check {
-  /** Name in the report. */
   readonly name: string;
   /** Whether the check depends on the content of the config. Such a check is skipped when the file is unusable, which is reported once. */
   readonly needsConfig?: boolean;

@@ -10,13 +10,9 @@ import type { Feature } from '../kernel/feature.js';
 import type { Check, DoctorHost } from './doctor-host.js';
 import { cannotTell, ok, problem, warning, type Finding } from './finding.js';
 
-/** Checks that do not depend on a feature. */
 const CHECKS: readonly Check[] = [checkDaemon, checkAudit, checkDisk, checkHistory];
 
-/**
- * Examines a host, one check after another; a failing check does not stop the others.
- * @param features - Features whose checks run. Default: all features of this program.
- */
+/** Runs one check after another; a failing check does not stop the others. */
 export async function examine(
   host: DoctorHost,
   features: readonly Pick<Feature, 'doctor'>[] = FEATURES,
@@ -34,7 +30,6 @@ export async function examine(
   return all;
 }
 
-/** Runs one check; an error becomes a warning. */
 export async function runCheck(
   { name, look }: Check,
   host: DoctorHost,
@@ -77,7 +72,6 @@ export async function checkConfig(host: DoctorHost): Promise<{
   }
 }
 
-/** Looks at the config that the daemon would start with if the file were unusable. */
 async function lookAtKept(
   host: DoctorHost,
 ): Promise<{ readonly loaded: LoadedConfig | undefined; readonly findings: readonly Finding[] }> {

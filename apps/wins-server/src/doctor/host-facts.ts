@@ -12,7 +12,6 @@ const DAY_MS = 86_400_000;
 const MOST_EVENTS = 20_000;
 const DIAL_MS = 1000;
 
-/** Returns the open and maximum descriptors of a process on Linux. */
 export async function descriptorsOf(pid: number): ReturnType<DoctorHost['descriptors']> {
   if (process.platform !== 'linux') return undefined;
   try {
@@ -51,7 +50,6 @@ export function dialAt(host: string, port: number): Promise<DialOutcome> {
 /** Line of /proc/net/arp: address, hardware type, flags, … A neighbour that has not answered has the flags 0x0. */
 const ARP_LINE = /^(\S+) +0x\w+ +0x(\w+) /;
 
-/** Returns the neighbours according to Linux. */
 export async function neighbours(): ReturnType<DoctorHost['neighbours']> {
   const text = await readFile('/proc/net/arp', 'utf8').catch(() => undefined);
   const lines = text?.split('\n').slice(1) ?? [];
@@ -75,7 +73,6 @@ export async function recentEvents(
   return events;
 }
 
-/** Runs, tunnels and streams of the daemon. */
 export async function activityOf(server: string, question: Question): Promise<DaemonActivity> {
   const { runs, streams } = debugServiceDefinition;
   const { Runs } = await callRunningDaemon({ server }, runs, {}, question);

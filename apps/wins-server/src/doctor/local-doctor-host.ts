@@ -31,7 +31,6 @@ import type { AuditFolder, DoctorHost, FileJudgement, PipeAccess } from './docto
 
 /** Time limit for the daemon's answer about its build. */
 const ANSWER_TIMEOUT_MS = 5000;
-/** Time limit for all registries together. */
 const REGISTRIES_TIMEOUT_MS = 120_000;
 const QUESTION = {
   ...{ asker: 'wins doctor', timeoutMs: ANSWER_TIMEOUT_MS },
@@ -41,11 +40,9 @@ const QUESTION = {
 const VERIFIED_BYTES = 8 * 1024 * 1024;
 const OTHERS = 0o077;
 
-/** Options of {@link localDoctorHost}. */
 export interface LocalDoctorHostOptions {
   /** Explicitly named config file. Default: the system's config file. */
   readonly config: string | undefined;
-  /** File of this program. */
   readonly executable: string;
   readonly system: OperatingSystem;
 }
@@ -151,7 +148,6 @@ async function lookInto(directory: string): Promise<Pick<AuditFolder, 'faults'>>
   return { faults };
 }
 
-/** Reports who may open and who may replace a Unix socket. */
 async function socketAccess(address: string, trust: FileTrust): Promise<PipeAccess> {
   const socket = await lstat(address);
   const distrust = trust.distrustOfFolder(path.dirname(address));

@@ -8,7 +8,6 @@ function isPainted(): boolean {
 
 const COLOUR = { ok: 32, warning: 33, problem: 31 } as const;
 
-/** Returns the report for people: one line per finding, with its advice below. */
 export function textReport(findings: readonly Finding[], isColoured = isPainted()): string {
   const width = Math.max(...findings.map(({ check }) => check.length));
   const lines = findings.flatMap(({ check, level, found, advice }) => {
@@ -22,7 +21,6 @@ export function textReport(findings: readonly Finding[], isColoured = isPainted(
   return `${lines.join('\n')}\n\n${summary(findings)}\n`;
 }
 
-/** Returns the report for programs. */
 export function reportValue(findings: readonly Finding[]) {
   return { healthy: exitCodeForFindings(findings) === EXIT.doctor.ok, findings };
 }

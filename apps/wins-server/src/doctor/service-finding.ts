@@ -2,7 +2,6 @@ import type { ServiceStatus } from '@wins/windows-host';
 import { EXIT, SERVICE_NAME } from '@wins/base';
 import { ok, problem, type Finding } from './finding.js';
 
-/** State of the service according to the service control manager, and the folder of its log. */
 export interface SeenService extends Pick<
   ServiceStatus,
   'state' | 'pid' | 'win32ExitCode' | 'serviceExitCode'
@@ -12,7 +11,6 @@ export interface SeenService extends Pick<
   readonly logFolder: string;
 }
 
-/** Reports whether the service runs; if not, how it ended and the remedy. Pure. */
 export function serviceFinding(seen: SeenService): Finding {
   const { state, pid, startType, commandLine, logFolder } = seen;
   const found = `${SERVICE_NAME} is ${state}, starts ${startType}: ${commandLine}`;

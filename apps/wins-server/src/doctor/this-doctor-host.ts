@@ -3,7 +3,6 @@ import { thisSystem } from '../this-system.js';
 import type { DoctorHost } from './doctor-host.js';
 import { localDoctorHost } from './local-doctor-host.js';
 
-/** Creates the doctor's view of this host with the named config file. Default: the system's config file. */
 export async function thisDoctorHost(named: string | undefined): Promise<DoctorHost> {
   const host =
     process.platform === 'win32'

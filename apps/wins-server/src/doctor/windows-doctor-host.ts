@@ -16,7 +16,6 @@ import { localDoctorHost, type LocalDoctorHostOptions } from './local-doctor-hos
 /** Default access list of a pipe, and the only one of the administrators' pipe, in the form that the system reports. */
 const ADMINISTRATORS_AND_SYSTEM = 'D:P(A;;FA;;;BA)(A;;FA;;;SY)';
 
-/** Creates the doctor's view of a Windows host: pipes with access lists, a service, and firewall rules. */
 export function windowsDoctorHost(options: LocalDoctorHostOptions): DoctorHost {
   return {
     ...localDoctorHost(options),

@@ -16,10 +16,7 @@ import { tracing } from './tracing/feature.js';
 import { tunnel } from './tunnel/feature.js';
 import { upgrade } from './upgrade/feature.js';
 
-/**
- * All features of the daemon, in the start order of their stages. `config` is the last of the stage `serves`, because the config may change
- * from its start on.
- */
+/** All features, in the start order of their stages. `config` is the last of `serves`, because the config may change from its start on. */
 export const FEATURES: readonly Feature[] = [
   ...[metrics, tracing, events],
   ...[runs, lasting, tunnel, host, routes, reflection, diagnostics, config],

@@ -26,7 +26,6 @@ export interface ConfigParts {
   readonly onConfig: (next: LoadedConfig) => void;
 }
 
-/** Config of a daemon: the one of its start, and each that takes effect later. */
 export class ConfigInForce implements DaemonConfig {
   readonly start: StartedConfig;
   readonly #parts: ConfigParts;

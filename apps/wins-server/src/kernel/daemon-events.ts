@@ -10,8 +10,8 @@ import type { TraceContext } from '../features/tracing/trace-context.js';
 export type DaemonPipe = 'main' | 'tunnel' | 'admin';
 
 /**
- * Event of the daemon, for listeners that count or store it. No event contains an argument, a variable, output or the id of a run. Paths,
- * addresses and names that clients give themselves occur in decisions and events of runs, as in the audit log.
+ * No event contains an argument, a variable, output or the id of a run. Paths, addresses and names that clients give themselves occur in
+ * decisions and events of runs, as in the audit log.
  */
 export type DaemonEvent =
   /** A decision was recorded, or counted as part of a flood. */
@@ -90,9 +90,8 @@ export type DaemonEvent =
 type Listener = (event: DaemonEvent) => void;
 
 /**
- * Publishes the events of one daemon to its listeners. A source checks {@link isCounted} before it creates an event for each call,
- * connection or stream, so that a daemon without metrics creates none of them. Listeners are called synchronously, in the order of their
- * subscription; an exception of one affects neither the source nor the others.
+ * A source checks {@link isCounted} before it creates an event for each call or stream, so that a daemon without metrics creates none.
+ * Listeners are called synchronously; an exception of one affects neither the source nor the others.
  */
 export class DaemonEvents {
   readonly #failed: (error: unknown) => void;
@@ -105,7 +104,6 @@ export class DaemonEvents {
     this.#failed = failed;
   }
 
-  /** Whether a listener wants routine events too. */
   get isCounted(): boolean {
     return this.#counters.length > 0;
   }

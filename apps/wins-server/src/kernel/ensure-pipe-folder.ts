@@ -3,10 +3,7 @@ import type { FileTrust } from '@wins/trusted-files';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 
-/**
- * Creates the missing folder of a pipe that is a path, for this user only, because a config is accepted before its folders exist. @throws
- * TrustedFileError.
- */
+/** For this user only, because a config is accepted before its folders exist. @throws TrustedFileError. */
 export function ensurePipeFolder(pipe: string, trust: FileTrust): void {
   if (process.platform === 'win32') return;
   const folder = path.dirname(resolvePipePath(pipe).address);

@@ -8,7 +8,6 @@ const HOST_CODES = {
   unknown: true,
 } as const;
 
-/** Error codes of a host system; the list is closed. */
 export type HostSystemErrorCode = keyof typeof HOST_CODES;
 
 /** Error codes of a feature of the daemon; the list is closed. */

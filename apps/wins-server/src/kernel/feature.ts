@@ -1,7 +1,4 @@
-/**
- * Declaration of a feature: one object with all facts that the kernel needs about a part of the daemon. The array in `features/features.ts`
- * is the only list of features.
- */
+/** Declaration of a feature, with all facts that the kernel needs. `features/features.ts` is the only list of features. */
 import type { ClientIdentity, ProcessHost } from '@wins/base';
 import type { ServiceDefinition, UntypedServiceImplementation } from '@grpc/grpc-js';
 import type { AuditTrail } from './audit/audit-trail.js';
@@ -18,7 +15,6 @@ import type { HostCallGate } from '../features/host/host-call-gate.js';
 import type { DaemonEvent, DaemonEvents } from './daemon-events.js';
 import type { ServedPipe } from './served-pipe.js';
 
-/** Why a feature is off. */
 export interface FeatureOff {
   /** Reason as a clause, for people. */
   readonly reason: string;
@@ -33,25 +29,20 @@ export function isOff(settings: object): settings is FeatureOff {
 
 /** Started feature. Its switch closes it. */
 export interface RunningFeature<Settings> {
-  /**
-   * Applies settings: called with the initial ones, then with each change. After a failure the feature keeps running, and the call is
-   * repeated later. Absent: each change closes and restarts the feature.
-   */
+  /** Called with the initial settings and each change; repeated after a failure. Absent: each change restarts the feature. */
   configure?(settings: Settings): Promise<void> | void;
   /** Idempotent. */
   close(): Promise<void> | void;
 }
 
 /**
- * When a feature starts and ends. `observes`: starts when the daemon owns its pipe, and ends last. `serves`: starts next, before the first
- * client; the daemon does not start without it. `works`: starts when the daemon is ready, and ends first.
+ * `observes` starts when the daemon owns its pipe, and ends last. `serves` starts next; without it the daemon does not start. `works`
+ * starts when the daemon is ready, and ends first.
  */
 export type FeatureStage = 'observes' | 'serves' | 'works';
 
-/** gRPC service of a feature. */
 export interface FeatureService {
   readonly definition: ServiceDefinition;
-  /** Clients' pipe, administrators' pipe, or both. */
   readonly pipe: 'main' | 'admin' | 'both';
   /** Whether the service has a health status. Default: yes, on the main pipe. */
   readonly hasHealth?: boolean;
@@ -80,9 +71,7 @@ export interface Feature<
   readonly readAtStart?: readonly (keyof WinsConfig)[];
   /** Returns the feature's settings from a config, or why it is off. Equal settings count as unchanged. */
   settings(loaded: LoadedConfig): Settings | FeatureOff;
-  /**
-   * Starts the feature. An error is logged and the start is retried; for the stage `serves` it ends the daemon. Absent: nothing to start.
-   */
+  /** An error is logged and the start retried; for `serves` it ends the daemon. Absent: nothing to start. */
   start?(
     settings: Settings,
     kernel: Kernel,
@@ -95,7 +84,6 @@ export interface Feature<
   services?(view: FeatureView<Settings, Running>, kernel: Kernel): readonly FeatureService[];
   /** Returns the health of each name; undefined while it is unknown. */
   health?(view: FeatureView<Settings, Running>): Readonly<Record<string, boolean | undefined>>;
-  /** Checks of `wins doctor` for this feature. */
   readonly doctor?: readonly Check[];
   /** Registers the metrics that are read at each scrape. @returns A function that counts an event. */
   metrics?(
@@ -111,14 +99,11 @@ export type FeatureState =
   | { readonly kind: 'starting' | 'on' }
   | { readonly kind: 'failed'; readonly reason: string };
 
-/** Feature as other features see it. */
 export interface FeatureView<Settings, Running> {
   readonly state: FeatureState;
   /** Desired settings; undefined when the config turns the feature off. */
   readonly settings: Settings | undefined;
-  /** Undefined while the feature does not run. */
   readonly running: Running | undefined;
-  /** Why the feature is not on. */
   readonly reason: string;
   /** Returns the running feature. @throws FeatureError */
   require(): Running;
@@ -134,7 +119,6 @@ export interface StartedConfig {
   readonly fingerprint: ReturnType<typeof configFingerprint>;
 }
 
-/** Changes made by a config that took effect. */
 export interface ConfigChange {
   /** Changed keys; a list counts as one value. */
   readonly changed: readonly string[];
@@ -144,7 +128,6 @@ export interface ConfigChange {
   readonly needRestart: readonly string[];
 }
 
-/** Config of a daemon. */
 export interface DaemonConfig {
   readonly start: StartedConfig;
   inForce(): LoadedConfig;
@@ -162,7 +145,6 @@ export interface Kernel {
   readonly level: LogLevel;
   readonly events: DaemonEvents;
   readonly audit: AuditTrail;
-  /** Resources that clients share. */
   readonly resources: DaemonResources;
   readonly trust: FileTrust;
   readonly system: DaemonSystem;
@@ -174,7 +156,6 @@ export interface Kernel {
   readonly stateDirectory: string;
   /** Service name of this daemon; undefined when it is not a service. */
   readonly service: string | undefined;
-  /** The file of this program. */
   readonly program: string;
   /** Folder of upgrade records; undefined for a daemon that is not a service. */
   readonly upgradeRecords: string | undefined;
@@ -192,7 +173,6 @@ export interface Kernel {
   features(): readonly FeatureOfDaemon[];
 }
 
-/** A feature of a daemon. */
 export interface FeatureOfDaemon {
   readonly feature: Feature;
   readonly view: FeatureView<object, RunningFeature<object>>;

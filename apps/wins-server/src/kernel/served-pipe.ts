@@ -29,7 +29,6 @@ export interface PipeParts {
 /** Options that differ between the pipes of a daemon. */
 export interface ServedPipeOptions
   extends Omit<PipeParts, 'resources'>, Pick<ConnectionsOptions, 'read'> {
-  /** Clients' pipe or administrators' pipe. */
   readonly kind: ConnectionsOptions['pipe'];
   readonly what: string;
   readonly resources: PipeResources & Pick<PlacesOptions, 'connections' | 'handshakes'>;

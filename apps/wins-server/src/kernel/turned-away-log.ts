@@ -3,7 +3,6 @@ import type { PlacesOptions } from './admission/places.js';
 import { tallyLog } from './admission/tally.js';
 import type { DaemonEvents, DaemonPipe } from './daemon-events.js';
 
-/** Names of the pipes in the log. */
 const NAMES: Readonly<Record<DaemonPipe, string>> = {
   ...{ main: 'gRPC', admin: 'admin', tunnel: 'tunnel' },
 };

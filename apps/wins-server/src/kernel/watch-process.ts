@@ -3,7 +3,6 @@ import { watchClock, watchStalls } from './service-runtime/event-loop/stall-watc
 import { watchSlowTurns } from './admission/slow-turn-watch.js';
 import type { Kernel } from './feature.js';
 
-/** Watches the event loop, the memory and the clock of this process until it is disposed. */
 export function watchProcess({
   logger,
   events,

@@ -24,10 +24,7 @@ export interface ShutdownSignal extends Disposable {
   readonly requested: Promise<ShutdownRequest>;
 }
 
-/**
- * Listens for signals that end the daemon, and for uncaught errors, until disposal.
- * @param place - A service ignores the Windows console, so that it continues when a user logs off.
- */
+/** Signals and uncaught errors, until disposal. A service ignores the Windows console, so that it survives a log-off. */
 export function listenForShutdown(place: 'terminal' | 'service' = 'terminal'): ShutdownSignal {
   let request: (request: ShutdownRequest) => void = () => undefined;
   const requested = new Promise<ShutdownRequest>((resolve) => {

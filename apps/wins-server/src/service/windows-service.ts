@@ -28,11 +28,7 @@ export interface WindowsServiceOptions extends LogOptions, LogFileOptions {
   readonly secureFolder?: SecureFolder;
 }
 
-/**
- * Runs the daemon as a Windows service if the service control manager started it.
- * @param serve - Serves until a shutdown request, and returns its exit code. An error is logged, and determines the exit code.
- * @returns The exit code; `undefined` when this process is not a service, and nothing was run.
- */
+/** @param serve - Returns the exit code. An error is logged, and determines it. @returns `undefined` when this process is not a service. */
 export async function runAsWindowsService(
   {
     secureFolder = (folder) => windowsFileTrust().ensurePrivateFolder(folder),

@@ -5,11 +5,7 @@ import type { Logger } from '../kernel/log/logger.js';
 /** Access for administrators and SYSTEM only, without inherited entries. */
 const ADMINISTRATORS_AND_SYSTEM = 'D:P(A;;GA;;;BA)(A;;GA;;;SY)';
 
-/**
- * Writes the service's stacks at each signal of `Global\stackdump-PID`, as the original does. If that name is taken, the function is
- * disabled and the log reports it. Disposal ends it.
- * @param folder - Log folder, which only administrators can read.
- */
+/** Writes the stacks at each signal of `Global\stackdump-PID`, as the original does. If that name is taken, the log says so. */
 export function listenForStackDump(folder: string, logger: Logger): AsyncDisposable {
   const name = stackDumpEvent(process.pid);
   const failed = (err: unknown): void =>

@@ -23,11 +23,9 @@ const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*/g;
 type Clean = (text: string) => string;
 
 /**
- * Creates a function that removes secrets from a text as a second line of defence: the known ones, also in JSON-escaped form, and by
- * pattern the users, passwords and queries of addresses. Members are already created without them. JSON, as a whole text or per line, stays
+ * Second line of defence: removes known secrets, also in JSON-escaped form, and users, passwords and queries of addresses. JSON stays
  * valid.
- * @param known - Secrets of four or more characters. Shorter ones stay in the text, and so do `true`, `false`, `null`, `none` and log
- * levels. A number matches only as a whole number.
+ * @param known - Shorter secrets than four characters stay, and so do words such as `true` and log levels. A number matches only whole.
  */
 export function cleanerOf(known: readonly string[]): (text: string) => string {
   const secrets = known

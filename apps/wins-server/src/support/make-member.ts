@@ -18,7 +18,6 @@ export interface MadeMember {
   readonly isFailure: boolean;
 }
 
-/** Time limit for one member. */
 const LONGEST_MS = 60_000;
 const CUT_LINE = '(the beginning was cut off)\n';
 

@@ -16,7 +16,6 @@ import { maskedConfig, type SupportSource } from './support-source.js';
 const KIB = 1024;
 const MIB = KIB * KIB;
 
-/** Returns the members of a bundle; each is made on its own. */
 export function supportMembers(source: SupportSource): readonly SupportMember[] {
   const { host, listen } = source;
   const json = (name: string, make: () => Promise<unknown>, maxBytes = 256 * KIB) => ({

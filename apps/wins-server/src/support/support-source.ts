@@ -6,7 +6,6 @@ import type { DoctorHost } from '../doctor/doctor-host.js';
 import { addressWithoutSecrets } from './cleaner.js';
 
 export interface SupportSource {
-  /** Explicitly named config file. */
   readonly named: string | undefined;
   /** Config that would take effect now; undefined when the file is unusable. */
   readonly loaded: LoadedConfig | undefined;

@@ -1,15 +1,12 @@
 import type { CommandSurroundings } from '@wins/base';
 import type { Completed, GLOBAL_OPTIONS, Options, ValuesOf } from './option.js';
 
-/** Properties of every node of the command tree. */
 interface Node {
   readonly name: string;
   readonly aliases?: readonly string[];
   /** Accepted, but not shown in help or completions. */
   readonly isHidden?: boolean;
-  /** Summary in one sentence. */
   readonly summary: string;
-  /** Details beyond the summary. */
   readonly details?: string;
   /** Options of the command; for a group, options of all commands below it. */
   readonly options?: Options;
@@ -21,7 +18,6 @@ interface Node {
   readonly examples?: readonly (readonly [string, string])[];
 }
 
-/** Group of commands. */
 export interface Group extends Node {
   readonly commands: readonly (Group | Command)[];
 }
@@ -34,9 +30,7 @@ export interface Given<Word = string | undefined> {
   readonly rest: readonly string[] | undefined;
 }
 
-/** Command with a handler. */
 export interface Command extends Node {
-  /** Positional argument of the command. */
   readonly positional?: {
     readonly name: string;
     readonly describe: string;
@@ -61,10 +55,7 @@ export interface Command extends Node {
 /** Values of the options that every command has. */
 export type GlobalValues = ValuesOf<Pick<typeof GLOBAL_OPTIONS, 'debug' | 'quiet'>>;
 
-/**
- * Defines a command. Its handler receives the values of its own options, of the `Inherited` options of its group, and of the global
- * options.
- */
+/** The handler receives the values of its own options, of the `Inherited` ones of its group, and of the global ones. */
 export function command<
   Own extends Options,
   Inherited extends Options = Options,
@@ -86,7 +77,6 @@ export function command<
   return node;
 }
 
-/** Returns true when a node is a group. */
 export function isGroup(node: Group | Command): node is Group {
   return 'commands' in node;
 }

@@ -21,14 +21,12 @@ export interface Option<Value = unknown> {
   readonly choices?: readonly string[];
   /** Describes the value in the error for a missing option. Without this, the option may be omitted. */
   readonly wanted?: string;
-  /** Accepted, but not shown in help or completions. */
   readonly isHidden?: boolean;
   readonly completes?: Completed;
   /** Parses the value. @throws UsageError for an invalid value. */
   readonly read?: (text: string) => Value;
 }
 
-/** Options, keyed by name. */
 export type Options = Readonly<Record<string, Option>>;
 
 /** Values that the handler of a command with these options receives. */
@@ -42,22 +40,18 @@ type More = Partial<
 
 const LONGEST_WAIT_MS = 24 * 3_600_000;
 
-/** Defines an option without a value. */
 export function switchOption(describe: string, more: More = {}): Option<boolean> {
   return { kind: 'switch', describe, ...more };
 }
 
-/** Defines an optional text option. */
 export function textOption(describe: string, more: More = {}): Option<string | undefined> {
   return { kind: 'text', describe, ...more };
 }
 
-/** Defines a text option that may be repeated. */
 export function listOption(describe: string, more: More = {}): Option<readonly string[]> {
   return { kind: 'list', describe, ...more };
 }
 
-/** Defines a required text option. */
 export function requiredOption(describe: string, wanted: string, more: More = {}): Option<string> {
   return { kind: 'text', describe, wanted, ...more };
 }
@@ -71,7 +65,6 @@ export function readOption<Value>(
   return { kind: 'text', describe, read, ...more };
 }
 
-/** Defines an option with a fixed set of values. */
 export function choiceOption<Choice extends string>(
   name: string,
   choices: readonly Choice[],
@@ -81,7 +74,6 @@ export function choiceOption<Choice extends string>(
   return { kind: 'text', describe, choices, read: readChoice(name, choices), ...more };
 }
 
-/** Defines a repeatable option with a fixed set of values. */
 export function choicesOption<Choice extends string>(
   name: string,
   choices: readonly Choice[],
@@ -156,7 +148,6 @@ export function numberOption(name: string, describe: string): Option<number | un
   return { kind: 'text', placeholder: 'NUMBER', describe, read, completes: 'nothing' };
 }
 
-/** Defines a number of bytes; undefined when omitted. */
 export function sizeOption(name: string, describe: string): Option<number | undefined> {
   const read = (text: string): number => {
     try {
@@ -179,7 +170,6 @@ export function processorsOption(name: string, describe: string): Option<number 
   return { kind: 'text', placeholder: 'NUMBER', describe, read, completes: 'nothing' };
 }
 
-/** Options of every command. */
 export const GLOBAL_OPTIONS = {
   debug: switchOption('Print details of what the command does'),
   quiet: switchOption('Print no messages: no progress, no log, no errors'),

@@ -3,15 +3,11 @@ import { isGroup, type Command, type Group } from './command.js';
 import { GLOBAL_OPTIONS, oneOf, type Option, type Options } from './option.js';
 import { suggest, suggestCommand } from './suggest.js';
 
-/** Path from the root to the selected command. */
 export type WordPath = [Group, ...(Group | Command)[]];
 
-/** Parsed command line. */
 export interface ReadWords {
   readonly path: Readonly<WordPath>;
-  /**
-   * Option values, keyed by option name; an active switch has `true`. When an option that is not a list is repeated, the last value counts.
-   */
+  /** An active switch has `true`. When an option that is not a list is repeated, the last value counts. */
   readonly options: ReadonlyMap<string, readonly string[]>;
   readonly words: readonly string[];
   /** Words after `--`; undefined when there are none or the command does not accept them. */
@@ -24,9 +20,8 @@ const YES = /^(?:1|t|true)$/i;
 const NO = /^(?:0|f|false)$/i;
 
 /**
- * Reads the words after `wins`. As in Go programs, one dash is equivalent to two, and an option takes the next word as its value even when
- * that word looks like an option: `--args -v` passes `-v`. Words that are not in the tree are rejected.
- * @param path - Starts as the root only; receives each group and the command that the words name, even when other words are invalid.
+ * One dash equals two, as in Go programs, and an option takes the next word as its value even when that looks like an option.
+ * @param path - Starts as the root; receives each group and the command that the words name, even when others are invalid.
  * @throws UsageError, with a suggestion where there is one.
  */
 export function readWords(path: WordPath, argv: readonly string[]): ReadWords {

@@ -6,18 +6,13 @@ import { readWords, type ReadWords, type WordPath } from './read-words.js';
 /** Prints an answer in the format of `--output`, or in the default format; returns false when the reader has closed the stream. */
 export type ShowAnswer = (answer: Answer, form: unknown) => Promise<boolean>;
 
-/** Output functions of a command line. */
 export interface CommandOutput {
   readonly showAnswer: ShowAnswer;
   /** Prints the help of the last node of a path; loaded only when needed. */
   readonly printHelp: (path: readonly [Group, ...(Group | Command)[]]) => Promise<void>;
 }
 
-/**
- * Runs a command line.
- * @param argv - The words after `wins`, as they were typed.
- * @returns The exit code of the command, or the code for an invalid command line, which a line on standard error explains.
- */
+/** @returns The exit code of the command, or that for an invalid command line, which a line on standard error explains. */
 export async function runCommandLine(
   root: Group,
   argv: readonly string[],

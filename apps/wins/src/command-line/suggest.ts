@@ -32,10 +32,7 @@ export function suggest(word: string, known: readonly string[]): string {
   return meant(closestMatch(word.toLowerCase(), known, { maxDistance }));
 }
 
-/**
- * Returns the command that an unknown word may mean. It tries the meaning of the word in other programs first, then a command of that name
- * below `at` or anywhere in the tree, then a command of `at` with a similar spelling. Similar spelling alone would suggest "up" for "top".
- */
+/** Tries the meaning in other programs, then a command of that name, then a similar spelling, which alone would suggest "up" for "top". */
 export function suggestCommand(word: string, root: Group, at: Group): string {
   const named = SAME_MEANING.get(word) ?? pathTo(word, at) ?? pathTo(word, root);
   if (named !== undefined) return meant(`wins ${named}`);

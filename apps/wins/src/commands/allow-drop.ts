@@ -1,7 +1,6 @@
 import { GUARDED_KEYS } from '@wins/base';
 import { choicesOption } from '../command-line/option.js';
 
-/** Option with the keys that a config may drop; may be repeated. */
 export const allowDropOption = choicesOption(
   'allow-drop',
   GUARDED_KEYS,

@@ -18,7 +18,6 @@ const info = command({
   run: (values, _given, more) => client().showInfo(values, more),
 });
 
-/** `wins cli app` */
 export const app: Group = {
   name: 'app',
   aliases: ['application'],

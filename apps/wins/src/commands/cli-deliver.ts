@@ -10,7 +10,6 @@ import { client, server } from '../load-applications.js';
 import { allowDropOption } from './allow-drop.js';
 import { textOutput, waitTimeoutOption } from './daemon-options.js';
 
-/** `wins cli deliver` */
 export const deliver = command({
   name: 'deliver',
   summary: 'Copy a file from this container to a mounted folder of the host',

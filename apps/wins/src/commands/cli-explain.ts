@@ -3,7 +3,6 @@ import { digestOption, numberOption, textOption } from '../command-line/option.j
 import { client } from '../load-applications.js';
 import { daemonOptions, PIPE_ENVIRONMENT, verdictOutput } from './daemon-options.js';
 
-/** `wins cli explain` */
 export const explain = command({
   name: 'explain',
   summary: 'Print whether the daemon would allow a program or a port, and if not, why',

@@ -93,7 +93,6 @@ const routes: Group = {
   ],
 };
 
-/** The commands about the host itself. */
 export const hostGroups: readonly Group[] = [
   {
     name: 'hst',

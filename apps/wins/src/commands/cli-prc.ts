@@ -235,7 +235,6 @@ const top = command({
   run: (values, _given, more) => client().showStats({ ...values, watch: true, bars: true }, more),
 });
 
-/** `wins cli prc` */
 export const processes: Group = {
   name: 'prc',
   aliases: ['process'],

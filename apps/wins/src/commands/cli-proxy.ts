@@ -4,7 +4,6 @@ import { command } from '../command-line/command.js';
 import { tunnelClient } from '../load-applications.js';
 import { PIPE_ENVIRONMENT, waitTimeoutOption } from './daemon-options.js';
 
-/** `wins cli proxy` */
 export const proxy = command({
   name: 'proxy',
   summary: 'Make ports of the host reachable in this container',

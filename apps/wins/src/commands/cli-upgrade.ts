@@ -5,7 +5,6 @@ import { client, server } from '../load-applications.js';
 import { allowDropOption } from './allow-drop.js';
 import { daemonOptions, PIPE_ENVIRONMENT, textOutput } from './daemon-options.js';
 
-/** `wins cli upgrade` */
 export const upgrade = command({
   name: 'upgrade',
   summary: 'Upgrade the daemon to another release',

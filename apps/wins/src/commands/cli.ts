@@ -7,7 +7,6 @@ import { processes } from './cli-prc.js';
 import { proxy } from './cli-proxy.js';
 import { upgrade } from './cli-upgrade.js';
 
-/** `wins cli` */
 export const cli: Group = {
   name: 'cli',
   aliases: ['client'],

@@ -2,7 +2,6 @@ import { EXIT, quoteText, UsageError } from '@wins/base';
 import { command } from '../command-line/command.js';
 import { completionScript, SHELLS } from '../command-line/completion/completion-script.js';
 
-/** `wins completion` */
 export const completion = command({
   name: 'completion',
   summary: 'Print a script for completion in bash, zsh or PowerShell',

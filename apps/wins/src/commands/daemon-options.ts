@@ -1,13 +1,10 @@
 import { DEFAULT_PIPE_NAME, UsageError } from '@wins/base';
 import { choiceOption, durationOption, limitOption, textOption } from '../command-line/option.js';
 
-/** Formats for data. */
 const DATA_FORMS = ['json', 'yaml', 'table', 'name'] as const;
 
-/** Description of `--output`. */
 export const FORMS = 'Output format; --json is short for -o json';
 
-/** `--server` and `--wait-timeout`. */
 export function daemonOptions(waitTimeout = '0s') {
   return {
     server: {
@@ -35,7 +32,6 @@ export const outputOfOriginal = {
   byDefault: 'json',
 };
 
-/** `--output` for data. */
 export const dataOutput = choiceOption(
   'output',
   DATA_FORMS,
@@ -66,7 +62,6 @@ export const configOption = textOption(
   { placeholder: 'FILE', completes: 'files' },
 );
 
-/** `--since` for records. */
 export const sinceOption = (what: string) =>
   textOption(`Only ${what} since this time: 90s, 2h30m or 7d ago, or 2026-03-01T12:00Z`, {
     placeholder: 'TIME',
@@ -82,7 +77,6 @@ export const recordsOutput = {
   byDefault: 'table',
 };
 
-/** Environment variables that locate the daemon's pipe. */
 export const PIPE_ENVIRONMENT = [
   [
     'WINS_RUNTIME_DIR',

@@ -3,7 +3,6 @@ import { switchOption } from '../command-line/option.js';
 import { server } from '../load-applications.js';
 import { configOption, PIPE_ENVIRONMENT, textOutput } from './daemon-options.js';
 
-/** `wins doctor` */
 export const doctor = command({
   name: 'doctor',
   summary: 'Examine this host and its daemon, without changing anything',

@@ -3,7 +3,6 @@ import { numberOption, switchOption } from '../command-line/option.js';
 import { server } from '../load-applications.js';
 import { configOption, PIPE_ENVIRONMENT } from './daemon-options.js';
 
-/** `wins logs` */
 export const logs = command({
   name: 'logs',
   summary: "Print the daemon's own log",

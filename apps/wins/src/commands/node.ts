@@ -39,7 +39,6 @@ const CATTLE: readonly (readonly [string, string])[] = [
   ['CATTLE_...', 'all others: see the documentation'],
 ];
 
-/** `wins install`. */
 export const installCommand = command({
   name: 'install',
   summary: 'Install the daemon on this node',
@@ -58,7 +57,6 @@ export const installCommand = command({
     (await upgradeHelper().nodeCommands()).runInstall(values, more),
 });
 
-/** `wins join`. */
 export const joinCommand = command({
   name: 'join',
   summary: 'Install the daemon on this node and join a cluster',
@@ -109,7 +107,6 @@ export const joinCommand = command({
   run: async (values, _given, more) => (await upgradeHelper().nodeCommands()).runJoin(values, more),
 });
 
-/** `wins leave`. */
 export const leaveCommand = command({
   name: 'leave',
   summary: 'Leave the cluster; the daemon stays',
@@ -121,7 +118,6 @@ export const leaveCommand = command({
     (await upgradeHelper().nodeCommands()).runLeave(values, more),
 });
 
-/** `wins uninstall`. */
 export const uninstallCommand = command({
   name: 'uninstall',
   summary: 'Remove the installation',
@@ -147,7 +143,6 @@ export const uninstallCommand = command({
     }),
 });
 
-/** `wins suc`. */
 export const sucCommand = command({
   name: 'suc',
   summary: 'Keep this node up to date, as a job of the system-upgrade-controller',
@@ -176,7 +171,6 @@ export const sucCommand = command({
   run: async (values, _given, more) => (await upgradeHelper().nodeCommands()).runSuc(values, more),
 });
 
-/** Commands that manage this node. */
 export const nodeCommands = [
   installCommand,
   joinCommand,

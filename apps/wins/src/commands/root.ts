@@ -43,7 +43,6 @@ export const rootOf = (commands: Group['commands']): Group => ({
   ],
 });
 
-/** Every command of wins. */
 export const root = rootOf([
   cli,
   srv,

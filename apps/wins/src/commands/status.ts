@@ -2,7 +2,6 @@ import { command } from '../command-line/command.js';
 import { server } from '../load-applications.js';
 import { configOption, PIPE_ENVIRONMENT, textOutput } from './daemon-options.js';
 
-/** `wins status` */
 export const status = command({
   name: 'status',
   summary: 'Show the state of this node and its daemon on one screen',

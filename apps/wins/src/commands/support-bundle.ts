@@ -2,7 +2,6 @@ import { command } from '../command-line/command.js';
 import { server } from '../load-applications.js';
 import { configOption, textOutput } from './daemon-options.js';
 
-/** `wins support-bundle` */
 export const supportBundle = command({
   name: 'support-bundle',
   summary: 'Write an archive for support: facts about this node, without secrets',

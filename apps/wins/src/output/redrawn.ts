@@ -2,12 +2,7 @@ const HOME = '\u001b[H';
 const CLEAR_LINE = '\u001b[K';
 const CLEAR_BELOW = '\u001b[J';
 
-/**
- * Returns text that redraws the terminal from its first row, as `docker stats` does.
- * @param text - Lines, each with its line end.
- * @param rows - Height of the terminal; longer text ends with a row that counts the omitted lines. 0 or absent: unknown, so all lines are
- * drawn.
- */
+/** Redraws the terminal from its first row, as `docker stats` does. @param rows - Height; 0: unknown. Longer text ends with a count. */
 export function redrawn(text: string, rows = 0): string {
   const lines = text.split('\n').slice(0, -1);
   // Leaves the last row empty, because a line feed there would scroll the screen.

@@ -3,10 +3,8 @@ import { output } from '../load-applications.js';
 import { goJson } from './go-json.js';
 import { redrawn } from './redrawn.js';
 
-/** Functions that draw tables and write YAML. */
 type Layouts = Pick<ReturnType<typeof output>, 'tableOf' | 'yamlOf'>;
 
-/** Terminal for an answer. */
 export type AnswerTerminal = Pick<NodeJS.WriteStream, 'isTTY' | 'rows'>;
 
 /**
@@ -20,10 +18,7 @@ export function showAnswer(answer: Answer, form: unknown): Promise<boolean> {
   return write(render(answer, form, process.stdout));
 }
 
-/**
- * Returns the text of an answer, for a terminal or for a program.
- * @param layouts - Loads the functions that JSON does not need. Default: the bundle beside this one.
- */
+/** @param layouts - Functions that JSON does not need. Default: the bundle beside this one. */
 export function render(
   answer: Answer,
   form: unknown,

@@ -18,7 +18,6 @@ export const DIAGNOSIS: Question = {
   },
 };
 
-/** Options for an answer that is received in chunks. */
 export interface Receiver {
   /** Maximum size; the rest of a larger answer is refused. Answers of a daemon are smaller. */
   readonly mostBytes: number;

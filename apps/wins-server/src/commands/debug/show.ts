@@ -18,7 +18,6 @@ export interface LogLevelOptions extends RunningDaemonOptions {
 
 const MOST_TEXT_BYTES = 16 * 1024 * 1024;
 
-/** `wins srv debug stacks`: prints the current stacks of the daemon's thread. */
 export async function showStacks(
   options: SecondsOptions,
   { show }: CommandSurroundings,
@@ -30,7 +29,6 @@ export async function showStacks(
   return EXIT.server.ok;
 }
 
-/** `wins srv debug report`: prints the report of the runtime. */
 export async function showReport(
   options: RunningDaemonOptions,
   { show }: CommandSurroundings,
@@ -40,7 +38,6 @@ export async function showReport(
   return EXIT.server.ok;
 }
 
-/** `wins srv debug handles`: lists the handles that keep the daemon alive. */
 export const showHandles = listing(debugServiceDefinition.handles, ({ Handles }) => Handles, {
   KIND: ({ Kind }) => Kind,
   COUNT: ({ Count }) => Count,
@@ -52,7 +49,6 @@ const CLIENT = {
   CONTAINER: ({ Client }: OfClient) => Client?.Container.slice(0, 12) ?? '',
 };
 
-/** `wins srv debug connections`: lists the open connections. */
 export const showConnections = listing(
   debugServiceDefinition.connections,
   (all) => all.Connections,
@@ -66,7 +62,6 @@ export const showConnections = listing(
   },
 );
 
-/** `wins srv debug runs`: lists the current runs of all clients. */
 export const showRuns = listing(debugServiceDefinition.runs, ({ Runs }) => Runs, {
   NAME: ({ Name }) => Name,
   STATE: ({ State }) => State,
@@ -76,7 +71,6 @@ export const showRuns = listing(debugServiceDefinition.runs, ({ Runs }) => Runs,
   PATH: ({ Path }) => Path,
 });
 
-/** `wins srv debug streams`: lists the tunnel sessions and their numbers of streams. */
 export const showStreams = listing(debugServiceDefinition.streams, ({ Sessions }) => Sessions, {
   NAME: ({ Name }) => Name,
   ...CLIENT,
@@ -87,7 +81,6 @@ export const showStreams = listing(debugServiceDefinition.streams, ({ Sessions }
   PAUSES: ({ Pauses }) => Pauses,
 });
 
-/** `wins srv debug log-level`: prints the log level, or changes it for some time. */
 export async function changeLogLevel(
   { level, for: forMs, ...options }: LogLevelOptions,
   { show }: CommandSurroundings,
@@ -108,7 +101,6 @@ export async function changeLogLevel(
 
 type OfClient = Pick<DebugConnection, 'Client'>;
 
-/** Defines a command that prints the answer of a call as a table. */
 function listing<Answer, Row extends object>(
   method: MethodDefinition<object, Answer>,
   rowsOf: (answer: Answer) => readonly Row[],

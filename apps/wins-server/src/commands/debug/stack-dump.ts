@@ -9,10 +9,7 @@ export interface StackDumpOptions {
   readonly pid: number | undefined;
 }
 
-/**
- * `wins stackdump`: signals the service to write its stacks. There is no answer; the file appears within seconds.
- * @throws WindowsError `unavailable` on other systems, or when the service does not run; `notFound`, `accessDenied`.
- */
+/** Signals the service to write its stacks; the file appears within seconds. @throws WindowsError, also on other systems. */
 export async function requestStackDump(
   options: StackDumpOptions,
   { show }: CommandSurroundings,

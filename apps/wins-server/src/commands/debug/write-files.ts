@@ -16,12 +16,10 @@ export interface FileAnswerOptions extends RunningDaemonOptions {
 /** Maximum file size in bytes; the rest of a larger answer is not written. Answers of the daemon are smaller. */
 const LARGEST_FILE_BYTES = 2 ** 31;
 
-/** `wins srv debug heap FILE`: writes a snapshot of the daemon's heap. */
 export function writeHeap(options: FileAnswerOptions, { show }: CommandSurroundings) {
   return writeAnswer(debugServiceDefinition.heap, {}, options, show);
 }
 
-/** `wins srv debug cpu FILE`: writes a CPU profile of the daemon's thread over some seconds. */
 export function writeCpu(
   options: SecondsOptions & FileAnswerOptions,
   { show }: CommandSurroundings,
@@ -29,7 +27,6 @@ export function writeCpu(
   return writeAnswer(debugServiceDefinition.cpu, { Seconds: options.seconds }, options, show);
 }
 
-/** `wins srv debug trace FILE`: writes a trace of the daemon's runtime over some seconds. */
 export function writeTrace(
   options: SecondsOptions & FileAnswerOptions,
   { show }: CommandSurroundings,

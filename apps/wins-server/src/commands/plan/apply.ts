@@ -19,7 +19,6 @@ export interface ApplyOptions extends RunningDaemonOptions {
   readonly 'dry-run': boolean;
 }
 
-/** `wins srv plan apply`: applies a plan once, or prints what that would do. Exit code 1: an instruction failed. */
 export async function applyPlan(
   options: ApplyOptions,
   { show }: CommandSurroundings,

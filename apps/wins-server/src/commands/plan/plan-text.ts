@@ -45,7 +45,6 @@ export function probeLines(probes: readonly PlanProbeState[]): string[] {
   });
 }
 
-/** Returns lines about the failed instruction, followed by the end of its standard error. */
 export function failureLines(failure: PlanFailure | undefined): string[] {
   if (failure === undefined) return [];
   const { Instruction, ExitCode, Stderr } = failure;

@@ -12,7 +12,6 @@ export const ABOUT_PLANS: Question = {
       : undefined,
 };
 
-/** `wins srv plan status`: prints the state of each plan. */
 export async function showPlanStatus(
   options: RunningDaemonOptions,
   { show }: CommandSurroundings,
@@ -23,7 +22,6 @@ export async function showPlanStatus(
   return EXIT.server.ok;
 }
 
-/** `wins srv plan show`: prints the content of each plan. */
 export async function showPlans(
   options: RunningDaemonOptions,
   { show }: CommandSurroundings,
@@ -35,7 +33,6 @@ export async function showPlans(
   return EXIT.server.ok;
 }
 
-/** `wins srv plan history`: lists the plans that were applied. */
 export async function showPlanHistory(
   options: RunningDaemonOptions,
   { show }: CommandSurroundings,

@@ -80,7 +80,6 @@ function judgeSource(source: PlanStatusResponse['Sources'][number]): Finding {
   return (isApart ? problem : warning)(NAME, `${Source}: ${State}: ${wrong}`, advice);
 }
 
-/** Reports the state of the node's plans according to the daemon. */
 export async function judgePlans(
   { listen }: Pick<WinsConfig, 'listen'>,
   host: Pick<DoctorHost, 'planStatus' | 'now'>,

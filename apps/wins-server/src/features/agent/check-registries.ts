@@ -6,10 +6,7 @@ import { agentSettings, isOff } from './agent-settings.js';
 
 const NAME = 'registries';
 
-/**
- * Checks that the registries in `registries.yaml` answer and accept their credentials. Runs on request only, because these servers belong
- * to others.
- */
+/** Runs on request only, because these servers belong to others. */
 export const checkRegistries: Check = {
   name: NAME,
   needsConfig: true,

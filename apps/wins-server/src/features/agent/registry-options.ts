@@ -25,7 +25,6 @@ export function registryOptions(settings: AgentSettings, trust: FileTrust): Chec
   };
 }
 
-/** Returns why a text is not a valid image name; undefined for a valid one. */
 export function referenceFault(image: string): string | undefined {
   try {
     parseReference(image);

@@ -3,10 +3,7 @@ import { howToDrop } from '../../configuration/config-guard.js';
 import type { Check } from '../../doctor/doctor-host.js';
 import { problem, warning } from '../../doctor/finding.js';
 
-/**
- * Checks whether the config lacks plans, csi-proxy or the whole whitelist of the config that the daemon serves, or served before its last
- * start.
- */
+/** Checks for guarded keys of the served config, or of the one before the last start, that this config lacks. */
 export const checkServed: Check = {
   name: 'config',
   needsConfig: true,

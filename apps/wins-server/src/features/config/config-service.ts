@@ -32,10 +32,7 @@ export interface ConfigServiceParts {
   readonly logger: Logger;
 }
 
-/**
- * Serves wins.ConfigService. A client may query whether the daemon would allow an action, and learns no more than from an attempt. The path
- * and content of the config are only for administrators of the host.
- */
+/** A client learns no more from a query than from an attempt; path and content of the config are only for administrators. */
 export function createConfigService(parts: ConfigServiceParts): ConfigServiceServer {
   const { config, callers, logger } = parts;
   const administered = administratorsOnly(callers, 'show or change the config');

@@ -1,10 +1,7 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 
-/**
- * Why csi-proxy cannot run on this system, if so. Replaceable before first use: specs run their own programs with a service for Linux
- * (docs/adr/0048-ship-no-test-doubles.md).
- */
+/** Why csi-proxy cannot run on this system, if so. Specs replace it before first use (docs/adr/0048-ship-no-test-doubles.md). */
 export const csiProxyHost: { lacks: string | undefined } = {
   lacks: process.platform === 'win32' ? undefined : 'csi-proxy is for Windows nodes only',
 };

@@ -9,9 +9,7 @@ import type { ServiceCommand } from './decide/install-record.js';
 export interface ServiceFacts {
   /** Absolute path and arguments of the program; undefined when the command line names no program. */
   readonly command: ServiceCommand | undefined;
-  /** Whether the service runs or is starting. */
   readonly isRunning: boolean;
-  /** Whether the service is disabled. */
   readonly isDisabled: boolean;
 }
 
@@ -25,10 +23,7 @@ export interface CsiProxyService {
   setCommand(command: ServiceCommand): Promise<void>;
   /** Starts the service, and resolves once its process exists. No error if it already runs. */
   start(): Promise<void>;
-  /**
-   * Stops the service from any state, and resolves when its process is gone. csi-proxy reports that it has stopped but keeps running, so a
-   * process that does not end within `graceMs` is killed. No error if it is already stopped.
-   */
+  /** Stops the service from any state, and kills its process after `graceMs`, because a stopped csi-proxy keeps running. */
   stop(graceMs: number): Promise<void>;
   /** Ends processes that still run this program, because a csi-proxy that outlived an earlier stop keeps the pipes. */
   endLeftovers(program: string): Promise<void>;
@@ -42,10 +37,7 @@ export interface KeeperOptions {
   /** Absolute path of the folder with the installation record; it is created with, or must have, private permissions. */
   readonly stateFolder: string;
   readonly service: CsiProxyService;
-  /**
-   * Creates a download that verifies servers in this way. @throws when the download cannot be created, for example because a file of
-   * authorities is missing.
-   */
+  /** @throws when a download cannot be created, for example because a file of authorities is missing. */
   readonly downloadFor: (trust: TlsSettings) => Promise<Download>;
   readonly trust: FileTrust;
   readonly clock: Clock;

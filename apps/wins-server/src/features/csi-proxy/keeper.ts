@@ -13,10 +13,7 @@ import type { CsiProxyWish } from './settings/judge-settings.js';
 
 const LOOK_EVERY_MS = 60_000;
 
-/**
- * Keeps csi-proxy in the desired state until it is closed. Each pass starts from the actual state of the node and ends at rest or with a
- * failure. Every failure becomes a state and is retried.
- */
+/** Keeps csi-proxy in the desired state. Each pass starts from the actual state of the node; every failure is retried. */
 export class Keeper implements AsyncDisposable {
   readonly #options: KeeperOptions;
   readonly #look: ReturnType<typeof nodeLook>;

@@ -8,7 +8,6 @@ import { heavyParts, type HeavyParts } from '../../load-heavy-parts.js';
 /** Log file that csi-proxy writes beside the config. */
 const LOG_FILE = 'csi-proxy.log';
 
-/** Options of the removal. */
 export interface RemoveCsiProxyOptions {
   /** Default: that of this system. */
   readonly trust?: FileTrust;
@@ -17,9 +16,8 @@ export interface RemoveCsiProxyOptions {
 }
 
 /**
- * Removes the csi-proxy that daemons with this config installed, before an uninstallation removes the config.
+ * Removes csi-proxy before an uninstallation removes the config. @returns Why it stays; undefined when none is left.
  * @param isAdopted - Whether the original made the installation, so that its csi-proxy is removed too.
- * @returns Why it stays; undefined when it is gone or was never installed.
  */
 export async function removeCsiProxy(
   configFile: string,

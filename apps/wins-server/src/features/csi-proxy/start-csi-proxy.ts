@@ -9,20 +9,15 @@ import type { KeeperOptions } from './csi-proxy-port.js';
 import { Keeper } from './keeper.js';
 import type { CsiProxyWish } from './settings/judge-settings.js';
 
-/** Dependencies that the daemon passes to the keeper. */
 export type CsiProxyParts = Pick<
   KeeperOptions,
   'stateFolder' | 'trust' | 'onAct' | 'onState' | 'onWarning' | 'removesGo'
 >;
 
 const MAX_AUTHORITIES_BYTES = 1024 * 1024;
-/**
- * Time during which a download is retried before its first byte; short, because a command should not wait for an absent server and the
- * keeper retries by itself.
- */
+/** Time for retries before the first byte; short, because a command should not wait and the keeper retries by itself. */
 const TIMEOUT_MS = 60_000;
 
-/** The csi-proxy service and its program. */
 export type CsiProxyManager = Pick<KeeperOptions, 'service' | 'goProgram' | 'programMagic'>;
 
 /** Starts to keep csi-proxy in the desired state. The caller closes the keeper. */
@@ -46,11 +41,7 @@ async function windowsManager(): Promise<CsiProxyManager> {
   return { service: new WindowsCsiService(), goProgram: goProgram() };
 }
 
-/**
- * Creates a download according to `tls-config`. The system's authorities are trusted, with those of its file. Any other certificate is
- * accepted only for a file with a known digest.
- * @throws Error when the file of authorities cannot be read, or can be written by others.
- */
+/** Trusts the system's authorities and those of `tls-config`; any certificate only with a known digest. @throws Error for that file. */
 async function downloadFor(
   { insecure = false, certFilePath }: TlsSettings,
   trust: FileTrust,

@@ -4,7 +4,6 @@ import { processReport } from './process-report.js';
 import { cpuProfileText, recordCpuProfile, recordTrace, type RecordOptions } from './recording.js';
 import { stacksText } from './stacks-text.js';
 
-/** Number of handles of one kind that keep the process alive. */
 export interface ActiveHandles {
   /** Node's name for it, such as `PipeWrap`, `Timeout` or `FSReqPromise`. */
   readonly kind: string;
@@ -15,21 +14,13 @@ export interface ActiveHandles {
 export type Pieces = AsyncIterable<Buffer>;
 
 const MOST_KINDS = 64;
-/** Maximum size of a stack text. */
 const LARGEST_TEXT_BYTES = 1024 * 1024;
 
-/**
- * Runs diagnostics of this process. One recording of each kind runs at a time; another is refused with `busy`, because two would disturb
- * each other. Nothing is loaded, measured or held between calls, and no port is opened.
- */
+/** One recording of each kind runs at a time, because two would disturb each other. Nothing is loaded or held between calls. */
 export class Diagnostics {
   readonly #underWay = new Set<string>();
 
-  /**
-   * Samples the JavaScript thread each millisecond, and lists pending operations by kind: text of at most 1 MiB. Pending operations have no
-   * stack.
-   * @throws FeatureError `busy`, `invalidArgument`, `unavailable`.
-   */
+  /** Samples the thread each millisecond; at most 1 MiB. @throws FeatureError `busy`, `invalidArgument`, `unavailable`. */
   async stacks(options: RecordOptions): Promise<string> {
     using _turn = this.#begin('look at the stacks');
     const profile = await recordCpuProfile(options);
@@ -58,11 +49,7 @@ export class Diagnostics {
       .slice(0, MOST_KINDS);
   }
 
-  /**
-   * Yields a `.heapsnapshot` file: everything in the heap, including secrets. It blocks the event loop for about 10 s per 100 MB of small
-   * objects; a heap above 64 MiB is refused.
-   * @throws FeatureError `busy`, `tooLarge`.
-   */
+  /** Everything in the heap, including secrets. Blocks for about 10 s per 100 MB. @throws FeatureError `busy`, `tooLarge` above 64 MiB. */
   async *heap(): Pieces {
     using _turn = this.#begin('take a heap snapshot');
     yield* heapSnapshot();

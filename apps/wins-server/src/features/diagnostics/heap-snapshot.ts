@@ -3,14 +3,10 @@ import type { Readable } from 'node:stream';
 import { getHeapSnapshot, getHeapStatistics } from 'node:v8';
 import { FeatureError } from '../../kernel/feature-error.js';
 
-/**
- * Maximum heap in use for a snapshot, in bytes. The snapshot blocks the event loop for about 10 s per 100 MB of small objects, as measured
- * on one slow core, and much less for large objects.
- */
+/** A snapshot blocks the event loop for about 10 s per 100 MB of small objects, as measured on one slow core. */
 const LARGEST_HEAP_BYTES = 64 * 1024 * 1024;
 /** Observed maximum of additional memory for a snapshot, as a multiple of the heap in use. */
 const HEAP_COST = 16;
-/** Size of the chunks of a file in bytes. */
 export const PIECE_BYTES = 64 * 1024;
 
 /** Checks that a snapshot does no harm. Pure. @throws FeatureError `tooLarge`. */
@@ -26,11 +22,7 @@ export function requireHeapRoom({ usedBytes, availableBytes }: ReturnType<typeof
   }
 }
 
-/**
- * Yields everything in the heap, including secrets, as a `.heapsnapshot` file in chunks of 64 KiB. The event loop is blocked during the
- * snapshot and its conversion to text, which is held in memory as a whole.
- * @throws FeatureError `tooLarge`.
- */
+/** Yields chunks of 64 KiB. The event loop is blocked meanwhile, and the text is held in memory. @throws FeatureError `tooLarge`. */
 export async function* heapSnapshot(): AsyncGenerator<Buffer, void, void> {
   requireHeapRoom(roomNow());
   const snapshot: Readable = getHeapSnapshot();
@@ -46,7 +38,6 @@ export async function* heapSnapshot(): AsyncGenerator<Buffer, void, void> {
   }
 }
 
-/** Measures the heap and the memory that this process may still use. */
 function roomNow() {
   // Available since Node 20.19; the type definitions are older.
   const { availableMemory } = process as { availableMemory?: () => number };

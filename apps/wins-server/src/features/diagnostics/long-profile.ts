@@ -6,11 +6,7 @@ export type LongProfileKind = 'cpu' | 'heap';
 /** Maximum duration of a CPU profile, because its samples are kept until the end. */
 const LONGEST_MS = 3600 * 1000;
 
-/**
- * Records a profile until it is finished. `cpu` samples every 10 ms, for at most an hour; `heap` samples one allocation per 128 KiB or so.
- * Both contain only names of functions and files. Disposal discards it.
- * @throws FeatureError `unavailable`.
- */
+/** `cpu` samples every 10 ms for at most an hour, `heap` once per 128 KiB. Only names of functions and files. @throws FeatureError */
 export async function startLongProfile(kind: LongProfileKind) {
   const isCpu = kind === 'cpu';
   const stop = isCpu ? 'Profiler.stop' : 'HeapProfiler.stopSampling';

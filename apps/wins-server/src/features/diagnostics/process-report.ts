@@ -20,11 +20,7 @@ const HANDLE = [
 
 type Section = Readonly<Record<string, unknown>>;
 
-/**
- * Returns Node's report about this process without possible secrets. It blocks the event loop for some milliseconds, on Windows for some
- * tens of them; network names are not looked up.
- * @throws FeatureError `unavailable`.
- */
+/** Without possible secrets. Blocks the event loop for up to some tens of milliseconds. @throws FeatureError `unavailable`. */
 export function processReport(): Section {
   const { report } = process as { readonly report?: NodeJS.ProcessReport };
   if (report === undefined)

@@ -50,7 +50,6 @@ export class InspectorSession implements Disposable {
   }
 }
 
-/** Duration of a recording, and its abort signal. */
 export interface RecordOptions {
   /** More than 0, at most 60. */
   readonly seconds: number;
@@ -59,13 +58,10 @@ export interface RecordOptions {
 }
 
 const LONGEST_SECONDS = 60;
-/** Maximum size of a recording as text. */
 const LARGEST_BYTES = 32 * 1024 * 1024;
 
 /**
- * Records with an inspector session that ends with the recording.
- * @param tried - Description for error messages, such as `record a profile`.
- * @param record - Waits by the function that it receives: until the time is over, or its signal reports enough data.
+ * @param record - Waits by the function that it gets: until the time is over, or its signal reports enough data.
  * @throws FeatureError `invalidArgument` for a duration outside the limits, `unavailable`; the reason of the signal.
  */
 async function recorded<Result>(
@@ -98,7 +94,6 @@ export interface CpuProfile {
   readonly samples?: readonly number[];
 }
 
-/** Call frame on one call path. */
 export interface CpuProfileNode {
   readonly id: number;
   readonly callFrame: {
@@ -114,11 +109,7 @@ export interface CpuProfileNode {
 /** Sampling interval in microseconds. */
 const INTERVAL_US = 1000;
 
-/**
- * Samples the JavaScript thread each millisecond, which costs a few percent of it. Start and end block the event loop for some tens of
- * milliseconds, the end of a long and busy recording for some hundreds.
- * @throws FeatureError `invalidArgument`, `unavailable`; the reason of the signal.
- */
+/** Costs a few percent of the thread; its end may block for some hundred milliseconds. @throws FeatureError; the reason of the signal. */
 export function recordCpuProfile(options: RecordOptions): Promise<CpuProfile> {
   return recorded('record a CPU profile', options, async (session, wait) => {
     await session.ask('Profiler.enable');
@@ -137,20 +128,13 @@ export function cpuProfileText(profile: CpuProfile): Buffer {
   throw new FeatureError('tooLarge', message);
 }
 
-/**
- * Trace categories: runtime work beside JavaScript, and garbage collection. Promise events are excluded because they would slow everything
- * down.
- */
+/** Runtime work beside JavaScript, and garbage collection. Promise events would slow everything down. */
 const CATEGORIES = [
   ...['v8', 'node.perf', 'node.fs.sync', 'node.fs.async', 'node.net.native', 'node.dns.native'],
   ...['node.promises.rejections', 'node.threadpoolwork.sync', 'node.threadpoolwork.async'],
 ];
 
-/**
- * Records events of Node and V8 as a trace file (JSON, for Perfetto or chrome://tracing). Each event costs some microseconds. At 32 MiB the
- * recording ends early, and its metadata say so.
- * @throws FeatureError `invalidArgument`; `unavailable`, for example while another trace is recorded; the reason of the signal.
- */
+/** Trace file (JSON, for Perfetto). At 32 MiB the recording ends early, and its metadata say so. @throws FeatureError */
 export function recordTrace(options: RecordOptions): Promise<Buffer[]> {
   return recorded('record a trace', options, async (session, wait) => {
     const events: Buffer[] = [];

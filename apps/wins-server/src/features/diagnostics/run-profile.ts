@@ -6,7 +6,6 @@ import type { Logger } from '../../kernel/log/logger.js';
 export type ProfileKind =
   'none' | 'cpu' | 'heap' | 'goroutine' | 'threadcreate' | 'block' | 'mutex';
 
-/** The options of a profile of a daemon's whole run. */
 export interface ProfileOptions {
   /** Default: `none`. */
   readonly profile?: ProfileKind | undefined;
@@ -15,9 +14,8 @@ export interface ProfileOptions {
 }
 
 /**
- * Records the requested profile until disposal, which writes it over the previous one. If the runtime does not support the kind, or the
- * profile cannot be recorded or written, the log reports it and the daemon continues without it.
- * @param folder - Folder for a relative file name, because a service has no useful working folder. Undefined when there is none.
+ * Writes the profile over the previous one at disposal. If that cannot be done, the log says so and the daemon continues.
+ * @param folder - Folder for a relative file name; undefined when there is none, as in some services.
  */
 export async function startRunProfile(
   { profile: kind = 'none', 'profile-output': output }: ProfileOptions,

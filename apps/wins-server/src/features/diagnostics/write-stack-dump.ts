@@ -8,7 +8,6 @@ export function stackDumpEvent(pid: number): string {
   return `Global\\stackdump-${pid}`;
 }
 
-/** Returns the path of the stack file, in the folder of the service's logs. */
 export function stackDumpFile(pid: number): string {
   return `rancher-wins.${pid}.stacks.log`;
 }
@@ -18,12 +17,7 @@ const MOST_FILES = 8;
 const LONGEST_PART = 1024 * 1024;
 const STACK_FILE = /^rancher-wins\.\d{1,10}\.stacks\.log$/;
 
-/**
- * Writes the stacks of the thread, the pending operations and the report of the runtime into this process's file, at most 2 MiB. Seven
- * files of older processes are kept.
- * @param seconds - Duration of the sampling.
- * @throws TrustedFileError, FeatureError.
- */
+/** Writes at most 2 MiB, and keeps seven files of older processes. @throws TrustedFileError, FeatureError. */
 export async function writeStackDump(
   diagnostics: Diagnostics,
   folder: string,

@@ -13,10 +13,7 @@ const CLIENT = /^(?:pipe|tunnel):/;
 /** Actions that every run causes besides its start and end; allowed ones are only counted. */
 const ROUTINE: ReadonlySet<string> = new Set(['keepAlive', 'wait', 'updateFile']);
 
-/**
- * Returns the stored facts of an event; undefined for an event that is only counted. All facts are listed here or by their source, so that
- * a new field of an event cannot add an argument, a variable, output or an address with a query.
- */
+/** All facts are listed here or by their source, so that a new field cannot add an argument, a variable, output or a query. */
 export function keptEvent(event: DaemonEvent): KeptEvent | undefined {
   switch (event.type) {
     case 'decided':
@@ -74,7 +71,6 @@ function decision({ decision }: Extract<DaemonEvent, { type: 'decided' }>): Kept
 /** Cached text of each client description, which does not change during its connection. */
 const clientTexts = new WeakMap<object, string>();
 
-/** Describes a client as the system identifies it: user, process, container. */
 function clientText(client: object | undefined): string | undefined {
   if (client === undefined) return undefined;
   const known = clientTexts.get(client);

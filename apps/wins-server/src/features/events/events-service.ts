@@ -18,7 +18,6 @@ const LONGEST_WAIT_MS = 30_000;
 export interface EventsServiceParts {
   readonly journal: Pick<EventJournal, 'page'>;
   readonly callers: Pick<Callers, 'clientOf' | 'administered'>;
-  /** Shares of waiting calls. */
   readonly followers: Shares;
 }
 

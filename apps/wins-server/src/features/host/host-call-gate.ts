@@ -18,16 +18,13 @@ export type HostDecision = Decision & {
   readonly subjectCount: number;
 };
 
-/** Calls about the host. */
 export type HostAction = Extract<
   DecidedAction,
   'getVersion' | 'getAdapter' | 'getHnsNetwork' | 'listRoutes' | 'addRoutes' | 'removeRoutes'
 >;
 
-/** Calls the system once the call is allowed. */
 type Ask<Answer> = (host: HostSystem) => Promise<Answer>;
 
-/** Host call as described by a service. */
 export interface HostCall<Answer> {
   readonly action: HostAction;
   /** Subject of the call as written by the client. */
@@ -43,7 +40,6 @@ type Call = Caller & {
   once(event: 'cancelled', listener: () => void): unknown;
 };
 
-/** Parts of a {@link HostCallGate}. */
 export interface HostCallGateParts {
   readonly host: HostSystem;
   readonly connections: Pick<Connections, 'clientOf' | 'ownerOf'>;

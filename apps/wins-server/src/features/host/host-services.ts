@@ -11,7 +11,6 @@ const MAX_NAME_LENGTH = 256;
 
 type ChoiceMessage = { readonly $case: 'Name' | 'Address'; readonly value: string } | undefined;
 
-/** Services that inform clients about the host. */
 export function hostServices(calls: Pick<HostCallGate, 'answer'>) {
   const host: HostServiceServer = {
     getVersion: (call, respond) =>
@@ -68,17 +67,11 @@ export function hostServices(calls: Pick<HostCallGate, 'answer'>) {
   return { host, network, hns };
 }
 
-/** Returns the selector in the client's own words. */
 function wordsOf(choice: ChoiceMessage): readonly string[] {
   return choice === undefined ? [] : [choice.value];
 }
 
-/**
- * Parses the selector of a client: a name, or an address in canonical form, with a prefix if given. Go clients send an empty text for no
- * selector.
- * @throws FeatureError `invalidArgument` for a name that is longer than 256 characters or has control characters, and for an invalid
- * address.
- */
+/** Parses a name, or an address in canonical form. Go clients send an empty text for no selector. @throws FeatureError `invalidArgument` */
 function readChoice(choice: ChoiceMessage): NetworkSelector | undefined {
   if (choice === undefined || choice.value === '') return undefined;
   const { $case, value } = choice;

@@ -22,10 +22,7 @@ const USUAL_REFUSALS = {
 /** Minimum time for which event-loop delays are kept. */
 const DELAY_WINDOW_MS = 10_000;
 
-/**
- * Converts events and states of the daemon into metrics: those of the kernel here, those of each feature by its declaration. Disposal ends
- * it.
- */
+/** Metrics of the kernel, and of each feature by its declaration. Disposal ends them. */
 export function keepMetrics(metrics: MetricRegistry, kernel: Kernel): Disposable {
   for (const action of ['start', 'connect'] as const)
     for (const rule of USUAL_REFUSALS[action])

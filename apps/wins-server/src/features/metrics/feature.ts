@@ -5,7 +5,6 @@ import { heavyParts, type HeavyParts } from '../../load-heavy-parts.js';
 import { administratorsOnly } from '../../kernel/rpc/administrators-only.js';
 import type { RunningMetrics } from './start-metrics.js';
 
-/** @param load - Loads the metrics code. */
 export function metricsFeature(
   load: HeavyParts['metrics'],
 ): Feature<MetricsSettings, RunningMetrics> {
@@ -36,5 +35,4 @@ export function metricsFeature(
   };
 }
 
-/** Counts events of the daemon, and serves the metrics to Prometheus. */
 export const metrics = metricsFeature(() => heavyParts().metrics());

@@ -37,12 +37,10 @@ export class MetricRegistry {
       this.#define(name, definition);
   }
 
-  /** Content type of {@link text}. */
   get contentType(): string {
     return this.#registry.contentType;
   }
 
-  /** Increments a counter. */
   count<Name extends OfType<'counter'>>(
     name: Name,
     ...[labels]: string extends keyof LabelsOf<Name> ? [] : [labels: LabelsOf<Name>]
@@ -55,7 +53,6 @@ export class MetricRegistry {
     this.#counters.get(name)?.inc(labels, 0);
   }
 
-  /** Records a duration. */
   observe<Name extends OfType<'histogram'>>(
     name: Name,
     labels: LabelsOf<Name>,
@@ -64,10 +61,7 @@ export class MetricRegistry {
     this.#histograms.get(name)?.observe(labels, seconds);
   }
 
-  /**
-   * Registers a function that returns the samples of a metric at each scrape. If it throws or returns a value that is not a number, the
-   * metric has no samples in that scrape.
-   */
+  /** If the function throws or returns a value that is not a number, the metric has no samples in that scrape. */
   read<Name extends OfType<'counter' | 'gauge'>>(name: Name, samples: () => Samples<Name>): void {
     this.#readers.set(name, samples);
   }
@@ -77,10 +71,7 @@ export class MetricRegistry {
     this.#refreshes.push(before);
   }
 
-  /**
-   * Returns all metrics in the text format of Prometheus, as of a time after the call. Collections are at least 100 ms apart, and all calls
-   * in between share the next one, so that the load does not depend on the number of calls.
-   */
+  /** Collections are at least 100 ms apart and shared, so that the load does not depend on the number of calls. */
   text(): Promise<string> {
     return (this.#collecting ??= this.#collect());
   }

@@ -7,12 +7,10 @@ import type {
 } from '../../kernel/audit/decision.js';
 import type { ServedMethod } from '../../kernel/rpc/call-server.js';
 
-/** Kinds of metrics, as Prometheus names them. */
 export type MetricType = 'counter' | 'gauge' | 'histogram';
 
 /** Label values that are limited by a type instead of a list; no text of a client has this type. */
 export interface TypedValues<Value extends string = string> {
-  /** Description for the docs. */
   readonly what: string;
   readonly value?: Value;
 }
@@ -74,7 +72,6 @@ export const UPGRADE_OUTCOMES = ['upgraded', 'rolledBack', 'failed', 'other'] as
 /** Upper bounds of histogram buckets, in seconds. */
 export const BUCKETS_SECONDS = [0.005, 0.025, 0.1, 0.5, 2.5, 10] as const;
 
-/** All metrics of the daemon, in display order. */
 export const METRICS = {
   wins_build_info: gauge('The running release; always 1.', { version: BUILD, commit: BUILD }),
   wins_connections: gauge('Open connections, also before their handshake.', { pipe: PIPE }),
@@ -200,7 +197,6 @@ export const METRICS = {
   process_start_time_seconds: gauge('Start of the daemon, in seconds since 1970.'),
 };
 
-/** The name of a metric of the daemon. */
 export type MetricName = keyof typeof METRICS;
 
 type ValueOf<Values> = Values extends readonly (infer Value extends string)[]
@@ -209,7 +205,6 @@ type ValueOf<Values> = Values extends readonly (infer Value extends string)[]
     ? Value
     : never;
 
-/** The labels of one sample of a metric. */
 export type LabelsOf<Name extends MetricName> = {
   readonly [Label in keyof (typeof METRICS)[Name]['labels']]: ValueOf<
     (typeof METRICS)[Name]['labels'][Label]

@@ -11,7 +11,6 @@ const HEADERS_MS = 5_000;
 const IDLE_MS = 90_000;
 const REQUESTS_OF_CONNECTION = 10_000;
 
-/** Source and listen address of the metrics. */
 export interface ServeMetricsOptions {
   /** Listen address such as `127.0.0.1:9797` or `[::1]:9797`, already validated; port 0 lets the system choose. */
   readonly listen: string;
@@ -24,7 +23,6 @@ export interface ServeMetricsOptions {
 
 /** Listener for scrapes. Its creator closes it. */
 export interface MetricsListener extends AsyncDisposable {
-  /** Listen address, such as `127.0.0.1:9797`. */
   readonly address: string;
   readonly port: number;
   /** Stops listening and closes open connections. Idempotent. */
@@ -32,9 +30,8 @@ export interface MetricsListener extends AsyncDisposable {
 }
 
 /**
- * Serves only `GET /metrics` over HTTP/1.1: other paths get 404, other methods 405. Clients are not authenticated, so the config requires
- * the loopback unless it says otherwise. Limits: 16 connections; headers within 5 s and 8 KiB; an answer must be read within 10 s; a
- * connection without a request is closed after 90 s.
+ * Serves `GET /metrics` only. Clients are not authenticated, so the config requires the loopback unless it says otherwise. Limits: 16
+ * connections, headers within 5 s and 8 KiB, an answer read within 10 s, 90 s idle.
  * @throws FeatureError `listenFailed`.
  */
 export async function serveMetrics(options: ServeMetricsOptions): Promise<MetricsListener> {

@@ -5,9 +5,7 @@ import { keepMetrics } from './daemon-metrics.js';
 import { MetricRegistry } from './metric-registry.js';
 import { serveMetrics, type MetricsListener } from './serve-metrics.js';
 
-/** Metrics that are collected until they are closed. */
 export interface RunningMetrics extends RunningFeature<MetricsSettings> {
-  /** Returns all metrics in the text format of Prometheus. */
   scrape(): Promise<string>;
 }
 

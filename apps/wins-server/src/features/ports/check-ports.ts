@@ -8,7 +8,6 @@ const ADVICE: Readonly<Record<string, string>> = {
   rejected: 'correct hostNetwork.ports in the config',
 };
 
-/** Checks that the config's ports lead to containers. */
 export const checkHostPorts: Check = {
   name: NAME,
   needsConfig: true,

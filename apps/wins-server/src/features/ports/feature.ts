@@ -23,7 +23,6 @@ const PROTOCOLS = ['tcp', 'udp'] as const;
 
 export interface PortsSettings {
   readonly ports: readonly HostPortSettings[];
-  /** TCP ports of the daemon itself. */
   readonly ownPorts: readonly number[];
   /** Container network of this host; ports lead only into it. Absent: unknown. */
   readonly own?: DesiredSubnet;

@@ -2,23 +2,19 @@ import { overlap, parseNetwork, type IpNetwork } from '@wins/base';
 import type { HostPortSettings } from '@wins/config';
 import type { DesiredPort } from '@wins/host-network';
 
-/** Facts about this host that decide which ports may be relayed. */
 export interface PortFacts {
   /** Addresses of IPv4 of this host. */
   readonly ownAddresses: readonly string[];
-  /** TCP ports on which this daemon listens itself. */
   readonly ownPorts: readonly number[];
   /** Container network of this host, such as 192.168.100.0/24. Absent: unknown. */
   readonly subnet?: string | undefined;
 }
 
-/** One end of a relay. */
 export interface Endpoint {
   readonly host: string;
   readonly port: number;
 }
 
-/** Desired port, and why it is refused. */
 export interface JudgedPort {
   readonly wanted: HostPortSettings;
   readonly listen: Endpoint;
@@ -51,9 +47,7 @@ const LOOPBACK = networkOfText('127.0.0.0/8');
 /** Networks without containers: unspecified, link-local (with cloud metadata), multicast and reserved. */
 const NEVER = ['0.0.0.0/8', '169.254.0.0/16', '224.0.0.0/3'].map(networkOfText);
 
-/**
- * Decides separately for each desired port whether it is relayed. Of two ports with the same listen address, the first is relayed. Pure.
- */
+/** Judges each desired port separately; of two with the same listen address, the first is relayed. Pure. */
 export function judgePorts(
   ports: readonly HostPortSettings[],
   facts: PortFacts,
@@ -77,10 +71,7 @@ export function judgePorts(
   return judged;
 }
 
-/**
- * Orders published ports. When two containers claim a port, the relayed one comes first, then the one with the lower uuid. Published ports
- * get no special permissions. Pure.
- */
+/** When two containers claim a port, the relayed one is first, then the lower uuid. No special permissions. Pure. */
 export function publishedPorts(
   published: readonly DesiredPort[],
   before: readonly (Place & { readonly state: string })[],

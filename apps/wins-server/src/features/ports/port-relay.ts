@@ -15,11 +15,9 @@ import type { Socket } from 'node:net';
 import type { Shares } from '../../kernel/admission/shares.js';
 import type { Endpoint } from './judge-ports.js';
 
-/** Dependencies that all relays share. */
 export interface RelayParts {
   /** Shares of the connections of all relays, by source address. */
   readonly connections: Pick<Shares, 'take' | 'row'>;
-  /** UDP flows of all relays. */
   readonly flows: UdpTracker;
   readonly onChange: (relay: PortRelay) => void;
   /** Called when a connection or a datagram was not relayed. It must not throw. */
@@ -74,7 +72,6 @@ export class PortRelay {
     return this.#detail;
   }
 
-  /** Number of open connections or flows. */
   get openCount(): number {
     return this.#listener?.openCount() ?? 0;
   }

@@ -10,13 +10,10 @@ export interface PortStanding {
   readonly listen: string;
   readonly to: string;
   readonly state: RelayState | 'rejected' | 'down';
-  /** Explanation; may be empty. */
   readonly detail: string;
-  /** Number of open connections or flows. */
   readonly open: number;
 }
 
-/** Parts of {@link PortRelays}. */
 export interface PortRelaysOptions extends Omit<RelayParts, 'flows'> {
   readonly flows: Pick<ResourceRow, 'total'>;
 }

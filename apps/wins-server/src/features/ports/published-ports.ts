@@ -2,10 +2,7 @@
 import { containerFeed, Source, type DesiredPort, type SourceOptions } from '@wins/host-network';
 import type { HostMetadataSettings } from '@wins/config';
 
-/**
- * Follows the containers of this host. The caller closes it. Reports from before a start do not count, because an address may have a new
- * owner.
- */
+/** Reports from before a start do not count, because an address may have a new owner. The caller closes it. */
 export function followContainers(
   settings: HostMetadataSettings,
   listener: Pick<SourceOptions, 'onChange' | 'onWarning'>,

@@ -1,7 +1,6 @@
 import type { Feature } from '../../kernel/feature.js';
 import { createReflection } from './reflection.js';
 
-/** Lets generic clients discover the services of the main pipe. */
 export const reflection: Feature = {
   name: 'reflection',
   stage: 'serves',

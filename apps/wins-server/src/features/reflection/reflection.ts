@@ -11,7 +11,6 @@ import { toRpcError } from '../../kernel/rpc/rpc-errors.js';
 
 type Exchange = ServerDuplexStream<Buffer, Buffer>;
 type Definition = MethodDefinition<unknown, unknown>;
-/** Answers an encoded request with an encoded answer. */
 type Answerer = (request: Buffer) => Buffer;
 
 const PATHS = ['v1', 'v1alpha'].map(
@@ -23,11 +22,8 @@ const ELSEWHERE: ReadonlySet<string> = new Set(['wins.DebugService']);
 const MAX_REQUEST_BYTES = 1024;
 
 /**
- * Lets generic clients discover and call the services of the daemon. The library is loaded by the first call, because few clients make one
- * and it would be a tenth of the idle daemon.
- *
- * The library answers each request at once, even when the client does not read. Here a stream has one pending answer: the next request is
- * read after the client has read the previous answer.
+ * The library is loaded by the first call, because it would be a tenth of the idle daemon. It answers even when the client does not read,
+ * so here a stream has one pending answer: the next request is read after the client has read the previous answer.
  */
 export function createReflection(): {
   readonly definition: ServiceDefinition;

@@ -6,7 +6,6 @@ interface RouteSettings {
   readonly granted: readonly string[];
 }
 
-/** Changes routes of the host for clients, into the networks that the config grants. */
 export const routes: Feature<RouteSettings> = {
   name: 'routes',
   stage: 'serves',

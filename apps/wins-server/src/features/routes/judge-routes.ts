@@ -20,11 +20,7 @@ export interface Destination {
   readonly network: IpNetwork;
 }
 
-/**
- * Parses the destinations of routes, without duplicates and with bits below the prefix cleared. At most 256.
- * @throws FeatureError `invalidArgument` for what `readRouteDestinations` of `@wins/base` refuses: none, too many, a text that is not an
- * address, the default route, loopback, multicast, networks of link-local addresses.
- */
+/** At most 256, without duplicates and host bits. @throws FeatureError `invalidArgument` as `readRouteDestinations` refuses. */
 export function parseDestinations(texts: readonly string[]): readonly Destination[] {
   const read = readRouteDestinations(texts.map(withoutHostBits));
   if ('refused' in read) throw new FeatureError('invalidArgument', read.refused);
@@ -42,10 +38,7 @@ function withoutHostBits(text: string): string {
 
 /** Networks and addresses of the host that clients may not redirect. */
 export interface OwnNetworks {
-  /**
-   * Networks of the host's adapters. For a link-local network only the adapter's own address counts: an adapter without a DHCP server is in
-   * 169.254.0.0/16, which also contains the cloud metadata address, and that is not behind this adapter.
-   */
+  /** In a link-local network only the adapter's own address counts, because it also contains the cloud metadata address. */
   readonly networks: readonly IpNetwork[];
   /** Next hops of the host's routes. */
   readonly gateways: readonly IpNetwork[];

@@ -1,7 +1,6 @@
 import type { Check } from '../../doctor/doctor-host.js';
 import { ok, problem } from '../../doctor/finding.js';
 
-/** Finds processes whose daemon has died. */
 export const checkOrphans: Check = {
   name: 'orphans',
   look: async (host, { config }) => {

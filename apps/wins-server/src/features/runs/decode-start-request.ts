@@ -13,11 +13,7 @@ const DECODED: ReadonlyMap<number, number> = new Map([
 /** Fields that contain messages: exposed ports, limits and files. */
 const MESSAGES: ReadonlySet<number> = new Set([4, 8, 14]);
 
-/**
- * Decodes a Start request. Entries far above the limit are not decoded: 200,000 entries of four octets would block the event loop for 80 ms
- * although the request is refused anyway.
- * @throws Error when the message is malformed.
- */
+/** Lists are decoded up to their limits: 200,000 entries would block the event loop for 80 ms. @throws Error when malformed. */
 export function decodeStartRequest(message: Buffer): ProcessStartRequest {
   try {
     return ProcessStartRequest.decode(message.subarray(0, endOfDecoded(message)));
@@ -26,10 +22,7 @@ export function decodeStartRequest(message: Buffer): ProcessStartRequest {
   }
 }
 
-/**
- * Decodes a request and refuses unknown fields, because ignoring them could drop a limit.
- * @throws Error when the message is malformed, or has something unknown.
- */
+/** Refuses unknown fields, because ignoring them could drop a limit. @throws Error, also when the message is malformed. */
 export function decodeExactly(message: Buffer): ProcessStartRequest {
   const request = decodeStartRequest(message);
   const known = ProcessStartRequest.encode(request).finish().length;
@@ -53,10 +46,7 @@ function endOfDecoded(message: Buffer): number {
   return reader.pos;
 }
 
-/**
- * Skips a field that must lie within its message. The generated decoder does not stop at the end of an embedded message, so a field that
- * overruns it would be decoded differently from the count here.
- */
+/** A field must lie within its message, because the generated decoder would read one that overruns it differently. */
 function skipWhole(reader: BinaryReader): void {
   const sizeBytes = reader.uint32();
   const end = reader.pos + sizeBytes;

@@ -33,7 +33,6 @@ export interface Runs extends RunningFeature<RunsSettings> {
   readonly manager: ProcessManager;
   /** Starts runs that outlive this daemon; undefined when that is unavailable. */
   readonly startHeld: StartHeld | undefined;
-  /** Sets the function that starts such runs. */
   readonly startHeldBy: (start: StartHeld) => void;
   /** Runs commands of the node's own administrator, as plans have them. */
   readonly commands: CommandRunner;

@@ -61,7 +61,6 @@ export interface HeldStart {
   readonly warning: string | undefined;
 }
 
-/** Starts a held run. */
 export type StartHeld = (
   request: Omit<StartRequest, 'owner'>,
   from: { readonly owner: ProcessOwner; readonly client: ClientIdentity },
@@ -128,8 +127,7 @@ export function createProcessService(
     },
 
     keepAlive: (call, respond) => {
-      // The first message names the process, later ones are heartbeats. gRPC emits `end` when the client releases the lease, `cancelled`
-      // when the call or the connection breaks.
+      // The first message names the process, later ones are heartbeats. `end`: the client releases the lease; `cancelled`: the call broke.
       let lease: ReturnType<ManagedProcess['holdLease']> | undefined;
       let failed = false;
       call.on('data', ({ Data }: ProcessKeepAliveRequest) => {
@@ -172,8 +170,7 @@ export function createProcessService(
       const stop = async () => {
         const { Data, Force: force } = call.request;
         const process = find(Data);
-        // For operators: every client that may open the pipe may stop every run; only its own, and an administrator of the host, may deny
-        // it an end in good order.
+        // Every client of the pipe may stop every run; only its owner and administrators may deny it an end in good order.
         const mayStop = !force || connections.clientOf(call).isAdministrator;
         const runId = mayStop ? process.runId : (Data?.RunID ?? '');
         const exit = await process.stop(connections.ownerOf(call).id, { runId, force });
@@ -184,7 +181,6 @@ export function createProcessService(
   };
 }
 
-/** The limits of a run as answers tell them. */
 export function limitsMessage({ limits }: Pick<ManagedProcess, 'limits'>): { Limits?: RunLimits } {
   if (limits === undefined) return {};
   const { memoryBytes = 0, cpus = 0, pids = 0, means } = limits;

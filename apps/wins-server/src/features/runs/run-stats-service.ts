@@ -10,10 +10,7 @@ import type { Caller, Connections } from '../../kernel/rpc/connections.js';
 import { respondWith } from '../../kernel/rpc/rpc-errors.js';
 import { limitsMessage } from './process-service.js';
 
-/**
- * Serves wins.RunStats. A client sees the resource use of its own runs, an administrator of the host that of all, because the activity of
- * other clients is private. All unidentified clients count as one.
- */
+/** A client sees its own runs, an administrator all, because activity is private. All unidentified clients count as one. */
 export function createRunStatsService(
   manager: () => Pick<ProcessManager, 'find' | 'measure'>,
   connections: Pick<Connections, 'clientOf' | 'ownerOf'>,

@@ -21,7 +21,6 @@ export function startRequestOf(message: ProcessStartRequest): Omit<StartRequest,
   };
 }
 
-/** Reads a file of a run. */
 export function fileOf({ Name, Content }: FileMessage): RunFile {
   return { name: Name, content: Content };
 }

@@ -22,10 +22,8 @@ const MOST_ANSWER_BYTES = 64 * 1024;
 const CLOSE_MS = 2_000;
 
 /**
- * Sends a span for each call whose client records a trace, by OTLP/HTTP in JSON. Closing sends the queued spans, for at most 2 s. Calls
- * never wait for it: at most 2,048 spans are queued, further ones are dropped, and a request without an answer within 5 s has failed. The
- * library keeps no global state.
- * @param gatherMs - Time for gathering spans, in milliseconds. Default 1,000.
+ * Sends spans by OTLP/HTTP in JSON. Calls never wait: 2,048 spans are queued, others dropped; an answer has 5 s, closing 2 s.
+ * @param gatherMs - Default 1,000.
  */
 export function startTracing(
   { endpoint }: TracingSettings,
@@ -103,10 +101,7 @@ function send(tracer: Tracer, event: Extract<DaemonEvent, { type: 'call' }>): vo
   span.end(startTime + ms);
 }
 
-/**
- * Posts batches of spans, each once; a refused batch is dropped. OpenTelemetry's own exporter loads its HTTP code by `import()`, which the
- * packaged executables refuse, and follows environment variables.
- */
+/** OpenTelemetry's own exporter uses `import()`, which packaged executables refuse, and follows environment variables. */
 function spanPoster(url: URL, onChange: (isTaken: boolean, reason?: Error) => void): SpanExporter {
   const closed = new AbortController();
   const client = new HttpClient({

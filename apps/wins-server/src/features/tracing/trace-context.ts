@@ -1,10 +1,8 @@
-/** Position of a call in a trace, according to its client. */
 export interface TraceContext {
   /** 32 hexadecimal digits, not all 0. */
   readonly traceId: string;
   /** The span of the client: 16 hexadecimal digits, not all 0. */
   readonly parentId: string;
-  /** Whether the client records the trace. */
   readonly isSampled: boolean;
 }
 

@@ -17,7 +17,6 @@ export interface UpgradeSettings {
 
 const EVENT = 'upgrade';
 
-/** Upgrades the daemon to a watched file, and records the outcomes of upgrades. */
 export const upgrade: Feature<UpgradeSettings, RunningFeature<UpgradeSettings>> = {
   name: 'upgrade',
   stage: 'works',

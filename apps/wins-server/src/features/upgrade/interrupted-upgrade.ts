@@ -14,11 +14,7 @@ export interface InterruptedUpgrade {
   readonly fails: (error: unknown) => Promise<void>;
 }
 
-/**
- * Starts to finish or undo an interrupted upgrade while the daemon starts. The code is loaded only when a journal lies beside the program,
- * or the program is on trial.
- * @param service - Service name. Undefined: no upgrade is looked for.
- */
+/** The code is loaded only when a journal lies beside the program, or the program is on trial. Without `service` nothing is done. */
 export function recoverInterruptedUpgrade(
   service: string | undefined,
   runningFile: string,

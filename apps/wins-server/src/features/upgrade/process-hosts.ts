@@ -2,10 +2,7 @@ import { namedUpgrader, upgradeFolder } from '@wins/service-upgrade';
 import type { FileTrust } from '@wins/trusted-files';
 import { RUN_RUNTIME_DIR_VARIABLE, RUN_SERVICE_VARIABLE, type ProcessHost } from '@wins/base';
 
-/**
- * Wraps a host so that its runs get two variables that locate their daemon, for an upgrade helper. They override variables of the client,
- * which must not choose the upgraded service.
- */
+/** Runs get variables that locate their daemon; they override those of clients, which must not choose the upgraded service. */
 export function withDaemonVariables(
   host: ProcessHost,
   {
@@ -32,11 +29,7 @@ export function withDaemonVariables(
   };
 }
 
-/**
- * Wraps a host so that it never treats this daemon's upgrade helper as a leftover. The helper may run a verified copy without a mark, and
- * the daemon that started it is gone because the upgrade stopped it.
- * @param runningFile - Program of this daemon.
- */
+/** Never treats the upgrade helper as a leftover: it may run without a mark, and its daemon is gone because it stopped it. */
 export function sparingUpgrader(
   host: ProcessHost,
   runningFile: string,

@@ -32,7 +32,6 @@ export class AdminPipe implements AsyncDisposable {
     if (!(await opening) && this.#opening === opening) this.#opening = undefined;
   }
 
-  /** Returns the client of a connection; undefined when it is not open. */
   clientNamed(name: string): ClientIdentity | undefined {
     return this.#served.connections.clientNamed(name);
   }

@@ -27,9 +27,7 @@ export interface Turn {
   readonly ms: number;
 }
 
-/** Callbacks and clock of {@link ClientTurns}. */
 export interface ClientTurnsOptions {
-  /** Called after each turn. */
   readonly ended?: (turn: Turn) => void;
   /** Called when a client exceeded its share while others were served. A hostile client can cause many of these calls. */
   readonly paused?: (client: ClientIdentity) => void;
@@ -41,10 +39,8 @@ export interface ClientTurnsOptions {
   readonly after?: (ms: number, then: () => void) => Disposable;
 }
 
-/** Connection to be read in turns. */
 export interface TurnConnection {
   readonly client: ClientIdentity;
-  /** Pipe of the connection. */
   readonly what: string;
   /** Returns true when the connection may be read now; resume the connection when that changes. Default: always. */
   readonly mayRead?: () => boolean;
@@ -63,10 +59,7 @@ interface Party {
   readonly ready: Set<Readable>;
   /** Rest of the client's quantum, in milliseconds; negative when a turn took longer. */
   leftMs: number;
-  /**
-   * Whether the input arrived while none of this client's input was waiting. Such a client is served before others while it has quantum
-   * left.
-   */
+  /** Whether the input arrived while none of this client waited. Such a client is served first while it has quantum left. */
   isFresh: boolean;
   msPerOctet: number;
   /** Whether connections without buffered input are no longer read from the system. */
@@ -84,12 +77,11 @@ interface OpenTurn {
 
 /**
  * Shares the daemon's thread among clients by use: deficit round robin. A connection is read only in its client's turn; other input stays
- * in the sockets. The size of a read is estimated from the client's last turns so that it fits the quantum, and the actual time is charged.
- * A client whose input did not have to wait is served first, with the rest of its quantum. Administrators with input get every second turn
- * as their reserve.
+ * in the sockets. The size of a read is estimated so that it fits the quantum, and the actual time is charged. A client whose input did not
+ * have to wait goes first. Administrators with input get every second turn as their reserve.
  *
- * A turn starts with a read and ends after the callbacks and promises that the read settles: frames, headers, messages and the start of
- * handlers. Time in which work waits for the system is not counted. The owner of the connection listens for `data` as usual.
+ * A turn starts with a read and ends after the callbacks and promises that the read settles. Time in which work waits for the system is not
+ * counted. The owner of the connection listens for `data` as usual.
  */
 export class ClientTurns implements Disposable {
   readonly #parties = new Map<string, Party>();
@@ -121,8 +113,8 @@ export class ClientTurns implements Disposable {
   }
 
   /**
-   * Sets up an accepted connection in a turn of its client, which is charged for the set-up and for the time since the accept. A client
-   * above its connection rate waits, and its connection is not read meanwhile. A connection whose set-up fails is destroyed.
+   * Charges the client for the set-up and the time since the accept. Above its connection rate a client waits unread. A failed set-up
+   * destroys the connection.
    */
   admit(socket: Readable, client: ClientIdentity, acceptedAt: number, setUp: () => void): void {
     const party = this.#join(client);
@@ -223,10 +215,7 @@ export class ClientTurns implements Disposable {
     return client.isAdministrator ? this.#administrators : this.#others;
   }
 
-  /**
-   * Returns true when no other client waits and this client may continue at once: within its quantum, and beyond it while no others are
-   * served.
-   */
+  /** True when no other client waits and this one has quantum left, or may exceed it because no others are served. */
   #isFree(party: Party): boolean {
     if (this.#open !== undefined || this.#administrators.size + this.#others.size > 0) return false;
     const isShared = this.#isShared(party.client.key, this.#now());
@@ -276,8 +265,7 @@ export class ClientTurns implements Disposable {
       for (const party of waiting) party.leftMs = this.#row.quantumMs;
       return waiting[0];
     }
-    // Like the new flows of fq_codel (RFC 8290, section 4.2): a client with few requests does not wait for clients with constant load, and
-    // gains at most one quantum by that.
+    // Like new flows of fq_codel (RFC 8290, section 4.2): few requests do not wait for constant load, and gain one quantum at most.
     const fresh = waiting.find((party) => party.isFresh && party.leftMs > 0);
     if (fresh !== undefined) return fresh;
     for (;;) {

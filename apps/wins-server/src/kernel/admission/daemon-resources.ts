@@ -4,7 +4,6 @@ import { resourceTable, type ResourceName } from './resources.js';
 import { Shares } from './shares.js';
 import { tallyLog } from './tally.js';
 
-/** Resources that the clients of one daemon share. */
 export type DaemonResources = Readonly<Record<ResourceName, Shares>> & Disposable;
 
 /** Resources whose holders report limits by themselves. */
@@ -16,11 +15,7 @@ const TOLD_ELSEWHERE: ReadonlySet<string> = new Set<ResourceName>([
 /** Assumed number of descriptors where Node reports none: on Windows handles do not run out; elsewhere this is a common limit. */
 const USUAL_DESCRIPTORS = process.platform === 'win32' ? 65_536 : 4096;
 
-/**
- * Creates the shared resources from the table. Refused claims, and claims that yielded, are logged: the first of each kind, and the number
- * of the others. Disposal logs the remaining counts.
- * @param tunnels - Maximum number of tunnel sessions.
- */
+/** Logs the first refused or revoked claim of each kind, and the number of the others. */
 export function daemonResources(logger: Logger, tunnels?: number): DaemonResources {
   const tally = tallyLog(logger, 'warn', 'a client has used its share of a resource');
   const rows = Object.entries(resourceTable(descriptorLimit(), tunnels)).map(([name, row]) => {

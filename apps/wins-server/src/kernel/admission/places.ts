@@ -12,10 +12,8 @@ export type TurnedAway =
   | 'most-held'
   /** The client has reached its own limit. */
   | 'client-limit'
-  /** No capacity is left. */
   | 'full';
 
-/** Options of {@link Places}. */
 export interface PlacesOptions {
   /** Shares of connections that have not sent their preface. */
   readonly handshakes: Shares;
@@ -31,11 +29,9 @@ export interface Place {
   settle(): boolean;
   /** Marks the start of a call: until its end, idle connections are closed before this one. */
   begin(): void;
-  /** Marks the end of a call. */
   end(): void;
 }
 
-/** Limits the open connections of one pipe. */
 export class Places {
   readonly #options: PlacesOptions;
 
@@ -43,12 +39,10 @@ export class Places {
     this.#options = options;
   }
 
-  /** Number of open connections. */
   get size(): number {
     return this.#options.handshakes.held + this.#options.connections.held;
   }
 
-  /** Registers a newly accepted connection. */
   enter(connection: Duplex, client: ClientIdentity): Place {
     const { handshakes, connections, turnedAway } = this.#options;
     let calls = 0;

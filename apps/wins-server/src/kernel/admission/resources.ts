@@ -1,10 +1,6 @@
-/**
- * Table of resources: the only definition of limits that clients can reach. `Shares` divides each resource among clients, `ClientTurns` the
- * processor.
- */
+/** The only definition of limits that clients can reach. `Shares` divides each resource, `ClientTurns` the processor. */
 import type { Rate } from '@wins/time';
 
-/** One resource that clients share. */
 export interface ResourceRow {
   /** Description for people, in the log and in the docs. */
   readonly what: string;
@@ -13,10 +9,7 @@ export interface ResourceRow {
   readonly reserve: number;
   /** Minimum share of a client, regardless of the number of clients. */
   readonly floor: number;
-  /**
-   * Behaviour at the limit. `yields`: the client that holds the most loses claims, idle ones first (oldest first), else its largest (newest
-   * first). `waits`: the new claim is queued. `refused`: the new claim is refused, because claims cannot be revoked.
-   */
+  /** `yields`: the largest holder loses claims, idle ones first. `waits`: queued. `refused`: claims cannot be revoked. */
   readonly atLimit: 'yields' | 'waits' | 'refused';
 }
 
@@ -53,11 +46,7 @@ function refused(what: string, total: number, floor = 1): ResourceRow {
   return { what, total, reserve: 0, floor, atLimit: 'refused' };
 }
 
-/**
- * Returns the table for a daemon with this descriptor limit. Resources that use descriptors get three quarters of it together, so that
- * descriptors remain for administrators, the log and files.
- * @param tunnels - Maximum number of tunnel sessions, from the config.
- */
+/** Resources that use descriptors get three quarters of them, so that some remain for administrators, the log and files. */
 export function resourceTable(
   descriptors: number,
   tunnels = 16,

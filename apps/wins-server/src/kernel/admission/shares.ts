@@ -1,12 +1,9 @@
 import { type ClientIdentity, TransientMap, UNIDENTIFIED } from '@wins/base';
 import type { ResourceRow } from './resources.js';
 
-/**
- * Why a claim is refused or revoked: `share` when the client has used its share, `full` when nothing is left and the client holds the most.
- */
+/** `share` when the client has used its share, `full` when nothing is left and the client holds the most. */
 export type LimitReason = 'share' | 'full';
 
-/** Part of a resource that a client holds. */
 export interface Claim {
   readonly held: number;
   /** Changes the held amount. At the limit a claim is revoked, possibly this one. */
@@ -15,7 +12,6 @@ export interface Claim {
   release(): void;
 }
 
-/** Options of a claim. */
 export interface ClaimOptions {
   /** Called once when the claim is refused or revoked, after its release. */
   readonly end?: (why: LimitReason) => void;
@@ -47,10 +43,9 @@ interface Waiting {
 }
 
 /**
- * Shares one resource among clients. The share of a client is an equal part of the total among all clients that hold some, and at most half
- * of it. All unidentified clients together have half a share. When shares shrink because more clients arrive, claims are revoked only once
- * the total is used up, from the client that holds the most. So no client waits without any claim while another exceeds its share.
- * Administrators have a reserve instead of a share.
+ * Shares one resource: a client gets an equal part among all that hold some, and at most half; all unidentified ones together half a share.
+ * Claims are revoked only once the total is used up, from the client that holds the most, so no client waits without any claim while
+ * another exceeds its share. Administrators have a reserve instead.
  */
 export class Shares {
   readonly row: ResourceRow;
@@ -68,7 +63,6 @@ export class Shares {
     this.#told = told;
   }
 
-  /** Amount that all clients hold together. */
   get held(): number {
     return this.#ofAdministrators + this.#ofOthers;
   }
@@ -86,9 +80,7 @@ export class Shares {
   }
 
   /**
-   * Queues a claim of amount 1; it may be granted at once. Clients are served in rotation, so a client with a thousand requests delays only
-   * itself.
-   * @returns A function that cancels the wait; it has no effect once the claim is granted. Idempotent.
+   * Queues a claim of amount 1. Clients are served in rotation, so a thousand requests delay only their client. @returns Its cancellation.
    */
   wait(client: ClientIdentity, granted: (claim: Claim) => void): () => void {
     if (this.#waiting.size === 0 && this.#mayTake(client)) {
@@ -154,7 +146,6 @@ export class Shares {
     this.#grant();
   }
 
-  /** Revokes a claim. */
   #yield(claim: OwnClaim, why: LimitReason): OwnClaim {
     this.#release(claim);
     this.#told(claim.party.client, why);

@@ -12,25 +12,19 @@ export function slowTurnLog(logger: Logger): (turn: Turn) => void {
   };
 }
 
-/** Observations of {@link watchSlowTurns} during one period. */
 export interface SlowTurns {
   /** Number of event-loop turns that delayed a probe beyond the tolerance. */
   readonly turns: number;
-  /** Longest delay, in milliseconds. */
   readonly longestMs: number;
 }
 
-/** Options of {@link watchSlowTurns}. */
 export interface SlowTurnOptions {
   /** Returns true while reports are wanted; called at the start and after each period. Nothing is measured otherwise. */
   readonly isWanted: () => boolean;
-  /** Called at the end of a period with slow turns. */
   readonly tell: (seen: SlowTurns) => void;
   /** Tolerated delay of a probe, in milliseconds. Default 20. */
   readonly toleranceMs?: number;
-  /**
-   * Interval of probes while the loop is busy, in milliseconds. Default 10: a turn longer than interval plus tolerance is always detected.
-   */
+  /** Interval of probes while the loop is busy. Default 10: a turn longer than interval plus tolerance is always detected. */
   readonly intervalMs?: number;
   /** Interval of checks whether the loop is busy, in milliseconds. Default 250. */
   readonly restMs?: number;
@@ -39,10 +33,8 @@ export interface SlowTurnOptions {
 }
 
 /**
- * Counts turns of the event loop that are long enough for other clients to notice. Time that other processes use counts too, because it
- * cannot be distinguished. Probes run only once the loop was busy for longer than the tolerance within a rest interval. An idle loop delays
- * nobody, and a probe every 10 ms would use 0.5 % of a processor. Disposal ends the watch without a final report. The timers do not keep
- * the process alive.
+ * Counts turns that other clients notice, including time that other processes use. Probes run only once the loop was busy, because an idle
+ * loop delays nobody and a probe every 10 ms would use 0.5 % of a processor. Its timers do not keep the process alive.
  */
 export function watchSlowTurns({
   isWanted,

@@ -9,10 +9,7 @@ const MOST_KEYS = 256;
 const PERIOD_MS = 1000;
 const OTHERS = 'others';
 
-/**
- * Reports events that may come in floods: the first of a kind at once, the number of the others at the end of the second. The numbers are
- * complete.
- */
+/** Reports the first of a kind at once, and the number of the others at the end of the second. The numbers are complete. */
 export class Tally<Facts extends object> implements Disposable {
   readonly #counts = new Map<string, { readonly facts: Facts; more: number }>();
   #timer: NodeJS.Timeout | undefined;
@@ -37,7 +34,6 @@ export class Tally<Facts extends object> implements Disposable {
     this.#report(facts, 1);
   }
 
-  /** Reports the remaining counts. */
   [Symbol.dispose](): void {
     clearTimeout(this.#timer);
     this.#reportCounts();

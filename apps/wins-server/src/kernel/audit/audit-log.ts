@@ -10,7 +10,6 @@ const MAX_WAITING_BYTES = 4 * 1024 * 1024;
 const MAX_BATCH_BYTES = 256 * 1024;
 const RETRY_MS = 1000;
 
-/** Location of a log, and its callbacks, which must not throw. */
 export interface AuditLogOptions extends ChainWriterOptions {
   /** Called with the reason when records can no longer be written, and again when they can. */
   readonly onChange?: (isAvailable: boolean, reason?: FeatureError) => void;
@@ -20,7 +19,6 @@ export interface AuditLogOptions extends ChainWriterOptions {
   readonly onCounted?: (record: AuditFacts) => void;
 }
 
-/** Number of records since the log was opened, by outcome. */
 export interface AuditCounts {
   /** Records flushed to the disk. */
   readonly written: number;
@@ -80,9 +78,9 @@ export class AuditLog {
   }
 
   /**
-   * Writes a record. The promise resolves once the record is flushed to the disk; then the action may happen.
-   * @param flood - Key for events that a client can cause at will: beyond ten per second they are only counted.
-   * @throws FeatureError `auditUnavailable` when the record cannot be written, 4,096 records or 4 MiB are queued, or the log is closed.
+   * Resolves once the record is flushed to the disk; then the action may happen. Events with a `flood` key are only counted beyond ten per
+   * second.
+   * @throws FeatureError `auditUnavailable` when it cannot be written, 4,096 records or 4 MiB are queued, or the log is closed.
    */
   append(record: AuditFacts, flood?: Flood): Promise<void> {
     return new Promise((resolve, reject) => {
@@ -101,10 +99,7 @@ export class AuditLog {
     });
   }
 
-  /**
-   * Writes a record without waiting for it. Lost records are counted, and the number is recorded later. Never throws.
-   * @returns False for a record of a flood that was only counted.
-   */
+  /** Does not wait. Lost records are counted, and the number is recorded later. @returns False for a record that was only counted. */
   note(record: AuditFacts, flood?: Flood): boolean {
     try {
       const encode = this.#encoder(record);

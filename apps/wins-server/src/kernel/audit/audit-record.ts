@@ -22,7 +22,6 @@ export interface AuditFacts {
   readonly [fact: string]: unknown;
 }
 
-/** One line of a log. */
 export interface AuditRecord extends AuditFacts {
   /** Sequence number from 1, continued across restarts and files. */
   readonly seq: number;
@@ -44,8 +43,7 @@ export interface ChainEnd {
 }
 
 /**
- * Encodes the time and the facts as text for {@link encodeLine}. Facts that are too long for a line are shortened: texts to 256 characters,
- * lists to 16 entries; `cut` marks this.
+ * Facts that are too long for a line are shortened: texts to 256 characters, lists to 16 entries; `cut` marks this.
  * @throws FeatureError `auditUnavailable` for a reserved name, and for facts that are still too long.
  */
 export function encodeFacts(facts: AuditFacts, time: Date): string {

@@ -7,16 +7,14 @@ import { decisionMessage, recordRule, type Decision } from './decision.js';
 /** Value of the field `log` in lines of the daemon's log that copy an audit record. */
 export const AUDIT = 'audit';
 
-/** Location and options of the trail, and its listener. */
 export interface AuditTrailOptions extends Omit<AuditLogOptions, 'onChange' | 'onCounted'> {
   /** Called with each decision once it is recorded, or counted as part of a flood. It must not throw. Default: no callback. */
   readonly onDecision?: (decision: Decision) => void;
 }
 
 /**
- * Records the daemon's decisions: in the audit log, which is authoritative, and as copies in the daemon's log, which may lose lines. For a
- * flood of allowed actions both contain the first lines and then numbers; each refusal is a line in the daemon's log. While no record can
- * be written, actions that require a record are refused.
+ * The audit log is authoritative; copies in the daemon's log may be lost. For a flood of allowed actions both contain the first lines and
+ * then numbers; each refusal is a line. While nothing can be written, actions that require a record are refused.
  */
 export class AuditTrail {
   readonly #log: AuditLog;
@@ -46,20 +44,14 @@ export class AuditTrail {
     });
   }
 
-  /**
-   * Opens the log; nothing can be recorded before. Call it once the daemon owns its pipe, because only that daemon may write to the folder.
-   * If the log cannot be written, the daemon's log reports it, and writes are retried once a second.
-   * @param onChange - Called with the availability at the start and after each change.
-   */
+  /** Call it once the daemon owns its pipe, because only that daemon may write to the folder. Writes are retried once a second. */
   open(onChange: (isAvailable: boolean) => void): Promise<void> {
     this.#onChange = onChange;
     return this.#log.open();
   }
 
   /**
-   * Records a decision.
-   * @param client - Key for counting floods: a client rather than its connections. Default: the connection.
-   * @returns A promise when the action has to wait for the record.
+   * @param client - Key for counting floods. Default: the connection. @returns A promise when the action has to wait for the record.
    * @throws FeatureError `auditUnavailable`, synchronously or as a rejection, when the action must not happen.
    */
   decided(decision: Decision, client?: string): Promise<void> | undefined {
@@ -82,7 +74,6 @@ export class AuditTrail {
     this.#options.onDecision?.(decision);
   }
 
-  /** Records an event of the daemon itself. */
   note(kind: string, facts: Readonly<Record<string, unknown>> = {}): void {
     this.#log.note({ kind, ...facts });
   }
@@ -92,7 +83,6 @@ export class AuditTrail {
     return this.#log.isAvailable;
   }
 
-  /** Counts of the records so far, by outcome. */
   get counts(): AuditCounts {
     return this.#log.counts;
   }

@@ -24,7 +24,6 @@ interface ChainTail {
   readonly tornBytes: number;
 }
 
-/** Location and limits of a chain. */
 export interface ChainWriterOptions {
   /** Absolute path of a folder that only this log uses. Only one log at a time may be open there. */
   readonly directory: string;
@@ -36,10 +35,7 @@ export interface ChainWriterOptions {
   readonly prepareDirectory: (directory: string) => void | Promise<void>;
 }
 
-/**
- * Appends records to the last file of a log, numbered, hash-chained and flushed. It must be the only writer of the folder, and supports one
- * append at a time.
- */
+/** Appends records, numbered, hash-chained and flushed. It must be the folder's only writer, with one append at a time. */
 export class ChainWriter {
   readonly #options: ChainWriterOptions;
   readonly #files: NumberedFiles;
@@ -55,11 +51,7 @@ export class ChainWriter {
     this.#file = new RollingFile(this.#files, { isDurable: true });
   }
 
-  /**
-   * Writes and flushes records, all or none.
-   * @param records - Facts as encoded by `encodeFacts`.
-   * @throws any error of Node. None of the records counts then, and the next call reopens the file.
-   */
+  /** Writes and flushes all records or none. @throws any error of Node; then none counts, and the next call reopens the file. */
   async append(records: readonly string[]): Promise<void> {
     try {
       const end = await this.#open();

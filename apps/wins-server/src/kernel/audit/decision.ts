@@ -9,7 +9,6 @@ export type DecidingRule = ProcessRule | RefusalRule;
 /** Error code of a refusal or failure without a rule; the list is closed. */
 export type DecidingCode = ProcessErrorCode | HostSystemErrorCode;
 
-/** Decision as reported by the parts of the daemon. */
 export type Decision = DecisionFacts &
   (
     | { readonly verdict: 'refused'; readonly rule?: DecidingRule }
@@ -17,7 +16,6 @@ export type Decision = DecisionFacts &
     | { readonly verdict: 'allowed' | 'failed'; readonly rule?: string }
   );
 
-/** The parts of a {@link Decision} that do not depend on its verdict. */
 export interface DecisionFacts {
   readonly action: DecidedAction;
   readonly requester: string;
@@ -38,14 +36,10 @@ export interface DecisionFacts {
   readonly checksum?: string;
   readonly attempt?: number;
   readonly periodic?: boolean;
-  /** Outcome of the decided action. */
   readonly outcome?: string;
 }
 
-/**
- * When a decision is recorded. `before`: the action waits until its record is on the disk. `with`: the action is refused while no record
- * can be written, but does not wait. `after`: there is no action that could wait.
- */
+/** `before`: the action waits for its record. `with`: it is refused while no record can be written. `after`: nothing waits. */
 export interface RecordRule {
   readonly when: 'before' | 'with' | 'after';
   /** Key for counting floods; absent when every decision is written. */
@@ -54,10 +48,7 @@ export interface RecordRule {
 
 type Subject = Pick<DecisionFacts, 'path' | 'name' | 'port' | 'address'>;
 type Act = readonly [
-  /**
-   * When an allowed action is recorded. `before` is for actions that change the host or cannot happen a thousand times a second; they are
-   * never counted as a flood. `with` is for actions that give a client something without changing the host.
-   */
+  /** `before` is for actions that change the host or are rare; `with` for those that only give a client something. */
   when: RecordRule['when'],
   /** Words for the requested action, as they follow "allowed to" and "refused to". */
   words: string | ((about: Subject) => string),
@@ -104,7 +95,6 @@ const ACTS = {
   debugLogLevel: ['before', ({ name }) => `set the log level of the daemon to ${quoted(name)}`],
 } satisfies Readonly<Record<string, Act>>;
 
-/** Name of a decided action; the list is closed. */
 export type DecidedAction = keyof typeof ACTS;
 
 /** Returns how a decision is recorded. Pure. @param client - Key for counting floods. */
@@ -127,7 +117,6 @@ const MAX_REASON = 128;
 /** Words of a rule without the threat-model label. */
 export type RuleWords<Rule> = Rule extends `A${number} ${infer Words}` ? Words : Rule;
 
-/** Returns a rule without the threat-model label. */
 export function ruleWords<Rule extends string>(rule: Rule): RuleWords<Rule> {
   return rule.replace(LABEL, '') as RuleWords<Rule>;
 }

@@ -27,10 +27,7 @@ interface Group {
   counted: number;
 }
 
-/**
- * Lets ten records per second of each client, kind and verdict pass, and counts the rest. It tracks at most 1,024 such groups; records of
- * further groups are counted together.
- */
+/** Ten records per second of each client, kind and verdict pass, and the rest is counted; beyond 1,024 such groups together. */
 export class FloodGate {
   #windowStartMs = 0;
   #groups = new Map<string, Group>();
@@ -38,10 +35,7 @@ export class FloodGate {
   readonly #shares = new Map<boolean, TokenBucket>();
   #nowMs = 0;
 
-  /**
-   * Returns true when a record is to be written; otherwise counts it.
-   * @param sizeOf - Returns the record's size in bytes; called only when needed, so that counted records need not be encoded.
-   */
+  /** False for a record that is only counted. `sizeOf` is called when needed, so that such records need not be encoded. */
   admit(kind: string, sizeOf: () => number, flood: Flood, nowMs: number): boolean {
     const { client, verdict, act } = flood;
     const group = this.#groupOf(JSON.stringify([kind, verdict, client, act]), {

@@ -9,7 +9,6 @@ import {
 
 const MAX_PROBLEMS = 100;
 
-/** Problem of a log, and its location. */
 export interface AuditProblem {
   readonly file: string;
   /** Line number from 1; 0 for the file as a whole. */
@@ -17,7 +16,6 @@ export interface AuditProblem {
   readonly what: string;
 }
 
-/** Result of the verification of a log. */
 export interface AuditVerdict {
   /** True when every line is unchanged and no line is missing, except those that the log itself reports as removed. */
   readonly ok: boolean;
@@ -120,7 +118,6 @@ class ChainCheck {
     this.#look(record);
   }
 
-  /** Reports that no line has the expected digest. */
   misses(file: number): void {
     this.#complain(file, 0, 'no line has the expected digest: the log was cut or replaced');
   }

@@ -18,7 +18,6 @@ const PAGE = 500;
 const RECENT = 128;
 const RETRY_MS = 1_000;
 
-/** Options of a ring. */
 export interface EventRingOptions {
   /** Absolute path of a folder that only this ring uses. Only one ring at a time may be open there. */
   readonly directory: string;
@@ -34,25 +33,21 @@ export interface EventRingOptions {
   readonly nowMs?: () => number;
 }
 
-/** Page of events, and the position of the next page. */
 export interface EventPage {
   readonly events: readonly RingEvent[];
   /** Number of the last examined event: `after` of the next page. */
   readonly next: number;
-  /** Whether more events follow. */
   readonly isPart: boolean;
 }
 
-/** Range of events, and whether to wait for one. */
 export interface PageOptions extends EventRange {
   /** Waits while there is no event, until this signal aborts; then the page is empty. Default: no wait. */
   readonly waitUntil?: AbortSignal;
 }
 
 /**
- * Most recent events of a program. Adding one costs a line in memory. Events are written together ten times a second and not flushed to the
- * disk, so a crash of the system loses only the last moment. While the disk is unavailable, 2,048 events are queued; further events are
- * counted, and the ring reports their number.
+ * Events are written together ten times a second and not flushed, so a crash of the system loses only the last moment. While the disk is
+ * unavailable, 2,048 are queued; further ones are counted, and the ring reports their number.
  */
 export class EventRing implements AsyncDisposable {
   readonly #writer: SegmentWriter;
@@ -81,9 +76,8 @@ export class EventRing implements AsyncDisposable {
   }
 
   /**
-   * Adds an event. Facts beyond 16 are dropped, and texts are cut at 256 characters. Never throws; a closed ring ignores it.
-   * @param share - Key for events that clients can cause at will: after a burst of a thousand, and then one per second, they are only
-   * counted.
+   * Facts beyond 16 are dropped, texts cut at 256 characters. Never throws; a closed ring ignores it.
+   * @param share - Key for events that clients can cause at will: after a burst of a thousand, all but one per second are only counted.
    */
   tell(type: string, facts: EventFacts = {}, share?: string): void {
     if (this.#isClosed) return;

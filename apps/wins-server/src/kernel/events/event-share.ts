@@ -6,8 +6,8 @@ const MOST_SHARES = 16;
 const COUNTS_MS = 10_000;
 
 /**
- * Limits the part of a ring for events that clients can cause at will: per share a burst of a thousand and then one per second, so that a
- * flood needs hours to displace the other events. Further events are counted and reported every ten seconds.
+ * Per share a burst of a thousand and then one event per second, so that a flood needs hours to displace other events. Further events are
+ * counted and reported every ten seconds.
  */
 export class EventShares {
   readonly #nowMs: () => number;
@@ -20,10 +20,7 @@ export class EventShares {
     this.#nowMs = nowMs;
   }
 
-  /**
-   * Returns true when an event of this share is written; otherwise it is counted. There are 16 shares; all further keys use one common
-   * share.
-   */
+  /** False when the event is only counted. There are 16 shares; all further keys use one common share. */
   takes(share: string): boolean {
     const name = this.#shares.has(share) || this.#shares.size < MOST_SHARES - 1 ? share : 'others';
     const bucket = this.#shares.get(name) ?? new TokenBucket(RATE, this.#nowMs);
@@ -38,10 +35,7 @@ export class EventShares {
     return this.#toldAtMs + COUNTS_MS - this.#nowMs();
   }
 
-  /**
-   * Takes the counts since the last report, by share; empty when that is less than ten seconds ago.
-   * @param isLast - Takes them regardless of the last report.
-   */
+  /** Empty when the last report is less than ten seconds ago, unless `isLast`. */
   takeCounted(isLast: boolean): ReadonlyMap<string, number> {
     const counted = this.#counted;
     if (counted.size === 0 || (this.countsInMs > 0 && !isLast)) return new Map();

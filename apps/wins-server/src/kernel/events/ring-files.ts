@@ -11,14 +11,12 @@ const OWN = new Set(['seq', 'time', 'type']);
 /** Facts of an event: flat, and without values that may be long or secret. */
 export type EventFacts = Readonly<Record<string, string | number | boolean | undefined>>;
 
-/** Event before it is written. */
 export interface UnnumberedEvent extends EventFacts {
   /** Time in the form of RFC 3339, in UTC with milliseconds. */
   readonly time: string;
   readonly type: string;
 }
 
-/** Stored event. */
 export interface RingEvent extends UnnumberedEvent {
   /** Sequence number from 1, continued across restarts. */
   readonly seq: number;
@@ -43,10 +41,7 @@ export function ringFiles(folder: string): NumberedFiles {
   return new NumberedFiles({ folder, prefix: 'events', suffix: 'jsonl', digits: 15 });
 }
 
-/**
- * Reads the events of a file with the end position of each line. Invalid and incomplete lines are skipped. @throws as
- * `NumberedFiles.lines`.
- */
+/** Invalid and incomplete lines are skipped. @throws as `NumberedFiles.lines`. */
 export async function* eventsOf(files: NumberedFiles, firstSeq: number) {
   const lines = files.lines(firstSeq, { maxLineBytes: MAX_LINE_BYTES });
   for await (const { isEnded, text, endBytes } of lines) {
@@ -55,7 +50,6 @@ export async function* eventsOf(files: NumberedFiles, firstSeq: number) {
   }
 }
 
-/** Range of events. */
 export interface EventRange {
   /** Only events with a larger number. Default 0: from the oldest. */
   readonly after?: number;
@@ -63,16 +57,12 @@ export interface EventRange {
   readonly since?: Date;
 }
 
-/** Returns a predicate for the events of a range. */
 export function isIn({ after = 0, since }: EventRange): (event: RingEvent) => boolean {
   const from = since?.toISOString() ?? '';
   return ({ seq, time }) => seq > after && time >= from;
 }
 
-/**
- * Yields the events of a ring, oldest first; the ring may be written to meanwhile. A missing folder has no events.
- * @throws FeatureError `eventsUnreadable`.
- */
+/** Oldest first; the ring may be written to meanwhile. A missing folder has no events. @throws FeatureError `eventsUnreadable`. */
 export async function* readEvents(
   directory: string,
   range: EventRange = {},
@@ -94,7 +84,6 @@ export async function* readEvents(
   }
 }
 
-/** Parses a line; undefined when it is not an event. */
 function decodeEvent(line: string): RingEvent | undefined {
   let value: unknown;
   try {

@@ -8,7 +8,6 @@ const SEGMENTS = 10;
 /** A file with less space left than this counts as full, because the next event may not fit. */
 const MUCH_BYTES = 32 * 1024;
 
-/** Location and limits of a ring. */
 export interface SegmentWriterOptions {
   readonly directory: string;
   readonly maxEvents: number;
@@ -16,17 +15,13 @@ export interface SegmentWriterOptions {
   readonly prepareDirectory: (directory: string) => void | Promise<void>;
 }
 
-/** Current file. */
 interface Current {
   readonly firstSeq: number;
   readonly sizeBytes: number;
   readonly events: number;
 }
 
-/**
- * Appends events to the existing ones, and removes the oldest files. It must be the only writer of the folder, and supports one call at a
- * time. No file stays open, so a removed or replaced folder is re-created by the next write.
- */
+/** Must be the folder's only writer, with one call at a time. No file stays open, so a removed folder is re-created by the next write. */
 export class SegmentWriter {
   readonly #options: SegmentWriterOptions;
   readonly #files: NumberedFiles;
@@ -40,7 +35,6 @@ export class SegmentWriter {
     this.#file = new RollingFile(this.#files);
   }
 
-  /** Number of the last written event. */
   get lastSeq(): number {
     return this.#lastSeq;
   }
@@ -75,8 +69,7 @@ export class SegmentWriter {
   }
 
   /**
-   * Writes the first of these events, as many as fit into the file; their numbers follow `lastSeq`.
-   * @returns The number of written events, at least 1.
+   * Writes as many events as fit into the file, at least 1, and returns their number.
    * @throws any error of Node. Nothing counts as written then, and the next call examines the folder again.
    */
   async append(events: readonly UnnumberedEvent[]): Promise<number> {

@@ -13,7 +13,6 @@ export function factRow(
   return rowOf(widths, cells, named.join(' '));
 }
 
-/** Returns the table heading. */
 export function factHead(widths: readonly number[], cells: readonly string[]): string {
   return rowOf(widths, cells, 'FACTS');
 }
@@ -25,7 +24,6 @@ function told(name: string, value: unknown): string {
   return /[\s"]/.test(text) ? quoteText(text) : text;
 }
 
-/** Returns a fact as text. */
 export function factText(value: unknown): string {
   if (value === undefined) return '';
   return typeof value === 'string' ? value : JSON.stringify(value);

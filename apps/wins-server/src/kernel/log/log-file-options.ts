@@ -10,10 +10,7 @@ export const LOG_FILES = {
   count: { default: 5, min: 1, max: 100 },
 } as const;
 
-/**
- * Parses `--log-file-size`: bytes, or a number with a unit of 1024 as in `512KiB`, `10MiB` or `1g`.
- * @throws UsageError outside of 64 KiB to 1 GiB.
- */
+/** Parses bytes, or units of 1024 as in `512KiB` or `1g`. @throws UsageError outside of 64 KiB to 1 GiB. */
 export function parseLogFileSize(text: string): number {
   const [, digits, unit = ''] = /^(\d{1,10})(?:([kmg])(?:ib?)?)?$/i.exec(text) ?? [];
   const bytes = digits === undefined ? NaN : Number(digits) * (UNITS[unit.toLowerCase()] ?? NaN);

@@ -1,9 +1,7 @@
 import type { Logger } from './logger.js';
 
-/** Levels that an administrator may set temporarily. */
 export const SET_LEVELS = ['debug', 'info', 'warn', 'error'] as const;
 
-/** Current log level. */
 export interface LevelNow {
   readonly level: string;
   /** End of a temporary level; undefined for the level of the config and the options. */

@@ -8,7 +8,6 @@ const STDERR = 2;
 /** Maximum text queued for a slow reader of the log, in characters; further lines are dropped so that the daemon continues. */
 const LONGEST_BACKLOG = 4 * 1024 * 1024;
 
-/** How much to log. */
 export interface LogOptions {
   readonly debug: boolean;
   readonly quiet: boolean;
@@ -20,16 +19,12 @@ export interface LogFileOptions {
   readonly 'log-files'?: number | undefined;
 }
 
-/** Returns the level of a logger with these options. */
 export function logLevel({ debug, quiet }: LogOptions): string {
   if (quiet) return 'silent';
   return debug ? 'debug' : 'info';
 }
 
-/**
- * Creates the daemon's log on standard error: JSON lines, or text for people on a terminal. Foreign text in messages is quoted; both forms
- * escape invisible characters.
- */
+/** JSON lines, or text for people on a terminal. Foreign text is quoted; both forms escape invisible characters. */
 export async function createLogger(options: LogOptions): Promise<Logger> {
   if (process.stderr.isTTY) {
     const { createTerminalLog } = await import('./terminal-log.js');
@@ -60,7 +55,6 @@ function joinLines(destination: ReturnType<typeof pino.destination>): Destinatio
   };
 }
 
-/** Creates a log of JSON lines to any destination. */
 export function createLoggerTo(options: LogOptions, destination: DestinationStream): Logger {
   const settings = {
     level: logLevel(options),

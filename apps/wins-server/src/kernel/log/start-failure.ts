@@ -11,11 +11,7 @@ const PIPE_STEPS: Readonly<Partial<Record<PipeError['code'], string>>> = {
   invalidName: 'correct "listen" and "proxy" in the config',
 };
 
-/**
- * Logs why the daemon does not serve: one line with the code, the exit code and the next step. The stack is included for an unexpected
- * error, and at debug level for every error.
- * @param file - Config file of the daemon.
- */
+/** One line with the code, the exit code and the next step; with the stack for an unexpected error and at debug level. */
 export function logStartFailure(logger: Logger, error: unknown, file: string): void {
   const exitCode = exitCodeForError(error);
   const lines = messageOf(error).split('\n');

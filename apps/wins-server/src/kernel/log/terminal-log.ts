@@ -2,15 +2,11 @@ import { escapeText } from '@wins/base';
 import pretty from 'pino-pretty';
 import { Writable } from 'node:stream';
 
-/** Terminal that shows the log. */
 export interface TerminalLog {
   write(line: string): void;
 }
 
-/**
- * Creates a log for people. Characters in foreign text that control a terminal or reverse its text direction are escaped.
- * @param env - Disables colours when `NO_COLOR` is set and not empty (https://no-color.org).
- */
+/** Escapes characters of foreign text that control a terminal. `NO_COLOR` disables colours (https://no-color.org). */
 export function createTerminalLog(
   terminal: NodeJS.WritableStream,
   env: NodeJS.ProcessEnv = process.env,

@@ -34,10 +34,7 @@ const ACTS = new Set<unknown>(['start', 'upgrade', 'addRoutes', 'removeRoutes'])
 /** Cause of an event; events of one cause share a limit per minute. */
 type Cause = 'own' | 'refusal' | 'act';
 
-/**
- * Returns the event for a log line; undefined for a line that is only written to the files. Events are warnings, errors, the daemon's own
- * lifecycle, refusals, and allowed starts, upgrades and route changes.
- */
+/** Warnings, errors, the daemon's lifecycle, refusals, and allowed starts, upgrades and route changes; undefined for others. */
 export function eventOf(line: LogLine): (LogEvent & { readonly cause: Cause }) | undefined {
   const { level = 'info', time: _time, msg = '', ...fields } = line;
   const isDecision = fields['log'] === AUDIT;
@@ -56,8 +53,8 @@ export function eventOf(line: LogLine): (LogEvent & { readonly cause: Cause }) |
 }
 
 /**
- * Creates a log destination that writes events. Clients cannot displace other events in the log, whose size is limited: beyond 60 per
- * minute (600 for allowed actions) events are counted, and the number is written with the first event of the next minute.
+ * Clients cannot displace other events in the log of limited size: beyond 60 per minute (600 for allowed actions) events are counted, and
+ * the number is written with the first event of the next minute.
  */
 export function createEventDestination(log: EventLog): { write(line: string): void } {
   const causes: Readonly<Record<Cause, Minutes>> = {

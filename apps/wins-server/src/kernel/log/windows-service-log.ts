@@ -6,9 +6,7 @@ import { createLoggerTo, type LogFileOptions, type LogOptions, type Logger } fro
 import { openRotatingLog, type RotatingLog } from '../service-runtime/log-files/rotating-log.js';
 import { createEventDestination } from './windows-service-events.js';
 
-/**
- * Creates a folder and its parents with write access only for administrators and the system; changes an existing folder to that, or throws.
- */
+/** Creates a folder that only administrators and the system can write; changes an existing one to that, or throws. */
 export type SecureFolder = (folder: string) => void | Promise<void>;
 
 /** Log of a service; its opener closes it. */
@@ -20,15 +18,11 @@ export interface ServiceLog {
   close(): Promise<void>;
 }
 
-/** Returns the folder of a service's log files. */
 export function serviceLogFolder(env: NodeJS.ProcessEnv = process.env): string {
   return path.win32.join(env['ProgramData'] ?? 'C:\\ProgramData', 'rancher', 'wins', 'log');
 }
 
-/**
- * Opens the log of the daemon as a service: everything as JSON lines in files, and important events in the event log. If the folder cannot
- * be created, the event log reports it, and only the event log is used.
- */
+/** Everything as JSON lines in files, and important events in the event log; only that one if the folder cannot be created. */
 export async function openServiceLog(
   options: LogOptions & LogFileOptions,
   secureFolder: SecureFolder,

@@ -20,14 +20,10 @@ export type ServedMethod = 'unknown' | (string & { readonly [served]: true });
 /** Maximum request size; other limits are in `@wins/http2-connection`. */
 const LARGEST_REQUEST_OCTETS = 1024 * 1024;
 
-/** Routes calls to the services of `server`. */
 export interface CallServer {
   readonly server: Server;
   serve(stream: ServedStream, headers: RequestHeaders): void;
-  /**
-   * Returns true when a call of this path has exactly one request. True for an unknown path as well, because there is no request to wait
-   * for.
-   */
+  /** True for an unknown path as well, because there is no request to wait for. */
   hasOneRequest(path: string): boolean;
   methodOf(path: string): ServedMethod;
 }
@@ -35,11 +31,7 @@ export interface CallServer {
 /** Headers of every answer; grpc-js alone would advertise compression. */
 export const ANSWER_HEADERS = { 'grpc-accept-encoding': IDENTITY } as const;
 
-/**
- * Creates a gRPC server without a listener. grpc-js finds the handler, decodes, encodes and tracks the status; the HTTP/2 implementation is
- * ours.
- * @throws Error when grpc-js no longer has the internal method that accepts streams.
- */
+/** grpc-js finds the handler, decodes, encodes and tracks the status. @throws Error when its internal method is missing. */
 export function createCallServer(): CallServer {
   // The channelz diagnostics of grpc-js would replace the handler.
   const server = new Server({

@@ -39,18 +39,15 @@ const LASTING_CALLS: ReadonlyMap<string, LastingCall> = new Map<string, LastingC
   ['/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo', REFLECTION],
 ]);
 
-/** Options of {@link Connections}. */
 export interface ConnectionsOptions {
   /** Returns the server of the calls; called when a call arrives. */
   readonly calls: () => CallServer;
   /** Calls received before this promise resolves are queued. */
   readonly opened: Promise<void>;
   readonly logger: Logger;
-  /** Receives the events of connections and of finished calls. */
   readonly events: DaemonEvents;
   /** Measures the cost of each connection. The owner disposes of it. */
   readonly turns: ClientTurns;
-  /** Pipe of the connections. */
   readonly pipe: 'main' | 'admin';
   readonly resources: PipeResources;
   /** Called with the octets of each read before they are processed. Default: no callback. */
@@ -72,18 +69,15 @@ export interface Caller {
   readonly metadata: { get(key: string): readonly (string | Buffer)[] };
 }
 
-/** Open connection, as shown to an administrator. */
 export interface OpenConnection {
   readonly name: string;
   readonly client: ClientDescription;
   readonly openedAt: Date;
-  /** Number of pending calls. */
   readonly calls: number;
   readonly receivedBytes: number;
   readonly sentBytes: number;
 }
 
-/** State of an admitted connection. */
 interface Admitted {
   readonly client: ClientIdentity;
   readonly openedAtMs: number;
@@ -92,10 +86,7 @@ interface Admitted {
   calls: number;
 }
 
-/**
- * gRPC connections of a pipe. Each has an identity, such as `pipe:N`, that owns its processes, because a name can be guessed but a
- * connection cannot.
- */
+/** Each connection has an identity, `pipe:N`, that owns its processes, because a name can be guessed but a connection cannot. */
 export class Connections {
   readonly #admitted = new Map<string, Admitted>();
   readonly #served = new Set<Http2Connection>();
@@ -113,7 +104,6 @@ export class Connections {
     this.#trace = new RequestTrace(logger);
   }
 
-  /** Serves an accepted connection until it ends. */
   admit(socket: Socket, client: ClientIdentity = EVERYBODY, place?: Place): void {
     if (this.#isClosing) {
       socket.destroy();
@@ -189,12 +179,10 @@ export class Connections {
     void connection.closed.then(() => this.#served.delete(connection));
   }
 
-  /** Number of open connections. */
   get size(): number {
     return this.#served.size;
   }
 
-  /** Lists the open connections, oldest first. */
   list(): readonly OpenConnection[] {
     return [...this.#admitted].map(([name, { client, openedAtMs, socket, calls }]) => ({
       ...{ name, client: client.description, openedAt: new Date(openedAtMs), calls },
@@ -209,12 +197,10 @@ export class Connections {
     this.#faults[Symbol.dispose]();
   }
 
-  /** Returns the client that made a call, as the system identifies it. */
   clientOf(caller: Caller): ClientIdentity {
     return this.clientNamed(caller.getPeer()) ?? EVERYBODY;
   }
 
-  /** Returns the client of a connection; undefined when it is not open. */
   clientNamed(name: string): ClientIdentity | undefined {
     return this.#admitted.get(name)?.client;
   }

@@ -9,7 +9,6 @@ interface Watcher {
   readonly send: (status: HealthStatus) => void;
 }
 
-/** The standard health service, grpc.health.v1.Health. */
 export class Health {
   #serving = false;
   readonly #services: readonly string[];

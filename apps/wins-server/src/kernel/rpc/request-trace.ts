@@ -7,10 +7,7 @@ import type { ClientIdentity } from '@wins/base';
 import { clientLabel } from '../admission/client-label.js';
 import type { Logger } from '../log/logger.js';
 
-/**
- * Logs each request at debug level, from the connection to the answer: the method and the outcome, never message content, because it
- * contains arguments, variables and ids of runs. At other levels it does nothing.
- */
+/** Logs methods and outcomes at debug level, never message content, because it contains arguments, variables and ids of runs. */
 export class RequestTrace {
   readonly #logger: Logger;
 

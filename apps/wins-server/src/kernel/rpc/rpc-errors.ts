@@ -10,8 +10,8 @@ import {
 } from '../feature-error.js';
 
 /**
- * Status of each error code. The Go client recognises a whitelist refusal by INVALID_ARGUMENT with the text "invalid path", and a missing
- * or different binary by NOT_FOUND; both keep their meaning.
+ * The Go client recognises a whitelist refusal by INVALID_ARGUMENT with the text "invalid path", and a missing or different binary by
+ * NOT_FOUND.
  */
 const STATUS: Readonly<Record<ProcessErrorCode, status>> = {
   aborted: status.CANCELLED,
@@ -90,7 +90,6 @@ export function toRpcError(error: unknown): Partial<ServiceError> {
   return rpcError(FEATURE_STATUS[error.code] ?? status.FAILED_PRECONDITION, error.code, details);
 }
 
-/** Answers a call with the result of a promise. */
 export function respondWith<Answer>(
   respond: sendUnaryData<Answer>,
   answer: Promise<Answer>,

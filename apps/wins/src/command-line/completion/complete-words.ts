@@ -11,7 +11,6 @@ const ANSWER_LIMIT_MS = 1000;
 /** Characters that every shell reads as one plain word. */
 const PLAIN = /^[\w.+@-]{1,200}$/;
 
-/** Sources of option values that are not known in advance. */
 export interface ValueSources {
   /** Names of the runs of the daemon at an address, by default the usual address. */
   readonly runs: (server: string | undefined, signal: AbortSignal) => Promise<readonly string[]>;
@@ -22,16 +21,12 @@ export interface ValueSources {
 /** Possible continuations, and whether the shell completes files itself. */
 export interface Completions {
   readonly kind: 'words' | 'files' | 'folders';
-  /** Words, each with its description. */
   readonly words: readonly (readonly [string, string])[];
 }
 
 const NOTHING: Completions = { kind: 'words', words: [] };
 
-/**
- * Answers a completion script: prints a line `:words`, `:files` or `:folders`, then each word, a tab and its description.
- * @returns False when the command line is not a completion request.
- */
+/** Prints a line `:words`, `:files` or `:folders`, then each word, a tab and its description. @returns False for other command lines. */
 export async function completeWords(
   root: Group,
   argv: readonly string[],

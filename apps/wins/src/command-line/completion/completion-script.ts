@@ -1,4 +1,3 @@
-/** Shells with a completion script. */
 export const SHELLS = ['bash', 'zsh', 'powershell'] as const;
 
 const BASH = `# Install: wins completion bash > /etc/bash_completion.d/wins
@@ -58,11 +57,7 @@ Register-ArgumentCompleter -Native -CommandName wins, wins.exe -ScriptBlock {
 }
 `;
 
-/**
- * Returns the script that completes `wins` commands in a shell.
- * @param shell - A name or path of a shell: `bash`, `/bin/zsh`, `powershell`, `pwsh`.
- * @returns The script, or undefined when there is none for that shell.
- */
+/** @param shell - A name or path: `bash`, `/bin/zsh`, `powershell`, `pwsh`. @returns Undefined when there is no script for that shell. */
 export function completionScript(shell: string): string | undefined {
   const name = shell.replace(/^.*[\\/]/, '').replace(/\.exe$/, '');
   switch (name) {

@@ -30,7 +30,6 @@ const apply = command({
   run: (values, _given, more) => server().applyCsiProxy(values, more),
 });
 
-/** `wins srv csi-proxy` */
 export const csiProxyCommands: Group = {
   name: 'csi-proxy',
   summary: 'Show or apply the csi-proxy that the daemon manages',

@@ -7,7 +7,6 @@ import { inherits, ofDaemon } from './options.js';
 
 const page = 'observability.md';
 
-/** Option with the duration of a recording. */
 function secondsOption(byDefault: string) {
   const read = (text: string): number => {
     const seconds = /^\d{1,3}(\.\d{1,3})?$/.test(text) ? Number(text) : NaN;
@@ -147,7 +146,6 @@ const streams = command({
   run: (values, _given, more) => server().showStreams(values, more),
 });
 
-/** `wins srv debug` */
 export const debugCommands: Group = {
   name: 'debug',
   summary: 'Debug the running daemon, for administrators of the host only',

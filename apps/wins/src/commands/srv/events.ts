@@ -4,7 +4,6 @@ import { server } from '../../load-applications.js';
 import { recordsOutput, sinceOption } from '../daemon-options.js';
 import { inherits, ofDaemon } from './options.js';
 
-/** `wins srv events` */
 export const eventsCommand = command({
   name: 'events',
   summary: 'Print the recent events of the daemon, oldest first',

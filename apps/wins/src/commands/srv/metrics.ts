@@ -3,7 +3,6 @@ import { server } from '../../load-applications.js';
 import { textOutput } from '../daemon-options.js';
 import { inherits, ofDaemon } from './options.js';
 
-/** `wins srv metrics` */
 export const metricsCommand = command({
   name: 'metrics',
   summary: 'Print the metrics of the running daemon in the format of Prometheus',

@@ -48,7 +48,6 @@ const teardown = command({
   run: (values, _given, more) => server().tearDownNetwork(values, more),
 });
 
-/** `wins srv network` */
 export const networkCommands: Group = {
   name: 'network',
   summary: 'Show or change the network that the daemon manages on the host',

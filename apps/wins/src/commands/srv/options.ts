@@ -1,7 +1,6 @@
 import { textOption } from '../../command-line/option.js';
 import { configOption } from '../daemon-options.js';
 
-/** Options of every `wins srv` command. */
 export const inherits = { config: configOption };
 
 /** Options of commands that query the running daemon. */

@@ -54,7 +54,6 @@ const apply = command({
   run: (values, _given, more) => server().applyPlan(values, more),
 });
 
-/** `wins srv plan` */
 export const planCommands: Group = {
   name: 'plan',
   summary: 'Show or apply the plans that this node follows',

@@ -24,7 +24,6 @@ const check = command({
   run: (values, { word }, more) => server().checkRegistry({ ...values, image: word }, more),
 });
 
-/** `wins srv registry` */
 export const registryCommands: Group = {
   name: 'registry',
   summary: 'Check the registries that images of plans come from',

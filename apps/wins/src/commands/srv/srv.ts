@@ -217,7 +217,6 @@ const verify = command({
   run: (values, _given, more) => server().verifyAudit(values, more),
 });
 
-/** `wins srv` */
 export const srv: Group = {
   name: 'srv',
   aliases: ['server'],

@@ -11,9 +11,8 @@ const PROGRAM_NAME = 'csi-proxy.exe';
 const LIMITS = { unpackedBytes: 512 * 1024 * 1024, entries: 1024 };
 
 /**
- * Extracts the single program of a gzip-compressed tar. The archive is read to its end, so that a second program or a later fault is found.
- * The caller may use the bytes only after this function has succeeded.
- * @param limits - Limits for the unpacked size and the number of entries; a larger archive is refused.
+ * Extracts the single program of a gzip-compressed tar. It is read to its end to find a second program or a later fault, so the bytes may
+ * be used only after this has succeeded.
  * @throws FeatureError `archiveRefused`; any error of `sink`.
  */
 export async function readProgram(
@@ -40,10 +39,7 @@ export async function readProgram(
   if (programs === 0) throw refused(`no ${PROGRAM_NAME}`, 'one, as bin/csi-proxy.exe');
 }
 
-/**
- * Judges an entry by its name and kind. Only the program is written, under a name of our own. An archive that contains links, or a name
- * that leads outside, is hostile and refused as a whole.
- */
+/** Only the program is written, under a name of our own. Links, or names that lead outside, make the whole archive hostile. */
 function isProgram({ name, type }: TarEntry['header']): boolean {
   const refuse = (found: string, wanted: string): FeatureError =>
     refused(`${quoteText(name, { maxLength: 128 })}, ${found}`, wanted);

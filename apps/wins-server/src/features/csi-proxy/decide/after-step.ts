@@ -66,9 +66,7 @@ export function afterStep(
   }
 }
 
-/**
- * Returns the steps to the desired state, in order, assuming that each succeeds; the last one gives the reason why no step follows. Pure.
- */
+/** Returns the steps to the desired state, assuming that each succeeds; the last one says why no step follows. Pure. */
 export function planSteps(wish: CsiProxyWish | undefined, facts: CsiProxyFacts): readonly Step[] {
   const steps: Step[] = [];
   let now = facts;
@@ -80,7 +78,6 @@ export function planSteps(wish: CsiProxyWish | undefined, facts: CsiProxyFacts):
   }
 }
 
-/** Returns the record after a download. Pure. */
 export function fetched(record: InstallRecord, release: StoredRelease): InstallRecord {
   const { version, archiveSha256 } = release;
   const others = record.releases.filter(({ program }) => program !== release.program);
@@ -88,7 +85,6 @@ export function fetched(record: InstallRecord, release: StoredRelease): InstallR
   return { ...record, pins, releases: [...others, release] };
 }
 
-/** Returns the record after a proven change. Pure. */
 export function recorded(
   { trial: _over, ...record }: InstallRecord,
   installed: ServiceCommand,
@@ -96,7 +92,6 @@ export function recorded(
   return { ...record, installed };
 }
 
-/** Returns the record after the removal of programs. Pure. */
 export function tidied(
   { obsolete, ...record }: InstallRecord,
   programs: readonly string[],

@@ -14,7 +14,6 @@ export type CsiProxyState =
       readonly kind: 'failed';
       readonly code: FeatureErrorCode;
       readonly detail: string;
-      /** Number of consecutive failures. */
       readonly failures: number;
       readonly retryAt: Date;
     };
@@ -31,10 +30,7 @@ export const MOVES: Readonly<Record<StateKind, readonly StateKind[]>> = {
   failed: ['fetching', 'verified', 'serving', 'absent'],
 };
 
-/**
- * Returns the next state if the transition is legal. @throws FeatureError `serviceFailed` for an illegal transition, which is a fault of
- * the keeper.
- */
+/** @throws FeatureError `serviceFailed` for an illegal transition, which is a fault of the keeper. */
 export function nextState(from: CsiProxyState, to: CsiProxyState): CsiProxyState {
   if (from.kind === to.kind || MOVES[from.kind].includes(to.kind)) return to;
   throw new FeatureError('serviceFailed', `cannot go from ${from.kind} to ${to.kind}`);
@@ -52,10 +48,9 @@ const COSTLY: ReadonlySet<FeatureErrorCode> = new Set([
 ]);
 
 /**
- * Returns the delay after a failure: 5 s, doubled after each further one up to 10 min; for costly failures 10 min to 6 h. The result is a
- * random value between half and all of that, so that the nodes of a cluster do not contact a server at once. Pure.
+ * Returns the delay after a failure: 5 s doubled up to 10 min; for costly ones 10 min to 6 h. Half of it is random, so that the nodes of a
+ * cluster do not contact a server at once. Pure.
  * @param failures - Number of consecutive failures, from 1.
- * @param random - Random number from 0 to 1. Default: a new one.
  */
 export function retryDelayMs(
   code: FeatureErrorCode,

@@ -30,11 +30,9 @@ export type Step = { readonly reason: string } & (
   | { readonly act: 'fetch'; readonly version: string; readonly sha256?: string }
   /** Stops the current process, switches the service to `to`, and proves it; on failure restores `from`. */
   | { readonly act: 'switch'; readonly to: ServiceCommand; readonly from?: ServiceCommand }
-  /** Starts the service, and proves it. */
   | { readonly act: 'start'; readonly command: ServiceCommand }
   /** Records that the running program is proven. */
   | { readonly act: 'record'; readonly installed: ServiceCommand }
-  /** Removes programs that are no longer needed. */
   | { readonly act: 'tidy'; readonly programs: readonly string[] }
   /** Removes the daemon's installation; includes the service only when it is ours. */
   | { readonly act: 'remove'; readonly service: boolean }

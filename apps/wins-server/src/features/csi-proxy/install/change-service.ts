@@ -14,10 +14,7 @@ const PROVE_MS = 30_000;
 const FREE_MS = 5_000;
 const LOOK_EVERY_MS = 250;
 
-/**
- * Creates the functions that change the service, prove the change, and restore the previous state on failure.
- * @param signal - Aborts the wait for a pipe. The change then stays unfinished, and the next daemon finishes it.
- */
+/** @param signal - Aborts the wait for a pipe; the next daemon then finishes the change. */
 export function serviceChange(
   { service, clock, onState, goProgram, graceMs = GRACE_MS }: KeeperOptions,
   records: RecordFile,
@@ -82,8 +79,8 @@ export function serviceChange(
   };
   return {
     /**
-     * Switches the command of the service: records the change, stops the service until no process of it is left, changes the command in one
-     * durable step, starts the service, and waits for its pipe. On failure `from` runs again; without `from` the service is removed.
+     * Records the change, ends all processes of the service, changes the command in one durable step, and waits for the pipe. On failure
+     * `from` runs again; without `from` the service is removed.
      * @throws FeatureError `notServing` with the outcome of the rollback, `serviceFailed`, `fileFailed`; the reason of the signal.
      */
     switch: async (

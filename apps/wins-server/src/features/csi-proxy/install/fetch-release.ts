@@ -28,10 +28,9 @@ const PRIVATE = 0o600;
 const EXECUTABLE = 0o700;
 
 /**
- * Downloads an archive into the private folder. The archive is unpacked only after its digest or its server's certificate is verified, and
- * the program gets its final name only after it was written, flushed and recognised as a program. A failure leaves the existing releases
- * untouched.
- * @param sha256 - Required digest of the archive; absent: the server's certificate vouches for it.
+ * Unpacks an archive only after its digest or its server's certificate is verified, and places the program only after it was flushed and
+ * recognised as a program. A failure leaves the existing releases untouched.
+ * @param sha256 - Required digest; absent: the server's certificate vouches for the archive.
  * @throws FeatureError `downloadFailed`, `digestMismatch`, `archiveRefused`, `fileFailed`; the reason of the signal.
  */
 export async function fetchRelease(

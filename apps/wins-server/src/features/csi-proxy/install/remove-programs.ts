@@ -7,11 +7,7 @@ import type { InstallRecord, ObsoleteProgram } from '../decide/install-record.js
 /** Time to retry while a virus scanner keeps a program open. */
 const HELD_MS = 5_000;
 
-/**
- * Removes recorded programs with the folders that were created for them. The program of an adopted installation is removed only while it is
- * unchanged since the adoption. Never rejects.
- * @returns Programs that are gone or no longer the daemon's to remove, and why others stay.
- */
+/** Removes an adopted program only while it is unchanged. Never rejects. @returns Programs that are gone, and why others stay. */
 export async function removePrograms(
   programs: readonly string[],
   { releases, obsolete }: InstallRecord,

@@ -18,7 +18,6 @@ const MZ = Uint8Array.of(0x4d, 0x5a);
 
 type StepTo<Act extends Step['act']> = Extract<Step, { readonly act: Act }>;
 
-/** Creates the function that executes decided steps. */
 export function stepWork(options: KeeperOptions, records: RecordFile, closing: AbortSignal) {
   const { trust, programMagic = MZ, onState, service: manager } = options;
   const change = serviceChange(options, records, closing);

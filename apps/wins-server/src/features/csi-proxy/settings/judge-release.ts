@@ -45,10 +45,7 @@ const VERBS = '%s, %v or %[1]s for the version, and %% for a percent sign';
 const PLACES: ReadonlySet<string> = new Set(['%s', '%v', '%[1]s']);
 const VERB = /%(?:\[\d*\])?.?/gu;
 
-/**
- * Inserts a version into an address template, like Go's printf for the templates of Rancher. Templates for which Go would print an error
- * into the address are refused: another verb, `%2F`, a second `%s`, or no `%s`.
- */
+/** Inserts a version like Go's printf. Templates for which Go prints an error are refused: another verb, a second `%s`, or none. */
 export function judgeUrl({ url: template, version, sha256 }: CsiProxySettings): Fault | string {
   const faults: Fault[] = [];
   let places = 0;

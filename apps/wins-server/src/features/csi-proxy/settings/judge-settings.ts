@@ -35,10 +35,7 @@ export type CsiProxySettings =
 /** Config folder of Rancher's installer. */
 const CONFIG_FOLDER = { win32: 'C:\\etc\\rancher\\wins', other: '/etc/rancher/wins' } as const;
 
-/**
- * Returns whether and how csi-proxy is to be kept; reads nothing from disk. Pure.
- * @param file - Config file; for another system, the default path of that system is assumed.
- */
+/** Reads nothing from disk. Pure. @param file - Config file; another system's default path is assumed for that system. */
 export function csiProxySettings(
   { csiProxy: section, tlsConfig: trust = {} }: Pick<WinsConfig, 'csiProxy' | 'tlsConfig'>,
   file: string,
@@ -92,7 +89,6 @@ export function csiProxySettings(
   return { kind: 'wanted', stateFolder, wish, doubts };
 }
 
-/** Judges the release, its address and its arguments. */
 function judgeRelease(section: CsiProxySection) {
   const faults: SettingFault[] = [];
   const doubts: SettingFault[] = [];

@@ -50,8 +50,8 @@ type Make = (
 ) => AsyncIterable<Buffer> | Iterable<Buffer>;
 
 /**
- * Serves wins.DebugService while the config enables it. The pipe is open only to administrators; a client that the system identifies as a
- * container or another user is refused too, in case the pipe was handed to it. The diagnostics code is loaded by the first call.
+ * Administrators only: a client that the system identifies as a container or another user is refused even on the administrators' pipe,
+ * because the pipe may have been handed to it. The first call loads the diagnostics code.
  */
 export function createDebugService(
   callers: Pick<Callers, 'clientOf'>,
@@ -156,7 +156,6 @@ function debugError(error: unknown): ReturnType<typeof toRpcError> {
     : toRpcError(error);
 }
 
-/** Returns a connection as shown to an administrator. */
 function connectionMessage(connection: OpenConnection): DebugConnection {
   const { name, client, openedAt, calls, receivedBytes, sentBytes } = connection;
   return {

@@ -1,7 +1,4 @@
-/**
- * Watches for jumps of the wall clock, which explain inconsistent times, until disposal. On Linux a suspended host causes a jump too.
- * @param jumped - Receives the jump in milliseconds; negative for a jump back.
- */
+/** Reports jumps of the wall clock, which explain inconsistent times; on Linux also those of a suspended host. */
 export function watchClock(
   jumped: (byMs: number) => void,
   { intervalMs = 1000, toleranceMs = 1000, timeOfDay = () => Date.now() } = {},
@@ -16,10 +13,7 @@ export function watchClock(
   return { [Symbol.dispose]: () => clearInterval(timer) };
 }
 
-/**
- * Watches for a blocked event loop, which explains many client-side delays, until disposal.
- * @param toleranceMs - Minimum delay of a check that counts, also for `stalled`.
- */
+/** Reports a blocked event loop, which explains many client-side delays. */
 export function watchStalls(
   stalled: (lateMs: number) => void,
   { intervalMs = 1000, toleranceMs = 1000 } = {},

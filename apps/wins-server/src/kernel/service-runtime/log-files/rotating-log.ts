@@ -1,6 +1,5 @@
 import { NumberedFiles, RollingFile } from '@wins/files';
 
-/** Location and size of a rotating log. */
 export interface RotatingLogOptions {
   /** Existing folder. */
   readonly folder: string;

@@ -11,10 +11,7 @@ const GROWTH_BYTES = 8 * 1024 * 1024;
 const OLD_GROWTH_BYTES = 8 * 1024 * 1024;
 /** Maximum busy share of the event loop for a daemon that counts as quiet. */
 const QUIET_SHARE = 0.2;
-/**
- * Pause between two collections. V8 shrinks the young generation in a collection that finds little allocation during the five seconds since
- * the previous one.
- */
+/** V8 shrinks the young generation only in a collection that finds little allocation during the five seconds before. */
 const REST_MS = 5500;
 /** Maximum pause before the next pair of collections; garbage that steady work re-creates at once is not worth more. */
 const LONGEST_REST_MS = 60_000;
@@ -31,7 +28,6 @@ export interface MemoryLook {
   readonly busyShare: number;
 }
 
-/** Decides after each check which memory step to take. */
 export class MemoryPolicy {
   #collectedAt = -Infinity;
   #collections = 0;
@@ -82,8 +78,8 @@ export class MemoryPolicy {
 }
 
 /**
- * Returns unused memory to the system. V8 collects only when there is more to do, and the C library keeps freed memory, so a quiet daemon
- * would keep the memory of an attack or of much work for days. Disposal ends this; its timers do not keep the process alive.
+ * V8 collects only when there is more to do, and the C library keeps freed memory, so a quiet daemon would keep the memory of an attack for
+ * days. Timers do not keep the process alive.
  */
 export function returnMemory({
   collect = collector(),
@@ -130,17 +126,11 @@ function bytesOfOldObjects(): number {
   return spaces.find(({ space_name: name }) => name === 'old_space')?.space_used_size ?? 0;
 }
 
-/**
- * V8 of Node 22 keeps freed pages until a last-resort collection. V8 of Node 20 keeps none, and would treat any options as a request to
- * collect only young objects.
- */
+/** V8 of Node 22 keeps freed pages until a last-resort collection; that of Node 20 would take any options for a minor one. */
 const LAST_RESORT = { type: 'major', execution: 'sync', flavor: 'last-resort' } as const;
 const KNOWS_LAST_RESORT = Number.parseInt(process.versions.v8, 10) >= 12;
 
-/**
- * Returns V8's `gc` function. V8 defines it only in contexts that are created after the flag was set, so no other part of the program can
- * see it.
- */
+/** V8 defines `gc` only in contexts created after the flag was set, so no other part of the program can see it. */
 export function collector(): () => void {
   let collectNow: CollectNow | undefined;
   return () => {
@@ -154,9 +144,8 @@ export function collector(): () => void {
 const READ_OCTETS = 8 * 1024 * 1024;
 
 /**
- * Collects young objects each time this number of octets was read. A read leaves a small object that holds up to 64 KiB outside of the
- * heap, so V8 sees little reason to collect: an attacker's reads would take tens of megabytes before it does.
- * @returns A function to call with the octets of each read.
+ * A read leaves a small object that holds up to 64 KiB outside of the heap, so V8 would let an attacker's reads take tens of megabytes
+ * before it collects.
  */
 export function collectReads(collect = youngCollector()): (octets: number) => void {
   let octets = 0;
