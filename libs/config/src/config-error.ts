@@ -46,7 +46,7 @@ export function fileError(
   file: string,
   found: string,
   expected: string,
-  { nextStep, ...options }: { cause?: unknown; nextStep?: string } = {},
+  { nextStep, ...options }: { cause?: unknown; nextStep?: string | undefined } = {},
 ): ConfigError {
   const problem = {
     severity: 'error',
@@ -100,7 +100,8 @@ export function translateFileError(error: unknown, file: string, expected: strin
   const code = CODES[error.code] ?? 'unknown';
   const where = error.at === file ? '' : `at ${quote(error.at)} `;
   const wanted = code === 'insecure' ? TRUSTED : expected;
-  return fileError(code, file, `${where}that ${error.found}`, wanted, { cause });
+  const { found = error.found, remedy: nextStep } = error.distrust ?? {};
+  return fileError(code, file, `${where}that ${found}`, wanted, { cause, nextStep });
 }
 
 function systemCode(cause: unknown): unknown {

@@ -28,6 +28,8 @@ export interface TrustedFileErrorDetails {
   readonly rule?: TrustRule;
   /** The distrusted part of the path. Default: the path itself. */
   readonly at?: string;
+  /** The judgement of the file, for messages that put its remedy elsewhere; `found` contains both. */
+  readonly distrust?: Distrust;
 }
 
 /**
@@ -40,6 +42,8 @@ export class TrustedFileError extends Error {
   readonly rule: TrustRule | undefined;
   /** The distrusted part of the path. */
   readonly at: string;
+  /** The judgement of the file, for `notTrusted`; absent for a refused link. */
+  readonly distrust: Distrust | undefined;
 
   constructor(
     readonly code: TrustedFileErrorCode,
@@ -47,13 +51,14 @@ export class TrustedFileError extends Error {
     readonly tried: string,
     readonly path: string,
     readonly found: string,
-    { cause, rule, at = path }: TrustedFileErrorDetails = {},
+    { cause, rule, at = path, distrust }: TrustedFileErrorDetails = {},
   ) {
     const where = at === path ? '' : ` because of ${quoteText(at)}`;
     const message = `cannot ${tried} ${quoteText(path)}${where}: ${found}`;
     super(message, cause === undefined ? undefined : { cause });
     this.rule = rule;
     this.at = at;
+    this.distrust = distrust;
   }
 }
 
@@ -61,5 +66,5 @@ export class TrustedFileError extends Error {
 export function distrusted(tried: string, path: string, distrust: Distrust): TrustedFileError {
   const { rule, path: at, remedy } = distrust;
   const found = remedy === undefined ? distrust.found : `${distrust.found}; ${remedy}`;
-  return new TrustedFileError('notTrusted', tried, path, found, { rule, at });
+  return new TrustedFileError('notTrusted', tried, path, found, { rule, at, distrust });
 }

@@ -58,9 +58,11 @@ it.each([
 ])('refuses a file when others may write to %s', async (_what, open) => {
   writeFileSync(file, 'debug: on\n', { mode: 0o600 });
   chmodSync(open(), 0o777);
-  const { code, message } = await failure(file);
-  expect(code).toBe('insecure');
-  expect(message).toContain('group or others can write to it (mode 0777)');
+  const { code, message, problems } = await failure(file);
+  const nextStep = 'remove that right with chmod go-w';
+  expect({ code, problems }).toMatchObject({ code: 'insecure', problems: [{ nextStep }] });
+  expect(message).toContain('group or others can write to it (mode 0777), expected a file that');
+  expect(message.endsWith(`; ${nextStep}`)).toBe(true);
 });
 
 it('refuses a link that others can replace, though they cannot change what it leads to', async () => {
