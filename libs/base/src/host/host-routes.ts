@@ -78,6 +78,8 @@ export interface RoutingState {
   readonly routes: readonly ListedRoute[];
   /** Undefined when the caller did not request items, and on a system without items. */
   readonly items?: readonly ListedItem[];
+  /** Why requested items could not be listed. They are unknown then, so that they and their record stay as they are. */
+  readonly itemsError?: unknown;
   /** Whether the value of the bridge contains the subnet and its gateway, so that another subnet needs another bridge. */
   readonly hasSubnetOnBridge?: boolean;
 }

@@ -25,6 +25,10 @@ class StillClock implements Clock {
     signal?.throwIfAborted();
     await once(this.#waits, String(ms), { signal });
   }
+  /** Lengths of the waits, in milliseconds. */
+  get lengths(): readonly number[] {
+    return this.#waits.eventNames().map(Number);
+  }
   end(ms: number): boolean {
     return this.#waits.emit(String(ms));
   }
@@ -169,6 +173,24 @@ describe('a host network', () => {
     expect(status.standings.map(({ state }) => state)).toEqual(['failed', 'applied']);
     model.denied.clear();
     expect(await network.apply()).toMatchObject({ kind: 'settled', problems: [] });
+  });
+
+  it('keeps routes while its items cannot be listed, plans nothing then, and soon tries again', async () => {
+    const model = host();
+    const clock = new StillClock();
+    const own = { subnet: '10.42.1.0/24', gateway: '10.42.1.1' };
+    await using network = kept(model, [PEER], { clock });
+    model.itemsError = new Error('HNS does not answer');
+    network.want({ routes: [PEER], own, cluster: ['10.42.0.0/16'] });
+    const problems = ['10.42.1.0/24: HNS does not answer'];
+    expect(await network.apply()).toMatchObject({ kind: 'partial', problems });
+    expect(model.routes).toHaveLength(2);
+    await expect(network.plan()).rejects.toThrow('HNS does not answer');
+    model.itemsError = undefined;
+    while (!clock.lengths.some((ms) => ms < 10_000 && clock.end(ms)))
+      await new Promise(setImmediate);
+    while (network.status.kind !== 'settled') await new Promise(setImmediate);
+    expect(model.item('bridge', 'wins-subnet')).toBeDefined();
   });
 
   it('does nothing that could not be recorded before', async () => {

@@ -110,12 +110,14 @@ export class HostNetwork implements AsyncDisposable {
    * Returns the present plan without carrying it out.
    *
    * @param options - `isDown`: plan as if the network were torn down.
-   * @throws errors of the host.
+   * @throws errors of the host, also when requested items cannot be listed.
    */
   async plan({ isDown = this.#isDown } = {}): Promise<RoutePlan> {
     this.#throwIfClosed();
     const record = (this.#record ??= await this.#options.records.read());
-    return plan(isDown ? NOTHING : this.#desired, await this.#list(record), record);
+    const actual = await this.#list(record);
+    if (actual.itemsError !== undefined) throw actual.itemsError as Error;
+    return plan(isDown ? NOTHING : this.#desired, actual, record);
   }
 
   /** Runs a pass at once, without waiting for the next check. @throws HostNetworkError `closed`; the reason of the signal. */

@@ -172,6 +172,64 @@ describe('the network of own containers on Windows', () => {
   );
 });
 
+describe('the network of own containers on Windows, while it cannot be listed', () => {
+  const route = { destination: '198.51.100.0/24', gateway: '172.16.0.9', metric: 256 };
+  const other = { ...route, destination: '203.0.113.0/24' };
+  const itemsOf = (model: WindowsModel) => model.recorded.filter((one) => 'item' in one);
+  const withoutRoutes = ({ state }: WindowsModel) => state.filter((one) => !/^route 198/.test(one));
+
+  it.each<WindowsCall>(['networks', 'readFilters', 'isForwarding'])(
+    'stays with its record, as routes are kept, and the reason is told (%s)',
+    async (call) => {
+      const model = new WindowsModel();
+      const before = model.state;
+      await keep(model, wants({ routes: [route] }));
+      const [there, items, bare] = [model.state, itemsOf(model), withoutRoutes(model)];
+      model.denied.add(call);
+      model.rows = [];
+      const { kind, problems, standings } = await keep(model, wants({ routes: [route] }));
+      expect([kind, problems]).toEqual(['partial', [`10.42.1.0/24: ${call}: not permitted`]]);
+      expect(standings.map(({ state }) => state)).toEqual(['applied', 'applied', 'failed']);
+      expect([model.state, itemsOf(model)]).toEqual([there, items]);
+      // Another subnet, and the network no longer wanted, wait as well.
+      const elsewhere = { subnet: '10.42.9.0/24', gateway: '10.42.9.1' };
+      await keep(model, wants({ routes: [route, other], own: elsewhere }));
+      expect(model.state).toEqual([...there, 'route 203.0.113.0/24'].sort());
+      const unwanted = { routes: [], peers: [B], cluster: ['10.42.0.0/16'] };
+      expect((await keep(model, unwanted)).problems).toEqual([
+        `wins-subnet: ${call}: not permitted`,
+      ]);
+      expect([model.state, itemsOf(model)]).toEqual([bare, items]);
+      model.denied.clear();
+      await keep(model, wants(), 'teardown');
+      expect([model.state, model.recorded]).toEqual([before, []]);
+    },
+  );
+
+  it('is not taken down, nor forgotten, and the reason is told', async () => {
+    const model = new WindowsModel();
+    const before = model.state;
+    await keep(model, wants({ routes: [route] }));
+    const items = itemsOf(model);
+    model.denied.add('networks');
+    const { problems } = await keep(model, wants({ routes: [route] }), 'teardown');
+    expect(problems).toEqual(['wins-subnet: networks: not permitted']);
+    expect([model.rows, model.recorded, model.networks.length]).toEqual([[], items, 1]);
+    model.denied.clear();
+    await keep(model, wants({ routes: [route] }), 'teardown');
+    expect([model.state, model.recorded]).toEqual([before, []]);
+  });
+
+  it('is not made, and routes are', async () => {
+    const model = new WindowsModel();
+    const { forwarding } = model;
+    model.denied.add('networks');
+    await keep(model, wants({ routes: [route] }));
+    expect([model.networks, model.filters, model.forwarding]).toEqual([[], [], forwarding]);
+    expect(model.rows).toHaveLength(2);
+  });
+});
+
 describe('the network of own containers on Windows, whatever is wanted and whenever the process dies', () => {
   const desired = fc.record({
     routes: fc.constant([]),
@@ -179,7 +237,10 @@ describe('the network of own containers on Windows, whatever is wanted and whene
     peers: fc.subarray([B, C]),
     cluster: fc.constantFrom(['10.42.0.0/16'], ['10.42.0.0/15']),
   });
-  const death = fc.record({ at: fc.nat(30), after: fc.boolean() });
+  const death = fc.record({
+    ...{ at: fc.nat(30), after: fc.boolean() },
+    unlistedAfter: fc.option(fc.nat(6), { nil: Infinity }),
+  });
 
   it('comes to the same, is never open without limits, and goes without a trace', () =>
     fc.assert(
@@ -195,6 +256,7 @@ describe('the network of own containers on Windows, whatever is wanted and whene
         let wasOpen = false;
         model.onChange = () => (wasOpen ||= isOpenWithoutLimits(model));
         model.callsLeft = dies.at;
+        model.listsLeft = dies.unlistedAfter;
         model.diesAfter = dies.after;
         await keep(model, second);
         model.revive();

@@ -1,5 +1,7 @@
 import {
+  CONTAINER_NETWORK,
   isSameRoute,
+  messageOf,
   type ListedRoute,
   type NetworkChange,
   type NetworkItem,
@@ -216,7 +218,7 @@ export function plan(
 
 type PlannedNetwork = Pick<RoutePlan, 'steps' | 'record' | 'standings' | 'orphans'>;
 
-/** Plans the container network or its removal. */
+/** Plans the container network or its removal. Nothing is changed or forgotten while its items are unknown. */
 function planOwn(
   desired: DesiredNetwork,
   actual: RoutingState,
@@ -225,8 +227,17 @@ function planOwn(
   tried: ReadonlyMap<string, string>,
 ): PlannedNetwork {
   const { own } = desired;
-  const { items: listed = [] } = actual;
+  const { items: listed = [], itemsError } = actual;
   const bare = { gateway: '', interface: '', metric: 0 };
+  const isUnknown = itemsError !== undefined || (actual.items === undefined && record.length > 0);
+  if (isUnknown && (own !== undefined || record.length > 0)) {
+    const detail = itemsError === undefined ? 'its items are not listed' : messageOf(itemsError);
+    const standing: Standing = {
+      ...{ ...bare, kind: 'subnet', state: 'failed', detail },
+      ...{ destination: own?.subnet ?? CONTAINER_NETWORK, gateway: own?.gateway ?? '' },
+    };
+    return { steps: [], record, standings: [standing], orphans: [] };
+  }
   const refusal = own && judgeSubnet(own, desired, actual, record);
   const isMade = own !== undefined && refusal === undefined;
   const wanted = isMade ? itemsOf(own, desired, uplinks, actual, record) : [];

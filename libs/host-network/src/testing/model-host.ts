@@ -23,6 +23,8 @@ export class ModelHost implements HostRoutes, RouteRecords {
   routes: ListedRoute[];
   interfaces: RouteInterface[];
   items: ListedItem[];
+  /** Why items cannot be listed now. */
+  itemsError: Error | undefined;
   /** Called after each change, with what there is then. */
   onChange: () => unknown = () => undefined;
   recorded: readonly Owned[] = [];
@@ -71,7 +73,9 @@ export class ModelHost implements HostRoutes, RouteRecords {
   list(withItems: boolean): Promise<RoutingState> {
     return Promise.resolve({
       ...{ interfaces: [...this.interfaces], routes: [...this.routes] },
-      ...(withItems && this.#dialect === 'linux' && { items: [...this.items] }),
+      ...(withItems &&
+        this.#dialect === 'linux' &&
+        (this.itemsError ? { itemsError: this.itemsError } : { items: [...this.items] })),
     });
   }
 

@@ -42,6 +42,8 @@ export class WindowsModel implements RouteRecords {
   /** The last request to HNS. */
   settings = '';
   callsLeft = Infinity;
+  /** How many more times HNS lists its networks. */
+  listsLeft = Infinity;
   /** Whether the call at which it dies is still made. */
   diesAfter = false;
   isDead = false;
@@ -83,7 +85,12 @@ export class WindowsModel implements RouteRecords {
     },
     {
       adapters: () => [...this.adapters],
-      networks: () => Promise.resolve([...this.networks]),
+      networks: () =>
+        this.#later(() => {
+          this.#permit('networks');
+          if ((this.listsLeft -= 1) < 0) throw new WindowsError('timeout', 'HNS does not answer');
+          return [...this.networks];
+        }),
       createNetwork: (id, settings) =>
         this.#later(() => this.#act('createNetwork', () => this.#create(id, settings))),
       deleteNetwork: () => this.#later(() => this.#act('deleteNetwork', () => this.#delete())),
@@ -102,11 +109,16 @@ export class WindowsModel implements RouteRecords {
           );
           this.#address(index, others);
         }),
-      isForwarding: (index) => this.forwarding.get(index),
+      isForwarding: (index) => {
+        this.#permit('isForwarding');
+        return this.forwarding.get(index);
+      },
       setForwarding: (index, isOn) =>
         this.#act('setForwarding', () => this.forwarding.set(this.#at(index).index, isOn)),
-      readFilters: () =>
-        this.filters.map(({ key, name, description }) => ({ key, name, description })),
+      readFilters: () => {
+        this.#permit('readFilters');
+        return this.filters.map(({ key, name, description }) => ({ key, name, description }));
+      },
       changeFilters: ({ add, remove }) =>
         this.#act('changeFilters', () => {
           this.filters = [...this.filters.filter(({ key }) => !remove.includes(key)), ...add];
@@ -150,6 +162,7 @@ export class WindowsModel implements RouteRecords {
   revive(): void {
     this.isDead = false;
     this.callsLeft = Infinity;
+    this.listsLeft = Infinity;
   }
 
   read(): Promise<readonly Owned[]> {
@@ -169,10 +182,14 @@ export class WindowsModel implements RouteRecords {
     return act();
   }
 
+  #permit(name: WindowsCall): void {
+    if (this.denied.has(name)) throw new WindowsError('accessDenied', `${name}: not permitted`);
+  }
+
   #act<T>(name: WindowsCall, act: () => T): T {
     const dead = new Error('the process has died');
     if (this.isDead) throw dead;
-    if (this.denied.has(name)) throw new WindowsError('accessDenied', `${name}: not permitted`);
+    this.#permit(name);
     this.isDead = (this.callsLeft -= 1) < 0;
     if (this.isDead && !this.diesAfter) throw dead;
     if (name !== 'write') this.changes += 1;

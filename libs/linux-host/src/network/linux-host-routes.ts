@@ -28,9 +28,14 @@ export function linuxHostRoutes(): HostRoutes {
       const interfaces = interfacesOf(networkInterfaces());
       const [routes, items] = await Promise.all([
         runIp(LIST).then(parseRoutes),
-        withItems ? listItems(interfaces.map(({ name }) => name)) : undefined,
+        withItems
+          ? listItems(interfaces.map(({ name }) => name)).then(
+              (found) => ({ items: found }),
+              (itemsError: unknown) => ({ itemsError }),
+            )
+          : {},
       ]);
-      return { interfaces, routes, ...(items !== undefined && { items }) };
+      return { interfaces, routes, ...items };
     },
     change: async (changes) => {
       const outcomes = new Map<NetworkChange, RouteOutcome>();

@@ -1,5 +1,5 @@
 import { parseAddress, parseNetwork, type StaticRoute } from '@wins/base';
-import { WindowsError } from '../windows-error.js';
+import { WindowsError, type WindowsErrorCode } from '../windows-error.js';
 import type { AdapterEntry } from './network-adapters.js';
 import type { ForwardRow, RouteTable } from './routes.js';
 import { hostRoutesOf } from './windows-host-routes.js';
@@ -53,6 +53,22 @@ describe('the static routes of Windows', () => {
         { destination: '10.2.0.0/16', gateway: '192.0.2.7', interface: '', metric: 1 },
       ],
     });
+  });
+
+  it.each<[string, WindowsErrorCode, object]>([
+    ['stay listed when items cannot be', 'accessDenied', { itemsError: { message: 'no answer' } }],
+    ['are all there is without HNS', 'unavailable', { itemsError: undefined }],
+  ])('%s', async (_name, code, expected) => {
+    const networks = () => Promise.reject(new WindowsError(code, 'no answer'));
+    const adapters = () => [ETHERNET];
+    const host = hostRoutesOf(
+      tableOf([row('10.1.0.0/16', '192.0.2.7', 256)]),
+      { ...systemContainerCalls, adapters, networks },
+      () => 0,
+    );
+    const { items, itemsError, interfaces, routes } = await host.list(true);
+    expect({ itemsError }).toMatchObject(expected);
+    expect([items, routes, interfaces.length]).toEqual([undefined, [ROUTE], 1]);
   });
 
   it('have no interface that is down, or has no address of IPv4', async () => {

@@ -61,11 +61,11 @@ export function hostRoutesOf(
     bootMark: () => new Date(startedMs()).toISOString(),
     isThisBoot: (mark) => Math.abs(Date.parse(mark) - startedMs()) <= SAME_BOOT_MS,
     list: async (withItems) => {
-      const items = withItems ? await listItems(calls) : undefined;
+      const items = withItems ? await listItems(calls) : {};
       const entries = calls.adapters();
       return {
         ...{ interfaces: entries.flatMap(interfaceOf), routes: listed(table.read(), entries) },
-        ...(items !== undefined && { items, hasSubnetOnBridge: true }),
+        ...items,
       };
     },
     change: async (changes) => {

@@ -9,6 +9,7 @@ import {
   type ListedItem,
   type NetworkItem,
   type RouteOutcome,
+  type RoutingState,
 } from '@wins/base';
 import { systemClock } from '@wins/time';
 import { WindowsError } from '../windows-error.js';
@@ -73,13 +74,13 @@ export function interfaceIdOf({ guid, name }: AdapterEntry): string {
   return name === HOST_INTERFACE ? CONTAINER_NETWORK : guid;
 }
 
-/** Lists the network of containers, and whether interfaces forward; undefined without HNS or filters. @throws WindowsError */
+/** Lists the network of containers, and whether interfaces forward; no items without HNS or filters. Never rejects. */
 export async function listItems(
   calls: ContainerNetworkCalls,
-): Promise<readonly ListedItem[] | undefined> {
+): Promise<Pick<RoutingState, 'items' | 'itemsError' | 'hasSubnetOnBridge'>> {
   try {
     const entries = calls.adapters();
-    return [
+    const items = [
       ...bridgeAmong(await calls.networks()),
       ...addressesOf(entries),
       ...listedFilters(calls, entries).map((item) => ({ ...item, isMarked: true })),
@@ -89,9 +90,10 @@ export async function listItems(
         return isOn === undefined ? [] : [{ kind: 'forwarding', key, value: isOn ? '1' : '0' }];
       }),
     ];
+    return { items, hasSubnetOnBridge: true };
   } catch (error) {
-    if (error instanceof WindowsError && error.code === 'unavailable') return undefined;
-    throw error;
+    const isUnsupported = error instanceof WindowsError && error.code === 'unavailable';
+    return isUnsupported ? {} : { itemsError: error };
   }
 }
 
