@@ -16,7 +16,6 @@ import {
   UpgradeError,
   UpgradeLog,
   type Around,
-  type ServedConfig,
   type ServiceStatus,
   type SignersOf,
   type SystemParts,
@@ -93,10 +92,7 @@ export async function composeNode(
  * Returns the config that the daemon stored as the one that it serves with. A daemon that stores none, such as a Go release, serves with
  * the content that was in place at its start. If a delivery replaced that file since, the copy from that delivery is used.
  */
-async function configServed(
-  { command, pid }: ServiceStatus,
-  host: UpgradeContext['host'],
-): Promise<ServedConfig | undefined> {
+async function configServed({ command, pid }: ServiceStatus, host: UpgradeContext['host']) {
   const file = configFileOf(command.args, defaultConfigPath());
   // An untrusted copy counts as absent; the file itself is judged by the daemon that starts with it.
   const kept = await readLastGood(file, host.trust).catch(() => undefined);

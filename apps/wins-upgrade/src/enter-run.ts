@@ -33,9 +33,8 @@ export function enterRun(environment: NodeJS.ProcessEnv = process.env): DaemonRu
     [RUN_RUNTIME_DIR_VARIABLE]: pipes,
   } = environment;
   if (mark === undefined) return undefined;
-  for (const name of Object.keys(environment)) {
+  for (const name of Object.keys(environment))
     if (!KEPT.has(name.toUpperCase())) Reflect.deleteProperty(environment, name);
-  }
   // The next daemon has its pipes in the same folder as the current one.
   if (pipes !== undefined) environment['WINS_RUNTIME_DIR'] = pipes;
   const [, name] = /^([0-9A-Za-z]{1,64})(?::|$)/.exec(mark) ?? [];

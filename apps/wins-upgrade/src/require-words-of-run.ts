@@ -67,12 +67,10 @@ export function requireWordsOfRun(argv: readonly string[]): string[] {
     }
   }
   const [command, ...more] = commands;
-  if (more.length > 0 || (command !== undefined && command !== 'up' && command !== 'upgrade')) {
+  if (more.length > 0 || (command !== undefined && command !== 'up' && command !== 'upgrade'))
     throw refusal(`found the words "${commands.join(' ')}"`);
-  }
-  if (command === undefined && !options.has('help') && !options.has('version')) {
+  if (command === undefined && !options.has('help') && !options.has('version'))
     throw refusal('found no command');
-  }
   return ['up', ...options.values()];
 }
 

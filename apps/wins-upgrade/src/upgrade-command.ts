@@ -103,11 +103,7 @@ async function requireOwnDaemon({ service }: UpgradeContext): Promise<void> {
   throw new UpgradeError('refused', `cannot upgrade from within a run of the daemon: ${found}`);
 }
 
-async function leaveRun(
-  context: UpgradeContext,
-  places: UpgradePlaces,
-  command: UpgradeCommand,
-): Promise<CommandOutcome> {
+async function leaveRun(context: UpgradeContext, places: UpgradePlaces, command: UpgradeCommand) {
   const { id, host, ownFile } = context;
   const decided =
     command.path === undefined
@@ -118,14 +114,10 @@ async function leaveRun(
   await host.startApart(file, apartArguments({ ...command, id, knownVersions }));
   const { result, log } = places;
   const reason = `a helper continues in the background; its result will be in ${result}`;
-  return { outcome: 'handedOver', id, result, log, reason };
+  return { outcome: 'handedOver', id, result, log, reason } as const;
 }
 
-async function perform(
-  context: UpgradeContext,
-  places: UpgradePlaces,
-  command: UpgradeCommand,
-): Promise<UpgradeResult> {
+async function perform(context: UpgradeContext, places: UpgradePlaces, command: UpgradeCommand) {
   const { id, log, effects, ownFile } = context;
   // A keystroke or a closed terminal must not stop an upgrade half-way; it finishes soon in either case.
   using _signals = onSignals((signal) => log.write('goes on', { signal }));

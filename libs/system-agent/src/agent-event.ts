@@ -35,11 +35,7 @@ export type AgentEvent =
       readonly probe: string;
       readonly healthy: boolean;
     }
-  | {
-      readonly kind: 'stateChanged';
-      readonly source: string;
-      readonly state: SourceState;
-    }
+  | { readonly kind: 'stateChanged'; readonly source: string; readonly state: SourceState }
   /** A warning; the agent continues. */
   | {
       readonly kind: 'warning';
@@ -89,11 +85,7 @@ export type SourceState =
       readonly retryAt?: Date;
     }
   /** `plan-state` says that the server has stopped the plan; probes and periodic instructions continue. */
-  | {
-      readonly kind: 'cancelled' | 'paused';
-      readonly checksum: string;
-      readonly nextPassAt: Date;
-    }
+  | { readonly kind: 'cancelled' | 'paused'; readonly checksum: string; readonly nextPassAt: Date }
   /**
    * The plan is neither applied nor failed. With `pending`, `in-progress` or no `plan-state` it runs at once; any other
    * value starts nothing. Probes and periodic instructions continue.

@@ -144,11 +144,7 @@ export const runLeave: CommandHandler<NodeOptions> = (options, surroundings) =>
     const wish: InstallWish = {
       ...{ places, service: SERVICE_NAME, connectionInfo: null, nodeId: null, authorities: null },
       // Strict verification belongs to the server that the node leaves; the next server may have no authorities of its own.
-      config: {
-        'systemagent.remoteEnabled': false,
-        'tls-config': null,
-        agentStrictTLSMode: null,
-      },
+      config: { 'systemagent.remoteEnabled': false, 'tls-config': null, agentStrictTLSMode: null },
     };
     const outcome = await changeNode(node, () => wish, 'keep', task);
     if (outcome.outcome !== 'installed') return outcome;

@@ -74,11 +74,7 @@ export async function proveService(
   }
 }
 
-async function firstLack(
-  more: readonly Proof[],
-  pipe: string,
-  limitMs: number,
-): Promise<string | undefined> {
+async function firstLack(more: readonly Proof[], pipe: string, limitMs: number) {
   for (const prove of more) {
     const lacks = await prove(pipe, limitMs);
     if (lacks !== undefined) return lacks;

@@ -50,10 +50,7 @@ export interface NodeOutcome {
   /** Outcome of an earlier, interrupted command. */
   readonly recovered?: 'finished' | 'undone';
   /** Recovery that the next command performs first. Reported by a dry run, whose steps apply to the node as it is now. */
-  readonly pending?: {
-    readonly outcome: 'finished' | 'undone';
-    readonly steps: readonly string[];
-  };
+  readonly pending?: { readonly outcome: 'finished' | 'undone'; readonly steps: readonly string[] };
 }
 
 /** Task that changes a node. */
@@ -186,15 +183,11 @@ export function removeNode(
  *
  * @returns Why some of its files remain.
  */
-async function stopDaemon(
-  { host }: InstallContext,
-  steps: readonly Step[],
-): Promise<string | undefined> {
+async function stopDaemon({ host }: InstallContext, steps: readonly Step[]) {
   try {
-    for (const { item, to } of steps) {
+    for (const { item, to } of steps)
       if (item.kind === 'running' && to === undefined)
         await host.rooms.running.write(item, undefined, undefined);
-    }
     return undefined;
   } catch (error) {
     return `left in place because the daemon had not stopped: ${messageOf(error)}`;

@@ -17,7 +17,6 @@ import {
   runProgram,
   type ServiceCommand,
   type ServiceControl,
-  type ServiceState,
   type ServiceStatus,
   UpgradeError,
   type UpgradeContext,
@@ -55,10 +54,7 @@ export class WindowsServiceControl implements ServiceControl {
   query(): Promise<ServiceStatus | undefined> {
     return this.#attempt('ask for', () => {
       const found = unlessFails(
-        () => ({
-          ...this.#services.status(this.name),
-          ...this.#services.config(this.name),
-        }),
+        () => ({ ...this.#services.status(this.name), ...this.#services.config(this.name) }),
         'notFound',
       );
       if (found === undefined) return undefined;
@@ -160,8 +156,6 @@ export class WindowsServiceControl implements ServiceControl {
   }
 }
 
-function stateOf(
-  state: ReturnType<ReturnType<typeof serviceControlManager>['status']>['state'],
-): ServiceState {
+function stateOf(state: ReturnType<ReturnType<typeof serviceControlManager>['status']>['state']) {
   return state === 'running' || state === 'stopped' || state === 'paused' ? state : 'pending';
 }

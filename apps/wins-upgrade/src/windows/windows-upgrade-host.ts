@@ -29,23 +29,19 @@ export function createWindowsUpgradeHost(): UpgradeHost {
 
 async function startApart(file: string, args: readonly string[]): Promise<void> {
   const env: Record<string, string> = {};
-  for (const [name, value] of Object.entries(process.env)) {
+  for (const [name, value] of Object.entries(process.env))
     if (value !== undefined && name !== RUN_MARKER_VARIABLE) env[name] = value;
-  }
   const directory = path.win32.dirname(file);
   try {
     await Promise.resolve({ file, argv0: file, args, env, directory }).then(startDetachedProcess);
   } catch (error) {
     if (!(error instanceof WindowsError)) throw error;
-    if (error.code === 'accessDenied') {
+    if (error.code === 'accessDenied')
       throw new UpgradeError(
         'refused',
         process.env[RUN_MARKER_VARIABLE] === undefined ? HELD : HELD_BY_DAEMON,
-        {
-          cause: error,
-        },
+        { cause: error },
       );
-    }
     throw new UpgradeError('programFailed', `cannot start ${file}: ${messageOf(error)}`, {
       cause: error,
     });

@@ -17,9 +17,8 @@ export function planAdopt(facts: NodeFacts, wish: InstallWish): AdoptPlan {
   const { places, service } = wish;
   if (facts.manifest !== undefined)
     return { kind: 'nothing', reason: 'there is already a manifest' };
-  if (stateIn(facts, { kind: 'service', name: service }) === undefined) {
+  if (stateIn(facts, { kind: 'service', name: service }) === undefined)
     return refuse(`there is no service ${service} on this node to adopt`);
-  }
   const folders = [places.configFolder, places.dataFolder, ...dataFolders(places)];
   const isShared = new Set([`service ${RKE2_SERVICE}`, 'winHttpProxy']);
   const beside = places.filesOfGo.map((path): Item => ({ kind: 'file', path }));

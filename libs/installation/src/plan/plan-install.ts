@@ -21,9 +21,8 @@ export function planInstall(
  * daemon is restarted only when a file that it has read changes.
  */
 export function planSuc(facts: NodeFacts, wish: InstallWish, editConfig: EditConfig): InstallPlan {
-  if (stateIn(facts, { kind: 'service', name: wish.service }) === undefined) {
+  if (stateIn(facts, { kind: 'service', name: wish.service }) === undefined)
     return refuse(`there is no service ${wish.service} on this node`);
-  }
   return plan(facts, wish, editConfig, () => undefined);
 }
 
@@ -59,9 +58,8 @@ function inOrder(wanted: WantedItems, facts: NodeFacts, service: string): readon
   const ordered = [...files].sort((a, b) => rank(a) - rank(b));
   const running = { kind: 'running', service } as const;
   const isRunning = stateIn(facts, running) !== undefined;
-  if (isRunning && !wanted.disturbs && !hasReadOther(facts, [...quiet, ...files])) {
+  if (isRunning && !wanted.disturbs && !hasReadOther(facts, [...quiet, ...files]))
     return [...quiet, ...ordered, ...last];
-  }
   const stop = isRunning ? [stepOf(running, 'present', undefined)] : [];
   const start = stepOf(running, undefined, 'present');
   const link = { kind: 'dependency', service: RKE2_SERVICE, on: service } as const;

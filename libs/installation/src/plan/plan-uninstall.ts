@@ -45,9 +45,8 @@ export function planUninstall(facts: NodeFacts, wish: UninstallWish): UninstallP
   const isOurs = manifest.entries.some(
     ({ item }) => item.kind === 'service' && item.name === service,
   );
-  if (isOurs && stateIn(facts, running) !== undefined) {
+  if (isOurs && stateIn(facts, running) !== undefined)
     steps.push(stepOf(running, 'present', undefined));
-  }
   const isService = ({ item }: Step): number => Number(item.kind === 'service');
   const entries = manifest.entries.toReversed().sort((a, b) => isService(b) - isService(a));
   for (const entry of entries) {

@@ -29,12 +29,10 @@ function refuseService(facts: NodeFacts, { service: name }: InstallWish): Refusa
     return refuse(`the service ${name} is marked for removal; ${next}`);
   }
   const service = stateIn(facts, { kind: 'service', name });
-  if (service?.startType === 'disabled') {
+  if (service?.startType === 'disabled')
     return refuse(`the service ${name} is disabled: once stopped, it could not be started again`);
-  }
-  if (service !== undefined && facts.program === undefined) {
+  if (service !== undefined && facts.program === undefined)
     return refuse(`the command line of the service ${name} names no program`);
-  }
   return undefined;
 }
 
@@ -93,16 +91,14 @@ function refuseProgram(facts: NodeFacts, wish: InstallWish): Refusal | undefined
     return refuse('there is no program on this node to install');
   }
   const installed = facts.program?.version;
-  if (there === undefined || there.sha256 === program.sha256 || wish.allowDowngrade === true) {
+  if (there === undefined || there.sha256 === program.sha256 || wish.allowDowngrade === true)
     return undefined;
-  }
   const flag = 'use --allow-downgrade to accept it';
   const down = (found: string): Refusal => refuse(`${found}; ${flag}`);
   // Replace a program that does not report its release, because the releases cannot be compared.
   if (installed === undefined) return undefined;
-  if (program.version === installed) {
+  if (program.version === installed)
     return down(`the release ${installed} is already installed with another digest`);
-  }
   const isComparable = semver.valid(program.version) !== null && semver.valid(installed) !== null;
   if (isComparable && semver.gt(program.version, installed)) return undefined;
   const how = isComparable ? 'is older than' : 'cannot be compared with';
@@ -123,11 +119,10 @@ function refuseConnection(facts: NodeFacts, wish: InstallWish): Refusal | undefi
     return refuse(reason);
   }
   const hasAuthorities = authorities === undefined ? has(places.authorities) : authorities !== null;
-  if (config['agentStrictTLSMode'] === true && !hasAuthorities) {
+  if (config['agentStrictTLSMode'] === true && !hasAuthorities)
     return refuse(
       'strict TLS trusts only configured authorities, and there are none. Set CATTLE_CA_CHECKSUM, or STRICT_VERIFY=false',
     );
-  }
   const own = validNodeId(facts.nodeId);
   if (typeof nodeId === 'string' && own !== undefined && nodeId !== own) {
     const reason = `this node has the id ${own} and would become another machine with ${quoteText(nodeId)}`;

@@ -77,9 +77,8 @@ export function wantSurroundings(wanted: WantedItems, facts: NodeFacts, wish: In
     const isPrivate = privateFolders.includes(folder);
     const isFine = stateIn(facts, item) !== undefined && !isMendable(facts, folder);
     // A safe program folder stays as it is, because it may contain other programs.
-    if (isPrivate || !isFine) {
+    if (isPrivate || !isFine)
       wanted.want(wanted.quiet, item, { access: isPrivate ? 'private' : 'readable' });
-    }
   }
   for (const path of [places.programFolder, ...places.morePathElements]) {
     // Create missing parents first: a user who could create a folder of the PATH could put programs there that other users run.
@@ -106,12 +105,10 @@ export function wantParts(
   editConfig: EditConfig,
 ): void {
   const { places, service: name, program, authorities, connectionInfo, nodeId } = wish;
-  if (wish.winHttpProxy !== undefined) {
+  if (wish.winHttpProxy !== undefined)
     wanted.want(wanted.quiet, { kind: 'winHttpProxy' }, wish.winHttpProxy ?? undefined);
-  }
-  if (typeof authorities === 'string') {
+  if (typeof authorities === 'string')
     wanted.wantFile(places.authorities, authorities, 'private', true);
-  }
   if (nodeId === null) wanted.wantNoFile(places.nodeId);
   else if (nodeId !== undefined && validNodeId(facts.nodeId) === undefined) {
     wanted.wantFile(places.nodeId, `${nodeId}\n`, 'private', false);
@@ -123,9 +120,8 @@ export function wantParts(
   const service = stateIn(facts, { kind: 'service', name });
   const before = facts.config ?? Buffer.alloc(0);
   const config = editConfig(before, wish.config ?? {});
-  if (facts.config !== undefined || config.length > 0 || service === undefined) {
+  if (facts.config !== undefined || config.length > 0 || service === undefined)
     wanted.wantFile(places.config, config, 'private', true);
-  }
   // Removes a file that the service no longer uses, which would otherwise stay behind.
   if (authorities === null) wanted.wantNoFile(places.authorities);
   for (const [variable, value] of Object.entries(wish.environment ?? {})) {
@@ -155,9 +151,8 @@ function wantProgram(
   const used = facts.program?.path;
   const copy = { kind: 'file', path: places.program } as const;
   const isElsewhere = used === undefined || itemId({ kind: 'file', path: used }) !== itemId(copy);
-  if (isElsewhere && stateIn(facts, copy)?.sha256 !== sha256) {
+  if (isElsewhere && stateIn(facts, copy)?.sha256 !== sha256)
     wanted.want(wanted.files, copy, { sha256, access: 'executable' });
-  }
   // Last of all, because it starts the daemon and tests it with all earlier changes.
   if (used === undefined) return;
   if (wanted.want(wanted.files, { kind: 'program', path: used }, { sha256 }))

@@ -79,26 +79,19 @@ export async function adopt(
   await files.writeManifest(manifest);
 }
 
-async function doStep(
-  context: InstallContext,
-  files: InstallFiles,
-  step: Step,
-  index: number,
-): Promise<void> {
+async function doStep(context: InstallContext, files: InstallFiles, step: Step, index: number) {
   const { item, from, to } = step;
   const { host } = context;
   try {
     const now = await readItem(host, item);
-    if (!isSameState(now, to) && !isSameState(now, from) && item.kind !== 'running') {
+    if (!isSameState(now, to) && !isSameState(now, from) && item.kind !== 'running')
       throw new InstallError(
         'changed',
         `another program changed it meanwhile. Run the command again`,
       );
-    }
     const old = contentOf(item, from);
-    if (old !== undefined && isSameState(now, from)) {
+    if (old !== undefined && isSameState(now, from))
       await files.keepContent(old, (file) => keepItem(host, item, file));
-    }
     await files.addToJournal({ begin: index });
     if (isSameState(now, to)) return;
     const wasOpen =
@@ -110,9 +103,8 @@ async function doStep(
     if (item.kind === 'program' && content !== undefined && sha256 !== undefined) {
       await act(context, 'swap program', () => host.swap.swap(item.path, content, sha256));
     } else await writeItem(context, item, to, content);
-    if (!isSameState(await readItem(host, item), to)) {
+    if (!isSameState(await readItem(host, item), to))
       throw new InstallError('stepFailed', 'the system reported success, but nothing changed');
-    }
     if (wasOpen) await requireNoStrangers(context, item);
   } catch (error) {
     const cause = asError(error);
@@ -122,10 +114,7 @@ async function doStep(
 }
 
 /** Checks a folder again after its access list was corrected, because other users could have added files since it was inspected. */
-async function requireNoStrangers(
-  { host }: InstallContext,
-  { path }: Item<'folder'>,
-): Promise<void> {
+async function requireNoStrangers({ host }: InstallContext, { path }: Item<'folder'>) {
   const [stranger] = await host.strangersIn(path);
   if (stranger === undefined) return;
   const found = `others own or can change ${quoteText(stranger)}`;
@@ -142,11 +131,7 @@ async function prove({ host, signal }: InstallContext): Promise<void> {
 }
 
 /** Undoes the steps in the journal, or the preparations before there was one. */
-async function rollBack(
-  context: InstallContext,
-  files: InstallFiles,
-  first: InstallError,
-): Promise<ApplyOutcome> {
+async function rollBack(context: InstallContext, files: InstallFiles, first: InstallError) {
   let cause = first;
   try {
     const record = await files.readJournal();
@@ -156,7 +141,7 @@ async function rollBack(
     if (again !== undefined)
       cause = new InstallError(first.code, `${first.message}; then ${again}`, { cause: first });
     await files.removeFolder();
-    return { outcome: 'rolledBack', cause, left };
+    return { outcome: 'rolledBack', cause, left } as const;
   } catch (error) {
     // Reports the first cause, even when undoing failed too.
     const message = `${cause.message}; then ${messageOf(error)}; the next run retries`;

@@ -48,12 +48,10 @@ export class Variables {
   text(name: string, maxCharacters = MAX_CHARACTERS): string | undefined {
     const value = this.#values.get(name);
     if (value === undefined) return undefined;
-    if (/[\p{C}\p{Zl}\p{Zp}]/u.test(value)) {
+    if (/[\p{C}\p{Zl}\p{Zp}]/u.test(value))
       throw this.refuse(name, 'an invisible character', 'text of one line');
-    }
-    if (value.length > maxCharacters) {
+    if (value.length > maxCharacters)
       throw this.refuse(name, `${value.length} characters`, `at most ${maxCharacters}`);
-    }
     return value;
   }
 
@@ -67,9 +65,8 @@ export class Variables {
   flag(name: string): boolean | undefined {
     const value = this.text(name);
     const word = value?.toLowerCase().replace(/^\$/, '');
-    if (word === undefined || word === 'true' || word === 'false') {
+    if (word === undefined || word === 'true' || word === 'false')
       return word === undefined ? undefined : word === 'true';
-    }
     throw this.refuse(name, quoteText(value ?? ''), 'true or false');
   }
 
@@ -96,12 +93,10 @@ export class Variables {
     const value = this.text(name);
     if (value === undefined) return undefined;
     const url = URL.canParse(value) ? new URL(value) : undefined;
-    if (url === undefined || !/^https?:$/.test(url.protocol)) {
+    if (url === undefined || !/^https?:$/.test(url.protocol))
       throw this.refuse(name, 'a text that is not an address', 'one that begins with https://');
-    }
-    if (url.username !== '' || url.password !== '' || url.hash !== '') {
+    if (url.username !== '' || url.password !== '' || url.hash !== '')
       throw this.refuse(name, 'a user, a password or a # in it', 'an address without');
-    }
     return url.href.replace(/\/+$/, '');
   }
 
@@ -149,10 +144,7 @@ export function canonicalPath(text: string, platform: NodeJS.Platform): string |
   });
 }
 
-function steps(
-  names: readonly string[],
-  join: (names: readonly string[]) => string | undefined,
-): string | undefined {
+function steps(names: readonly string[], join: (names: readonly string[]) => string | undefined) {
   if (names.some((name) => name === '..' || name === '.')) return undefined;
   return join(names.filter((name) => name !== ''));
 }

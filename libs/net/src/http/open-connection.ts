@@ -31,12 +31,7 @@ export async function openConnection(
   { limits, systemRoots }: CompleteSettings,
   lifetime: RequestLifetime,
 ): Promise<Socket> {
-  const step = async <T>(
-    stage: Stage,
-    peer: string,
-    late: string,
-    act: () => Promise<T>,
-  ): Promise<T> => {
+  const step = async <T>(stage: Stage, peer: string, late: string, act: () => Promise<T>) => {
     try {
       return await lifetime.within(limits.connectMs, late, act);
     } catch (error) {

@@ -113,11 +113,7 @@ function headOf(text: string): Head | 'malformed' {
   return { status, location, body };
 }
 
-function bodyOf(
-  status: number,
-  encoding: string | undefined,
-  length: string | undefined,
-): Head['body'] {
+function bodyOf(status: number, encoding: string | undefined, length: string | undefined) {
   // The body of a redirect is not read.
   if (status === 204 || (status >= 300 && status <= 399)) return 0;
   if (encoding !== undefined)

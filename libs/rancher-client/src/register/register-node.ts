@@ -120,10 +120,7 @@ function headersOf(node: NodeDescription): Readonly<Record<string, string>> {
   return headers;
 }
 
-function refused(
-  code: 'badShape' | 'invalidRequest' | 'strictWithoutCa',
-  found: string,
-): RancherError {
+function refused(code: 'badShape' | 'invalidRequest' | 'strictWithoutCa', found: string) {
   return new RancherError(code, `cannot ${WHAT}: found ${found}`);
 }
 

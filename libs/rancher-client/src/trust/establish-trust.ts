@@ -155,11 +155,7 @@ class Asking {
   }
 
   /** Sends one more request that verifies the server with these roots. */
-  async #used(
-    authority: 'checksum' | 'proof' | 'system',
-    found: CaCerts,
-    strictTls: boolean,
-  ): Promise<ServerTrust> {
+  async #used(authority: 'checksum' | 'proof' | 'system', found: CaCerts, strictTls: boolean) {
     const own = found.certificates.map(({ pem }) => pem);
     try {
       await this.#get(own);

@@ -54,10 +54,8 @@ export interface UpgradeRecord {
 const FORMAT = 1;
 const LIMIT_BYTES = 1024 * 1024;
 
-const isDigest =
-  (digits: number) =>
-  (value: unknown): boolean =>
-    typeof value === 'string' && value.length === digits && /^[0-9a-f]*$/.test(value);
+const isDigest = (digits: number) => (value: unknown) =>
+  typeof value === 'string' && value.length === digits && /^[0-9a-f]*$/.test(value);
 const isIdentity = hasFields<ProgramIdentity>({
   ...{ sha256: isDigest(64), sha1: isDigest(40), version: maybe(isText) },
 });
@@ -114,9 +112,8 @@ export class UpgradeJournal {
     change: Partial<Pick<UpgradeRecord, 'disturbed' | 'reason'>> = {},
   ): Promise<UpgradeRecord> {
     if (phase === record.phase) return record;
-    if (!PHASES[record.phase].next.includes(phase)) {
+    if (!PHASES[record.phase].next.includes(phase))
       throw new Error(`an upgrade that is ${record.phase} cannot be ${phase}`);
-    }
     return this.begin({ ...record, ...change, phase });
   }
 

@@ -54,9 +54,8 @@ export async function findPlaces(
 ): Promise<UpgradePlaces> {
   const found = status ?? (await service.query());
   const named = found === undefined ? service.defaultTarget : targetOf(found.command.imagePath);
-  if (!path.isAbsolute(named)) {
+  if (!path.isAbsolute(named))
     throw new UpgradeError('refused', `the service names ${named}; wanted an absolute path`);
-  }
   const real = realpath(named).catch(async () => {
     // The program itself may be absent.
     const folder = path.dirname(named);

@@ -73,9 +73,8 @@ export function refuseProgram(
   { platform, arch }: Pick<UpgradeFacts, 'platform' | 'arch'>,
   { sha256 }: UpgradeWish,
 ): string | undefined {
-  if (sha256 !== undefined && sha256.toLowerCase() !== offered.sha256) {
+  if (sha256 !== undefined && sha256.toLowerCase() !== offered.sha256)
     return `the offered program has the SHA-256 ${offered.sha256}; wanted ${sha256.toLowerCase()}`;
-  }
   const { format } = offered;
   return isRunnable(format, platform, arch)
     ? undefined
@@ -87,9 +86,8 @@ export function planUpgrade(facts: UpgradeFacts): UpgradePlan {
   const { service, target, installed, offered, wish } = facts;
   const refuse = (reason: string): UpgradePlan => ({ kind: 'refusal', reason });
   if (target.includes('"')) return refuse(`the path ${target} has a quote in it`);
-  if (service === undefined && wish.winsArgs === undefined) {
+  if (service === undefined && wish.winsArgs === undefined)
     return refuse('there is no service. Pass its arguments with --wins-args to register one');
-  }
   const older = refuseVersion(installed?.version, offered.version, wish);
   if (older !== undefined) return refuse(older);
 
@@ -105,20 +103,17 @@ export function planUpgrade(facts: UpgradeFacts): UpgradePlan {
   // Keep the current spelling of the path, even if it leads through a link.
   const command = { imagePath: service?.command.imagePath ?? target, args };
   const sameCommand = service !== undefined && isSameCommand(service.command, command);
-  if (installed?.sha256 === offered.sha256 && sameCommand && facts.isServing) {
+  if (installed?.sha256 === offered.sha256 && sameCommand && facts.isServing)
     return {
       kind: 'nothing',
       reason: `the release ${offered.version ?? ''} serves with this digest already`,
     };
-  }
-  if (facts.holdsTarget === true) {
+  if (facts.holdsTarget === true)
     return refuse(
       `${target} runs this upgrade, and Windows cannot replace a running program. Run a copy of it in another folder`,
     );
-  }
-  if (service?.isDisabled === true) {
+  if (service?.isDisabled === true)
     return refuse('the service is disabled: once stopped, it could not be started again');
-  }
   const isTrial = service !== undefined && installed !== undefined;
   const steps = stepsOf(isTrial ? 'trial' : 'install').filter(({ step }) => {
     // Stop even a stopped service: after a crash it reports stopped, but its service manager may start it at any

@@ -27,11 +27,9 @@ export function mergeServiceArgs(
   // Existing arguments are kept without validation.
   if (given === undefined && existing !== undefined) return [...existing];
   const added = parseOptions(splitCommandLine(given ?? ''));
-  for (const [name] of added) {
-    if (REGISTRATION.has(name)) {
+  for (const [name] of added)
+    if (REGISTRATION.has(name))
       throw refusal(`omit --${name}: an upgrade registers the service itself`);
-    }
-  }
   const names = new Set(added.map(([name]) => name));
   const kept = isRun(existing) ? parseOptions(existing).filter(([name]) => !names.has(name)) : [];
   return [...RUN, ...[...kept, ...added].flatMap(formatOption)];

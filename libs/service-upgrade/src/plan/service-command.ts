@@ -59,9 +59,8 @@ export function parseServiceCommand(
 ): ServiceCommand | undefined {
   const line = text.trim();
   const quoted = /^"([^"]+)"(.*)$/s.exec(line);
-  if (quoted !== null) {
+  if (quoted !== null)
     return { imagePath: quoted[1] ?? '', args: splitCommandLine(quoted[2] ?? '') };
-  }
   if (line === '' || line.startsWith('"')) return undefined;
   const ends = [...line.matchAll(/[ \t]+|$/g)].map(({ index }) => index);
   const end = ends.find((at) => isFile(line.slice(0, at))) ?? ends[0] ?? line.length;

@@ -45,12 +45,11 @@ export async function passHealthGate(gate: HealthGate): Promise<void> {
     if (answer !== undefined) {
       // The original's daemons report a release only if they know it.
       const otherVersion = wanted.version !== undefined && answer.version !== wanted.version;
-      if (otherVersion || answer.sha1 !== wanted.sha1) {
+      if (otherVersion || answer.sha1 !== wanted.sha1)
         throw unhealthy(
           gate,
           `found release ${shown(answer.version)} with SHA-1 ${shown(answer.sha1)}`,
         );
-      }
       if (answer.serving === true) return;
       if (answer.serving === undefined && !gate.healthRequired) return;
       found = answer.serving === undefined ? 'it has no health service' : 'it does not serve';

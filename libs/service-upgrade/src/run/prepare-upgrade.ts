@@ -4,7 +4,6 @@ import { writeResult, type UpgradeResult } from '../journal/upgrade-result.js';
 import {
   planUpgrade,
   refuseProgram,
-  type RunsOfDaemon,
   type UpgradePlan,
   type UpgradeWish,
 } from '../plan/plan-upgrade.js';
@@ -82,18 +81,12 @@ export async function prepareUpgrade(
 }
 
 /** A config that cannot be read names no pipe. */
-async function runsOf(
-  { pipeOf, runsOf: ask }: UpgradeContext,
-  { command }: ServiceStatus,
-): Promise<RunsOfDaemon | undefined> {
+async function runsOf({ pipeOf, runsOf: ask }: UpgradeContext, { command }: ServiceStatus) {
   const pipe = await pipeOf(command.args).catch(() => undefined);
   return pipe === undefined ? undefined : ask?.(pipe);
 }
 
-async function refuseUnsigned(
-  signed: SignedProgram,
-  signers: readonly (readonly string[])[],
-): Promise<string | undefined> {
+async function refuseUnsigned(signed: SignedProgram, signers: readonly (readonly string[])[]) {
   const found = await signed.refuseByAll(signers);
   return found && `the offered program is not trusted: ${found}`;
 }

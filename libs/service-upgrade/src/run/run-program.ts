@@ -79,12 +79,7 @@ function runOnce(file: string, args: readonly string[], limitMs: number): Promis
   });
 }
 
-function failure(
-  file: string,
-  args: readonly string[],
-  found: string,
-  cause?: unknown,
-): UpgradeError {
+function failure(file: string, args: readonly string[], found: string, cause?: unknown) {
   const message = `cannot run ${[file, ...args].join(' ')}: ${found}`;
   return new UpgradeError('programFailed', message, { cause });
 }

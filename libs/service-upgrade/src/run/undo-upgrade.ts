@@ -84,15 +84,11 @@ function goBack(run: UpgradeRun, step: UpgradeStep): Promise<void> {
 }
 
 /** Resolves as {@link restartService}; does nothing while the old daemon runs. */
-async function restartOldDaemon(
-  run: UpgradeRun,
-  { sha256, sha1 }: ProgramIdentity,
-): Promise<UpgradeError | undefined> {
+async function restartOldDaemon(run: UpgradeRun, { sha256, sha1 }: ProgramIdentity) {
   const { service, probe } = run.context;
   const status = await service.query();
-  if (status === undefined) {
+  if (status === undefined)
     throw new UpgradeError('serviceFailed', `the service ${service.name} no longer exists`);
-  }
   // A daemon's answer cannot distinguish the same program with other arguments.
   if (status.state === 'running' && run.record.to.sha256 !== sha256) {
     if ((await probe(run.record.oldPipe, PROBE_MS))?.sha1 === sha1) return undefined;
@@ -116,10 +112,7 @@ async function restartService(run: UpgradeRun): Promise<UpgradeError | undefined
 }
 
 /** Waits until the old daemon serves; resolves with the reason when it does not. */
-async function proveOld(
-  { context, record }: UpgradeRun,
-  from: ProgramIdentity,
-): Promise<string | undefined> {
+async function proveOld({ context, record }: UpgradeRun, from: ProgramIdentity) {
   const { service, waitMs } = context;
   const { configBefore, oldPipe: pipe } = record;
   try {
@@ -150,12 +143,10 @@ async function undoInstall(run: UpgradeRun, reason: string): Promise<UpgradeResu
     if (record.oldCommand === undefined) await service.remove();
     else await goBack(run, 'reclaim');
   }
-  if (record.oldCommand !== undefined) {
+  if (record.oldCommand !== undefined)
     return finishUpgrade(run, 'rolledBack', `${reason}; the service is stopped, as before`);
-  }
   // Remove the program last, so that the service never names a missing file.
-  if ((await readProgram(places.target))?.sha256 === record.to.sha256) {
+  if ((await readProgram(places.target))?.sha256 === record.to.sha256)
     await effects.remove('new program', places.target);
-  }
   return finishUpgrade(run, 'rolledBack', `${reason}; there is no service, as before`);
 }

@@ -53,9 +53,8 @@ export async function takeStep(run: UpgradeRun, { step, phase }: PlannedStep): P
 
 async function register({ service }: UpgradeContext, command: ServiceCommand): Promise<void> {
   const status = await service.query();
-  if (status === undefined || !isSameCommand(status.command, command)) {
+  if (status === undefined || !isSameCommand(status.command, command))
     await service.setCommand(command);
-  }
 }
 
 /** Waits until the new daemon serves. */

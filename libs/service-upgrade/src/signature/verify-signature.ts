@@ -54,10 +54,7 @@ async function reasonAgainst(
  *
  * @throws Error if not.
  */
-async function verifyMessage(
-  message: Buffer,
-  digest: Buffer,
-): Promise<{ readonly signer: Found; readonly others: readonly Found[] }> {
+async function verifyMessage(message: Buffer, digest: Buffer) {
   const asn1 = await import('asn1js');
   // Imported here because only upgrades under a config with `signedBy` need it.
   const { Certificate, ContentInfo, SignedData } = await import('pkijs');

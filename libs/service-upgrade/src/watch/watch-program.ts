@@ -192,8 +192,7 @@ export class ProgramWatch {
  * there.
  */
 export function watchedPath(written: string, platform: NodeJS.Platform): string | undefined {
-  if (platform !== 'win32') {
+  if (platform !== 'win32')
     return path.posix.isAbsolute(written) ? path.posix.resolve(written) : undefined;
-  }
   return /^[A-Za-z]:[\\/]/.test(written) ? path.win32.resolve(written) : undefined;
 }

@@ -6,7 +6,7 @@ import { runProbes } from '../probes/run-probes.js';
 import { AppliedPlans } from './applied-plans.js';
 import { OutputFiles } from './output-files.js';
 import type { ApplierOptions, PassContext } from './pass-context.js';
-import type { Applier, PassResult } from './pass.js';
+import type { Applier } from './pass.js';
 import { reconcileFiles, type FileAct } from './reconcile-files.js';
 import { runInstructions, runPeriodic, type InstructionsResult } from './run-instructions.js';
 import { Turns } from './turns.js';
@@ -69,10 +69,7 @@ async function record({ pass, now, warnings }: PassContext, history: AppliedPlan
 }
 
 /** @param recorded - Awaited before any change, while other records are flushed at the same time. */
-async function act(
-  context: PassContext,
-  recorded: Promise<void>,
-): Promise<Omit<PassResult, 'probes'>> {
+async function act(context: PassContext, recorded: Promise<void>) {
   const { options, pass, now, signal } = context;
   const { source, checksum, oneTime } = pass;
   let done: InstructionsResult = { succeeded: true, outputs: pass.outputs };

@@ -95,9 +95,8 @@ async function runIn(
   const isWindows = process.platform === 'win32';
   const kind = periodic ? 'periodic_' : '';
   const folder = await work.make(now, `${pass.checksum}_${kind}${index}`);
-  if (command.image !== undefined && command.image !== '') {
+  if (command.image !== undefined && command.image !== '')
     await images.unpack(command.image, folder, signal);
-  }
   const { searchPath, environment: agent } = programs;
   const search = { folder, searchPath, extensions: extensionsOf(agent), isWindows };
   const name = command.command ?? '';

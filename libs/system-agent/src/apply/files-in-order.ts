@@ -41,11 +41,7 @@ export async function filesInOrder(steps: readonly FileStep[], signal: AbortSign
   }
 }
 
-async function inTurn(
-  { run, ahead }: FileStep,
-  before: Promise<void>,
-  signal: AbortSignal,
-): Promise<void> {
+async function inTurn({ run, ahead }: FileStep, before: Promise<void>, signal: AbortSignal) {
   const pending = signal.aborted ? undefined : await ahead?.begin();
   try {
     await before;

@@ -45,13 +45,8 @@ export async function findCommand(
   throw notFound(command, 'no such program in the PATH of the agent');
 }
 
-async function firstProgram(
-  place: string,
-  endings: readonly string[],
-): Promise<string | undefined> {
-  for (const ending of endings) {
-    if (await isProgram(place + ending)) return place + ending;
-  }
+async function firstProgram(place: string, endings: readonly string[]) {
+  for (const ending of endings) if (await isProgram(place + ending)) return place + ending;
   return undefined;
 }
 

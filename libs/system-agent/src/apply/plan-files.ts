@@ -24,7 +24,7 @@ import {
 } from 'node:fs/promises';
 import path from 'node:path';
 import { AgentError } from '../agent-error.js';
-import type { PendingPlanFile, PlanFileRights, PlanFiles } from '../ports.js';
+import type { PlanFileRights, PlanFiles } from '../ports.js';
 
 /** Limit of Linux. */
 const MAX_LINKS = 40;
@@ -55,11 +55,7 @@ export function posixPlanFiles(): PlanFiles {
   };
 }
 
-async function translated(
-  tried: string,
-  place: string,
-  act: () => Promise<void> | void,
-): Promise<void> {
+async function translated(tried: string, place: string, act: () => Promise<void> | void) {
   try {
     await act();
   } catch (error) {
@@ -104,11 +100,7 @@ async function writeAt(place: string, content: Buffer, rights: PlanFileRights): 
 }
 
 /** Prepares only the simple cases: `writeFile` alone follows links, creates folders, and reports failures. */
-async function writeAhead(
-  file: string,
-  content: Buffer,
-  rights: PlanFileRights,
-): Promise<PendingPlanFile | undefined> {
+async function writeAhead(file: string, content: Buffer, rights: PlanFileRights) {
   try {
     const pending = await replacementOf(file, content, rights, () => Promise.resolve());
     if (pending === undefined) return undefined;

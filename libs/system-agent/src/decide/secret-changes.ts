@@ -25,9 +25,8 @@ export function secretChanges(pass: EndedPass, data: SecretData): SecretData {
     // Create this key, unknown to the original, only for a failure.
     if (key === KEY.failedInstruction && text === '' && !data[key]) continue;
     const packed = PACKED.has(key) && text !== '';
-    if (currentText(data[key], packed) !== text) {
+    if (currentText(data[key], packed) !== text)
       changes.push([key, packed ? gzipText(text) : Buffer.from(text)]);
-    }
   }
   return Object.fromEntries(changes);
 }
@@ -42,10 +41,7 @@ export function announcement(revision: number): SecretData {
 
 const PACKED = new Set<string>([KEY.appliedOutput, KEY.failedOutput, KEY.periodicOutput]);
 
-function statusTexts(
-  { state, decision, result }: EndedPass,
-  data: SecretData,
-): Record<string, string> {
+function statusTexts({ state, decision, result }: EndedPass, data: SecretData) {
   const texts: Record<string, string> = {
     [KEY.periodicOutput]: periodicJson(readablePeriodic(result.periodic)),
     [KEY.probeStatuses]: probesJson(result.probes),
@@ -67,7 +63,7 @@ function outcomeTexts(pass: EndedPass): Record<string, string> {
   const planState = (outcome: string): Record<string, string> =>
     state.planState === undefined ? {} : { [KEY.planState]: outcome };
   const lastApplyTime = { [KEY.lastApplyTime]: unixDate(pass.startedAt) };
-  if (result.succeeded) {
+  if (result.succeeded)
     return {
       ...NO_FAILURE,
       ...lastApplyTime,
@@ -76,7 +72,6 @@ function outcomeTexts(pass: EndedPass): Record<string, string> {
       [KEY.appliedOutput]: outputsJson(readableOutputs(result.outputs)),
       [KEY.successCount]: String(state.successCount + 1),
     };
-  }
   return {
     ...lastApplyTime,
     ...planState('failed'),

@@ -56,12 +56,11 @@ export class ApiConnection {
   constructor(options: ApiConnectionOptions) {
     const { access, strictTls, systemRoots, environment, answerMs } = options;
     const { ca, tlsServerName, clientCertificate } = access;
-    if (strictTls && ca === undefined) {
+    if (strictTls && ca === undefined)
       throw new AgentError(
         'invalidConnection',
         'cannot use the kubeconfig: agentStrictTLSMode needs its certificate-authority-data, which is missing. Reinstall the node, or turn agentStrictTLSMode off',
       );
-    }
     checkProxy(access.server, environment);
     this.#options = options;
     this.#client = new HttpClient({
@@ -165,10 +164,7 @@ export class ApiConnection {
     const request = {
       url: new URL(server.pathname.replace(/\/+$/, '') + path, server),
       ...{ method, trust, redirects: 'none' as const },
-      headers: {
-        accept,
-        ...(body !== undefined && { 'content-type': 'application/json' }),
-      },
+      headers: { accept, ...(body !== undefined && { 'content-type': 'application/json' }) },
       ...(token !== undefined && { authorization: `Bearer ${token}` }),
       // A repeated write is detected by its resourceVersion.
       ...(body !== undefined && { body }),

@@ -25,9 +25,8 @@ export function readSecret(value: unknown, { namespace, secretName }: SecretName
       `found another object; wanted the Secret ${quoteText(secretName)} of ${quoteText(namespace)}`,
     );
   }
-  if (typeof uid !== 'string' || typeof resourceVersion !== 'string' || resourceVersion === '') {
+  if (typeof uid !== 'string' || typeof resourceVersion !== 'string' || resourceVersion === '')
     throw unusable('found a Secret without uid or resourceVersion');
-  }
   const entries = Object.entries(object['data'] === undefined ? {} : objectOf(object['data']));
   const data = entries.map(([key, text]) => {
     // Go writes an empty value as null.
@@ -52,9 +51,8 @@ export function changedObject(
 
 /** @throws AgentError `refused`. */
 export function objectOf(value: unknown): JsonObject {
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value))
     return value as JsonObject;
-  }
   throw unusable('found a value that is no object');
 }
 

@@ -16,9 +16,8 @@ export function goJson(value: unknown): string {
 /** A struct: members in the given order, without those that are undefined. */
 export function goStruct(members: readonly (readonly [string, string | undefined])[]): string {
   let shown = '';
-  for (const [name, json] of members) {
+  for (const [name, json] of members)
     if (json !== undefined) shown += `${shown && ','}${goJson(name)}:${json}`;
-  }
   return `{${shown}}`;
 }
 

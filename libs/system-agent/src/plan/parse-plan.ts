@@ -26,9 +26,8 @@ export interface ParsedPlan {
  * @throws AgentError `invalidPlan`, with the path of the key where one is wrong.
  */
 export function parsePlan(text: Buffer): ParsedPlan {
-  if (text.length > MAX_BYTES) {
+  if (text.length > MAX_BYTES)
     throw invalidPlan(`found ${text.length} bytes; wanted at most ${MAX_BYTES}`);
-  }
   // As Go does with bytes that are no UTF-8.
   const value = parseJson(decodeAnyway(text));
   const at = new Reading();

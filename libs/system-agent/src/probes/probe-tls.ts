@@ -78,10 +78,7 @@ async function readPair(cert: string, key: string): Promise<Pair> {
   return pair;
 }
 
-async function readAuthorities(
-  file: string,
-  onWarning: (message: string) => void,
-): Promise<string> {
+async function readAuthorities(file: string, onWarning: (message: string) => void) {
   const pem = await readFile(file);
   const { certificates, warnings } = readCertificates(pem.toString('latin1'), quoteText(file));
   warnings.forEach(onWarning);

@@ -89,9 +89,8 @@ type OwnSteps = ProbeSteps & { readonly deadlines: Deadlines };
 
 async function statusOf(name: string, probe: Probe, steps: OwnSteps): Promise<ProbeStatus> {
   const { pass, clock, onEvent, signal } = steps;
-  if (pass.oneTime !== undefined && probe.initialDelaySeconds > 0) {
+  if (pass.oneTime !== undefined && probe.initialDelaySeconds > 0)
     await clock.wait(probe.initialDelaySeconds * 1000, signal);
-  }
   const before = Object.hasOwn(pass.probes, name) ? (pass.probes[name] ?? UNKNOWN) : UNKNOWN;
   const isWell = await ask(name, probe, steps);
   signal.throwIfAborted();

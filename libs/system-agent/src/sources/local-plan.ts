@@ -143,9 +143,8 @@ export class LocalPlan {
       const code = error instanceof TrustedFileError ? error.code : undefined;
       // Who can write it decides whether the plan is applied: not what it says, nor again and again.
       if (code === 'notTrusted') throw error;
-      if (code !== 'notFound') {
+      if (code !== 'notFound')
         warnings.tell(this.#file, 'state', `the plan is applied again: ${messageOf(error)}`, error);
-      }
     }
     if (this.#unwritten !== undefined) position = parsePosition(this.#unwritten);
     return { position, text };

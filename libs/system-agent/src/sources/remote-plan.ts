@@ -32,10 +32,7 @@ const MAX_BURST = 10;
 export type RemotePlanOptions = Pick<
   AgentOptions,
   'clock' | 'files' | 'stateDirectory' | 'onEvent'
-> & {
-  readonly secrets: SecretStore;
-  readonly applier: Applier;
-};
+> & { readonly secrets: SecretStore; readonly applier: Applier };
 
 /**
  * Follows the plan of the Secret: a single loop, woken by changes of the Secret and by time, performs one pass after

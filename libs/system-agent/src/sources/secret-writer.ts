@@ -105,9 +105,8 @@ export class SecretWriter {
     if (this.#failure && this.#failure.retryAt > this.#options.clock.now()) return secret;
     let current: Secret | undefined = secret;
     try {
-      for (let tries = 0; this.#changes && current; tries += 1) {
+      for (let tries = 0; this.#changes && current; tries += 1)
         current = await this.#try(current, this.#changes.values, tries, signal);
-      }
     } catch (error) {
       signal.throwIfAborted();
       const retryAt = new Date(this.#options.clock.now().getTime() + this.#backOff.nextMs());
@@ -118,12 +117,7 @@ export class SecretWriter {
   }
 
   /** One try, and what is learnt from it for the next one. @throws What only time can mend. */
-  async #try(
-    secret: Secret,
-    values: SecretData,
-    tries: number,
-    signal: AbortSignal,
-  ): Promise<Secret | undefined> {
+  async #try(secret: Secret, values: SecretData, tries: number, signal: AbortSignal) {
     const { secrets } = this.#options;
     try {
       const written = await secrets.write(secret, values, signal);

@@ -14,10 +14,7 @@ export interface Challenge {
   readonly parameters: ReadonlyMap<string, string>;
 }
 
-const tokenAnswer = z.object({
-  token: z.string().nullish(),
-  access_token: z.string().nullish(),
-});
+const tokenAnswer = z.object({ token: z.string().nullish(), access_token: z.string().nullish() });
 /** Statuses of a server without the exchange of identity tokens: such a token is a password there. */
 const KNOWS_NO_EXCHANGE = new Set([401, 404, 405]);
 
