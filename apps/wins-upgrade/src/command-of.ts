@@ -4,7 +4,6 @@ import path from 'node:path';
 import type { UpgradeSettings } from './compose.js';
 import { isForPeople } from './console.js';
 
-/** Parsed options of `wins up`. */
 export interface UpgradeOptions {
   /** Path of the new program. Default: this program. */
   readonly path?: string | undefined;
@@ -13,7 +12,7 @@ export interface UpgradeOptions {
   readonly 'expect-config'?: string | undefined;
   readonly 'allow-downgrade': boolean;
   readonly 'allow-drop': readonly string[];
-  /** Time to wait, in milliseconds. */
+  /** Milliseconds. */
   readonly wait?: number | undefined;
   readonly service?: string | undefined;
   readonly 'dry-run': boolean;
@@ -22,16 +21,16 @@ export interface UpgradeOptions {
   readonly output?: string | undefined;
   readonly debug: boolean;
   readonly quiet: boolean;
-  /** True when this process has left the run in which the upgrade was requested. */
+  /** True when this process has left the run of the request. */
   readonly apart: boolean;
   readonly sweep: boolean;
   readonly 'asked-by'?: string | undefined;
   readonly attempt?: number | undefined;
-  /** Known versions, each as a SHA-256 digest, `=` and a version. */
+  /** Each a SHA-256 digest, `=` and a version. */
   readonly 'known-version': readonly string[];
 }
 
-/** Target and requester of the upgrade, for the process that leaves its run. */
+/** For the process that leaves its run. */
 export interface HelperCommand extends Pick<
   UpgradeSettings,
   'service' | 'waitMs' | 'id' | 'askedBy' | 'attempt' | 'knownVersions'
@@ -41,19 +40,13 @@ export interface HelperCommand extends Pick<
   readonly path?: string | undefined;
 }
 
-/** Options of `wins up`. */
 export interface UpgradeCommand
   extends HelperCommand, Pick<UpgradeOptions, 'apart' | 'debug' | 'quiet'> {
   readonly dryRun: boolean;
-  /** Whether each completed step is printed to standard error. */
   readonly isTicked: boolean;
 }
 
-/**
- * Reads the options.
- *
- * @throws UsageError
- */
+/** @throws UsageError */
 export function commandOf(options: UpgradeOptions): UpgradeCommand {
   const { 'wins-args': winsArgs, sha256, 'expect-config': config, path: program } = options;
   const { service, id, attempt, apart, debug, quiet } = options;
@@ -79,7 +72,7 @@ function readKnownVersion(pair: string): [string, string] {
   throw new UsageError(`--known-version: found ${quoteText(pair)}; wanted DIGEST=VERSION`);
 }
 
-/** Returns the arguments that pass the same command to the helper that leaves the run. */
+/** Passes the same command to the helper that leaves the run. */
 export function apartArguments(command: HelperCommand): string[] {
   const { wish, waitMs, knownVersions } = command;
   const values: Readonly<Partial<Record<keyof UpgradeOptions, string | number | undefined>>> = {

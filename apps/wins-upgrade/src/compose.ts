@@ -1,4 +1,4 @@
-/** Composition root: the only place that assembles an upgrade or a node from its parts. */
+/** Composition root of upgrades and nodes. */
 import {
   ConfigError,
   defaultConfigPath,
@@ -27,23 +27,20 @@ import { randomUUID } from 'node:crypto';
 import type { NodeParts } from './install/node-parts.js';
 import { system } from './system.js';
 
-/** Settings of an upgrade in addition to those of {@link UpgradeContext}. */
 export interface UpgradeSettings
   extends
     Pick<UpgradeContext, 'log' | 'askedBy' | 'attempt' | 'knownVersions' | 'refuseDrops'>,
     Partial<Record<'id' | 'ownFile', string | undefined>> {
-  /** The name of the service. Default: `rancher-wins`. */
+  /** Default: `rancher-wins`. */
   readonly service?: string | undefined;
   /** Default 60,000. */
   readonly waitMs?: number | undefined;
-  /** Observes every effect. */
   readonly around?: Around | undefined;
 }
 
 const DEFAULT_WAIT_MS = 60_000;
 const LONGEST_RUN_MS = 30_000;
 
-/** Assembles an upgrade for this system. */
 export async function composeUpgrade(settings: UpgradeSettings): Promise<UpgradeContext> {
   const effects = new Effects(settings.around);
   const parts = await system.upgradeParts(settings.service, effects);
@@ -56,7 +53,6 @@ export async function composeUpgrade(settings: UpgradeSettings): Promise<Upgrade
   };
 }
 
-/** Creates the context of an upgrade. */
 function contextOf(
   parts: SystemParts,
   effects: Effects,
@@ -72,12 +68,7 @@ function contextOf(
   };
 }
 
-/**
- * Assembles the node that this process runs on.
- *
- * @param waitMs - Time limit in milliseconds for the daemon to end, and again to prove itself. Default 60,000.
- * @param log - Receives JSON lines about the replacement of the program.
- */
+/** Assembles this node. `waitMs`: for the daemon to end, and again to prove itself. Default 60,000. */
 export async function composeNode(
   places: InstallPlaces,
   { waitMs, log }: Pick<UpgradeSettings, 'waitMs'> & { readonly log: (line: string) => void },
@@ -89,8 +80,8 @@ export async function composeNode(
 }
 
 /**
- * Returns the config that the daemon stored as the one that it serves with. A daemon that stores none, such as a Go release, serves with
- * the content that was in place at its start. If a delivery replaced that file since, the copy from that delivery is used.
+ * Returns the config with which the daemon serves, as it stored it. A daemon that stores none, such as a Go release,
+ * serves with the content of the file at its start, of which a later delivery kept a copy.
  */
 async function configServed({ command, pid }: ServiceStatus, host: UpgradeContext['host']) {
   const file = configFileOf(command.args, defaultConfigPath());
@@ -114,9 +105,8 @@ async function configServed({ command, pid }: ServiceStatus, host: UpgradeContex
 }
 
 /**
- * Returns the certificate lists of the config that the daemon serves with and of the current config. For a service that is not registered
- * yet, the config of its arguments counts. An invalid config has no list; the upgrade refuses an invalid config that the new daemon would
- * read.
+ * Returns the certificate lists of the served and of the current config; for a service to be registered, of the config
+ * in its arguments. An invalid config has no list; the upgrade refuses it if the new daemon would read it.
  */
 function signersOf(host: UpgradeContext['host']): SignersOf {
   return async (status, { winsArgs }) => {
@@ -141,7 +131,6 @@ async function unlessWrong<T>(read: () => T | Promise<T>): Promise<T | undefined
   }
 }
 
-/** Reads the config in the same way as the daemon. */
 async function pipeOf(args: readonly string[], { trust }: UpgradeContext['host']): Promise<string> {
   const file = configFileOf(args, defaultConfigPath());
   try {

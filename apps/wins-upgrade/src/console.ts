@@ -2,17 +2,14 @@ import { escapeText, EXIT, type Answer, type Show } from '@wins/base';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-/** Prints an error message to standard error. */
 export function complain(text: string): void {
   process.stderr.write(`${printable(text)}\n`);
 }
 
-/** Prints a completed step to standard error, one line each, even without a terminal. */
 export function tickOff(step: string): void {
   process.stderr.write(`wins: ✓ ${escapeText(step)}\n`);
 }
 
-/** Output functions of a command. */
 export interface Telling {
   readonly show: Show;
   readonly output?: string | undefined;
@@ -37,7 +34,7 @@ export async function tell(
   return exitCode;
 }
 
-/** Returns text that may quote foreign input in a form that is safe for a terminal, line by line. */
+/** Escapes each line, because it may quote foreign input. */
 function printable(text: string): string {
   return text
     .split('\n')
@@ -45,7 +42,6 @@ function printable(text: string): string {
     .join('\n');
 }
 
-/** Intercepts the signals that would end this process, until disposal. */
 export function onSignals(listener: (signal: NodeJS.Signals) => void): Disposable {
   for (const signal of SIGNALS) process.on(signal, listener);
   return {

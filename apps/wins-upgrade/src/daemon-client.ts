@@ -8,20 +8,18 @@ import {
   type WinsClientOptions,
 } from '@wins/wins-api';
 
-/** Time limit for the list of a daemon's runs, in milliseconds. */
 const RUNS_MS = 5000;
 
-/** Returns a function that connects to a pipe and verifies that the service serves it. */
+/** Connects to a pipe and verifies that the service serves it. */
 export type DialPipe = (pipe: string) => NonNullable<WinsClientOptions['dial']>;
 
-/** Options for calls to daemons. */
 export interface Asking {
   readonly clientName: 'wins-install' | 'wins-upgrade';
   /** Default: any server is accepted. */
   readonly dialOf?: DialPipe | undefined;
 }
 
-/** Creates a client of the daemon on a pipe, over its own connection, so that the check applies to the process that serves the pipe now. */
+/** A client over its own connection, so that the check applies to the process that serves the pipe now. */
 export function daemonClient(
   pipe: string,
   connectTimeoutMs: number,
@@ -32,9 +30,8 @@ export function daemonClient(
   return createWinsClient({ address, connectTimeoutMs, clientName, ...(dial && { dial }) });
 }
 
-/** Creates the functions by which an upgrade queries daemons; each query uses a new connection. */
 export function askDaemons(dialOf?: DialPipe): Required<Pick<SystemParts, 'probe' | 'runsOf'>> {
-  // gRPC logs may contain text of the server, which could be any process. The answers report what is wrong with the daemon.
+  // gRPC logs may contain text of any process that poses as the server.
   routeGrpcLog(() => undefined);
   const ask = async <T>(
     pipe: string,

@@ -1,17 +1,16 @@
 import { RUN_MARKER_VARIABLE, RUN_RUNTIME_DIR_VARIABLE, RUN_SERVICE_VARIABLE } from '@wins/base';
 
 /**
- * Environment variables that a process keeps in a run, in upper case: those of the system, and the mark. Any other variable may come from a
- * client and could redirect pipes, the service to upgrade, or loaded code.
+ * Variables of the system, in upper case, and the mark. Any other variable may come from a client and could redirect
+ * pipes, the service to upgrade, or loaded code.
  */
 const KEPT: ReadonlySet<string> = new Set([
   ...[RUN_MARKER_VARIABLE, 'PATH', 'LANG', 'TZ'],
   ...['PATHEXT', 'COMSPEC', 'SYSTEMROOT', 'SYSTEMDRIVE', 'WINDIR', 'PROGRAMDATA'],
-  // Windows needs these for an account and its profile, and Wine relies on them; no code here reads them.
+  // Needed by Windows for a profile, and by Wine.
   ...['USERPROFILE', 'WINEUSERNAME'],
 ]);
 
-/** The daemon's run that contains this process. */
 export interface DaemonRun {
   /** Name of the run; undefined when the mark is not letters and digits. */
   readonly name: string | undefined;
@@ -20,10 +19,9 @@ export interface DaemonRun {
 }
 
 /**
- * Detects whether a daemon started this process for a client. If so, removes the variables that the client may have set. Call it before
- * anything reads the environment.
- *
- * @param environment - Is modified. Default: that of this process.
+ * Detects whether a daemon started this process for a client, and removes the variables that the client may have set.
+ * Call it before anything reads the environment.
+ * @param environment - Is modified.
  * @returns Undefined outside of a run.
  */
 export function enterRun(environment: NodeJS.ProcessEnv = process.env): DaemonRun | undefined {

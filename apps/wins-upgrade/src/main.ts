@@ -1,7 +1,4 @@
-/**
- * `wins up`: replaces the program of the daemon's service, or leaves it unchanged. Also contains `wins install`, `join`, `leave`,
- * `uninstall` and `suc`, which cover the life of a node from installation to removal.
- */
+/** `wins up`, and `wins install`, `join`, `leave`, `uninstall` and `suc`, for the life of a node. */
 import {
   findPlaces,
   latestResult,
@@ -18,7 +15,7 @@ import { system } from './system.js';
 
 export { runInRun, runUpgrade } from './run-command.js';
 
-/** Loads the commands that install a node; the daemon and the upgrade helper do not need their code. */
+/** Loaded on demand, because the daemon and the upgrade helper do not need them. */
 export const nodeCommands = () => import('./install/node-commands.js');
 
 export const recoverUpgrade: Upgrader['recoverUpgrade'] = async (options) => {

@@ -4,8 +4,8 @@ import type { UpgradeCommand } from './command-of.js';
 import type { DaemonRun } from './enter-run.js';
 
 /**
- * Options that `wins up` accepts in a run of a daemon, where any client of the pipe chooses the arguments. These options only affect the
- * output and whether the upgrade is refused. Every other option is refused, including future options that are missing here.
+ * Options of `wins up` in a run of a daemon, where any client of the pipe chooses the arguments. They only affect the
+ * output and whether the upgrade is refused. Every other option is refused, including future ones.
  */
 const ALLOWED: Readonly<Record<string, 'switch' | 'value'>> = {
   sha256: 'value',
@@ -20,7 +20,6 @@ const ALLOWED: Readonly<Record<string, 'switch' | 'value'>> = {
 
 const SHORT: Readonly<Record<string, string>> = { '-h': 'help', '-v': 'version' };
 
-/** Alternatives to suggest for refused options. */
 const INSTEAD: Readonly<Record<string, string>> = {
   path: 'the daemon offers the program that it runs',
   'wins-args':
@@ -33,11 +32,9 @@ const INSTEAD: Readonly<Record<string, string>> = {
 };
 
 /**
- * Validates the arguments of wins in a run of a daemon. A client of the pipe may offer the program that the daemon runs as an upgrade of
- * the registered service, and may query the result. Pure.
- *
- * @param argv - The words after `wins`, as they were typed.
- * @returns The arguments in an unambiguous form: `up`, and each option with its value in one word. Pass only these to the parser.
+ * Validates the arguments of wins in a run: a client may offer the program that the daemon runs as an upgrade of the
+ * registered service, and may query the result. Pure.
+ * @returns `up`, and each option with its value in one word. Pass only these to the parser.
  * @throws UpgradeError `refused`, which lists the allowed options.
  */
 export function requireWordsOfRun(argv: readonly string[]): string[] {
@@ -75,8 +72,7 @@ export function requireWordsOfRun(argv: readonly string[]): string[] {
 }
 
 /**
- * Returns the facts that the run determines and its arguments cannot change: the service, and the requester.
- *
+ * Returns the facts that the arguments in a run cannot change.
  * @throws UpgradeError `refused` for a name that is reserved for upgrades that a daemon starts by itself.
  */
 export function decidedByRun(

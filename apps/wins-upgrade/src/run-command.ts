@@ -21,20 +21,13 @@ const EXIT_OF: Readonly<Record<UpgradeOutcome | 'handedOver', number>> = {
 };
 const EXIT_OF_ERROR: Readonly<Partial<Record<UpgradeErrorCode, number>>> = { refused, busy };
 
-/** Dependencies of `wins up`. */
 export interface UpgradeSurroundings
   extends CommandSurroundings, Pick<UpgradeSettings, 'refuseDrops' | 'around'> {
-  /** Run that contains this process; undefined outside of a run. */
+  /** Undefined outside of a run. */
   readonly inside?: DaemonRun | undefined;
 }
 
-/**
- * Validates the arguments of a process that a daemon started for a client, before anything else reads them or the environment.
- *
- * @param argv - Words after `wins`, as they were typed.
- * @param follow - Executes the validated arguments.
- * @returns The exit code.
- */
+/** Validates the arguments of a process in a run before anything else reads them or the environment. */
 export async function runInRun(
   argv: readonly string[],
   follow: (words: readonly string[], inside: DaemonRun) => Promise<number>,
@@ -100,7 +93,7 @@ async function report(
   return tell({ ...options, show }, exitCode, { value: outcome, names: namesOf(outcome), text });
 }
 
-/** `wins up --show-result`: prints the result file. Without one, programs and clients of a daemon get `null`, and a user gets a message. */
+/** Prints the result file. Without one, programs and clients of a daemon get `null`, and a user gets a message. */
 async function showResult(
   command: UpgradeCommand,
   options: UpgradeOptions,

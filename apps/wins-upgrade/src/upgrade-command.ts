@@ -36,7 +36,6 @@ function tickStep(line: string): void {
   if (msg === 'step done') tickOff(STEP_TEXT[step]);
 }
 
-/** Outcome of a command: a result, a plan, or a helper that continues. */
 export type CommandOutcome =
   | UpgradeResult
   | { readonly outcome: 'planned'; readonly text: string; readonly exitCode: number }
@@ -48,12 +47,7 @@ export type CommandOutcome =
       readonly log: string;
     };
 
-/**
- * Executes `wins up`. A process that would end together with the daemon hands the upgrade to a helper.
- *
- * @param inRun - Whether a daemon started this process and will end it.
- * @param more - Observer of effects, and judge of configs.
- */
+/** Executes `wins up`. A process that would end together with the daemon (`inRun`) hands the upgrade to a helper. */
 export async function upgrade(
   command: UpgradeCommand,
   inRun: boolean,
@@ -87,9 +81,8 @@ export async function upgrade(
 }
 
 /**
- * Refuses unless the target service runs a daemon of wins. When the requesting daemon is not a service, or does not report its name, the
- * target is the default service; this check ensures that only a daemon is replaced.
- *
+ * Refuses unless the service runs a daemon of wins: a daemon that is not a service, or does not report its name, leads
+ * to the default service.
  * @throws UpgradeError `refused`.
  */
 async function requireOwnDaemon({ service }: UpgradeContext): Promise<void> {
@@ -119,7 +112,7 @@ async function leaveRun(context: UpgradeContext, places: UpgradePlaces, command:
 
 async function perform(context: UpgradeContext, places: UpgradePlaces, command: UpgradeCommand) {
   const { id, log, effects, ownFile } = context;
-  // A keystroke or a closed terminal must not stop an upgrade half-way; it finishes soon in either case.
+  // A keystroke or a closed terminal must not stop an upgrade half-way.
   using _signals = onSignals((signal) => log.write('goes on', { signal }));
   try {
     return await performUpgrade(context, places, command.path ?? ownFile, command.wish);
@@ -158,10 +151,7 @@ async function dryRun(
   return { outcome: 'planned', text: first + describePlan(plan), exitCode };
 }
 
-/**
- * Runs the task of a helper that left its run. Writes a result of this name even when the lock is taken, because the requesting client
- * waits for one.
- */
+/** Runs the task of a helper. Writes a result even when the lock is taken, because the client waits for one. */
 async function withLockOfHelper<T>(context: UpgradeContext, task: () => Promise<T>): Promise<T> {
   try {
     return await withLock(context.service, task, context.waitMs);
@@ -175,10 +165,8 @@ async function withLockOfHelper<T>(context: UpgradeContext, task: () => Promise<
 }
 
 /**
- * Removes the helper. If the system cannot remove a running program, the new release removes it; after any other outcome the next upgrade
- * does.
- *
- * @param upgraded - Program of the service, if it is the new release now.
+ * Removes the helper. If its program still runs on Windows, the `upgraded` release removes it, otherwise the next
+ * upgrade.
  */
 async function removeHelper(
   { host, ownFile }: UpgradeContext,
@@ -194,7 +182,7 @@ async function removeHelper(
   }
 }
 
-/** Removes leftover helper files as soon as the helpers have ended. */
+/** Removes helper files as soon as their processes have ended. */
 export async function sweepHelpers(context: UpgradeContext): Promise<void> {
   const places = await findPlaces(context.service);
   const end = performance.now() + SWEEP_LIMIT_MS;

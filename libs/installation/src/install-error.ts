@@ -1,4 +1,3 @@
-/** Failure codes of an installation. */
 export type InstallErrorCode =
   /** A variable or parameter is invalid; nothing was changed. */
   | 'usage'
@@ -8,7 +7,6 @@ export type InstallErrorCode =
   | 'busy'
   /** Another program changed the node meanwhile. */
   | 'changed'
-  /** A step failed. */
   | 'stepFailed'
   /** The started daemon did not prove that it serves. */
   | 'unproven'
@@ -17,9 +15,7 @@ export type InstallErrorCode =
   /** The installation failed, and so did undoing it; the next run retries. */
   | 'notUndone';
 
-/**
- * The error class of this library. Its message gives the operation, its target, the finding and the expectation, but never a secret value.
- */
+/** Its message never contains a secret value. */
 export class InstallError extends Error {
   override readonly name = 'InstallError';
 

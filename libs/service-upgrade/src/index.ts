@@ -4,7 +4,6 @@
  *
  * It starts and stops nothing by itself: the service manager, the rest of the system, the daemon's answers and its
  * config are ports, see {@link UpgradeContext}.
- *
  * @packageDocumentation
  */
 export {

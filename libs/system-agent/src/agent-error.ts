@@ -1,15 +1,12 @@
 /**
- * Why the agent could not do something.
- *
- * - `invalidPlan`: the text of a plan cannot be read.
- * - `invalidState`: a key of the Secret, or a file of ours, cannot be read.
- * - `invalidConnection`: the connection info or its kubeconfig cannot be used.
- * - `fileFailed`: a file of a plan cannot be made as wanted.
- * - `imageFailed`: an image cannot be found, fetched, checked or unpacked.
+ * Reason of a failure.
+ * - `invalidPlan`, `invalidState`, `invalidConnection`: a plan, a key of the Secret or a file of the agent, or the
+ * connection info or its kubeconfig cannot be used.
+ * - `fileFailed`, `imageFailed`: a file of a plan, or an image, cannot be provided.
  * - `unreachable`: the API server or a registry does not answer.
- * - `unauthorized`, `forbidden`, `notFound`, `conflict`, `expired`, `tooLarge`: the API server answered 401, 403, 404, 409, 410, 422.
- * - `refused`: it answered anything else.
- * - `closed`: the agent was told to stop.
+ * - `unauthorized`, `forbidden`, `notFound`, `conflict`, `expired`, `tooLarge`: the API server answered 401, 403, 404,
+ * 409, 410, 422; `refused`: anything else.
+ * - `closed`: the agent is closed.
  */
 export type AgentErrorCode =
   | 'invalidPlan'
@@ -27,11 +24,10 @@ export type AgentErrorCode =
   | 'refused'
   | 'closed';
 
-/** Answer of an API server that refused. */
 export interface Refusal {
   /** Status of HTTP, or of a Status in a watch. */
   readonly status?: number;
-  /** How long the server asks us to wait. */
+  /** Delay that the server requests. */
   readonly retryAfterMs?: number | undefined;
 }
 

@@ -1,9 +1,6 @@
 import type { FailedInstruction } from './apply/pass.js';
 
-/**
- * An event of the agent, reported to the composing program for a log, an audit log and metrics. Contains no secret of
- * the plan.
- */
+/** An event for a log, an audit log and metrics. Contains no secret of the plan. */
 export type AgentEvent =
   /** Reported before the action, and awaited: see `AgentOptions.onAct`. */
   | AgentAct
@@ -25,7 +22,6 @@ export type AgentEvent =
       readonly exitCode: number;
       /** The end of its stderr, at most 4 KiB; the rest is in the file on the node. */
       readonly stderrEnd: string;
-      /** The reason why it could not be started. */
       readonly error?: Error;
     }
   | {
@@ -87,8 +83,8 @@ export type SourceState =
   /** `plan-state` says that the server has stopped the plan; probes and periodic instructions continue. */
   | { readonly kind: 'cancelled' | 'paused'; readonly checksum: string; readonly nextPassAt: Date }
   /**
-   * The plan is neither applied nor failed. With `pending`, `in-progress` or no `plan-state` it runs at once; any other
-   * value starts nothing. Probes and periodic instructions continue.
+   * Neither applied nor failed: `pending`, `in-progress` or no `plan-state` runs at once, any other value starts
+   * nothing.
    */
   | {
       readonly kind: 'waiting';

@@ -6,13 +6,9 @@ import { RemotePlan } from './sources/remote-plan.js';
 import { supervise } from './sources/supervise.js';
 import type { AgentOptions, PlanStatus, SystemAgent } from './system-agent.js';
 
-/** Where a plan that `applyOnce` applies is from. */
 const ONCE = 'once';
 
-/**
- * Starts an agent and returns at once. A source that fails is reported by an event and restarted with back-off, without
- * affecting anything else.
- */
+/** Starts an agent and returns at once. A source that fails is reported by an event and restarted with back-off. */
 export function createSystemAgent(options: AgentOptions): SystemAgent {
   const { clock, files, onEvent, localPlanDirectory } = options;
   const startedAt = clock.now();

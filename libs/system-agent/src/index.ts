@@ -1,7 +1,6 @@
 /**
  * Lets a node follow its plan: applies files, one-time and periodic instructions and probes, from one Secret of a
  * management cluster or from a folder, and writes the results back.
- *
  * @packageDocumentation
  */
 export type { AgentAct, AgentEvent, SourceState } from './agent-event.js';

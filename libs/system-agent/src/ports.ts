@@ -1,45 +1,36 @@
 /** Ports of the agent. The composing program implements them for its operating system. */
 export type { Clock } from '@wins/time';
 
-/** Owner and permissions of a file of a plan. */
 export interface PlanFileRights {
   /** The nine permission bits. */
   readonly mode: number;
-  /** -1 leaves the owner as it is. Without meaning on Windows. */
+  /** -1 keeps the owner. Without meaning on Windows. */
   readonly uid: number;
   readonly gid: number;
 }
 
 /** A file written under a temporary name; its holder places or discards it. */
 export interface PendingPlanFile {
-  /**
-   * Renames the file to its final name, replacing an existing file. On failure it is discarded.
-   *
-   * @throws AgentError `fileFailed`.
-   */
+  /** Renames the file to its final name. On failure it is discarded. @throws AgentError `fileFailed`. */
   place(): Promise<void>;
   /** Removes it. Never rejects. */
   discard(): Promise<void>;
 }
 
-/**
- * Creates files with permissions, set before the first byte. Paths are absolute.
- *
- * @throws AgentError `fileFailed`.
- */
+/** Creates files with permissions, set before the first byte. Paths are absolute. @throws AgentError `fileFailed`. */
 export interface PlanFiles {
   /** True when `uid` and `gid` have a meaning here. Default: true. */
   readonly hasOwners?: boolean;
-  /** Creates a folder, and missing parents with the same mode; sets the rights of the folder itself in any case. */
+  /** Creates a folder, and missing parents with the same mode; sets its rights in any case. */
   ensureFolder(path: string, rights: PlanFileRights): Promise<void>;
   /**
-   * Writes a temporary file and renames it, unless the file already has this content; sets its rights in any case.
-   * Creates missing parents with mode 0755. Follows a link, so that its target is replaced.
+   * Writes a temporary file and renames it, unless the content is unchanged; sets its rights in any case. Creates
+   * missing parents with mode 0755. Replaces the target of a link.
    */
   writeFile(path: string, content: Buffer, rights: PlanFileRights): Promise<void>;
   /**
-   * Prepares a `writeFile` ahead of time: writes the temporary file and changes nothing else. Undefined when that is
-   * not enough; `writeFile` must then do all the work later. Never rejects. Absent: as if undefined.
+   * Writes the temporary file of a `writeFile` ahead of time, and changes nothing else. Undefined when `writeFile`
+   * must do all the work later. Never rejects.
    */
   writeAhead?(
     path: string,
@@ -54,14 +45,12 @@ export interface PlanFiles {
   writePrivateFile(path: string, content: Buffer): Promise<void>;
 }
 
-/** A program of an instruction, with all decisions already made. */
 export interface ProgramCommand {
   /** Absolute path. */
   readonly file: string;
   readonly args: readonly string[];
   /** Variables of the child: `NAME=value`, each name once. */
   readonly env: readonly string[];
-  /** Absolute path. */
   readonly directory: string;
   /** Receives output as it arrives. Never blocks: it drops output that it does not keep. */
   readonly onOutput: (stream: 'stdout' | 'stderr', bytes: Buffer) => void;
@@ -74,15 +63,13 @@ export interface ProgramRunner {
   /** First variables of every child's environment. */
   readonly environment: Readonly<Record<string, string>>;
   /**
-   * Resolves with the exit code when the program has ended and closed its outputs; with -1 when a signal ended it. When
-   * the signal aborts, ends the whole tree and then resolves.
-   *
+   * Resolves with the exit code when the program has ended and closed its outputs; -1 when a signal ended it. When the
+   * signal aborts, ends the whole tree first.
    * @throws AgentError `refused`, when it cannot be started.
    */
   run(command: ProgramCommand, signal: AbortSignal): Promise<number>;
 }
 
-/** Unpacks the content of an image into a folder. */
 export interface ImageStore {
   /** @throws AgentError `imageFailed`, `unreachable`. What was unpacked by then stays in the folder. */
   unpack(reference: string, folder: string, signal: AbortSignal): Promise<void>;
@@ -93,7 +80,6 @@ export interface Secret {
   readonly uid: string;
   /** Opaque in general, but the agents of Rancher compare it as a number, and so may we. */
   readonly resourceVersion: string;
-  /** Decoded. */
   readonly data: Readonly<Record<string, Buffer>>;
   /** The whole object as received, so that unknown fields survive when it is written back. */
   readonly object: Readonly<Record<string, unknown>>;
@@ -104,15 +90,14 @@ export interface SecretStore {
   /** Time of the last data from the API server; undefined when there was none. Absent: unknown. */
   readonly lastContactAt?: Date | undefined;
   /**
-   * Reports the Secret now and after each change; undefined when it does not exist. Reconnects by itself, with
-   * back-off, and resolves when the signal aborts. Calls `onState` at each change of the connection's state.
+   * Reports the Secret now and after each change; undefined when it does not exist. Reconnects with back-off, and
+   * resolves when the signal aborts. Calls `onState` at each change of the connection's state.
    */
   watch(
     onSecret: (secret: Secret | undefined) => void,
     onState: (state: WatchState) => void,
     signal: AbortSignal,
   ): Promise<void>;
-  /** Reads the Secret from the API server. Undefined when it does not exist. */
   read(signal: AbortSignal): Promise<Secret | undefined>;
   /** Writes these values into the Secret if it still has the resourceVersion of `secret`. Resolves with the new Secret. */
   write(
@@ -122,7 +107,6 @@ export interface SecretStore {
   ): Promise<Secret>;
 }
 
-/** State of the watch. */
 export type WatchState =
   | { readonly kind: 'connected' }
   | { readonly kind: 'waiting'; readonly error: Error; readonly retryAt: Date };

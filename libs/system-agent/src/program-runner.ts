@@ -12,15 +12,13 @@ export interface CommandTrees {
   ): Promise<HostExit>;
 }
 
-/** Exit code, in Go, of a program that the system ended by a signal. */
+/** Go's exit code of a program that was ended by a signal. */
 const BY_SIGNAL = -1;
 
 /**
- * Runs the programs of instructions in process trees of their own. Like the original agent, passes this process's
+ * Runs programs of instructions in process trees of their own. Like the original agent, passes this process's
  * environment to them, including its proxies, because a plan is as trusted as the service.
- *
  * @param commands - Its owner closes it.
- * @param environment - Default: `process.env`.
  */
 export function programRunner(
   commands: CommandTrees,
@@ -49,10 +47,7 @@ function isPath(name: string): boolean {
   return process.platform === 'win32' ? name.toUpperCase() === 'PATH' : name === 'PATH';
 }
 
-/**
- * Parses variables. Leaves out an entry without `=`: no program can read it as a variable, and Node cannot pass it on. On Windows a name may
- * begin with `=`.
- */
+/** Omits an entry without `=`, which Node cannot pass on. On Windows a name may begin with `=`. */
 function variables(entries: readonly string[]): Record<string, string> {
   return Object.fromEntries(
     entries.flatMap((entry) => {

@@ -1,4 +1,4 @@
 import type { BackoffOptions } from '@wins/time';
 
-/** Back-off of a source of plans. With jitter, so that a thousand nodes do not return to one server at once. */
+/** With jitter, so that a thousand nodes do not return to one server at once. */
 export const SOURCE_BACKOFF: BackoffOptions = { initialMs: 1_000, maxMs: 60_000 };

@@ -14,9 +14,9 @@ export interface AgentOptions {
   readonly appliedPlanDirectory: string;
   /** State of the agent: results not yet written to the server, and complete outputs. Private. */
   readonly stateDirectory: string;
-  /** Absent: no local plans. */
+  /** Default: no local plans. */
   readonly localPlanDirectory?: string;
-  /** Absent: no remote plan. */
+  /** Default: no remote plan. */
   readonly secrets?: SecretStore;
   readonly clock: Clock;
   readonly files: PlanFiles;
@@ -25,14 +25,13 @@ export interface AgentOptions {
   readonly programs: ProgramRunner;
   readonly images: ImageStore;
   /**
-   * Resolves once the action is recorded; when it rejects, the action does not happen. Called for up to 100 files
-   * synchronously, before the first of them is changed, so that their records can be flushed together.
+   * Resolves once the action is recorded; a rejection prevents the action. Called for up to 100 files synchronously,
+   * before the first of them is changed, so that their records can be flushed together.
    */
   readonly onAct: (act: AgentAct) => Promise<void>;
   readonly onEvent: (event: AgentEvent) => void;
 }
 
-/** Status of one plan. */
 export interface PlanStatus {
   /** `remote`, or the path of a local plan. */
   readonly source: string;
@@ -56,7 +55,6 @@ export interface AgentStatus {
   readonly silentSince?: Date;
 }
 
-/** A plan that was applied, from the history. */
 export interface AppliedPlan {
   readonly file: string;
   readonly checksum: string;
@@ -68,11 +66,7 @@ export interface SystemAgent {
   status(): AgentStatus;
   /** Newest first. */
   history(): Promise<readonly AppliedPlan[]>;
-  /**
-   * Applies a plan once, like a local plan without a state file.
-   *
-   * @throws AgentError `fileFailed`, `closed`.
-   */
+  /** Applies a plan once, like a local plan without a state file. @throws AgentError `fileFailed`, `closed`. */
   applyOnce(plan: ParsedPlan, signal: AbortSignal): Promise<PassResult>;
   /** Ends running instructions with their trees and stops. Idempotent; resolves when everything has ended. */
   close(): Promise<void>;

@@ -17,31 +17,24 @@ import {
 import { decodeAnyway, readBytes, unlessNotFound } from '@wins/trusted-files';
 import type { Judge } from './node-task.js';
 
-/** Dependencies of a request to a server. */
 export interface Asker {
   readonly settings: RancherSettings;
-  /** Time limit for an answer of the server. */
   readonly timeoutMs: number;
-  /** Skips requests with side effects, because the registration of a node creates a machine on the server. */
+  /** Skips the registration, which creates a machine on the server. */
   readonly isDryRun: boolean;
   /** Existing connection info of the node, used when the server is not queried. */
   readonly known: string | undefined;
-  /** Receives the facts that are known before the node is registered; rejects to stop the registration. */
+  /** Receives the facts known before the registration; rejects to prevent it. */
   readonly judge: Judge;
 }
 
-/** The part of the desired state that concerns a server. */
 export type AskedWish = ServerWish &
   Partial<
     Pick<EnvironmentWish, 'isWorker' | 'labels' | 'taints' | 'nodeName'> &
       Pick<EnvironmentWish, 'address' | 'internalAddress'>
   >;
 
-/**
- * Judges the server and registers this node with it. The node itself is not changed.
- *
- * @throws NetError, RancherError
- */
+/** Judges the server and registers this node with it. The node itself is not changed. @throws NetError, RancherError */
 export async function askServer(
   wish: AskedWish & { readonly server: string; readonly token: Secret },
   nodeId: string,
@@ -70,7 +63,7 @@ export async function askServer(
 
 const MAX_BYTES = 1024 * 1024;
 
-/** Reads the id in a file; undefined for an id that no server accepts. */
+/** Undefined for an id that no server accepts. */
 export async function readNodeId(file: string): Promise<string | undefined> {
   const text = await readIfThere(file);
   const verdict = text === undefined ? undefined : judgeNodeId(text);
@@ -78,10 +71,8 @@ export async function readNodeId(file: string): Promise<string | undefined> {
 }
 
 /**
- * Returns the id of this node: the id in its file, the given id, the id from before an undone installation, or a new one.
- *
- * @throws InstallError `refused` when the file has a different valid id than the given one, because the server knows the node by the id in
- * the file.
+ * Returns the id in the file, the given id, the id from before an undone installation, or a new one.
+ * @throws InstallError `refused` for another valid id in the file, by which the server knows the node.
  */
 export async function findNodeId(
   file: string,
@@ -98,7 +89,6 @@ export async function findNodeId(
   );
 }
 
-/** Reads a file of the node; undefined when it does not exist. */
 export async function readIfThere(file: string): Promise<string | undefined> {
   const bytes = await readBytes(file, { maxBytes: MAX_BYTES }).catch(unlessNotFound);
   return bytes && decodeAnyway(bytes);

@@ -5,8 +5,8 @@ import path from 'node:path';
 import { readIfThere, readNodeId } from './ask-server.js';
 
 /**
- * File with the values that this node sent when it joined, stored as variables so that one parser handles both. The token is not included.
- * The file lies in the agent's folder and is removed with it.
+ * File with the values of the last join, except the token, as variables for the same parser. Removed with the agent's
+ * folder.
  */
 const FILE = 'joined.json';
 const NAMES = [
@@ -23,7 +23,7 @@ const NAMES = [
 
 type Joined = Readonly<Partial<Record<(typeof NAMES)[number], string>>>;
 
-/** Stores the values of the join; an unchanged file is not rewritten. @throws TrustedFileError */
+/** @throws TrustedFileError */
 export async function rememberJoined(
   { appliedFolder }: InstallPlaces,
   wish: EnvironmentWish,
@@ -46,8 +46,7 @@ export async function rememberJoined(
 
 /**
  * Returns the environment for a node that joins again: the values of its last join, unless a new value is given.
- *
- * @throws InstallError `refused` when the node has not joined, or the values of its last join were not kept.
+ * @throws InstallError `refused` when the node has not joined, or its values were not kept.
  */
 export async function joinedEnvironment(
   { appliedFolder, nodeId }: InstallPlaces,

@@ -10,8 +10,8 @@ const LIMIT_MS = 5_000;
 const OTHER = '0'.repeat(64);
 
 /**
- * Returns the digests, by path, of the config and the program that the daemon runs with, as the daemon reports them; undefined when no
- * daemon runs, or one that does not report them, such as a Go release.
+ * Returns the digests, by path, of config and program as the daemon reports them; undefined without a daemon, or for
+ * one that does not report them, such as a Go release.
  */
 export async function loadedFiles({
   upgrade,
@@ -29,7 +29,7 @@ export async function loadedFiles({
   const signal = AbortSignal.timeout(LIMIT_MS);
   try {
     const config = await admin.config.describe({ signal }).catch((error: unknown) => {
-      // A daemon of an earlier release has no administrators' pipe and reports the digests on its main pipe.
+      // An earlier release has no administrators' pipe.
       if (isAbsent(error)) return client.config.describe({ signal });
       throw error;
     });
@@ -37,7 +37,7 @@ export async function loadedFiles({
     if (config.sha256 !== '') loaded.set(path.resolve(config.file), config.sha256);
     const { checksum: sha1 } = await client.info({ signal });
     const program = status.command.imagePath;
-    // A renamed or removed program is planned like an absent one.
+    // A missing program is planned like an absent one.
     const found = await hashFile(program, ['sha1', 'sha256'], { followLinks: true }).catch(
       () => undefined,
     );

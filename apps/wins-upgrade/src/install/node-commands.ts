@@ -35,14 +35,12 @@ import {
 import { reportNode, type NodeOptions } from './report-node.js';
 import { winHttpProxyOf } from './win-http-proxy.js';
 
-/** Options of `wins install`. */
 export interface InstallOptions extends NodeOptions {
   readonly adopt: boolean;
   readonly 'allow-downgrade': boolean;
   readonly 'delayed-start': boolean;
 }
 
-/** Options of `wins join`. */
 export interface JoinOptions extends Omit<InstallOptions, 'adopt'>, ServerOptions {
   readonly again: boolean;
   readonly server?: string | undefined;
@@ -59,20 +57,17 @@ export interface JoinOptions extends Omit<InstallOptions, 'adopt'>, ServerOption
   readonly 'winhttp-proxy': boolean;
 }
 
-/** Options for requests to a server. */
 export interface ServerOptions {
   readonly 'allow-http': boolean;
   readonly timeout?: number | undefined;
 }
 
-/** Options of `wins uninstall`. */
 export interface UninstallOptions extends NodeOptions {
   readonly adopt: boolean;
   readonly 'keep-data': boolean;
   readonly force: boolean;
 }
 
-/** Options of `wins suc`. */
 export interface SucCommandOptions extends NodeOptions, ServerOptions {
   readonly 'rancher-compatible': boolean;
 }
@@ -195,8 +190,8 @@ export const runSuc: CommandHandler<SucCommandOptions> = (options, surroundings)
 const LOCAL = { CATTLE_REMOTE_ENABLED: 'false', CATTLE_LOCAL_ENABLED: 'true' };
 const SERVER_MS = 900_000;
 /**
- * Time limit for the server. The controller ends a job after 600 s; three requests, the stop, the start and the proof fit into that time,
- * so that a failure is still reported.
+ * The controller ends a job after 600 s; three requests, the stop, the start and the proof must fit into that time, so
+ * that a failure is still reported.
  */
 const JOB_SERVER_MS = 150_000;
 const MAX_TOKEN_BYTES = 16 * 1024;
@@ -212,7 +207,7 @@ function nodeOf({ wait, debug }: NodeOptions, places: InstallPlaces): Promise<No
   return composeNode(places, { waitMs: wait, log });
 }
 
-/** Refuses to continue on a node that follows a server, because the node would be cut off from it. @throws InstallError `refused`. */
+/** Refuses a node that follows a server, because it would be cut off. @throws InstallError `refused`. */
 async function requireNoServer({ nodeId, connectionInfo }: InstallPlaces): Promise<void> {
   const isJoined =
     (await readNodeId(nodeId)) !== undefined && (await readIfThere(connectionInfo)) !== undefined;
@@ -223,9 +218,7 @@ async function requireNoServer({ nodeId, connectionInfo }: InstallPlaces): Promi
 }
 
 /**
- * Stages this program for the installation if it is signed by a certificate from the node's config. The installed program is checked
- * against the digest of the staged one.
- *
+ * Stages this program if a certificate of the node's config signed it. The digest of the installed copy is checked.
  * @throws InstallError `refused`.
  */
 async function ownProgram({ upgrade, signers }: NodeParts): Promise<StagedProgram> {
@@ -246,7 +239,6 @@ function requireDigest(found: string, wanted: string | undefined): void {
   throw new InstallError('refused', message);
 }
 
-/** Sends the request to the server, if there is one. */
 async function ask(
   { wish, nodeId, places }: { wish: AskedWish; nodeId: string; places: InstallPlaces },
   { 'allow-http': allowHttp, timeout, quiet }: ServerOptions & NodeOptions,
@@ -266,9 +258,7 @@ async function ask(
 }
 
 /**
- * Reads the token from a file and trims surrounding blanks and line breaks. The token is not a command-line argument, because every process
- * of the system can read those.
- *
+ * Reads the token from a file, because every process can read command lines. Trims blanks and line breaks.
  * @throws InstallError `usage`.
  */
 async function readToken(file: string): Promise<string> {

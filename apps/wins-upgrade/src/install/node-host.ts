@@ -18,10 +18,8 @@ import type { NodeLock } from './node-lock.js';
 import { proveService, type NodeParts, type Proof } from './node-parts.js';
 
 /**
- * Adapts a node for an installation: its program is replaced as `wins up` does it, under the same lock.
- *
- * @param lock - Must be held.
- * @param more - Proofs that the daemon must give in addition to serving.
+ * Adapts a node for an installation: replaces its program as `wins up` does, under the same lock, which must be held.
+ * @param more - Further proofs that the daemon must give.
  */
 export function nodeHost(parts: NodeParts, lock: NodeLock, more: readonly Proof[]): NodeHost {
   const { system, upgrade } = parts;
@@ -39,7 +37,7 @@ export function nodeHost(parts: NodeParts, lock: NodeLock, more: readonly Proof[
       )?.imagePath,
     versionOf: async (program) => {
       try {
-        // A program that others could have changed is not run, particularly not with the privileges of this account.
+        // A program that others could have changed is not run with the privileges of this account.
         requireTrustedFolder(upgrade, path.dirname(program));
         return await askVersion(program, runMs);
       } catch (error) {
@@ -68,7 +66,7 @@ export function nodeHost(parts: NodeParts, lock: NodeLock, more: readonly Proof[
   };
 }
 
-/** Returns the file operations; removing a program also removes the upgrade files beside it. */
+/** Also removes the upgrade files beside a removed program. */
 function withUpgrades({ places, system }: NodeParts, lock: NodeLock): Room<'file'> {
   const { file } = system.rooms;
   return {

@@ -1,7 +1,7 @@
 import { enterPrivateFolder, findPlaces, type UpgradeLock } from '@wins/service-upgrade';
 import type { NodeParts } from './node-parts.js';
 
-/** Lock for changes to this node. Combines the lock of the node with the lock of `wins up` when there is a service. */
+/** Combines the lock of the node with that of `wins up` when there is a service. */
 export class NodeLock {
   readonly name = 'this node';
   readonly #parts: NodeParts;
@@ -11,7 +11,7 @@ export class NodeLock {
     this.#parts = parts;
   }
 
-  /** Acquires both locks; undefined while another process holds one of them. */
+  /** Undefined while another process holds one of the locks. */
   readonly lock = async (): Promise<UpgradeLock | undefined> => {
     const { lockNode, upgrade } = this.#parts;
     const ofNode = await lockNode();
@@ -32,7 +32,6 @@ export class NodeLock {
     return undefined;
   };
 
-  /** Acquires the lock that `wins up` uses. */
   async #lockProgram(): Promise<UpgradeLock | undefined> {
     const { upgrade } = this.#parts;
     const lock = await upgrade.service.lock();
@@ -52,7 +51,9 @@ export class NodeLock {
     }
   }
 
-  /** Releases the lock of `wins up`, whose file would block the removal of the program. From then on the lock of the node suffices. */
+  /**
+   * Releases the lock of `wins up`, whose file blocks the removal of the program. The lock of the node suffices then.
+   */
   async letGoOfProgram(): Promise<void> {
     await this.#ofProgram?.close();
     this.#ofProgram = undefined;

@@ -12,35 +12,31 @@ import { messageOf } from '@wins/base';
 import { setTimeout as delay } from 'node:timers/promises';
 import { daemonClient, type DialPipe } from '../daemon-client.js';
 
-/** Dependencies for the installation of a node and the replacement of its daemon. */
 export interface NodeParts {
   readonly places: InstallPlaces;
   /** Has no `signers`, because a program that is put back is not judged. */
   readonly upgrade: UpgradeContext;
   /** Certificates that must have signed an installed program. */
   readonly signers: SignersOf;
-  /** Connects to a pipe only if the service serves it. Absent: accepts any server, because the owner of the socket file vouches for it. */
+  /** Connects only to the service. Default: any server, because the owner of the socket file vouches for it. */
   readonly dialOf?: DialPipe;
-  /** Dependencies of an installation, except those that {@link nodeHost} adds. */
   readonly system: Pick<NodeHost, 'platform' | 'rooms' | 'strangersIn' | 'isBeingRemoved'>;
-  /** Lock for a node that may have no service yet; the lock of an upgrade lies beside a program. */
+  /** Lock for a node without a service; the lock of an upgrade is beside a program. */
   readonly lockNode: () => Promise<UpgradeLock | undefined>;
 }
 
-/** Node, and the dependencies that an upgrade of its program takes from the system. */
 export type NodeOfSystem = Omit<NodeParts, 'upgrade' | 'signers'> & {
   readonly upgrade: SystemParts;
 };
 
-/** Proves that a started daemon serves before an installation counts. Resolves with undefined on success, else with the finding. */
+/** Proves that a started daemon serves; resolves with the finding when it does not. */
 export type Proof = (pipe: string, limitMs: number) => Promise<string | undefined>;
 
 const LOOK_EVERY_MS = 100;
 const ONE_ANSWER_MS = 5_000;
-/** Minimum time for a last attempt; a shorter attempt would report a time-out instead of the real cause. */
+/** A shorter last attempt would report a time-out instead of the real cause. */
 const SHORTEST_MS = 500;
 
-/** Polls the daemon of the service until all proofs succeed. */
 export async function proveService(
   { service, pipeOf, probe, waitMs }: UpgradeContext,
   more: readonly Proof[],
@@ -82,12 +78,12 @@ async function firstLack(more: readonly Proof[], pipe: string, limitMs: number) 
   return undefined;
 }
 
-/** Returns the proof that the daemon's agent has reached its server. The state of the plans does not affect an installation. */
+/** Proves that the daemon's agent has reached its server, whatever the state of the plans. */
 export function agentProof({ dialOf }: Pick<NodeParts, 'dialOf'>): Proof {
   return async (pipe, limitMs) => {
     await using client = daemonClient(pipe, limitMs, { clientName: 'wins-install', dialOf });
     try {
-      // Every client may read the daemon's health. Details of plans are readable only in session 0 of a desktop system.
+      // Every client may read the health; plans only session 0 of a desktop system.
       const asked = { service: 'wins.PlanService.Server' };
       const signal = AbortSignal.timeout(limitMs);
       const { status } = await client.call(healthServiceDefinition.check, asked, { signal });

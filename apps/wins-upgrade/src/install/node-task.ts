@@ -30,7 +30,6 @@ import { nodeHost } from './node-host.js';
 import { NodeLock } from './node-lock.js';
 import type { NodeParts, Proof } from './node-parts.js';
 
-/** Outcome of a command about a node. */
 export interface NodeOutcome {
   readonly outcome:
     | 'adopted'
@@ -45,31 +44,28 @@ export interface NodeOutcome {
   readonly reason: string;
   /** Steps that were done; in a dry run, steps that would be done. */
   readonly steps?: readonly string[];
-  /** Items that remain or could not be removed, each with the reason. */
+  /** Each with the reason. */
   readonly kept?: readonly string[];
   /** Outcome of an earlier, interrupted command. */
   readonly recovered?: 'finished' | 'undone';
-  /** Recovery that the next command performs first. Reported by a dry run, whose steps apply to the node as it is now. */
+  /** The recovery that the next command performs first; the steps of a dry run apply to the present node. */
   readonly pending?: { readonly outcome: 'finished' | 'undone'; readonly steps: readonly string[] };
 }
 
-/** Task that changes a node. */
 export interface NodeTask {
   readonly isDryRun: boolean;
   readonly proofs: readonly Proof[];
   /** Aborts between two steps; completed steps are undone. */
   readonly signal: AbortSignal;
-  /** Called after each completed step. Default: no callback. */
   readonly onStep?: ((step: Step) => void) | undefined;
 }
 
-/** Judges the node by its own files before any request to a server. @throws InstallError `refused`. */
+/** Judges the node before any request to a server. @throws InstallError `refused`. */
 export type Judge = (parts: FetchedParts) => Promise<void>;
 
 /**
- * Brings the node to the desired state; `keep` limits the change to the parts that the request names.
- *
- * @param ask - Sends the request to a server, under the lock, so that two concurrent commands do not both send one. Default: no request.
+ * Brings the node to the desired state; `keep` limits the change to the named parts.
+ * @param ask - Asks a server, under the lock, so that two concurrent commands do not both ask.
  */
 export function changeNode(
   node: NodeParts,
@@ -111,21 +107,18 @@ export function changeNode(
 }
 
 /**
- * Removes parts that daemons create on a node, as their config describes. Each function resolves with the reason when something remains.
+ * Removes parts that daemons create, by their config. Each function resolves with the reason when something remains.
  */
 export interface OfDaemon {
-  /** Removes the csi-proxy of a daemon with this config; for an adopted installation, also the csi-proxy that the original installed. */
+  /** For an adopted installation, also removes the csi-proxy of the original. */
   readonly removeCsiProxy: (configFile: string, isAdopted: boolean) => Promise<string | undefined>;
-  /** Ends detached runs of the daemon with this config. */
   readonly endLastingRuns: (
     configFile: string,
     keepsOutput: boolean,
   ) => Promise<string | undefined>;
-  /** Removes the routes and the container network of a daemon with this config. */
   readonly removeNetwork: (configFile: string) => Promise<string | undefined>;
 }
 
-/** Removes the installation, after adopting it if necessary. */
 export function removeNode(
   node: NodeParts,
   wish: Pick<InstallWish, 'places' | 'service'>,
@@ -134,7 +127,7 @@ export function removeNode(
 ): Promise<NodeOutcome> {
   return withNode(node, task, async (context) => {
     if (how.adopts) {
-      // If nothing can be adopted, there may be nothing to remove, which is the requested state.
+      // Nothing to adopt may mean nothing to remove, which is the requested state.
       const taken = planAdopt(await readFacts(context, wish), wish);
       if (taken.kind === 'adopt' && task.isDryRun)
         return { outcome: 'planned', reason: 'the manifest', steps: describePlan(taken) };
@@ -154,11 +147,11 @@ export function removeNode(
     const { config } = wish.places;
     const running = await stopDaemon(context, plan.steps);
     const csiProxy = running ?? (await how.removeCsiProxy(config, isAdopted).catch(messageOf));
-    // Ends the runs before their program is removed, because some systems cannot remove a running program.
+    // Some systems cannot remove a running program.
     const runs =
       running ?? (await how.endLastingRuns(config, how.keepsData === true).catch(messageOf));
     const network = running ?? (await how.removeNetwork(config).catch(messageOf));
-    // Removes these files because they may contain secrets, as the config does.
+    // They may contain secrets, as the config does.
     if (how.keepsData !== true) {
       await forgetLastGood(wish.places.config);
       await forgetReplaced(wish.places.config);
@@ -179,9 +172,7 @@ export function removeNode(
 }
 
 /**
- * Stops the daemon if these steps do, because a running daemon would re-create the files that it keeps.
- *
- * @returns Why some of its files remain.
+ * Stops the daemon if these steps do, because it would re-create its files. Resolves with the reason why they remain.
  */
 async function stopDaemon({ host }: InstallContext, steps: readonly Step[]) {
   try {
@@ -194,7 +185,6 @@ async function stopDaemon({ host }: InstallContext, steps: readonly Step[]) {
   }
 }
 
-/** Adopts the installation of another program; only the manifest changes. */
 export function adoptNode(
   node: NodeParts,
   wish: InstallWish,
@@ -214,7 +204,7 @@ function withoutSteps({ kind, reason }: NothingToDo | Refusal): NodeOutcome {
   return { outcome: kind === 'refusal' ? 'refused' : 'nothing', reason };
 }
 
-/** Runs a task under the lock that `wins up` also takes, after completing an interrupted command. A dry run does neither. */
+/** Takes the lock of `wins up` and completes an interrupted command first. A dry run does neither. */
 async function withNode(
   node: NodeParts,
   { proofs, signal, isDryRun, onStep }: NodeTask,

@@ -14,7 +14,7 @@ const EXIT_OF: Readonly<Record<NodeOutcome['outcome'], number>> = {
 const EXIT_OF_INSTALL: Readonly<Partial<Record<InstallErrorCode, number>>> = {
   ...{ usage, refused, busy },
 };
-/** Errors caused by a wrong server or wrong parameters; a retry would fail in the same way. */
+/** Errors that a retry would repeat. */
 const REFUSED: ReadonlySet<string> = new Set<RancherErrorCode>([
   ...([
     'untrusted',
@@ -26,7 +26,6 @@ const REFUSED: ReadonlySet<string> = new Set<RancherErrorCode>([
   ...(['redirectRefused', 'digestMismatch', 'unknownAuthority', 'otherHost'] as const),
 ]);
 
-/** Options of all commands that manage a node. */
 export interface NodeOptions {
   readonly 'dry-run': boolean;
   readonly wait?: number | undefined;
@@ -35,7 +34,6 @@ export interface NodeOptions {
   readonly debug?: boolean | undefined;
 }
 
-/** Runs a command for a node, reports the outcome, and returns the exit code. */
 export async function reportNode(
   options: NodeOptions,
   { show }: CommandSurroundings,

@@ -1,8 +1,8 @@
 import type { EnvironmentWish, WinHttpProxy } from '@wins/installation';
 
 /**
- * Returns the WinHTTP proxy for the proxies of the environment, without user and password, because every program of the machine could read
- * them. Undefined when there is no proxy for HTTPS or its address cannot be parsed.
+ * Returns the proxy without user and password, because every program of the machine can read it. Undefined without an
+ * HTTPS proxy or for an invalid address.
  */
 export function winHttpProxyOf(proxies: EnvironmentWish['proxies']): WinHttpProxy | undefined {
   const text = (proxies['HTTPS_PROXY'] ?? proxies['HTTP_PROXY'])?.reveal();

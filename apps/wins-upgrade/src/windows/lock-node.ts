@@ -7,9 +7,8 @@ import { rmdir, unlink } from 'node:fs/promises';
 import path from 'node:path';
 
 /**
- * Locks a file in its own private folder, which exists only while the lock is held. The folder lies in a system folder, because beside a
- * program that is not installed yet, its parent folders would be created with access for everyone.
- *
+ * Locks a file in its own private folder, which exists only while the lock is held. Not beside a program that is not
+ * installed yet, because its parents would be created with access for everyone.
  * @returns Undefined while another process holds the lock.
  * @throws UpgradeError `refused` when others can use the folder.
  */
@@ -25,7 +24,7 @@ export async function lockNode(
     held && {
       close: async () => {
         held.close();
-        // Another process may have locked the file meanwhile; that process removes it.
+        // Another process that has the lock meanwhile removes it.
         await unlessTaken(() => unlink(file));
         await unlessTaken(() => rmdir(folder));
       },
@@ -33,7 +32,7 @@ export async function lockNode(
   );
 }
 
-/** Opens the lock file. The previous holder may remove the folder at the same time. */
+/** The previous holder may remove the folder at the same time. */
 function takeFile(file: string): ReturnType<typeof lockFile> {
   try {
     return lockFile(file);

@@ -24,11 +24,10 @@ import {
 } from '@wins/service-upgrade';
 import { SERVICE_NAME } from '@wins/base';
 
-/** Time limit for the exit of a process that reported a stop or was killed; it normally exits much sooner. */
+/** For a process that reported a stop or was killed. */
 const END_MS = 10_000;
 const REGISTER_MS = 30_000;
 
-/** Windows service of the daemon. */
 export class WindowsServiceControl implements ServiceControl {
   readonly #services = serviceControlManager();
   readonly #upgrade: Pick<UpgradeContext, 'effects' | 'host'>;
@@ -112,12 +111,10 @@ export class WindowsServiceControl implements ServiceControl {
     );
   }
 
-  /**
-   * Locks a file that only administrators can lock. Any process could claim a name in the system's own name space and so block upgrades.
-   */
+  /** Locks a file of administrators, because any process could claim a system-wide name and so block upgrades. */
   async lock(): Promise<UpgradeLock | undefined> {
     const { folder, lock } = await findPlaces(this);
-    // When others can use the folder, this is a refusal and not a failure of the service manager.
+    // A refusal when others can use the folder, not a failure of the service manager.
     await ensurePrivateFolder(this.#upgrade, folder);
     const held = await this.#upgrade.effects.once('lock', () =>
       this.#attempt('lock', () => lockFile(lock)),
@@ -132,7 +129,7 @@ export class WindowsServiceControl implements ServiceControl {
     );
   }
 
-  /** Runs the program with its own registration command, because the program knows its service name, restart policy and log location. */
+  /** Uses the program's own command, which knows its service name, restart policy and log location. */
   async #register({ imagePath, args }: ServiceCommand): Promise<void> {
     if (this.name !== SERVICE_NAME)
       throw this.#failure('register', `it does not exist; only ${SERVICE_NAME} can be created`);

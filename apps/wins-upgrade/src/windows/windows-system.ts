@@ -9,7 +9,6 @@ import { lockNode } from './lock-node.js';
 import { WindowsServiceControl } from './windows-service-control.js';
 import { createWindowsUpgradeHost } from './windows-upgrade-host.js';
 
-/** Creates the Windows-specific dependencies of an upgrade. */
 export function upgradeParts(
   name: string = SERVICE_NAME,
   effects: Effects,
@@ -23,7 +22,6 @@ export function upgradeParts(
   };
 }
 
-/** Creates the Windows-specific dependencies of an installation. */
 export function nodeParts(places: InstallPlaces, effects: Effects): NodeOfSystem {
   const upgrade = upgradeParts(SERVICE_NAME, effects, places.program);
   return {
@@ -34,10 +32,7 @@ export function nodeParts(places: InstallPlaces, effects: Effects): NodeOfSystem
   };
 }
 
-/**
- * Returns a function that connects to the pipe of a service. Only the service or a privileged account is accepted as its server, because
- * any process could have claimed the pipe's name first.
- */
+/** Accepts only the service or a privileged account as server, because any process could claim the pipe's name. */
 function dialService(name: string): DialPipe {
   const security = securedPipeClient({ service: name });
   return (pipe) => () => connectPipe(pipe, { security });

@@ -2,14 +2,13 @@ import { TrustedFileError, type Distrust } from '@wins/trusted-files';
 import { itemId, type Item, type StateOf } from '../item/item.js';
 import type { Manifest } from '../manifest/manifest.js';
 
-/** Facts that decide whether a folder may be used. */
 export interface FolderFacts {
   /**
-   * Reason why other users could change the content of the folder. Undefined when they cannot, and when the folder is missing and its
-   * parent is safe.
+   * Reason why others could change the folder. Undefined when they cannot, also for a missing folder with a safe
+   * parent.
    */
   readonly distrust?: Distrust | undefined;
-  /** Paths in the folder that other users made or can change; listed only when the folder itself is not trusted. */
+  /** Paths that others made or can change; listed only for an untrusted folder. */
   readonly strangers: readonly string[];
 }
 
@@ -20,7 +19,6 @@ export interface NodeFacts {
   readonly states: ReadonlyMap<string, StateOf>;
   /** By path: folders, and files to be read that other users can change. */
   readonly folders: ReadonlyMap<string, FolderFacts>;
-  /** The program that the service runs. */
   readonly program?: { readonly path: string; readonly version?: string | undefined } | undefined;
   readonly isServiceBeingRemoved: boolean;
   /** Bytes of the config, because editors save it in several encodings. */
@@ -28,18 +26,18 @@ export interface NodeFacts {
   readonly nodeId?: string | undefined;
   readonly manifest?: Manifest | undefined;
   /**
-   * Digests of the files that the running daemon has read, by path, as far as the daemon reports them. A file that differs now requires a
-   * restart even if no step changes it.
+   * Digests by path of the files that the running daemon has read, if it reports them. A file that differs now
+   * requires a restart.
    */
   readonly loaded?: ReadonlyMap<string, string> | undefined;
 }
 
-/** Returns the recorded state of an item; undefined when it is absent. */
+/** Undefined when the item is absent. */
 export function stateIn<I extends Item>(facts: NodeFacts, item: I): StateOf<I['kind']> | undefined {
   return facts.states.get(itemId(item)) as StateOf<I['kind']> | undefined;
 }
 
-/** Returns the judgement of a path; undefined for a path that does not exist. */
+/** Undefined for a path that does not exist. */
 export function distrustOf(judge: () => Distrust | undefined): Distrust | undefined {
   try {
     return judge();

@@ -11,9 +11,7 @@ import { isListAlone } from '../plan/refuse-install.js';
 import { distrustOf, type FolderFacts, type NodeFacts } from './node-facts.js';
 
 /**
- * Reads the state of all items in the desired installation or in the manifest. Changes nothing.
- *
- * @param loaded - See {@link NodeFacts.loaded}.
+ * Reads the state of all items in the desired installation or the manifest. Changes nothing.
  * @throws InstallError `unreadable`, `refused`: an existing item was not made by this program, or cannot be inspected.
  */
 export async function readFacts(

@@ -6,12 +6,12 @@ const presence = z.literal('present');
 const at = <K extends string, S extends z.ZodRawShape>(kind: K, names: S) =>
   z.strictObject({ kind: z.literal(kind), ...names });
 /**
- * Access to a file or folder: `private` (administrators and this account), `readable` (everyone may read it), `executable` (everyone may
- * read and run it), or another state as the host describes it: SDDL on Windows, mode and owner elsewhere.
+ * Access to a file or folder: `private` (administrators and this account), `readable`, `executable` (by everyone), or
+ * as the host describes it: SDDL on Windows, mode and owner elsewhere.
  */
 const access = text;
 
-/** The kinds of items that an installation makes: the schemas of their names and of their states, as stored in journal and manifest. */
+/** Kinds of items: the schemas of their names and states, as in journal and manifest. */
 export const KINDS = {
   /** `isData`: the whole content of the folder belongs to wins, and is removed with it. */
   folder: [
@@ -21,13 +21,12 @@ export const KINDS = {
   file: [at('file', { path: text }), z.strictObject({ sha256: digest, access })],
   /** The program that a service runs, a file that the upgrade of the service replaces. */
   program: [at('program', { path: text }), z.strictObject({ sha256: digest })],
-  /** An element of the machine's PATH. */
   pathElement: [at('pathElement', { path: text }), presence],
   /** A certificate in the machine's root store, by the SHA-256 of its DER form. */
   certificate: [at('certificate', { sha256: digest }), presence],
   winHttpProxy: [at('winHttpProxy', {}), z.strictObject({ proxy: text, bypass: text })],
   eventSource: [at('eventSource', { name: text }), presence],
-  /** The command line as the service manager stores it. */
+  /** The form that the service manager stores. */
   service: [
     at('service', { name: text }),
     z.strictObject({
@@ -39,30 +38,26 @@ export const KINDS = {
   variable: [at('variable', { service: text, name: text }), z.strictObject({ sha256: digest })],
   /** A dependency: the service starts only after another one. */
   dependency: [at('dependency', { service: text, on: text }), presence],
-  /** The running state of a service. */
   running: [at('running', { service: text }), presence],
 } as const;
 
-/** Name of a kind of {@link Item}. */
 export type ItemKind = keyof typeof KINDS;
 
-/** One item of a node. */
 export type Item<K extends ItemKind = ItemKind> = {
   [Kind in K]: Readonly<z.infer<(typeof KINDS)[Kind][0]>>;
 }[K];
 
-/** State of a present item; an absent item has none. */
+/** An absent item has none. */
 export type StateOf<K extends ItemKind = ItemKind> = {
   [Kind in K]: Readonly<z.infer<(typeof KINDS)[Kind][1]>>;
 }[K];
 
-/** Returns the name of an item for comparison: equal names mean the same item. Windows paths are compared without letter case. */
+/** Equal for the same item: Windows paths are compared without letter case. */
 export function itemId(item: Item): string {
   const name = itemName(item);
   return 'path' in item && /^[A-Za-z]:\\/.test(item.path) ? name.toLowerCase() : name;
 }
 
-/** Returns the name of an item for people, on one line. */
 export function itemName(item: Item): string {
   const { kind, path, sha256, service, name, on } = item as Partial<Record<string, string>>;
   return [kind, path, sha256, service, name, on].filter((word) => word !== undefined).join(' ');

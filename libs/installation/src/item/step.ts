@@ -3,10 +3,8 @@ import * as z from 'zod';
 import { itemName, KINDS, type Item, type StateOf } from './item.js';
 
 /**
- * One change of the node, as data: an item, its previous state and its new state; undefined means absent.
- *
- * The step is done when the item has the state `to`. Writing `to` does it, and writing `from` undoes it. Values that may be secret are
- * digests, so that a journal may contain the step.
+ * One change of the node, as data: an item, its previous and its new state; undefined means absent. Writing `to` does
+ * the step, writing `from` undoes it. Values that may be secret are digests.
  */
 export interface Step {
   readonly item: Item;
@@ -20,18 +18,13 @@ const STEP_SCHEMA = z.union(
   ),
 ) as unknown as z.ZodType<Step>;
 
-/** The steps in a journal or manifest, at most 1000; each state matches the kind of its item. */
 export const STEPS_SCHEMA = z.array(STEP_SCHEMA).max(1000);
 
-/** Builds a step; absent states are omitted. */
 export function stepOf(item: Item, from: StateOf | undefined, to: StateOf | undefined): Step {
   return { item, ...(from !== undefined && { from }), ...(to !== undefined && { to }) };
 }
 
-/**
- * Whether two states of one item are equal; undefined means absent. Quotes of a command line are ignored, because an upgrade of the program
- * writes the same words with its own quotes.
- */
+/** Ignores quotes of a command line, because an upgrade of the program writes its own. */
 export function isSameState(a: StateOf | undefined, b: StateOf | undefined): boolean {
   return isDeepStrictEqual(plain(a), plain(b));
 }
@@ -41,14 +34,14 @@ function plain(state: StateOf | undefined): StateOf | undefined {
   return { ...state, command: state.command.replaceAll('"', '') };
 }
 
-/** Returns the digest of the content of a state; undefined for a state without content. */
+/** Undefined for a state without content. */
 export function contentOf(item: Item, state: StateOf | undefined): string | undefined {
   if (state === undefined) return undefined;
   if (item.kind === 'certificate') return item.sha256;
   return typeof state === 'object' && 'sha256' in state ? state.sha256 : undefined;
 }
 
-/** Describes a step in one line for people, without secrets. */
+/** Without secrets. */
 export function describeStep({ item, from, to }: Step): string {
   if (item.kind === 'running') return `${to === undefined ? 'stop' : 'start'} ${item.service}`;
   const verb = to === undefined ? 'remove' : from === undefined ? 'make' : 'change';

@@ -33,12 +33,11 @@ const PRIVATE = 0o600;
 const MAX_BYTES = 16 * 1024 * 1024;
 /** Limit of the first line, so that the other lines of a journal still fit. */
 const MAX_FIRST_BYTES = MAX_BYTES / 2;
-/** Larger than any program or other content. */
 const MAX_CONTENT_BYTES = 512 * 1024 * 1024;
 
 /**
- * The private folder of an installation: the manifest, the journal of the installation in progress, and the content for the digests in its
- * steps until the installation is recorded.
+ * The private folder of an installation: manifest, journal, and until it is recorded the content for the digests in
+ * its steps.
  */
 export class InstallFiles {
   readonly #context: InstallContext;
@@ -59,7 +58,7 @@ export class InstallFiles {
     return existsSync(this.#folder);
   }
 
-  /** Creates the folder, accessible to administrators only. @throws InstallError `refused`. */
+  /** @throws InstallError `refused`. */
   async ensureFolder(): Promise<void> {
     const { trust } = this.#context.host;
     try {
@@ -77,7 +76,7 @@ export class InstallFiles {
     if (distrust !== undefined) throw untrusted(this.#folder, distrust);
   }
 
-  /** Removes the folder unless something is installed. */
+  /** Unless something is installed. */
   async removeFolder(): Promise<void> {
     if (existsSync(this.#manifest)) return;
     await this.#act('remove state folder', () =>
@@ -86,9 +85,8 @@ export class InstallFiles {
   }
 
   /**
-   * Reads the manifest of this node; undefined when nothing is installed.
-   *
-   * @throws InstallError `unreadable`; `refused` when other users could have written the manifest.
+   * Undefined when nothing is installed. @throws InstallError `unreadable`; `refused` when others could have written
+   * it.
    */
   async readManifest(): Promise<Manifest | undefined> {
     const file = this.#manifest;
@@ -101,7 +99,7 @@ export class InstallFiles {
     throw new InstallError('unreadable', `cannot read ${file}: ${found}`);
   }
 
-  /** Replaces the manifest durably and atomically; undefined removes it. */
+  /** Undefined removes the manifest. */
   async writeManifest(manifest: Manifest | undefined): Promise<void> {
     await this.#act('write manifest', async () => {
       if (manifest !== undefined) return replaceOwn(this.#manifest, manifestText(manifest));
@@ -109,15 +107,14 @@ export class InstallFiles {
     });
   }
 
-  /** @throws InstallError `refused` when the journal and manifest of an installation could not be read again. */
+  /** @throws InstallError `refused` when journal or manifest could not be read again. */
   requireReadable(steps: readonly Step[], isProved: boolean, merged: Manifest): void {
     journalHeader(steps, isProved);
     manifestText(merged);
   }
 
   /**
-   * Reads the journal; undefined when no installation is in progress. An incomplete last line is ignored, because its action never began.
-   *
+   * Undefined when no installation is in progress. Ignores an incomplete last line, whose action never began.
    * @throws InstallError `unreadable`
    */
   async readJournal(): Promise<JournalRecord | undefined> {
@@ -135,18 +132,17 @@ export class InstallFiles {
     throw new InstallError('unreadable', `cannot read ${this.#journal}: ${found}`);
   }
 
-  /** Starts a journal with the list of its steps. */
   async beginJournal(steps: readonly Step[], isProved: boolean): Promise<void> {
     const text = journalHeader(steps, isProved);
     await this.#act('begin journal', () => replaceOwn(this.#journal, text));
   }
 
-  /** Appends a line before the next action; resolves when it is on disk. */
+  /** Resolves when the line is on disk, before the next action. */
   async addToJournal(line: JournalLine): Promise<void> {
     await this.#act(`journal ${JSON.stringify(line)}`, async () => {
       const handle = await open(this.#journal, 'r+');
       try {
-        // Appends after the last complete line; overwrites the remains of a line that a crash left.
+        // Overwrites the remains of a line that a crash left.
         const text = await handle.readFile();
         const end = text.lastIndexOf(0x0a) + 1;
         await handle.truncate(end);
@@ -164,12 +160,11 @@ export class InstallFiles {
     await this.#act('end journal', () => unlink(this.#journal));
   }
 
-  /** Returns the path of the content with a digest, whether or not it exists. */
   contentPath(sha256: string): string {
     return path.join(this.#contents, sha256);
   }
 
-  /** Stores new content under its digest, durably. @throws InstallError `changed` when the content has another digest. */
+  /** @throws InstallError `changed` when the content has another digest. */
   async putContent(sha256: string, content: Content): Promise<void> {
     const target = this.contentPath(sha256);
     await this.#keep(sha256, async (temporary) => {
@@ -187,7 +182,7 @@ export class InstallFiles {
     });
   }
 
-  /** Stores the file that `write` produces. @throws InstallError `changed` when it has another digest. */
+  /** @throws InstallError `changed` when the file that `write` produces has another digest. */
   async keepContent(sha256: string, write: (file: string) => Promise<void>): Promise<void> {
     await this.#keep(sha256, async (temporary) => {
       await write(temporary);
@@ -220,13 +215,13 @@ export class InstallFiles {
   }
 }
 
-/** Reads the text of a file; undefined when it does not exist. @throws TrustedFileError, also above 16 MiB and for a link. */
+/** @throws TrustedFileError, also above 16 MiB and for a link. */
 export async function readIfThere(file: string): Promise<string | undefined> {
   const bytes = await readBytesIfThere(file);
   return bytes && decodeAnyway(bytes);
 }
 
-/** Reads the bytes of a file, like {@link readIfThere}. */
+/** Reads as {@link readIfThere}. */
 export function readBytesIfThere(file: string): Promise<Buffer | undefined> {
   return readBytes(file, { maxBytes: MAX_BYTES }).catch(unlessNotFound);
 }
@@ -244,10 +239,7 @@ function manifestText(manifest: Manifest): string {
 }
 
 /**
- * Formats the first JSON line of a journal or manifest. Refuses a value that could not be read again, because no command could then finish
- * or undo the installation.
- *
- * @param what - The operation, to complete "cannot".
+ * Refuses a value that could not be read again, because no command could then finish or undo the installation.
  * @throws InstallError `refused`.
  */
 export function readableJson(schema: z.ZodType, value: object, what: string, indent = 0): string {
@@ -262,7 +254,7 @@ export function readableJson(schema: z.ZodType, value: object, what: string, ind
   throw new InstallError('refused', `cannot ${what}: found ${found}`);
 }
 
-/** Replaces a file of the private folder durably and atomically. Remains of a crashed attempt are removed. */
+/** Removes the remains of a crashed attempt. */
 async function replaceOwn(file: string, text: string): Promise<void> {
   const temporary = `${file}.tmp`;
   await rm(temporary, { force: true });

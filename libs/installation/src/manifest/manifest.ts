@@ -3,29 +3,28 @@ import { itemId, type Item, type StateOf } from '../item/item.js';
 import { isSameState, stepOf, STEPS_SCHEMA, type Step } from '../item/step.js';
 
 /**
- * Everything installed on a node, in the order of creation: each item as a step from the state before the installation to the state that it
- * left.
+ * Everything installed on a node, in order: each item as a step from the state before the installation to the one
+ * after it.
  */
 export interface Manifest {
   readonly format: 1;
-  /** Whether the manifest was made by adopting an existing installation. */
+  /** Made by adopting an existing installation. */
   readonly isAdopted: boolean;
   readonly entries: readonly Step[];
 }
 
-/** Schema of a stored manifest. */
 export const MANIFEST_SCHEMA: z.ZodType<Manifest> = z.strictObject({
   format: z.literal(1),
   isAdopted: z.boolean(),
   entries: STEPS_SCHEMA,
 });
 
-/** True for items that the manifest records. A running service is not one of them, because starting it is an action. */
+/** Starting a service is an action, not an item of the manifest. */
 function isRecorded({ kind }: Item): boolean {
   return kind !== 'running';
 }
 
-/** Converts a program step: once installed, the program of a service is an ordinary file. */
+/** Once installed, the program of a service is an ordinary file. */
 function asFile(step: Step): Step {
   if (step.item.kind !== 'program') return step;
   const state = (found: StateOf | undefined): StateOf | undefined =>
@@ -35,10 +34,7 @@ function asFile(step: Step): Step {
   return stepOf({ kind: 'file', path: step.item.path }, state(step.from), state(step.to));
 }
 
-/**
- * Merges steps into a manifest: each item gets its state before all installations and its present state. Items whose state is again the
- * original one are dropped. Merging the same steps twice changes nothing. Pure.
- */
+/** Merges steps into a manifest; drops items that are in their original state again. Idempotent. */
 export function mergeSteps(manifest: Manifest | undefined, steps: readonly Step[]): Manifest {
   const entries = new Map<string, Step>();
   for (const entry of manifest?.entries ?? []) entries.set(itemId(entry.item), entry);

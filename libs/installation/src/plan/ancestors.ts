@@ -1,18 +1,17 @@
 import path from 'node:path';
 import type { Item } from '../item/item.js';
 
-/** Returns the folders above a path, from the top, without the root. */
+/** From the top, without the root. */
 export function ancestorsOf(place: string, platform: NodeJS.Platform): readonly string[] {
   const folder = folderOf(place, platform);
   return folder === folderOf(folder, platform) ? [] : [...ancestorsOf(folder, platform), folder];
 }
 
-/** Returns the parent folder of a path. */
 export function folderOf(place: string, platform: NodeJS.Platform): string {
   return (platform === 'win32' ? path.win32 : path.posix).dirname(place);
 }
 
-/** Returns the parent folder of a file or folder item; undefined for other items. */
+/** Undefined for other items. */
 export function folderOfItem(item: Item, platform: NodeJS.Platform): string | undefined {
   const isPlace = item.kind === 'file' || item.kind === 'folder' || item.kind === 'program';
   return isPlace ? folderOf(item.path, platform) : undefined;

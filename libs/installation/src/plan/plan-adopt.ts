@@ -8,10 +8,8 @@ import { folderOf } from './ancestors.js';
 import { refuse, type AdoptPlan } from './plan.js';
 
 /**
- * Builds a manifest for an installation made by another program: all its items at known paths become ours.
- *
- * Shared items do not: parent folders, the program folder, certificates and the WinHTTP proxy, because it is unknown whether they existed
- * before. Pure.
+ * Builds a manifest for an installation made by another program: all its items at known paths become ours, but not
+ * parent folders, the program folder, certificates and the WinHTTP proxy, which may have existed before.
  */
 export function planAdopt(facts: NodeFacts, wish: InstallWish): AdoptPlan {
   const { places, service } = wish;
@@ -29,7 +27,7 @@ export function planAdopt(facts: NodeFacts, wish: InstallWish): AdoptPlan {
       const found = facts.states.get(itemId(item));
       return found === undefined ? [] : [stepOf(item, undefined, found)];
     });
-  // The running program may be at another path. It is adopted only if it is named wins.exe, so that no other program becomes ours.
+  // A program at another path is adopted only if it is named wins.exe, so that no other program becomes ours.
   const program = facts.program?.path;
   const state = program && stateIn(facts, { kind: 'program', path: program });
   const isElsewhere = program !== undefined && program !== places.program;

@@ -7,7 +7,7 @@ import { refuse, type InstallPlan } from './plan.js';
 import { refuseInstall } from './refuse-install.js';
 import { WantedItems, wantParts, wantSurroundings, type EditConfig } from './wanted-items.js';
 
-/** Plans the changes that make this node match the desired state, or refuses. Pure, provided that `editConfig` is. */
+/** Pure, provided that `editConfig` is. */
 export function planInstall(
   facts: NodeFacts,
   wish: InstallWish,
@@ -17,8 +17,8 @@ export function planInstall(
 }
 
 /**
- * Plans an update of an existing installation; refuses a node without one. Parts that the desired state leaves undefined stay, and the
- * daemon is restarted only when a file that it has read changes.
+ * Plans an update of an existing installation: undefined parts stay, and the daemon is restarted only for a changed
+ * file that it has read.
  */
 export function planSuc(facts: NodeFacts, wish: InstallWish, editConfig: EditConfig): InstallPlan {
   if (stateIn(facts, { kind: 'service', name: wish.service }) === undefined)
@@ -48,9 +48,8 @@ function plan(
 }
 
 /**
- * Orders steps that need a stopped daemon between its stop and its start. If a running service depends on the daemon, its dependency is
- * removed meanwhile, because the system does not stop a service that others depend on. This also applies to a start, because undoing the
- * start is a stop.
+ * Orders steps that need a stopped daemon between its stop and its start. The dependency of a running service on the
+ * daemon is removed meanwhile, because it prevents the stop; also for a start, whose undoing is a stop.
  */
 function inOrder(wanted: WantedItems, facts: NodeFacts, service: string): readonly Step[] {
   const { quiet, files, last } = wanted;
@@ -67,7 +66,7 @@ function inOrder(wanted: WantedItems, facts: NodeFacts, service: string): readon
     stateIn(facts, { kind: 'running', service: RKE2_SERVICE }) !== undefined &&
     stateIn(facts, link) !== undefined;
   if (!isHeld) return [...quiet, ...stop, ...ordered, start, ...last];
-  // Restore the link as it was, unless this plan removes it; a plan never changes an existing link in another way.
+  // Restore the link as it was, unless this plan removes it.
   const isUnlinked = last.some(({ item }) => itemId(item) === itemId(link));
   return [
     ...quiet,
@@ -86,7 +85,7 @@ function rank({ item }: Step): number {
 function hasReadOther(facts: NodeFacts, steps: readonly Step[]): boolean {
   for (const [path, sha256] of facts.loaded ?? []) {
     const file = { kind: 'file', path } as const;
-    // The program may run from another path than its installed one; then only the service tells its path.
+    // The program may run from another path than its installed one.
     const program = { kind: 'program', path } as const;
     const ids = [itemId(file), itemId(program)];
     const step = steps.find(({ item }) => ids.includes(itemId(item)));

@@ -6,18 +6,16 @@ import { folderOfItem } from './ancestors.js';
 import { refuse, type KeptItem, type Refusal, type UninstallPlan } from './plan.js';
 import { isListAlone, refuseFolder } from './refuse-install.js';
 
-/** Options of a removal. */
 export interface UninstallWish {
   readonly service: string;
-  /** Keep files and folders, but remove the programs. */
   readonly keepsData?: boolean;
   /** Also remove items that were changed since, and items that existed before with other content. */
   readonly isForced?: boolean;
-  /** Programs of the installation; they belong to it in any release. */
+  /** Programs of the installation, in any release. */
   readonly programs: readonly string[];
 }
 
-/** Plans a removal: exactly the items in the manifest, in reverse order. Pure. */
+/** Removes exactly the items of the manifest, in reverse order. */
 export function planUninstall(facts: NodeFacts, wish: UninstallWish): UninstallPlan {
   const { manifest } = facts;
   const { service } = wish;
@@ -39,7 +37,7 @@ export function planUninstall(facts: NodeFacts, wish: UninstallWish): UninstallP
   const steps: Step[] = [];
   const link = { kind: 'dependency', service: RKE2_SERVICE, on: service } as const;
   const isLinked = isThere && stateIn(facts, link) !== undefined;
-  // Remove the dependency, because a service that depends on a removed service never starts.
+  // A service that depends on a removed service never starts.
   if (isLinked) steps.push(stepOf(link, 'present', undefined));
   const running = { kind: 'running', service } as const;
   const isOurs = manifest.entries.some(
@@ -65,7 +63,7 @@ export function planUninstall(facts: NodeFacts, wish: UninstallWish): UninstallP
   return { kind: 'nothing', reason: `the rest stays: ${rest}; --force removes it` };
 }
 
-/** Refuses when other users could have redirected a recorded path, because files of other programs would be removed there. */
+/** Refuses when others could have redirected a recorded path to files of other programs. */
 function refuseWayThere({ manifest, folders, platform }: NodeFacts): Refusal | undefined {
   for (const { item } of manifest?.entries ?? []) {
     const folder = folderOfItem(item, platform) ?? '';
@@ -76,7 +74,7 @@ function refuseWayThere({ manifest, folders, platform }: NodeFacts): Refusal | u
   return undefined;
 }
 
-/** Returns the earlier state if it can be restored, that is, if more than a digest is known. */
+/** The earlier state, if more than a digest is known. */
 function restorable({ item, from }: Step): StateOf | undefined {
   return contentOf(item, from) === undefined ? from : undefined;
 }
@@ -98,7 +96,7 @@ function reasonToKeep(
   return isSame ? undefined : 'it was changed since';
 }
 
-/** A folder stays while an item in it stays; files precede their folders in this order. */
+/** A folder stays while an item in it stays; files precede their folders. */
 function reasonOfFolder({ kind, ...item }: Item, kept: readonly KeptItem[]): string | undefined {
   if (kind !== 'folder' || !('path' in item)) return undefined;
   const isBelow = kept.some(

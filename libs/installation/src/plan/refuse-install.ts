@@ -7,13 +7,12 @@ import { NODE_ID } from '../wish/read-variables.js';
 import { folderOf } from './ancestors.js';
 import { refuse, type Refusal } from './plan.js';
 
-/** Returns the node id in a file; undefined for an invalid one, such as an empty text. */
+/** Undefined for an invalid id. */
 export function validNodeId(text: string | undefined): string | undefined {
   const id = text?.trim();
   return id !== undefined && NODE_ID.test(id) ? id : undefined;
 }
 
-/** Returns the reason why this node must not be changed as desired; undefined when it may. Pure. */
 export function refuseInstall(facts: NodeFacts, wish: InstallWish): Refusal | undefined {
   return (
     refuseService(facts, wish) ??
@@ -37,8 +36,8 @@ function refuseService(facts: NodeFacts, { service: name }: InstallWish): Refusa
 }
 
 /**
- * Whether the access list of the folder itself is the only fault. A foreign owner is another fault: such a user may hold the folder open
- * with the right to change the list. So are writable parent folders, where the folder could be replaced.
+ * Whether only the access list of the folder itself is at fault. A foreign owner may hold the folder open with the
+ * right to change the list, and writable parents allow to replace it.
  */
 export function isListAlone({ rule, path }: Distrust, folder: string): boolean {
   if (path !== folder) return false;
@@ -71,7 +70,6 @@ function refusePlaces(facts: NodeFacts, { places }: InstallWish): Refusal | unde
   return undefined;
 }
 
-/** Builds the refusal of a folder, with the reason. */
 export function refuseFolder(folder: string, { distrust, strangers }: FolderFacts): Refusal {
   const { path = folder, found = 'nobody knows', remedy } = distrust ?? {};
   const shown = strangers.slice(0, 3).map((each) => quoteText(each));
@@ -95,7 +93,7 @@ function refuseProgram(facts: NodeFacts, wish: InstallWish): Refusal | undefined
     return undefined;
   const flag = 'use --allow-downgrade to accept it';
   const down = (found: string): Refusal => refuse(`${found}; ${flag}`);
-  // Replace a program that does not report its release, because the releases cannot be compared.
+  // The releases cannot be compared.
   if (installed === undefined) return undefined;
   if (program.version === installed)
     return down(`the release ${installed} is already installed with another digest`);

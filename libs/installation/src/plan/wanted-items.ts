@@ -14,7 +14,7 @@ import { ancestorsOf, folderOf } from './ancestors.js';
 import type { Content } from './plan.js';
 import { isMendable, validNodeId } from './refuse-install.js';
 
-/** Changes a config; throws when the changes cannot be made. `editConfig` of `@wins/config` implements it. */
+/** Throws when the changes cannot be made. `editConfig` of `@wins/config` implements it. */
 export type EditConfig = (config: Buffer, changes: ConfigChanges) => Buffer;
 
 /** The steps of a plan, grouped by when they may be carried out. */
@@ -34,7 +34,7 @@ export class WantedItems {
     this.#facts = facts;
   }
 
-  /** Adds a step to a list unless the item already has the state. Returns whether there is a step. */
+  /** Returns false for an item that already has the state. */
   want<I extends Item>(list: Step[], item: I, state: StateOf<I['kind']> | undefined): boolean {
     const to = state as StateOf | undefined;
     const from = this.#facts.states.get(itemId(item));
@@ -43,19 +43,17 @@ export class WantedItems {
     return true;
   }
 
-  /** Adds a step for a file; `isRead` marks a file that the running daemon has read. */
+  /** `isRead` marks a file that the running daemon has read. */
   wantFile(path: string, content: Content | string, access: string, isRead: boolean): void {
     const to = { sha256: this.put(content), access };
     const isChanged = this.want(this.files, { kind: 'file', path }, to);
     if (isChanged && isRead) this.disturbs = true;
   }
 
-  /** Adds a step that removes a file. */
   wantNoFile(path: string): void {
     this.want(this.files, { kind: 'file', path }, undefined);
   }
 
-  /** Registers the content for a digest. */
   put(content: Content | string, sha256?: string): string {
     const bytes = typeof content === 'string' ? Buffer.from(content) : content;
     const digest = sha256 ?? hash('sha256', bytes as Uint8Array, 'hex');
@@ -64,7 +62,7 @@ export class WantedItems {
   }
 }
 
-/** Adds items that only a new installation creates: folders, PATH, the root store, the event source. */
+/** Items of a new installation: folders, PATH, the root store, the event source. */
 export function wantSurroundings(wanted: WantedItems, facts: NodeFacts, wish: InstallWish): void {
   const { places, service } = wish;
   const privateFolders = [places.configFolder, places.dataFolder, ...dataFolders(places)];
@@ -81,7 +79,7 @@ export function wantSurroundings(wanted: WantedItems, facts: NodeFacts, wish: In
       wanted.want(wanted.quiet, item, { access: isPrivate ? 'private' : 'readable' });
   }
   for (const path of [places.programFolder, ...places.morePathElements]) {
-    // Create missing parents first: a user who could create a folder of the PATH could put programs there that other users run.
+    // Missing parents first: a user who could create a folder of the PATH could put programs there that others run.
     wantAncestors(wanted, facts, folderOf(path, facts.platform));
     wanted.want(wanted.quiet, { kind: 'pathElement', path }, 'present');
   }
@@ -97,7 +95,7 @@ export function wantSurroundings(wanted: WantedItems, facts: NodeFacts, wish: In
   wanted.want(wanted.files, item, stateIn(facts, item) ?? newService(wish));
 }
 
-/** Adds items that both installations and upgrades maintain: files, the environment and start type of the service, and its program. */
+/** Items of installations and upgrades: files, environment and start type of the service, and its program. */
 export function wantParts(
   wanted: WantedItems,
   facts: NodeFacts,
@@ -122,7 +120,6 @@ export function wantParts(
   const config = editConfig(before, wish.config ?? {});
   if (facts.config !== undefined || config.length > 0 || service === undefined)
     wanted.wantFile(places.config, config, 'private', true);
-  // Removes a file that the service no longer uses, which would otherwise stay behind.
   if (authorities === null) wanted.wantNoFile(places.authorities);
   for (const [variable, value] of Object.entries(wish.environment ?? {})) {
     const to = value === null ? undefined : { sha256: wanted.put(value.reveal()) };
@@ -159,7 +156,6 @@ function wantProgram(
     wanted.disturbs = true;
 }
 
-/** Adds the missing parent folders of a folder. */
 function wantAncestors(wanted: WantedItems, facts: NodeFacts, folder: string): void {
   for (const above of ancestorsOf(folder, facts.platform)) {
     const item = { kind: 'folder', path: above } as const;

@@ -9,10 +9,9 @@ import type { AdoptPlan, StepPlan } from '../plan/plan.js';
 import { act, keepItem, readItem, writeItem, type InstallContext } from './install-context.js';
 import { daemonAgain, undoSteps } from './undo-steps.js';
 
-/** Outcome of an installation. */
 export type ApplyOutcome =
   | { readonly outcome: 'installed' }
-  /** The installation failed; the node is as before, except for `left`. */
+  /** `left`: the steps that could not be undone. */
   | {
       readonly outcome: 'rolledBack';
       readonly cause: InstallError;
@@ -20,17 +19,14 @@ export type ApplyOutcome =
     };
 
 /**
- * Carries out the steps of a plan, verifies that the daemon serves, and records the installation; or undoes all steps.
- *
- * The caller holds the lock of the node. There must be no journal; `finishOrUndo` completes an earlier run.
- *
- * @throws InstallError `refused` when the folder of journal and manifest cannot be trusted, or the two could not be read again
- * (nothing was changed); `notUndone`.
+ * Carries out a plan, verifies that the daemon serves, and records the installation; or undoes all steps. The caller
+ * holds the lock of the node; `finishOrUndo` has removed an earlier journal.
+ * @throws InstallError `refused` before any change, when journal and manifest cannot be trusted or read again;
+ * `notUndone`.
  */
 export async function applyPlan(context: InstallContext, plan: StepPlan): Promise<ApplyOutcome> {
   const { steps, isProved } = plan;
   const files = new InstallFiles(context);
-  // Verify before the first action that journal and manifest can be read again.
   files.requireReadable(steps, isProved, mergeSteps(await files.readManifest(), steps));
   await files.ensureFolder();
   if ((await files.readJournal()) !== undefined) {
@@ -63,13 +59,13 @@ export async function applyPlan(context: InstallContext, plan: StepPlan): Promis
   return { outcome: 'installed' };
 }
 
-/** Records the installation and ends the journal. May be repeated. */
+/** May be repeated. */
 export async function commit(files: InstallFiles, steps: readonly Step[]): Promise<void> {
   await files.writeManifest(mergeSteps(await files.readManifest(), steps));
   await files.endJournal();
 }
 
-/** Writes the manifest of an adopted installation. @throws InstallError `refused`. */
+/** @throws InstallError `refused`. */
 export async function adopt(
   context: InstallContext,
   { manifest }: Extract<AdoptPlan, { kind: 'adopt' }>,
@@ -113,7 +109,7 @@ async function doStep(context: InstallContext, files: InstallFiles, step: Step, 
   }
 }
 
-/** Checks a folder again after its access list was corrected, because other users could have added files since it was inspected. */
+/** Others could have added files before the access list was corrected. */
 async function requireNoStrangers({ host }: InstallContext, { path }: Item<'folder'>) {
   const [stranger] = await host.strangersIn(path);
   if (stranger === undefined) return;
@@ -130,7 +126,6 @@ async function prove({ host, signal }: InstallContext): Promise<void> {
   }
 }
 
-/** Undoes the steps in the journal, or the preparations before there was one. */
 async function rollBack(context: InstallContext, files: InstallFiles, first: InstallError) {
   let cause = first;
   try {

@@ -5,13 +5,12 @@ import { commit } from './apply-plan.js';
 import { act, type InstallContext } from './install-context.js';
 import { daemonAgain, undoSteps } from './undo-steps.js';
 
-/** Outcome of an interrupted installation. */
 export type Recovered =
   | { readonly outcome: 'finished' }
   | {
       readonly outcome: 'undone';
       readonly left: readonly Step[];
-      /** Problem of the restarted daemon; absent when it answers, or was not stopped. */
+      /** Fault of the restarted daemon; absent when it answers, or was not stopped. */
       readonly problem?: string;
     };
 
@@ -23,9 +22,8 @@ export interface PendingRecovery {
 }
 
 /**
- * Completes an interrupted installation: one that passed its test is recorded, any other is undone. The caller holds the lock of the node,
- * and calls this before anything else.
- *
+ * Records an interrupted installation that passed its test, and undoes any other. The caller holds the lock of the
+ * node, and calls this first.
  * @returns Undefined when no installation was interrupted.
  * @throws InstallError `refused`, `unreadable`, `notUndone`.
  */
@@ -50,12 +48,7 @@ export async function finishOrUndo(context: InstallContext): Promise<Recovered |
   return { outcome: 'undone', left, ...(problem !== undefined && { problem }) };
 }
 
-/**
- * Reports the recovery that `finishOrUndo` would do now. Changes nothing.
- *
- * @returns Undefined when no installation was interrupted.
- * @throws InstallError `refused`, `unreadable`.
- */
+/** Reports what `finishOrUndo` would do, without changes. @throws InstallError `refused`, `unreadable`. */
 export async function pendingRecovery(
   context: InstallContext,
 ): Promise<PendingRecovery | undefined> {

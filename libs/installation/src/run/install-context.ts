@@ -4,14 +4,13 @@ import { itemName, type Item, type StateOf } from '../item/item.js';
 import type { NodeHost, Room } from '../ports.js';
 import type { InstallPlaces } from '../wish/install-places.js';
 
-/** Wraps each action with an effect outside this process; receives its name, and may run it or not. */
+/** Wraps each action with an external effect, and runs it or not. */
 export type Around = <T>(effect: string, act: () => Promise<T>) => Promise<T>;
 
-/** Context of an installation. */
 export interface InstallContext {
   readonly host: NodeHost;
   readonly places: Pick<InstallPlaces, 'stateFolder'>;
-  /** Hook for tests that interrupt an installation at any point. Default: runs every action. */
+  /** For tests that interrupt an installation. */
   readonly around?: Around | undefined;
   /** Aborts an installation between two steps; finished steps are undone. */
   readonly signal?: AbortSignal | undefined;
@@ -19,7 +18,6 @@ export interface InstallContext {
   readonly onStep?: ((step: Step) => void) | undefined;
 }
 
-/** Runs an action with an effect outside this process. */
 export function act<T>(
   { around }: InstallContext,
   effect: string,
@@ -28,12 +26,11 @@ export function act<T>(
   return around === undefined ? task() : around(effect, task);
 }
 
-/** Returns the state of an item of this node; undefined when it is absent. */
 export function readItem(host: NodeHost, item: Item): Promise<StateOf | undefined> {
   return roomOf(host, item).read(item);
 }
 
-/** Writes the state of an item of this node. The program of a service is replaced as a file, so the service must be stopped. */
+/** Replaces the program of a service as a file, so the service must be stopped. */
 export function writeItem(
   context: InstallContext,
   item: Item,
@@ -45,7 +42,6 @@ export function writeItem(
   );
 }
 
-/** Copies the present content of an item to a new private file. */
 export async function keepItem(host: NodeHost, item: Item, file: string): Promise<void> {
   await roomOf(host, item).keep?.(item, file);
 }
@@ -55,7 +51,6 @@ export function isNotEmpty(error: unknown): boolean {
   return ['ENOTEMPTY', 'EEXIST'].includes(errnoOf(error) ?? '');
 }
 
-/** Returns the port for a kind of item. */
 function roomOf({ rooms }: NodeHost, { kind }: Item): AnyRoom {
   return kind === 'program' ? programsIn(rooms.file) : rooms[kind];
 }

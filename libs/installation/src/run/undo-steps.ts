@@ -6,14 +6,12 @@ import { InstallFiles } from '../journal/install-files.js';
 import { begunSteps, type JournalRecord } from '../journal/install-journal.js';
 import { isNotEmpty, readItem, writeItem, type InstallContext } from './install-context.js';
 
-/** How long to wait for the daemon after the user aborted. */
+/** After the user aborted. */
 const AFTER_END_MS = 5_000;
 
 /**
- * Restores the previous state of all items whose steps had begun, last one first, and ends the journal. Items that another program has
- * changed since stay.
- *
- * @returns The steps whose items stay.
+ * Restores the items of begun steps, last one first, and ends the journal.
+ * @returns The steps whose items another program has changed since, and which stay.
  * @throws InstallError `notUndone`; the journal stays, and the call may be repeated.
  */
 export async function undoSteps(
@@ -53,8 +51,8 @@ export async function undoSteps(
 }
 
 /**
- * Stops the daemon again if it runs between a stop and a start: a rolled back upgrade of its program, or a reboot after a power loss, may
- * have started it. It must not see files change.
+ * Stops a daemon that a rolled back upgrade, or a reboot, started between a stop and a start. It must not see files
+ * change.
  */
 async function stopAsJournalled(context: InstallContext, steps: readonly Step[]): Promise<void> {
   const step = steps.findLast(({ item }) => item.kind === 'running');
@@ -71,11 +69,7 @@ function notUndone(tried: string, cause: unknown): InstallError {
   return new InstallError('notUndone', `cannot ${tried}: ${messageOf(cause)}`, { cause });
 }
 
-/**
- * Waits for the daemon that undone steps had stopped, so that it serves again when the user reads the message.
- *
- * @returns The problem with it; undefined when it answers, or was not stopped.
- */
+/** Waits until a stopped daemon serves again; resolves with its problem, if any. */
 export async function daemonAgain(
   { host, signal }: InstallContext,
   undone: readonly Step[],

@@ -9,17 +9,15 @@ import type { KeptItem, UninstallPlan } from '../plan/plan.js';
 import { isListAlone } from '../plan/refuse-install.js';
 import { isNotEmpty, writeItem, type InstallContext } from './install-context.js';
 
-/** Outcome of a removal. */
 export interface UninstallReport {
-  /** Items that stay, each with the reason. */
   readonly kept: readonly KeptItem[];
-  /** Items that could not be removed; the next run retries. */
+  /** The next run retries. */
   readonly failed: readonly KeptItem[];
 }
 
 /**
- * Carries out a removal, and finally removes the folder of the installation. A failed item does not stop the rest. The manifest serves as
- * the journal: the next run continues an interrupted removal.
+ * Removes items, and finally the folder of the installation. A failed item does not stop the rest. The manifest is the
+ * journal: the next run continues.
  */
 export async function uninstall(
   context: InstallContext,
@@ -57,7 +55,7 @@ export async function uninstall(
   return { kept, failed };
 }
 
-/** Refuses a path with a link that other users may have created while the service was stopped. */
+/** Refuses a path that others may have redirected by a link while the service was stopped. */
 function requireNoDetour({ host }: InstallContext, item: Item): void {
   const folder = folderOfItem(item, host.platform);
   if (folder === undefined) return;

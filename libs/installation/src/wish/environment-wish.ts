@@ -15,8 +15,8 @@ const PARAMETERS: Readonly<Record<keyof InstallParameters, string>> = {
 const ADDED: ReadonlySet<string> = new Set(['CATTLE_LABELS', 'CATTLE_TAINTS']);
 
 /**
- * Values of the parameters of Rancher's install command. Each overrides its variable, except that labels and taints are added to theirs. A
- * switch that is off and an empty value count as not given.
+ * Parameters of Rancher's install command. Each overrides its variable; labels and taints are added. A switch that is
+ * off and an empty value count as not given.
  */
 export type InstallParameters = Readonly<
   Partial<
@@ -28,7 +28,6 @@ export type InstallParameters = Readonly<
   >
 >;
 
-/** Values from environment and parameters of an installation, not yet compared with the node or a server. */
 export interface EnvironmentWish extends ServerWish {
   readonly mode: 'remote' | 'local';
   readonly isWorker: boolean;
@@ -50,7 +49,6 @@ export interface EnvironmentWish extends ServerWish {
   readonly places: InstallPlaces;
 }
 
-/** Settings for reaching and verifying a server, including proxies. */
 export interface ServerWish {
   readonly server: string | undefined;
   readonly token: Secret | undefined;
@@ -62,18 +60,16 @@ export interface ServerWish {
   readonly proxies: ProxyWish;
 }
 
-/** Values of {@link PROXY_VARIABLES}; null removes one. */
+/** Null removes a variable. */
 export type ProxyWish = Readonly<Record<string, Secret | null>>;
 
-/** Variables with proxy settings, in the spelling that the service gets. */
+/** In the spelling that the service gets. */
 export const PROXY_VARIABLES = ['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY'] as const;
 
 /**
- * Reads the desired installation from the variables and parameters of Rancher's own installer, with the same meaning. Pure.
- *
- * Deliberate differences: nothing is written back to the environment, and only the three proxy variables count, not all variables whose
- * names begin like theirs. As in the original, `CATTLE_ROLE_NONE` and roles other than worker are not read.
- *
+ * Reads the variables and parameters of Rancher's own installer, with the same meaning. Pure. Deliberate differences:
+ * nothing is written back to the environment, and only the three proxy variables count. As in the original,
+ * `CATTLE_ROLE_NONE` and roles other than worker are not read.
  * @throws InstallError `usage`; the message names the variable.
  */
 export function wishFromEnvironment(
@@ -108,7 +104,7 @@ export function wishFromEnvironment(
   };
 }
 
-/** Reads the settings for reaching a server. @throws InstallError `usage`. */
+/** @throws InstallError `usage`. */
 export function readServer(variables: Variables): ServerWish {
   return {
     server: variables.url('CATTLE_SERVER'),
@@ -127,7 +123,7 @@ function readProxies(variables: Variables): ProxyWish {
   return Object.fromEntries(found);
 }
 
-/** Reads the desired paths of an installation. @throws InstallError `usage`. */
+/** @throws InstallError `usage`. */
 export function readPlaces(variables: Variables, platform: NodeJS.Platform): InstallPlaces {
   const places = installPlaces(platform, {
     configFolder: variables.path('CATTLE_AGENT_CONFIG_DIR', platform),
@@ -160,7 +156,7 @@ function readMode(variables: Variables): 'remote' | 'local' {
   throw variables.refuse(name, `both ${String(isRemote)}`, 'exactly one of them true');
 }
 
-/** Enabled only when all three variables are set, as in the original: Rancher sets the version alone for clusters without csi-proxy. */
+/** Only when all three variables are set, because Rancher sets the version alone for clusters without csi-proxy. */
 function readCsiProxy(variables: Variables): EnvironmentWish['csiProxy'] {
   const url = variables.text('CSI_PROXY_URL');
   const version = variables.text('CSI_PROXY_VERSION');

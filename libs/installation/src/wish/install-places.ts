@@ -25,7 +25,6 @@ export interface InstallPlaces {
   readonly stateFolder: string;
 }
 
-/** Choices that change the paths. */
 export interface PlaceChoices {
   readonly configFolder?: string | undefined;
   readonly dataFolder?: string | undefined;
@@ -35,10 +34,7 @@ export interface PlaceChoices {
   readonly root?: string | undefined;
 }
 
-/**
- * Returns the paths of Rancher's own installer, which Rancher's plans rely on; on other systems than Windows, the corresponding paths.
- * Pure.
- */
+/** The paths of Rancher's own installer, which Rancher's plans rely on; outside of Windows, corresponding ones. */
 export function installPlaces(
   platform: NodeJS.Platform,
   { configFolder, dataFolder, prefix, root: given }: PlaceChoices = {},
@@ -73,7 +69,7 @@ export function installPlaces(
   };
 }
 
-/** Returns the folders that belong entirely to the daemon and are removed with their content. */
+/** Folders that belong entirely to the daemon and are removed with their content. */
 export function dataFolders(places: InstallPlaces): readonly string[] {
   // The last one contains the config that was last in force.
   return [places.workFolder, places.appliedFolder, `${places.config}.last-good`];

@@ -4,16 +4,15 @@ import type { EnvironmentWish } from './environment-wish.js';
 import { dataFolders, type InstallPlaces } from './install-places.js';
 import { Secret } from './secret.js';
 
-/** Changes of the config by key path, in the form of `editConfig` of `@wins/config`; null removes a key. */
+/** By key path, as for `editConfig` of `@wins/config`; null removes a key. */
 export type ConfigChanges = Readonly<
   Record<string, string | number | boolean | readonly string[] | null>
 >;
 
-/** A program that was downloaded, verified and put into a private folder. */
+/** Verified, in a private folder. */
 export interface StagedProgram {
   readonly file: string;
   readonly sha256: string;
-  /** Release that the program reports. */
   readonly version: string;
 }
 
@@ -32,7 +31,7 @@ export interface InstallWish {
   readonly authorities?: string | null;
   /** Also add the authorities to the machine's root store. */
   readonly trustMachineStore?: boolean;
-  /** Text of `rancher2_connection_info.json`. */
+  /** `rancher2_connection_info.json`. */
   readonly connectionInfo?: Secret | null;
   /** Written when the node has no valid id. */
   readonly nodeId?: string | null;
@@ -41,25 +40,23 @@ export interface InstallWish {
   readonly isRke2Dependent?: boolean;
   /** Variables of the service; its other variables stay. */
   readonly environment?: Readonly<Record<string, Secret | null>>;
-  /** The machine-wide WinHTTP proxy, without credentials. */
+  /** Without credentials. */
   readonly winHttpProxy?: WinHttpProxy | null;
 }
 
-/** The rke2 service, whose containers use wins. */
+/** Its containers use wins. */
 export const RKE2_SERVICE = 'rke2';
 
-/** Parts downloaded from the server and verified. Authorities are null when the server needs none. */
+/** From the server, verified. Authorities are null when the server needs none. */
 export type FetchedParts = Omit<
   InstallWish,
   'places' | 'service' | 'config' | 'startType' | 'isRke2Dependent' | 'environment'
 >;
 
-/** Combines the environment and the downloaded parts into the desired state. Pure. */
 export function installWish(wish: EnvironmentWish, fetched: FetchedParts): InstallWish {
   return { ...fetched, ...wishOf(wish), config: configOf(wish, fetched) };
 }
 
-/** Returns the parts of a desired state that come from the environment. */
 export function wishOf({
   places,
   isDelayedStart,
@@ -91,7 +88,7 @@ function configOf(wish: EnvironmentWish, { authorities }: FetchedParts): ConfigC
   };
 }
 
-/** Returns the `tls-config` changes for authorities; without any the whole section is removed. */
+/** Without any authority the whole section is removed. */
 export function tlsConfig(
   places: InstallPlaces,
   authorities: string | null | undefined,
@@ -102,18 +99,13 @@ export function tlsConfig(
     : { 'tls-config.certFilePath': places.authorities };
 }
 
-/**
- * Returns the service as a new installation registers it. The program path is quoted, because for an unquoted path with spaces Windows also
- * tries its parts.
- */
+/** Quoted, because for an unquoted path with spaces Windows also tries its parts. */
 export function newService({ places, startType }: InstallWish): StateOf<'service'> {
   const command = `"${places.program}" srv app run --config "${places.config}"`;
   return { command, startType: startType ?? 'automatic' };
 }
 
-/**
- * Returns the items of a node that a desired state may affect, which must be read first. `program` is the one that the service runs now.
- */
+/** Items that a desired state may affect. `program` is the one that the service runs now. */
 export function itemsOfWish(wish: InstallWish, program: string | undefined): readonly Item[] {
   const { places, service } = wish;
   const own = [places.configFolder, places.dataFolder, places.programFolder];

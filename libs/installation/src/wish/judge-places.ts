@@ -1,16 +1,15 @@
 import path from 'node:path';
 import { dataFolders, type InstallPlaces } from './install-places.js';
 
-/** System folders, which closing to everyone but administrators would break. Windows folders match on any drive. */
+/** Closing these to everyone but administrators would break the system. On Windows on any drive. */
 const OF_WINDOWS =
   /^[A-Z]:\\(?:windows(?:\\.*)?|(?:program files(?: \(x86\))?|programdata|users|recovery|boot|perflogs|\$.*|system volume information))?$/i;
 const OF_POSIX =
   /^\/(?:(?:bin|boot|dev|etc|home|lib|opt|proc|root|run|sbin|srv|sys|tmp|usr|var)|usr\/(?:bin|lib|local|sbin|share)|var\/(?:lib|log|run|tmp))?$/;
 
 /**
- * Returns the variable with an unusable folder, and what that folder is; undefined when all folders are usable. Config and data folders are
- * closed to other users, and the agent's data is removed with its whole content. So they must not be system folders, nor contain anything
- * that must stay or be accessible. Pure.
+ * Returns the variable with an unusable folder, and the finding. Config and data folders are closed to others, and
+ * data is removed, so they must not be system folders, nor contain anything that must stay or be accessible. Pure.
  */
 export function judgePlaces(
   places: InstallPlaces,

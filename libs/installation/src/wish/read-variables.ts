@@ -8,15 +8,15 @@ const MAX_CHARACTERS = 32_767;
 export const NODE_ID = /^[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
 /** Characters that are valid unescaped in a header. */
 const HEADER_WORD = /^[\x21-\x7e]+$/;
-/** Characters refused in paths of an installation: some could break out of a command line, a list of folders or a log line. */
+/** Could break out of a command line, a list of folders or a log line. */
 const REFUSED_IN_PATH = /[\p{C}\p{Zl}\p{Zp}"<>|?*;%]/u;
 const MAX_PATH_CHARACTERS = 200;
-/** Device names of Windows, which are special in every folder. */
+/** Devices of Windows, in every folder. */
 const DEVICE = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\..*)?$/i;
 
 /**
- * Typed access to environment variables. An empty variable counts as unset, as in PowerShell. Errors name the variable, and show a value
- * only if it cannot be secret.
+ * Typed access to variables; an empty one counts as unset, as in PowerShell. Errors show a value only if it cannot be
+ * secret.
  */
 export class Variables {
   readonly #values = new Map<string, string>();
@@ -33,18 +33,18 @@ export class Variables {
     }
   }
 
-  /** Sets a variable, or appends the value to the present one after a comma. */
+  /** `isAdded` appends to the present value, after a comma. */
   set(name: string, value: string, isAdded: boolean): void {
     const before = isAdded ? this.#values.get(name) : undefined;
     this.#values.set(name, before === undefined ? value : `${before},${value}`);
   }
 
-  /** Whether the variable is set but empty: this removes a setting, while an unset variable leaves it. */
+  /** Set but empty: this removes a setting, while an unset variable leaves it. */
   isEmpty(name: string): boolean {
     return this.#empty.has(name) && !this.#values.has(name);
   }
 
-  /** Returns a text without invisible characters. @throws InstallError `usage`. */
+  /** Without invisible characters. @throws InstallError `usage`. */
   text(name: string, maxCharacters = MAX_CHARACTERS): string | undefined {
     const value = this.#values.get(name);
     if (value === undefined) return undefined;
@@ -61,7 +61,7 @@ export class Variables {
     return value === undefined ? undefined : new Secret(value);
   }
 
-  /** Parses `true` or `false` in any letter case, including PowerShell's forms. @throws InstallError `usage`. */
+  /** In any letter case, including PowerShell's forms. @throws InstallError `usage`. */
   flag(name: string): boolean | undefined {
     const value = this.text(name);
     const word = value?.toLowerCase().replace(/^\$/, '');
@@ -79,16 +79,14 @@ export class Variables {
     throw this.refuse(name, quoteText(value), 'an absolute path without detours');
   }
 
-  /** Returns the digest in lower case. @throws InstallError `usage`. */
+  /** In lower case. @throws InstallError `usage`. */
   sha256(name: string): string | undefined {
     const value = this.text(name)?.toLowerCase();
     if (value === undefined || /^[0-9a-f]{64}$/.test(value)) return value;
     throw this.refuse(name, quoteText(value), '64 hexadecimal digits of a SHA-256');
   }
 
-  /**
-   * Returns the URL without a trailing `/`. Errors do not show its value, because it may contain a password. @throws InstallError `usage`.
-   */
+  /** Without a trailing `/`. Errors omit the value, which may contain a password. @throws InstallError `usage`. */
   url(name: string): string | undefined {
     const value = this.text(name);
     if (value === undefined) return undefined;
@@ -100,7 +98,7 @@ export class Variables {
     return url.href.replace(/\/+$/, '');
   }
 
-  /** Returns the comma-separated words without repeats. @throws InstallError `usage`. */
+  /** Comma-separated, without repeats. @throws InstallError `usage`. */
   words(name: string): readonly string[] {
     const all = (this.text(name) ?? '').split(',').map((word) => word.trim());
     const words = [...new Set(all.filter((word) => word !== ''))];
@@ -109,25 +107,22 @@ export class Variables {
     throw this.refuse(name, quoteText(bad), 'ASCII words without blanks, separated by commas');
   }
 
-  /** Returns one word that is valid in a header. @throws InstallError `usage`. */
+  /** @throws InstallError `usage`. */
   word(name: string, pattern: RegExp, wanted: string): string | undefined {
     const value = this.text(name);
     if (value === undefined || pattern.test(value)) return value;
     throw this.refuse(name, quoteText(value), wanted);
   }
 
-  /** Returns the error for a variable. */
   refuse(name: string, found: string, wanted: string): InstallError {
     return new InstallError('usage', `cannot read ${name}: found ${found}; wanted ${wanted}`);
   }
 }
 
 /**
- * Returns the canonical form of a path that a person wrote: absolute, on a drive of this machine, without `.` parts. On Windows a path that
- * begins with a slash is on the system drive.
- *
- * @returns Undefined for a refused path: a relative one, one with `..`, one of another machine or a device, or one of more than 200
- *   characters. A path is also refused for a character that a command line, a list of folders or a log could misread.
+ * Returns the canonical form of a path: absolute, on a drive of this machine, without `.` parts. On Windows a path
+ * that begins with a slash is on the system drive. Undefined for a path that is relative, has `..` or more than 200
+ * characters, or names another machine or a device. Also for a character that a list of folders or a log could misread.
  */
 export function canonicalPath(text: string, platform: NodeJS.Platform): string | undefined {
   if (text.length > MAX_PATH_CHARACTERS || REFUSED_IN_PATH.test(text)) return undefined;
@@ -138,7 +133,7 @@ export function canonicalPath(text: string, platform: NodeJS.Platform): string |
   const [, drive, rest] = /^([a-z]):[\\/](.*)$/is.exec(onSystemDrive(text, platform)) ?? [];
   if (drive === undefined || rest === undefined || rest.includes(':')) return undefined;
   return steps(rest.split(/[\\/]/), (names) => {
-    // Windows drops a dot or space at the end of a name, so such a name would mean another file.
+    // Windows drops a dot or space at the end of a name.
     if (names.some((name) => DEVICE.test(name) || /[. ]$/.test(name))) return undefined;
     return `${drive.toUpperCase()}:\\${names.join('\\')}`;
   });

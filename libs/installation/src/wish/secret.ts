@@ -2,7 +2,7 @@ import { inspect } from 'node:util';
 
 const HIDDEN = '(hidden)';
 
-/** A text that is never shown: printing it, or using it in a message or as JSON, yields `(hidden)`. */
+/** Printed, in a message or as JSON, it yields `(hidden)`. */
 export class Secret {
   readonly #text: string;
 
@@ -10,7 +10,7 @@ export class Secret {
     this.#text = text;
   }
 
-  /** Returns the secret text, for its intended use only. */
+  /** For the intended use only. */
   reveal(): string {
     return this.#text;
   }

@@ -3,7 +3,7 @@ import type { InstallPlaces } from './install-places.js';
 import { tlsConfig, wishOf, type FetchedParts, type InstallWish } from './install-wish.js';
 import { Variables } from './read-variables.js';
 
-/** Environment values of the upgrade controller's job. Undefined leaves a part unchanged. */
+/** From the upgrade controller's job. Undefined leaves a part unchanged. */
 export interface SucWish extends ServerWish {
   readonly places: InstallPlaces;
   readonly isDebug: boolean | undefined;
@@ -13,21 +13,16 @@ export interface SucWish extends ServerWish {
   readonly allowDowngrade: boolean;
 }
 
-/** Options for reading the environment. */
 export interface SucOptions {
   /**
-   * Whether unset variables have the original's meaning: no debug, no delayed start, no dependency. Default: settings of unset variables
-   * stay as they are. `STRICT_VERIFY` stays in both modes.
+   * Gives unset variables the original's meaning: no debug, no delayed start, no dependency. Default: they leave
+   * settings as they are, as `STRICT_VERIFY` always does.
    */
   readonly rancherCompatible?: boolean;
   readonly platform?: NodeJS.Platform;
 }
 
-/**
- * Reads the variables of Rancher's plan for the upgrade controller. Pure.
- *
- * @throws InstallError `usage`; the message names the variable.
- */
+/** Pure. @throws InstallError `usage`; the message names the variable. */
 export function sucWishFromEnvironment(
   environment: Readonly<Record<string, string | undefined>>,
   { rancherCompatible = false, platform = process.platform }: SucOptions = {},
@@ -52,7 +47,6 @@ export function sucWishFromEnvironment(
   };
 }
 
-/** Combines the environment and the downloaded parts into the desired state. Pure. */
 export function installWishOfSuc(wish: SucWish, fetched: FetchedParts): InstallWish {
   const { places, isDebug, isStrictTls, isRke2Dependent, skipsProgram, allowDowngrade } = wish;
   const { program, ...parts } = fetched;

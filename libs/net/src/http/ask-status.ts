@@ -6,9 +6,8 @@ import { judgeRedirect, type RedirectRule } from './judge-redirect.js';
 import { bareHost, NEXT_ADDRESS_MS, portOf } from './open-connection.js';
 import { StatusReader, type StatusAnswer } from './status-reader.js';
 
-/** A request of which only the status matters. */
 export interface StatusRequest {
-  /** A user and a password in it are sent to every server in the chain of redirects. */
+  /** A user and a password in it are also sent to the targets of redirects. */
   readonly url: URL;
   readonly trust: TlsTrust;
   readonly userAgent: string;
@@ -16,16 +15,14 @@ export interface StatusRequest {
   readonly maxRedirects: number;
 }
 
-/** Buffer for all answers: the caller processes each part before the next arrives. */
+/** Shared, because the caller processes each part before the next arrives. */
 let buffer: Buffer | undefined;
 const BUFFER_BYTES = 16_384;
 
 /**
- * Sends a request without a proxy over a new connection, and resolves with the status after redirects. Resolves with undefined when no
- * complete answer arrives, for any reason, or the signal aborts.
- *
- * It needs less than half of the resources of an `HttpClient` request: no agent, no message objects of Node, no timer, and no copy of the
- * data.
+ * Sends a request without a proxy over a new connection, and resolves with the status after redirects; undefined when
+ * no complete answer arrives, or the signal aborts.
+ * Needs less than half of the resources of an `HttpClient` request: no agent, messages of Node, timers or copies.
  */
 export async function askStatus(
   request: StatusRequest,
@@ -84,7 +81,7 @@ function exchange(
     let socket: Socket | undefined;
     try {
       const isSecure = url.protocol === 'https:';
-      // With TLS, a server whose certificate is not trusted receives no request.
+      // With TLS, an untrusted server receives no request.
       socket = isSecure ? tls.connect({ ...to, ...tlsOptions(trust, bareHost(url)) }) : connect(to);
       socket.once(isSecure ? 'secureConnect' : 'connect', () =>
         socket?.write(requestText(url, userAgent, authorization), 'latin1'),

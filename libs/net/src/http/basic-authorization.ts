@@ -1,8 +1,6 @@
 import { decoded } from './decoded.js';
 
-/**
- * Returns the value of `Authorization` or `Proxy-Authorization` for the user and the password in an address; undefined when there are none.
- */
+/** For the user and the password in an address; undefined without any. */
 export function basicAuthorization({
   username,
   password,

@@ -4,9 +4,8 @@ import type { TlsTrust } from '../trust/tls-trust.js';
 
 const KEEP_ALIVE_MS = 30_000;
 
-/** Options of `request` that tell the pool which connection to use. */
 export interface PooledOptions {
-  /** Connections with the same name lead to the same server in the same way. */
+  /** Equal for connections to the same server in the same way. */
   readonly poolName: string;
   /** Returns the connection opened for the request; undefined when a kept one will be used. */
   readonly opened: () => Socket | undefined;
@@ -25,22 +24,17 @@ export class ConnectionPool extends Agent {
     super(options);
   }
 
-  /**
-   * Returns the pool name of a connection. It includes trust and proxy, so that a request with other trust or another proxy does not reuse
-   * the connection.
-   */
+  /** Includes trust and proxy, so that requests with others do not reuse the connection. */
   nameOf(url: URL, trust: TlsTrust, proxy: URL | undefined): string {
     let number = this.#numbers.get(trust);
     if (number === undefined) this.#numbers.set(trust, (number = this.#lastNumber += 1));
     return `${url.origin} ${number} ${proxy?.origin ?? ''}`;
   }
 
-  /** Whether the next request with this name will use a kept connection. */
   hasKept(name: string): boolean {
     return this.freeSockets[name]?.some((socket) => !socket.destroyed) ?? false;
   }
 
-  /** Closes the kept connections of one name, or all. */
   endKept(name?: string): void {
     const kept = name === undefined ? Object.values(this.freeSockets) : [this.freeSockets[name]];
     for (const socket of kept.flat()) socket?.destroy();

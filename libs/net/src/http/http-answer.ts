@@ -4,13 +4,12 @@ import { quoteForeign } from './foreign-text.js';
 import { hostAndPort } from './open-connection.js';
 import type { RequestLifetime } from './request-lifetime.js';
 
-/** Options for reading a body. */
 export interface BodyOptions {
-  /** Maximum size of the body; `Infinity` for a stream that its reader limits. */
+  /** `Infinity` for a stream that its reader limits. */
   readonly maxBytes: number;
   /**
-   * Accept a body with a Content-Encoding, and return its bytes undecoded, because the caller knows their digest. Default: false, because
-   * no encoding was requested, and the body may be a decompression bomb.
+   * Accepts a Content-Encoding and returns undecoded bytes, for callers that know their digest. Default: false,
+   * because the body may be a decompression bomb.
    */
   readonly mayBeEncoded?: boolean;
 }
@@ -22,13 +21,9 @@ export interface HttpAnswer extends Disposable {
   readonly headers: IncomingHttpHeaders;
   /** Length of the body according to the server; undefined when it gives none. */
   readonly declaredBytes: number | undefined;
-  /**
-   * Reads the body in parts, without decoding.
-   *
-   * @throws NetError `badShape`, `tooLarge`, `interrupted`, `timedOut`, `aborted`.
-   */
+  /** Reads the body in parts. @throws NetError `badShape`, `tooLarge`, `interrupted`, `timedOut`, `aborted`. */
   body(options: BodyOptions): AsyncGenerator<Buffer, void>;
-  /** Reads a small body into memory. @throws as {@link body}. */
+  /** @throws as {@link body}. */
   bytes(options: BodyOptions): Promise<Buffer>;
   /** Ends the answer early; the reader of its body gets this error. */
   end(cause: NetError): void;

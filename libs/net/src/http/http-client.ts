@@ -10,23 +10,19 @@ import { RequestLifetime } from './request-lifetime.js';
 import { retryAfterMs } from './retry-after.js';
 import { isRepeatable, secretsOf, sendRequest, type HttpRequest } from './send-request.js';
 
-/** Options for retries. */
 export interface RetryOptions {
   /** The operation, to complete "cannot". */
   readonly what: string;
-  /**
-   * Time-out for all attempts and the waits between them, in milliseconds. 0 means one attempt, limited only by the limits of the client.
-   */
+  /** For all attempts and the waits between them. 0: one attempt, limited only by the client. */
   readonly timeoutMs: number;
-  /** Maximum number of attempts. Default: unlimited. */
+  /** Default: unlimited. */
   readonly maxTries?: number;
-  /** Returns whether to retry after a transient failure. Default: always. */
+  /** Default: always after a transient failure. */
   readonly mayRepeat?: (error: NetError<string>) => boolean;
 }
 
-/** A request that expects status 200. */
 export interface Asked extends BodyOptions {
-  /** The operation, to complete "cannot". */
+  /** To complete "cannot". */
   readonly what: string;
 }
 
@@ -36,9 +32,8 @@ const CUT = new Set(['interrupted', 'tlsFailed']);
 const TOLD_BYTES = 512;
 
 /**
- * Client for HTTP and HTTPS/1.1, based on Node's own. Its creator closes it.
- *
- * Each step of a request (name resolution, connection, proxy, TLS, answer) has its own limit and its own code of {@link NetError}.
+ * Client for HTTP/1.1 with or without TLS. Its creator closes it. Each step of a request (name resolution, connection,
+ * proxy, TLS, answer) has its own limit and code of {@link NetError}.
  */
 export class HttpClient implements Disposable {
   readonly settings: CompleteSettings;
@@ -52,11 +47,9 @@ export class HttpClient implements Disposable {
   }
 
   /**
-   * Sends a request, follows redirects, and resolves with the headers of the answer, whatever its status. If several attempts are
-   * configured, a repeatable request is retried after a broken connection and after a transient status; such a status is an error when the
-   * attempts are used up.
-   *
-   * @param what - The operation, to complete "cannot".
+   * Sends a request, follows redirects, and resolves with the headers of any answer. With several attempts, retries a
+   * repeatable request after a broken connection and a transient status, which is an error in the end.
+   * @param what - To complete "cannot".
    * @throws NetError
    */
   async open(request: HttpRequest, what: string, signal?: AbortSignal): Promise<HttpAnswer> {
@@ -74,11 +67,7 @@ export class HttpClient implements Disposable {
     });
   }
 
-  /**
-   * Sends a request, expects status 200, and passes the answer to `use`; everything is closed when `use` ends.
-   *
-   * @throws NetError
-   */
+  /** Expects status 200, and passes the answer to `use`; everything is closed when `use` ends. @throws NetError */
   async ask<T>(
     request: HttpRequest,
     { what, ...body }: Asked,
@@ -93,7 +82,6 @@ export class HttpClient implements Disposable {
     }
   }
 
-  /** Requests a small body and returns it. */
   async askForBytes(
     request: HttpRequest,
     asked: Asked,
@@ -104,8 +92,8 @@ export class HttpClient implements Disposable {
   }
 
   /**
-   * Repeats an operation until it succeeds, fails permanently, or the time is over; then throws the last failure. Each attempt is limited
-   * to the remaining time, and uses the client that it receives.
+   * Repeats an operation until it succeeds, fails permanently, or the time is over; then throws the last failure. Each
+   * attempt uses the client that it receives, which is limited to the remaining time.
    */
   async retry<T>(
     { what, timeoutMs, maxTries, mayRepeat = () => true }: RetryOptions,
@@ -150,7 +138,6 @@ export class HttpClient implements Disposable {
     this.#pool.endKept();
   }
 
-  /** Closes all connections. */
   close(): void {
     this.#pool.destroy();
   }
@@ -205,7 +192,6 @@ export class HttpClient implements Disposable {
     }
   }
 
-  /** Builds the error for an unexpected status, and closes the answer. */
   async #badStatus(request: HttpRequest, answer: HttpAnswer, what: string): Promise<NetError> {
     const { status, headers } = answer;
     // Omits a long or incomplete text, because a secret could be cut in it and so escape masking.
@@ -223,7 +209,7 @@ export class HttpClient implements Disposable {
   }
 }
 
-/** Masks the secrets in message, stack trace and causes of an error; returns the error itself when it contains none. */
+/** Masks the secrets in message, stack trace and causes of an error. */
 function masked(error: NetError<string>, secrets: readonly string[]): NetError<string> {
   const cause = isNetError(error.cause) ? masked(error.cause, secrets) : error.cause;
   const message = withoutSecrets(error.message, secrets);

@@ -4,7 +4,7 @@ import type { Environment } from '../proxy/proxy-of.js';
 import { systemRoots } from '../trust/system-roots.js';
 import { decoded } from './decoded.js';
 
-/** Time limits of a request, and the maximum number of redirects. `Infinity` means no limit. */
+/** Time limits of a request, and the number of redirects; may be `Infinity`. */
 export interface HttpLimits {
   /** For name resolution, connection, proxy and TLS, each. Default: 30 s. */
   readonly connectMs: number;
@@ -18,34 +18,29 @@ export interface HttpLimits {
   readonly maxRedirects: number;
 }
 
-/** Settings of requests; all have defaults. */
 export interface HttpSettings {
-  /** Environment with `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`. Default: the environment of the process. */
+  /** Default: the environment of the process. */
   readonly environment?: Environment;
-  /** PEM of the authorities that the system trusts; they verify a proxy that is reached by TLS. Default: `systemRoots`. */
+  /** PEM of the system's authorities, which verify a proxy with TLS. Default: `systemRoots`. */
   readonly systemRoots?: () => readonly string[];
   readonly limits?: Partial<HttpLimits>;
-  /** Maximum number of attempts for a repeatable request after transient failures. Default: 3. */
+  /** Attempts of a repeatable request. Default: 3. */
   readonly tries?: number;
-  /** Number of connections per server that stay open for further requests; `close` ends them. Default: 0. */
+  /** Connections per server that stay open for further requests; `close` ends them. Default: 0. */
   readonly keptConnections?: number;
   /** Default: `wins/VERSION`. */
   readonly userAgent?: string;
   /** Clock for the waits between attempts; limits are measured in real time. */
   readonly clock?: Clock;
-  /** Source of jitter, from 0 to 1. Default: `Math.random`. */
+  /** From 0 to 1. Default: `Math.random`. */
   readonly random?: () => number;
-  /** Called for problems that do not end a request, such as an attempt that will be repeated. The text never contains a secret. */
+  /** Called for problems that do not end a request. The text never contains a secret. */
   readonly onWarning?: (message: string) => void;
-  /**
-   * Texts that messages must not contain, in addition to those of a request and the passwords of proxies: a server may know secrets that
-   * this client did not send.
-   */
+  /** Further texts that messages must not contain, because a server may know secrets that this client did not send. */
   readonly secrets?: readonly string[];
   readonly signal?: AbortSignal;
 }
 
-/** The settings with all defaults. */
 export interface CompleteSettings extends Required<Omit<HttpSettings, 'limits' | 'signal'>> {
   readonly limits: HttpLimits;
   readonly signal: AbortSignal | undefined;

@@ -1,11 +1,11 @@
 import { quoteForeign, withoutSecrets } from './foreign-text.js';
 import { decoded } from './decoded.js';
 
-/** Minimum length of a secret that is searched for in addresses. No token is shorter; a shorter proxy password may occur by chance. */
+/** No token is shorter; a shorter proxy password may occur in an address by chance. */
 const LONG_SECRET = 8;
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 
-/** Judges a redirect: undefined to follow it, else a description of what would be accepted. */
+/** Returns what would be accepted; undefined to follow a redirect. */
 export type RedirectRule = (to: URL, from: URL) => string | undefined;
 
 /** Follows to any server, but not from TLS to plain HTTP. */
@@ -28,8 +28,8 @@ export interface RedirectFacts {
 }
 
 /**
- * Judges the redirect of an answer: none (undefined), an address to follow, or a refused one. An address that is not HTTP, has a user, or
- * contains a secret is refused whatever the rule says.
+ * Judges a redirect: none (undefined), followed or refused. Refuses, whatever the rule says, an address that is not
+ * HTTP, has a user, or contains a secret.
  */
 export function judgeRedirect(
   facts: RedirectFacts,

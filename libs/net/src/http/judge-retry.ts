@@ -3,19 +3,19 @@ import { backoffMs } from '@wins/time';
 export interface RetryFacts {
   readonly isTransient: boolean;
   readonly retryAfterMs: number | undefined;
-  /** Number of attempts so far, at least 1. */
+  /** At least 1. */
   readonly tries: number;
-  /** Maximum number of attempts. Default: unlimited. */
+  /** Default: unlimited. */
   readonly maxTries?: number;
   readonly elapsedMs: number;
   readonly timeoutMs: number;
-  /** Random number from 0 to 1. */
+  /** From 0 to 1. */
   readonly random: number;
 }
 
 /**
- * Returns the wait before the next attempt: 1 s, doubled each time, at most 30 s. It is shortened randomly by up to a half, so that nodes
- * do not return all at once, and is never less than the server requests. Undefined means no further attempt.
+ * Returns the wait before the next attempt: 1 s, doubled each time, at most 30 s, shortened randomly by up to a half,
+ * and not less than the server requests. Undefined: no further attempt.
  */
 export function judgeRetry(facts: RetryFacts): number | undefined {
   const { isTransient, retryAfterMs = 0, tries, maxTries = Infinity } = facts;

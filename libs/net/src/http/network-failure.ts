@@ -1,4 +1,4 @@
-/* The only place that translates errors of Node to errors of this library. */
+/* The only translation of errors of Node. */
 import { errnoOf, messageOf } from '@wins/base';
 import { isNetError, NetError, type NetErrorCode } from '../net-error.js';
 import { quoteForeign } from './foreign-text.js';
@@ -19,19 +19,14 @@ const CERTIFICATE_ERRORS = new Map<string, NetErrorCode>([
   ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'unknownAuthority'],
 ]);
 
-/** Facts of a request for messages, and secrets that they must not contain. */
 export interface RequestFacts {
-  /** The operation, to complete "cannot". */
+  /** To complete "cannot". */
   readonly what: string;
   /** Texts that messages must not contain. */
   readonly secrets: readonly string[];
 }
 
-/**
- * Translates an error of Node in one stage of a request. A `NetError` passes unchanged.
- *
- * @param peer - `host:port` of the peer of the stage.
- */
+/** Translates an error of Node; a `NetError` passes. `peer`: `host:port` of the stage. */
 export function networkFailure(
   error: unknown,
   stage: Stage,

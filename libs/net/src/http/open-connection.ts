@@ -17,13 +17,11 @@ export interface ConnectionWanted {
   readonly proxy: URL | undefined;
 }
 
-/** Delay before the next address of a server is tried in parallel; the first to answer is used. */
+/** Delay before the next address of a server is tried in parallel. */
 export const NEXT_ADDRESS_MS = 1000;
 
 /**
- * Opens a connection for a request: name resolution, TCP, proxy and TLS, each within `connectMs`. For a server without TLS, the request
- * goes to the proxy itself.
- *
+ * Opens a connection for a request, each step within `connectMs`. Without TLS, the request goes to the proxy itself.
  * @throws NetError whose code identifies the failed step.
  */
 export async function openConnection(
@@ -45,7 +43,7 @@ export async function openConnection(
       `the TLS handshake with ${hostAndPort(to)} did not finish`,
       async () => {
         const secured = lifetime.own(tls.connect({ socket, ...tlsOptions(its, bareHost(to)) }));
-        // Later errors are handled by the code that waits at that time.
+        // Later errors are handled by the code that waits then.
         secured.on('error', () => undefined).once('close', () => socket.destroy());
         await once(secured, 'secureConnect');
         return secured;
@@ -89,7 +87,7 @@ export async function openConnection(
   return await startTls(tunnel, url, trust, 'tls');
 }
 
-/** Returns the proxy for a server. @throws NetError `invalidRequest`. */
+/** @throws NetError `invalidRequest`. */
 export function proxyTo(
   url: URL,
   environment: CompleteSettings['environment'],
@@ -112,7 +110,7 @@ export function portOf({ port, protocol }: URL): number {
   return protocol === 'https:' ? 443 : 80;
 }
 
-/** Returns host and port: `rancher.example:443`. */
+/** `rancher.example:443`. */
 export function hostAndPort(url: URL): string {
   return `${url.hostname}:${portOf(url)}`;
 }

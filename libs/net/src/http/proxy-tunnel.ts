@@ -11,9 +11,7 @@ export interface TunnelWanted {
 }
 
 /**
- * Turns a connection to a proxy into a tunnel to the target (CONNECT, RFC 9110 9.3.6).
- *
- * @throws NetError `proxyFailed` for any answer but 2xx; connection errors pass unchanged.
+ * CONNECT (RFC 9110 9.3.6). @throws NetError `proxyFailed` for any answer but 2xx; connection errors pass unchanged.
  */
 export async function openProxyTunnel(socket: Socket, wanted: TunnelWanted): Promise<Socket> {
   const { target, authorization } = wanted;

@@ -5,7 +5,7 @@ interface Destroyable {
   destroy(error?: Error): unknown;
 }
 
-/** Resources of one request, from name resolution to the last byte of the answer. The reason of its end is set once. */
+/** Resources of one request. The reason of its end is set once. */
 export class RequestLifetime {
   readonly facts: RequestFacts;
   #cause: NetError | undefined;
@@ -26,18 +26,16 @@ export class RequestLifetime {
     return this.#cause !== undefined;
   }
 
-  /** Returns the reason if the request ended early; else translates an error of Node by its stage. */
+  /** The reason if the request ended early; else translates an error of Node. */
   failure(error: unknown, stage: Stage, peer: string): NetError {
     return this.#cause ?? networkFailure(error, stage, peer, this.facts);
   }
 
-  /** Adds a resource to destroy at the end. */
   own<T extends Destroyable>(one: T): T {
     this.#owned.add(one);
     return one;
   }
 
-  /** Replaces all owned resources by one that owns them. */
   handOver(one: Destroyable): void {
     this.#owned.clear();
     this.#owned.add(one);
@@ -49,7 +47,7 @@ export class RequestLifetime {
     this.#release(cause);
   }
 
-  /** Ends the request when an operation exceeds its time. @param found - Finding for the message: `it sent nothing`. */
+  /** Ends the request when `act` exceeds its time. @param found - Finding for the message: `it sent nothing`. */
   async within<T>(ms: number, found: string, act: () => Promise<T>): Promise<T> {
     const timer = after(ms, () => this.end(this.#late(found, ms)));
     try {

@@ -1,7 +1,6 @@
-/** Maximum delay that a server may request. */
 const MAX_MS = 300_000;
 
-/** Returns the delay of `Retry-After` in milliseconds: seconds or a date (RFC 9110 10.2.3), at most 5 min; undefined for anything else. */
+/** Milliseconds of `Retry-After`: seconds or a date (RFC 9110 10.2.3), at most 5 min; undefined for anything else. */
 export function retryAfterMs(header: string | undefined, nowMs: number): number | undefined {
   const text = header?.trim() ?? '';
   const ms = /^\d{1,9}$/.test(text) ? Number(text) * 1000 : Date.parse(text) - nowMs;

@@ -1,6 +1,4 @@
-/*
- * Node's own HTTP/1.1 over connections that are opened step by step, so that each step can be told apart.
- */
+/* Node's HTTP/1.1 over connections that are opened step by step. */
 import { request, type ClientRequest, type IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { errnoOf } from '@wins/base';
@@ -13,18 +11,17 @@ import type { RedirectRule } from './judge-redirect.js';
 import { hostAndPort, openConnection, proxyTo } from './open-connection.js';
 import type { RequestLifetime } from './request-lifetime.js';
 
-/** Maximum size of an answer's headers. Node's default, stated because this library relies on it. */
+/** Node's default, stated because this library relies on it. */
 const MAX_HEAD_BYTES = 16_384;
 const IDEMPOTENT = new Set(['GET', 'HEAD', 'PUT']);
 
-/** A request to a server. */
 export interface HttpRequest {
   readonly url: URL;
   /** Default: `GET`. */
   readonly method?: 'GET' | 'HEAD' | 'PUT' | 'POST';
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array;
-  /** Whether the request may be sent again when it is unknown whether the server received it. Default: true except for `POST`. */
+  /** Whether the request may be sent twice. Default: true except for `POST`. */
   readonly isRepeatable?: boolean;
   /** Trusted certificates; a function when redirects may lead to other servers. */
   readonly trust: TlsTrust | ((url: URL) => TlsTrust | Promise<TlsTrust>);
@@ -56,7 +53,6 @@ export function isRepeatable({ method = 'GET', isRepeatable: own }: HttpRequest)
 
 /**
  * Sends a request to an address and resolves with the headers of its answer, whatever its status; redirects are not followed.
- *
  * @throws NetError
  */
 export async function sendRequest(

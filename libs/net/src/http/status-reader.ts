@@ -10,7 +10,7 @@ interface Head extends StatusAnswer {
 }
 
 const MAX_HEAD_BYTES = 16_384;
-/** Maximum bytes of the body that are read; beyond this the answer counts as complete. */
+/** Beyond this, the answer counts as complete. */
 const MAX_BODY_BYTES = 10 * 1024;
 
 const HEAD_END = /\r?\n\r?\n/;
@@ -19,14 +19,11 @@ const HEADER = /^([!#$%&'*+.^_`|~\w-]+):[ \t]*(.*?)[ \t]*$/;
 const CHUNK = /^([\da-f]{1,8})[ \t]*(?:;[^\n]*)?\r\n/i;
 const SWITCHING_PROTOCOLS = 101;
 
-/**
- * Parses an HTTP/1 answer for its status and `Location`, and checks that its body is complete; the body is not stored. Text is Latin-1: one
- * character per byte.
- */
+/** Parses an HTTP/1 answer, in Latin-1, for its status and `Location`, and checks that its body is complete. */
 export class StatusReader {
   #unread = '';
   #head: Head | undefined;
-  /** Bytes of the body received so far, undecoded. */
+  /** Undecoded. */
   #bodyBytes = 0;
   #skipBytes = 0;
 
@@ -51,7 +48,7 @@ export class StatusReader {
     return body === 'chunked' ? this.#readChunks(this.#head) : undefined;
   }
 
-  /** Handles the end of the connection; returns undefined when the answer is incomplete. */
+  /** Undefined when the answer is incomplete. */
   end(): StatusAnswer | undefined {
     return this.#head?.body === 'untilEnd' ? this.#head : undefined;
   }

@@ -11,7 +11,6 @@ export interface ConnectionInfo {
   readonly warnings: readonly string[];
 }
 
-/** Connection info as stored on a node. Contains secrets: never log it. */
 export interface KeptConnectionInfo {
   /** The text of `rancher2_connection_info.json`. */
   readonly text: string;
@@ -19,7 +18,7 @@ export interface KeptConnectionInfo {
   readonly info: ConnectionInfo;
 }
 
-/** Size limit of a Kubernetes Secret; the text has some kilobytes. */
+/** Limit of a Kubernetes Secret. */
 export const MAX_CONNECTION_INFO_BYTES = 1_048_576;
 
 /** Field names in lower case, because Go accepts any letter case. */
@@ -29,13 +28,13 @@ const FIELDS = z.object({
   secretname: objectName('secretName'),
   allowhttp: z.boolean('no boolean for allowHttp').default(false),
 });
-/** Characters that Go's encoder escapes in strings although JSON does not require it. */
+/** Go's encoder escapes these characters in strings. */
 const ESCAPED = /[<>&\u2028\u2029]/g;
 
 /**
- * Judges the text of `rancher2_connection_info.json`, at most 1 MiB: JSON with `kubeConfig`, `namespace` and `secretName`, in any letter
- * case, as in Go. Also `allowHttp`, which `wins join --allow-http` stores there: true accepts an `http://` address of another machine.
- * Texts of the result contain no values.
+ * Judges the text of `rancher2_connection_info.json`, at most 1 MiB: JSON with `kubeConfig`, `namespace` and
+ * `secretName`, in any letter case, as in Go; and `allowHttp` of `wins join --allow-http`, which accepts an `http://`
+ * address of another machine. Texts of the result contain no values.
  */
 export function judgeConnectionInfo(text: string): ConnectionInfo | Refusal {
   if (Buffer.byteLength(text) > MAX_CONNECTION_INFO_BYTES)
@@ -48,9 +47,8 @@ export function judgeConnectionInfo(text: string): ConnectionInfo | Refusal {
 }
 
 /**
- * Builds the connection info that a node stores from the answer of `/v3/connect/agent`, and judges it as its reader will. The text has
- * Rancher's format: keys in order, two spaces, `<`, `>` and `&` escaped, a final LF.
- *
+ * Builds the connection info of a node from the answer of `/v3/connect/agent`, in Rancher's format: keys in order, two
+ * spaces, `<`, `>` and `&` escaped, a final LF.
  * @param allowHttp - Stored with the connection. An answer cannot grant this to itself.
  */
 export function keepConnectionInfo(
@@ -75,7 +73,7 @@ function readFields(text: string): z.infer<typeof FIELDS> | Refusal {
   try {
     json = JSON.parse(text.replace(/^\ufeff/, ''));
   } catch {
-    // Omit the parser's error, because it quotes text that may be the token.
+    // The parser's error quotes text that may be the token.
     return { found: 'found no JSON' };
   }
   const entries = typeof json === 'object' && json !== null ? Object.entries(json) : [];
@@ -91,7 +89,7 @@ function someText(key: string) {
   return z.string(error).min(1, error);
 }
 
-/** Schema of a Kubernetes object name: a DNS subdomain (RFC 1123). */
+/** A DNS subdomain (RFC 1123). */
 function objectName(key: string) {
   const error = `no name of a Kubernetes object for ${key}`;
   return z.string(error).regex(/^[a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?$/, error);

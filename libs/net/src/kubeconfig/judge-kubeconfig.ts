@@ -5,13 +5,13 @@ import { readCertificates } from '../pem/read-certificates.js';
 import { readYaml } from '../yaml/read-yaml.js';
 import type { Refusal } from './refusal.js';
 
-/** Access to an API server: its address, trusted authorities, and credentials. Contains secrets: never log it. */
+/** Access to an API server. Contains secrets: never log it. */
 export interface ClusterAccess {
-  /** `https:`, or `http:` if that is allowed. Its path, which proxies of Rancher use, is put before those of the API. */
+  /** `https:`, or `http:` if allowed. Its path, as of Rancher's proxies, precedes those of the API. */
   readonly server: URL;
   /** Name that the certificate must have; absent means the host of `server`. */
   readonly tlsServerName?: string;
-  /** PEM of the authorities for its certificate; at least one certificate, and nothing else. */
+  /** PEM with at least one certificate, and nothing else. */
   readonly ca?: string;
   readonly token?: string;
   /** PEM; TLS has accepted the pair. */
@@ -20,17 +20,15 @@ export interface ClusterAccess {
 
 export interface ReadKubeconfig {
   readonly access: ClusterAccess;
-  /** Ignored or dangerous parts; one line each, without values. */
+  /** One line each, without values. */
   readonly warnings: readonly string[];
 }
 
 /**
- * Judges the current context of a kubeconfig. Only these parts are accepted: the address, certificates and keys in the file itself, and a
- * token. Everything else in the cluster or user of the context is refused by name. So the text cannot run a program (`exec`,
- * `auth-provider`) or disable verification. Nor can it make the daemon read a file and send it elsewhere (`tokenFile`,
- * `certificate-authority`, `client-certificate`, `client-key`, which kubeconfigs for other programs may contain). Other contexts are
- * ignored. Texts of the result contain no values.
- *
+ * Judges the current context of a kubeconfig. Accepts only an address, inline certificates and keys, and a token;
+ * refuses everything else in its cluster or user by name. So the text cannot run a program (`exec`, `auth-provider`),
+ * disable verification, or make the daemon send a file elsewhere (`tokenFile`, `certificate-authority`,
+ * `client-certificate`, `client-key`). Texts of the result contain no values.
  * @param allowHttp - Accepts an `http://` address of another machine; one of this machine is always accepted.
  */
 export function judgeKubeconfig(text: string, allowHttp: boolean): ReadKubeconfig | Refusal {
@@ -59,7 +57,7 @@ const FILE = z.object({
 });
 const THIS_MACHINE = /^(127(\.\d+){3}|\[::1\]|localhost)$/;
 
-/** Schema of a kubeconfig; yields the cluster and the user of the current context as `cluster` and `user`. */
+/** Yields `cluster` and `user` of the current context. */
 function kubeconfig(allowHttp: boolean, warnings: string[]) {
   return FILE.transform(({ contexts, clusters, users, ...file }, issues) => {
     const named = <Entry extends { readonly name: string }>(
@@ -128,7 +126,7 @@ function server(allowHttp: boolean, warnings: string[]) {
   });
 }
 
-/** Schema of PEM with certificates only; undefined for an empty text. */
+/** PEM with certificates only; undefined for an empty text. */
 function certificates(key: string, warnings: string[]) {
   return z
     .string()

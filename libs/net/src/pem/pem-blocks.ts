@@ -1,16 +1,13 @@
 export interface PemBlock {
-  /** Label of the block's first line, such as `CERTIFICATE`. */
+  /** Such as `CERTIFICATE`. */
   readonly label: string;
-  /** Decoded content; undefined when it is no base64, or the end line is missing. */
+  /** Undefined for invalid base64 or a missing end line. */
   readonly bytes: Buffer | undefined;
 }
 
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 
-/**
- * Reads the blocks of a PEM text (RFC 7468). Text outside blocks, such as PKCS #12 attributes, is skipped. A block that is cut off, or in
- * which another begins, has no bytes. Takes linear time.
- */
+/** Reads the blocks of a PEM text (RFC 7468) in linear time, and skips other text. An incomplete block has no bytes. */
 export function readPemBlocks(text: string): readonly PemBlock[] {
   const blocks: PemBlock[] = [];
   let open: { label: string; base64: string } | undefined;

@@ -2,34 +2,31 @@ import { createHash, X509Certificate } from 'node:crypto';
 import { quoteText } from '@wins/base';
 import { readPemBlocks, type PemBlock } from './pem-blocks.js';
 
-/** One certificate of a PEM text. */
 export interface Certificate {
-  /** Formatted with lines of 64 characters and LF, and without surrounding text. */
+  /** In lines of 64 characters, without surrounding text. */
   readonly pem: string;
   readonly der: Buffer;
   /** Subject on one line, in quotes. */
   readonly subject: string;
-  /** Digest of `der`: 64 lower-case hex digits. */
+  /** Digest of `der`, in lower-case hex. */
   readonly sha256: string;
   readonly notAfter: Date;
 }
 
-/** The certificates of a PEM text, and warnings about other blocks. */
 export interface FoundCertificates {
-  /** Without repeats, in their order. */
+  /** Without repeats. */
   readonly certificates: readonly Certificate[];
-  /** One line per omitted block, with its number and the reason; at most 11 lines. Without content of the block. */
+  /** One per omitted block, without its content; at most 11. */
   readonly warnings: readonly string[];
 }
 
-/** Maximum number of warnings, because each is a log line and a text may have any number. */
+/** Each is a log line, and a text may have any number. */
 const MAX_WARNINGS = 10;
 const LABELS = new Set(['CERTIFICATE', 'X509 CERTIFICATE']);
 
 /**
- * Reads the certificates of a text and omits everything else with a warning; Go omits it silently. So no other block, in particular no
- * private key, can reach a server or a file.
- *
+ * Reads the certificates of a text, and warns of everything else, which Go omits silently. So no private key can reach
+ * a server or a file.
  * @param from - The name of the text in warnings: `/cacerts`.
  */
 export function readCertificates(text: string, from: string): FoundCertificates {

@@ -1,15 +1,14 @@
 import { overlap, parseNetwork, type IpNetwork } from '@wins/base';
 import { NetError } from '../net-error.js';
 
-/** Environment variables by name. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Returns the proxy for a server by Go's rules: `HTTPS_PROXY` for `https:`, `HTTP_PROXY` for `http:`, in upper or lower case. Undefined for
- * a server on this machine, and for one that `NO_PROXY` lists by address, network, name or domain, each optionally with a port. The result
- * includes the user and password of the proxy, if any.
- *
- * @throws NetError `invalidRequest`: the proxy's scheme is neither `http` nor `https`. The message names only the variable.
+ * Returns the proxy for a server by Go's rules, with its user and password: `HTTPS_PROXY` or `HTTP_PROXY`, in upper or
+ * lower case. Undefined for a server on this machine, and for one that `NO_PROXY` lists by address, network, name or
+ * domain, each optionally with a port.
+ * @throws NetError `invalidRequest` for a scheme that is neither `http` nor `https`. The message names only the
+ * variable.
  */
 export function proxyOf(server: URL, environment: Environment): string | undefined {
   const name = PROXY_VARIABLES.get(server.protocol);

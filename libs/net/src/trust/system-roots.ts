@@ -3,7 +3,7 @@ import tls from 'node:tls';
 import { errnoOf } from '@wins/base';
 import type { Environment } from '../proxy/proxy-of.js';
 
-/** Bundles of trusted authorities by distribution, in the order in which Go searches. */
+/** In the order in which Go searches. */
 const BUNDLES = [
   '/etc/ssl/certs/ca-certificates.crt',
   '/etc/pki/tls/certs/ca-bundle.crt',
@@ -14,11 +14,9 @@ const BUNDLES = [
 ];
 
 /**
- * Returns the PEM of the authorities that the system trusts. On Linux, the distribution's: the file in `SSL_CERT_FILE` or the first
- * existing bundle, as in Go. Elsewhere the system's store, if Node can read it (22.15 and later). Otherwise Node's built-in list, which
- * lacks authorities that an administrator added.
- *
- * @param environment - Default: that of the process.
+ * Returns the PEM of the system's authorities: on Linux the file in `SSL_CERT_FILE` or the first existing bundle, as
+ * in Go; elsewhere the system's store, if Node can read it (22.15 and later), or Node's built-in list, which lacks
+ * authorities that an administrator added.
  */
 export function systemRoots(environment: Environment = process.env): readonly string[] {
   if (process.platform === 'linux') {
@@ -35,10 +33,8 @@ export function systemRoots(environment: Environment = process.env): readonly st
 }
 
 /**
- * Returns the PEM of the authorities for requests to internet servers: those of the system, and on other systems than Linux also Node's
- * built-in list. Windows downloads the authority of a public server only when its own TLS first needs it, so its store may lack one.
- *
- * @param environment - Default: that of the process.
+ * Returns the PEM of the authorities for internet servers: outside of Linux also Node's built-in list, because Windows
+ * downloads a public authority only when its own TLS first needs it.
  */
 export function publicRoots(environment: Environment = process.env): readonly string[] {
   const roots = systemRoots(environment);

@@ -1,26 +1,23 @@
 import { isIP } from 'node:net';
 import tls from 'node:tls';
 
-/**
- * Trusted server certificates, and the client certificate. The TLS context is cached per object, so a caller with many requests should
- * reuse the object.
- */
+/** The TLS context is cached per object, so reuse it. */
 export interface TlsTrust {
   /**
-   * PEM of trusted authorities. As in Go, a certificate is trusted if one of them signed it or if it is in the list itself, whether or not
-   * another authority signed the listed one. `anyCertificate` does not verify the identity of a server.
+   * PEM of trusted authorities. As in Go, a listed certificate is trusted whether or not another authority signed it.
+   * `anyCertificate` does not verify the identity of a server.
    */
   readonly roots: readonly (string | Buffer)[] | 'anyCertificate';
   /** PEM of the client certificate, for servers that request one. */
   readonly clientCertificate?: { readonly cert: string | Buffer; readonly key: string | Buffer };
-  /** Name that the certificate must have; also sent to the server. Default: the host of its address. */
+  /** Name that the certificate must have; also sent. Default: the host of the address. */
   readonly serverName?: string;
 }
 
-/** TLS contexts by trust, because creating one parses all its authorities, which takes milliseconds for those of a system. */
+/** Creating one parses all its authorities, which takes milliseconds. */
 const contexts = new WeakMap<TlsTrust, tls.SecureContext>();
 
-/** Returns the options of `tls.connect` for a server. @throws Error of Node when PEM cannot be parsed. */
+/** @throws Error of Node for invalid PEM. */
 export function tlsOptions(trust: TlsTrust, host: string): tls.ConnectionOptions {
   return {
     host,

@@ -11,10 +11,9 @@ import { quoteText } from '@wins/base';
 import type { z } from 'zod';
 import type { Refusal } from '../kubeconfig/refusal.js';
 
-/** The first document of a text. */
 export interface FoundYaml<Value> {
   readonly value: Value;
-  /** Number of further documents, which are ignored as in Go. */
+  /** Further documents, which are ignored as in Go. */
   readonly more: number;
 }
 
@@ -24,23 +23,18 @@ export type YamlOptions = ParseOptions &
     readonly prepare?: (document: Document) => void;
   };
 
-/**
- * Maximum nesting depth. Files written by people have at most ten levels; many thousands would overflow the stack of the recursive parser.
- */
+/** Written files have at most ten levels; many thousands would overflow the stack of the recursive parser. */
 const MAX_DEPTH = 100;
-/**
- * Maximum number of tokens without spaces and comments. A million misplaced ones would each be reported as a fault with its position, which
- * takes a minute.
- */
+/** Tokens without spaces and comments. The parser needs a minute to report a million misplaced ones. */
 const MAX_LEXEMES = 50_000;
-/** Maximum number of expansions of one anchor, counting nested aliases multiplied. */
+/** Expansions of one anchor, counting nested aliases multiplied. */
 const MAX_ALIASES = 1000;
 
 /**
- * Reads the first document of a text that may contain secrets: a refusal gives the line or the key of the fault, but no value.
- *
- * @param schema - Must also accept undefined if the document may be empty.
- * @param name - The text as refusals name it: `the kubeconfig`.
+ * Reads the first document of a text that may contain secrets: refusals contain the line or key of a fault, but no
+ * value.
+ * @param schema - Must accept undefined if the document may be empty.
+ * @param name - Names the text in refusals: `the kubeconfig`.
  */
 export function readYaml<Value>(
   schema: z.ZodType<Value>,
@@ -85,7 +79,7 @@ function foundIn(issue: z.core.$ZodIssue | undefined): string {
   return keys.length === 0 ? 'an unsupported key' : `the unsupported key ${keys.join(', ')}`;
 }
 
-/** Returns undefined for too many tokens, or too deep nesting, because the composer is recursive. */
+/** Undefined for too many tokens or levels. */
 function tokensOf(text: string): readonly CST.Token[] | undefined {
   const parser = new Parser();
   const tokens: CST.Token[] = [];

@@ -4,7 +4,7 @@ import { networkInterfaces } from 'node:os';
 import { rancherClient, type RancherSettings } from '../http/rancher-client.js';
 import { RancherError } from '../rancher-error.js';
 
-/** Services that resolve address keywords. Tests use servers of their own. */
+/** Services that resolve address keywords. */
 export interface CloudServices {
   /** Link-local metadata service of the clouds. Requests to it do not leave the local network. */
   readonly linkLocal: string;
@@ -12,14 +12,9 @@ export interface CloudServices {
   readonly ipify: string;
 }
 
-/** Options of {@link resolveAddress}. */
 export interface AddressOptions extends RancherSettings {
-  /**
-   * Returns the IPv4 and IPv6 addresses of an adapter; undefined when no such adapter exists. Default: reads them from
-   * Node.
-   */
+  /** Returns the addresses of an adapter; undefined when it does not exist. Default: from Node. */
   readonly addressesOf?: (name: string) => readonly string[] | undefined;
-  /** Default: the services of the clouds. */
   readonly services?: Partial<CloudServices>;
 }
 
@@ -29,12 +24,11 @@ const CLOUD_SERVICES: CloudServices = {
   ipify: 'https://api.ipify.org',
 };
 
-/** Request that resolves an address keyword; nothing else answers it. */
 interface CloudWord {
   readonly service: keyof CloudServices;
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** True when a session token must be requested first, as in version 2 of the AWS metadata service. */
+  /** True for version 2 of the AWS metadata service. */
   readonly hasSession?: boolean;
 }
 
@@ -87,15 +81,11 @@ const HOST =
   /^(?=.{1,253}$)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*\.?$/i;
 
 /**
- * Resolves `CATTLE_ADDRESS` or `CATTLE_INTERNAL_ADDRESS`. An IP address or a host name resolves to itself; a cloud
- * keyword (`awslocal`, `ipify`, …) to the answer of its metadata service, within 10 s; the name of a network adapter to
- * an address of that adapter, preferably IPv4. A comma-separated list gives the addresses of a dual-stack node; an
- * adapter in it adds an address of the family that is still missing, so `eth0,eth0` yields its IPv4 and its IPv6
- * address. An empty text stays empty.
- *
- * Metadata services are queried over `http://` at a link-local address, which leads to the host of the virtual machine,
- * and never through a proxy.
- *
+ * Resolves `CATTLE_ADDRESS` or `CATTLE_INTERNAL_ADDRESS`: an IP address or host name to itself, a cloud keyword
+ * (`awslocal`, `ipify`, …) to the answer of its metadata service, within 10 s, an adapter to one of its addresses,
+ * preferably IPv4. In a comma-separated list for a dual-stack node, an adapter adds an address of the missing family,
+ * so `eth0,eth0` yields its IPv4 and IPv6 address. An empty text stays empty.
+ * Link-local metadata services are queried over `http://` and never through a proxy.
  * @throws RancherError
  */
 export async function resolveAddress(text: string, options: AddressOptions = {}): Promise<string> {
@@ -130,7 +120,7 @@ async function resolvePart(
   );
 }
 
-/** Returns the addresses of an adapter: `eth0` on Linux, `Ethernet 2` on Windows, where case does not matter. */
+/** Windows ignores the case of the name. */
 function addressesOfAdapter(name: string): readonly string[] | undefined {
   const fold = (text: string) => (process.platform === 'win32' ? text.toLowerCase() : text);
   const adapters = Object.entries(networkInterfaces());
@@ -138,7 +128,7 @@ function addressesOfAdapter(name: string): readonly string[] | undefined {
   return found?.map(({ address }) => address);
 }
 
-/** Chooses an address; one that Windows or Linux assigned itself, for lack of a DHCP server, is the last choice. */
+/** Prefers the missing family; a self-assigned address without DHCP is the last choice. */
 function addressOf(name: string, addresses: readonly string[], others: readonly string[]): string {
   const hasIpv4 = others.some((each) => parseIp(each) !== undefined && !isIpv6(each));
   const rank = (each: string): number =>
@@ -197,7 +187,7 @@ function oneLine({ body }: { readonly body: Buffer }): string {
   throw new RancherError('badShape', message);
 }
 
-/** Client with short time-outs and no redirects, because a metadata service that exists answers at once. */
+/** Short time-outs and no redirects, because a metadata service answers at once. */
 function quickClient({ limits, ...settings }: RancherSettings): HttpClient {
   const atMost = (ms: number = LIMIT_MS) => Math.min(ms, LIMIT_MS);
   const { connectMs, answerMs, idleMs, totalMs } = limits ?? {};

@@ -8,23 +8,15 @@ import {
 } from '../http/rancher-client.js';
 import { RancherError } from '../rancher-error.js';
 
-/** Options of {@link createDownload}. */
 export interface DownloadOptions extends RancherSettings {
-  /** Trusted authorities for the servers' certificates, in PEM. Default: the system's. */
+  /** PEM of the trusted authorities. Default: the system's. */
   readonly roots?: readonly string[];
-  /**
-   * Time in milliseconds to retry temporary failures, as long as the sink has received nothing. 0 for one attempt.
-   * Default: 15 min.
-   */
+  /** Milliseconds to retry temporary failures before the sink receives data; 0 for one attempt. Default: 15 min. */
   readonly timeoutMs?: number;
-  /**
-   * True to accept any server certificate; then redirects to another server are not followed, and a file without a
-   * digest is refused. Default: false.
-   */
+  /** Accepts any certificate, no redirects to other servers, and only files with a digest. Default: false. */
   readonly anyCertificate?: boolean;
 }
 
-/** Conditions of a download. */
 export interface DownloadWanted {
   /** Expected digest, in hex. Without it the connection must use TLS, and the answer must state its length. */
   readonly sha256?: string;
@@ -34,9 +26,7 @@ export interface DownloadWanted {
   readonly signal?: AbortSignal;
 }
 
-/** A completed download. */
 export interface Downloaded {
-  /** Digest of the file, in lower-case hex. */
   readonly sha256: string;
   readonly sizeBytes: number;
   /** Basis of trust; `tls`: no digest was given, so only the server's certificate vouches for the content. */
@@ -44,10 +34,8 @@ export interface Downloaded {
 }
 
 /**
- * Downloads a file into a sink, part by part. Delivers the first part only when status, length and first bytes are
- * right; the delivered bytes are verified only once the promise resolves. An exception of the sink aborts the download
- * and is rethrown.
- *
+ * Downloads a file into a sink, after a check of status, length and first bytes; the delivered bytes are verified only
+ * once the promise resolves. An exception of the sink aborts the download and is rethrown.
  * @throws RancherError
  */
 export type Download = (
@@ -57,7 +45,6 @@ export type Download = (
 ) => Promise<Downloaded>;
 
 const TIMEOUT_MS = 900_000;
-/** Number of first bytes inspected to recognise an HTML page. */
 const FIRST_BYTES = 512;
 
 /** Creates a {@link Download}. Redirects may lead to other servers, but never from https to http. */
@@ -79,7 +66,7 @@ export function createDownload(options: DownloadOptions = {}): Download {
     const trust = anyCertificate
       ? ({ roots: 'anyCertificate' } as const)
       : () => ({ roots: roots() });
-    // True once the sink has received bytes: no retry from then on, because the owner of the sink must start over.
+    // No retry after the sink has received bytes, because its owner must start over.
     let isBegun = false;
     return await client.retry({ what, timeoutMs, mayRepeat: () => !isBegun }, (each) =>
       each.ask({ url, trust }, { what, maxBytes: wanted.maxBytes }, async (answer, parts) => {
@@ -102,7 +89,7 @@ export function createDownload(options: DownloadOptions = {}): Download {
   };
 }
 
-/** Requires a length when no digest is given, because otherwise a truncated file could not be detected. */
+/** Without a digest, only a length reveals a truncated file. */
 function requireLength({ headers, declaredBytes }: HttpAnswer, what: string): void {
   const isChunked = /\bchunked\b/i.test(headers['transfer-encoding'] ?? '');
   if (isChunked || declaredBytes !== undefined) return;
@@ -110,7 +97,6 @@ function requireLength({ headers, declaredBytes }: HttpAnswer, what: string): vo
   throw new RancherError('badShape', message);
 }
 
-/** Holds back the first bytes until they are checked. */
 async function* checkedParts(
   answer: HttpAnswer,
   parts: AsyncIterable<Buffer>,

@@ -2,7 +2,6 @@ import { HttpClient, type HttpSettings } from '@wins/net';
 import type { IncomingHttpHeaders } from 'node:http';
 import { RancherError } from '../rancher-error.js';
 
-/** Settings for requests to a Rancher server. All have defaults. */
 export interface RancherSettings extends Omit<HttpSettings, 'tries' | 'keptConnections'> {
   /** Allows addresses with `http://`, over which a token crosses the network unencrypted. Default: false. */
   readonly allowHttp?: boolean;
@@ -11,10 +10,7 @@ export interface RancherSettings extends Omit<HttpSettings, 'tries' | 'keptConne
 const MAX_ADDRESS_LENGTH = 4096;
 
 /**
- * Creates a client that uses one connection per request, so that a token never shares a connection with another
- * request. Retries belong to `retry`, as a whole.
- *
- * @param secret - Never repeated in a message.
+ * Creates a client with one connection per request, so that a token never shares one. Messages never contain `secret`.
  */
 export function rancherClient(settings: RancherSettings, secret?: string): HttpClient {
   const secrets = [...(settings.secrets ?? []), ...(secret === undefined ? [] : [secret])];
@@ -23,8 +19,6 @@ export function rancherClient(settings: RancherSettings, secret?: string): HttpC
 
 /**
  * Parses the address of a request: `https:`, or `http:` where allowed, without user info.
- *
- * @param what - The operation, to follow "cannot" in a message.
  * @throws RancherError `invalidRequest`; the message omits the text, because it may contain a password.
  */
 export function parseAddress(text: string, what: string, allowHttp = false): URL {
@@ -41,14 +35,13 @@ export function parseAddress(text: string, what: string, allowHttp = false): URL
   return url;
 }
 
-/** Returns the URL of a Rancher path below the address of its server. */
 export function below(server: URL, path: string): URL {
   const url = new URL(server);
   url.pathname = server.pathname.replace(/\/+$/, '') + path;
   return url;
 }
 
-/** Returns true when an answer is an HTML page. For unknown paths Rancher sends its dashboard with status 200. */
+/** For unknown paths Rancher sends its dashboard, an HTML page, with status 200. */
 export function isHtml(headers: IncomingHttpHeaders, first: Uint8Array): boolean {
   if (/^\s*(?:text\/html|application\/xhtml\+xml)\b/i.test(headers['content-type'] ?? ''))
     return true;

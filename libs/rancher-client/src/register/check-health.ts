@@ -4,19 +4,11 @@ import { RancherError } from '../rancher-error.js';
 import type { ServerTrust } from '../trust/establish-trust.js';
 
 const MAX_BYTES = 65_536;
-/**
- * Maximum number of characters of an answer to quote: a health check sends no more, and anything longer may contain
- * data meant for others.
- */
+/** Maximum length of a quoted answer; a longer one may contain data meant for others. */
 const TOLD_LENGTH = 32;
 const TIMEOUT_MS = 60_000;
 
-/**
- * Requests `/healthz` and resolves when the server answers `ok`.
- *
- * @param timeoutMs - Time in milliseconds to retry an unhealthy server. Default: 1 min.
- * @throws RancherError
- */
+/** Resolves when `/healthz` answers `ok`, after retries for `timeoutMs`, 1 min by default. @throws RancherError */
 export async function checkHealth(
   { server, roots }: Pick<ServerTrust, 'server' | 'roots'>,
   { timeoutMs = TIMEOUT_MS }: { readonly timeoutMs?: number } = {},

@@ -19,31 +19,27 @@ export interface NodeDescription {
   readonly internalAddress?: string;
 }
 
-/** Options of a registration. */
 export interface RegistrationWanted {
   readonly node: NodeDescription;
   readonly token: string;
   /** True when the kubeconfig must contain its certificate authorities. Default: false. */
   readonly strictTls?: boolean;
-  /** Time in milliseconds to retry temporary failures. Default: 15 min. */
+  /** Milliseconds to retry temporary failures. Default: 15 min. */
   readonly timeoutMs?: number;
 }
 
 const MAX_BYTES = 1_048_576;
-/** Below Node's own limit for all headers of a request, with space for the other headers. */
+/** Below Node's limit for all headers of a request. */
 const MAX_HEADER_LENGTH = 12_288;
 const TIMEOUT_MS = 900_000;
-/** Time-out of an answer in milliseconds; longer than the 120 s for which the server itself waits for the machine. */
+/** Longer than the 120 s for which the server itself waits for the machine. */
 const ANSWER_MS = 130_000;
 const WHAT = 'register the node';
 
 /**
- * Registers the node (`/v3/connect/agent`) and returns the configuration for its agent. Sends the token only to the
- * server of `trust`, over TLS that its roots verify.
- *
- * Retries 401, 429 and 5xx like network failures: the server also answers 401 and 500 while it starts, and 500 for an
+ * Registers the node (`/v3/connect/agent`). Sends the token only to the server of `trust`, over TLS that its roots
+ * verify. Retries 401, 429 and 5xx, because the server also answers 401 and 500 while it starts, and 500 for an
  * unknown token.
- *
  * @throws RancherError
  */
 export async function registerNode(
@@ -89,9 +85,7 @@ function told(error: unknown): unknown {
 }
 
 /**
- * Returns the headers that identify the node. The server stores all headers that begin with `X-Cattle-`; empty values
- * are omitted.
- *
+ * The server stores all headers that begin with `X-Cattle-`; empty values are omitted.
  * @throws RancherError `invalidRequest` for a value that cannot be a header, or an id that cannot be a label.
  */
 function headersOf(node: NodeDescription): Readonly<Record<string, string>> {
@@ -124,19 +118,18 @@ function refused(code: 'badShape' | 'invalidRequest' | 'strictWithoutCa', found:
   return new RancherError(code, `cannot ${WHAT}: found ${found}`);
 }
 
-/** Verdict on the text of a cattle-id: the id, or the reason why it is invalid. */
 export type NodeIdVerdict =
   { readonly id: string } | { readonly found: string; readonly wanted: string };
 
 /** A Kubernetes label value, because Rancher uses the id as one. */
 const LABEL = /^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$/;
 
-/** Returns a new id: 62 random lower-case hex digits, so that two nodes cloned from one image get different ids. */
+/** 62 random hex digits, so that cloned nodes get different ids. */
 export function newNodeId(): string {
   return randomBytes(31).toString('hex');
 }
 
-/** Validates a cattle-id from its file or from a user; ignores blanks, line breaks and a byte order mark around it. */
+/** Validates a cattle-id; ignores blanks, line breaks and a byte order mark around it. */
 export function judgeNodeId(text: string): NodeIdVerdict {
   const id = text.replace(/^\ufeff/, '').trim();
   if (LABEL.test(id)) return { id };

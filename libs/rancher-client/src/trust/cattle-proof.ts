@@ -2,18 +2,15 @@ import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypt
 
 /** Challenge by which a server proves, for one body of `/cacerts`, that it knows a token. Use it for one answer only. */
 export interface ProofQuestion {
-  /** Request headers with a hash of the token and a fresh nonce. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Parts of the headers that no message may contain. */
   readonly secrets: readonly string[];
   /** Judges the header `X-Cattle-Hash` of the answer. A server that does not know the token sends none. */
   judge(body: Uint8Array, hash: string | undefined): 'right' | 'wrong' | 'missing';
 }
 
 /**
- * Creates a challenge for Rancher's proof. `X-Cattle-Hash` is the base64 of an HMAC-SHA-512 with the token as its key,
- * over the nonce, a zero byte, the body, and a zero byte. The node sends only `Authorization: Bearer` with the base64
- * of the token's SHA-256.
+ * Creates a challenge for Rancher's proof: `X-Cattle-Hash` is the base64 of an HMAC-SHA-512 with the token as its key,
+ * over the nonce, a zero byte, the body, and a zero byte. Sends only the base64 of the token's SHA-256.
  */
 export function askForProof(token: string): ProofQuestion {
   const nonce = randomBytes(32).toString('hex');
@@ -31,7 +28,6 @@ export function askForProof(token: string): ProofQuestion {
   };
 }
 
-/** Returns the proof that a server with the token sends. */
 export function proofOf(token: string, nonce: string, body: Uint8Array): Buffer {
   const zero = Buffer.from([0]);
   return createHmac('sha512', token).update(nonce).update(zero).update(body).update(zero).digest();

@@ -26,35 +26,30 @@ import { askForProof, type ProofQuestion } from './cattle-proof.js';
  */
 export type Authority = 'checksum' | 'proof' | 'system' | 'plain';
 
-/** A server that may receive the token, and the basis for trusting it. */
 export interface ServerTrust {
   /** Address without a trailing slash. */
   readonly server: URL;
   readonly authority: Authority;
-  /** Trusted authorities for its certificate, in PEM. */
+  /** PEM of the trusted authorities. */
   readonly roots: readonly string[];
-  /**
-   * Certificates of `/cacerts`, in order, without duplicates; empty where Rancher has a certificate of a public
-   * authority.
-   */
+  /** Certificates of `/cacerts` without duplicates; empty where Rancher has one of a public authority. */
   readonly certificates: readonly Certificate[];
-  /** The certificates as PEM text for a file. Contains nothing else from the body, in particular no private key. */
+  /** PEM for a file, without anything else from the body, in particular a private key. */
   readonly caPem: string;
   /** SHA-256 of the body of `/cacerts` as received, in lower-case hex. */
   readonly checksum: string;
 }
 
-/** Input of {@link establishTrust}. */
 export interface TrustWanted {
   /** `https://rancher.example`, with a path if Rancher is served below one. */
   readonly server: string;
   /** `CATTLE_CA_CHECKSUM`: SHA-256 of the body of `/cacerts` in hex of either case. Empty for none. */
   readonly caChecksum?: string | undefined;
-  /** Token for the proof; the token itself is not sent. */
+  /** For the proof; the token itself is not sent. */
   readonly token?: string;
   /** True to trust only the certificates of `/cacerts`, which must have some. Default: false. */
   readonly strictTls?: boolean;
-  /** Time in milliseconds to retry an unreachable server. Default: 1 min. */
+  /** Milliseconds to retry an unreachable server. Default: 1 min. */
   readonly timeoutMs?: number;
 }
 
@@ -70,7 +65,6 @@ const WAYS_TO_TRUST =
   'a checksum of its /cacerts (CATTLE_CA_CHECKSUM, -CaChecksum), a token that the server proves to know, or a certificate that the system trusts';
 const BY_CERTIFICATE = new Set(['unknownAuthority', 'certificateExpired', 'otherHost']);
 
-/** A body of `/cacerts`, and the basis for trusting it. */
 interface CaCerts {
   readonly body: Buffer;
   readonly checksum: string;
@@ -79,14 +73,10 @@ interface CaCerts {
 }
 
 /**
- * Verifies the server's identity and returns the authorities to trust from then on. Trusts `/cacerts` when it has the
- * given checksum; without a checksum, when the system's authorities verify the server or the server proves that it
- * knows the token. Never sends the token itself. The result has been tested: the server's certificate is from its
- * `roots`, matches the server's name, and is valid today.
- *
- * When `strictTls` is off and the system's authorities also verify the server, `roots` holds the system's authorities
- * instead of those from a trusted `/cacerts`, with a warning.
- *
+ * Verifies the server and returns the authorities to trust from then on. Trusts `/cacerts` with the given checksum;
+ * without a checksum, when the system's authorities verify the server or the server proves that it knows the token,
+ * which is never sent. A request has tested the `roots`.
+ * Unless `strictTls`, when only the system's authorities verify the server, `roots` holds them, with a warning.
  * @throws RancherError `untrusted`, `checksumMismatch`, `proofFailed`, `strictWithoutCa`, and the errors of requests.
  */
 export async function establishTrust(
@@ -112,7 +102,6 @@ export async function establishTrust(
   );
 }
 
-/** The requests of one attempt. */
 class Asking {
   readonly #server: URL;
   readonly #what: string;
@@ -154,7 +143,7 @@ class Asking {
     return await this.#used('proof', this.#read(body), strictTls);
   }
 
-  /** Sends one more request that verifies the server with these roots. */
+  /** Tests these roots by one more request. */
   async #used(authority: 'checksum' | 'proof' | 'system', found: CaCerts, strictTls: boolean) {
     const own = found.certificates.map(({ pem }) => pem);
     try {
@@ -189,10 +178,8 @@ class Asking {
   }
 
   /**
-   * Judges the body of a server whose certificate is not verified yet. A checksum decides alone; without one the proof
-   * decides. A proof for an empty body would verify no certificates.
-   *
-   * @param wanted - The checksum that the caller gave, in either case.
+   * Judges the body of an unverified server: by the checksum, otherwise by the proof, which for an empty body would
+   * verify no certificates.
    * @param bySystem - The reason why the system does not trust the server.
    * @throws RancherError unless the body may be trusted.
    */
@@ -268,7 +255,7 @@ export function checkToken(token: string): void {
   throw new RancherError('invalidRequest', message);
 }
 
-/** Parses the address of a Rancher server: no query, and no slash at the end of its path. */
+/** Without a query, and without a slash at the end of its path. */
 function parseServer(text: string, allowHttp: boolean | undefined): URL {
   const url = parseAddress(text.trim(), 'ask the Rancher server', allowHttp);
   if (url.search !== '') {

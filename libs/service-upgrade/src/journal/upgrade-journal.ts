@@ -25,7 +25,6 @@ export interface ConfigBefore {
 /** Everything needed to finish or undo an upgrade. */
 export interface UpgradeRecord {
   readonly phase: JournalPhase;
-  /** The name of the upgrade. */
   readonly id: string;
   /** Path of the new program during its trial. */
   readonly staged: string;
@@ -43,7 +42,6 @@ export interface UpgradeRecord {
   readonly configBefore?: ConfigBefore | undefined;
   /** True when the service may have been stopped or changed. */
   readonly disturbed: boolean;
-  /** The reason for undoing it. */
   readonly reason?: string | undefined;
   /** The run that requested the upgrade; absent when it was requested on the host itself. */
   readonly askedBy?: string | undefined;
@@ -76,7 +74,6 @@ const isRecord = hasFields<UpgradeRecord & { readonly format: number }>({
   ),
 });
 
-/** Record on disk of the upgrade in progress; absent when none is. */
 export class UpgradeJournal {
   readonly #file: string;
   readonly #effects: Effects;
@@ -98,7 +95,6 @@ export class UpgradeJournal {
     }
   }
 
-  /** Writes the first record. */
   async begin(record: UpgradeRecord): Promise<UpgradeRecord> {
     const text = `${JSON.stringify({ format: FORMAT, ...record }, null, 2)}\n`;
     await this.#effects.write(this.#file, text);
@@ -117,7 +113,6 @@ export class UpgradeJournal {
     return this.begin({ ...record, ...change, phase });
   }
 
-  /** Removes the record, because no upgrade is in progress any more. */
   async end(): Promise<void> {
     await this.#effects.remove('journal', this.#file);
   }

@@ -15,8 +15,7 @@ export interface UpgradePlaces {
   /** The path that operators know and that the service is registered with, except during a trial. */
   readonly target: string;
   /**
-   * Folder beside the target, hence on the same volume, so that a complete file in it can replace the target by one
-   * rename.
+   * Beside the target, hence on the same volume, so that a complete file in it can replace the target by one rename.
    */
   readonly folder: string;
   readonly journal: string;
@@ -28,7 +27,6 @@ export interface UpgradePlaces {
   readonly lock: string;
 }
 
-/** Returns the paths of a target. */
 export function upgradePlaces(target: string): UpgradePlaces {
   const folder = target + SUFFIX;
   return {
@@ -44,8 +42,6 @@ export function upgradePlaces(target: string): UpgradePlaces {
 
 /**
  * Finds the program of the service, with links resolved, and the paths beside it.
- *
- * @param status - Status of the service. Default: queries it.
  * @throws UpgradeError `refused` when the service names no absolute path.
  */
 export async function findPlaces(
@@ -64,10 +60,7 @@ export async function findPlaces(
   return upgradePlaces(await real);
 }
 
-/**
- * Returns the target of the program that a service names: the program itself, or during a trial the one it stands in
- * for.
- */
+/** Returns the target of the program that a service names; they differ during a trial. */
 export function targetOf(imagePath: string): string {
   const folder = path.dirname(imagePath);
   return folder.endsWith(SUFFIX) && folder.length > SUFFIX.length
@@ -75,7 +68,7 @@ export function targetOf(imagePath: string): string {
     : imagePath;
 }
 
-/** Returns true when a daemon runs from the folder of upgrades, so that it is one on trial. */
+/** True when a daemon runs from the folder of upgrades, so that it is on trial. */
 export function isOnTrial(runningFile: string): boolean {
   return path.dirname(throughLinks(runningFile)).endsWith(SUFFIX);
 }
@@ -95,7 +88,7 @@ export function throughLinks(file: string): string {
   }
 }
 
-/** Returns the path of a new program during its trial; the name contains its release and its digest. */
+/** The name contains the release and the digest. */
 export function stagedPath({ target, folder }: UpgradePlaces, version: string, sha256: string) {
   const { name, ext } = path.parse(target);
   const release = version
@@ -105,12 +98,11 @@ export function stagedPath({ target, folder }: UpgradePlaces, version: string, s
   return path.join(folder, `${name}-${release}-${sha256.slice(0, DIGEST_DIGITS)}${ext}`);
 }
 
-/** Returns the path of the record of an upgrade's end until a daemon takes it; recording it again uses the same path. */
+/** Returns the path for the record of an upgrade's end, the same for each attempt to write it. */
 export function recordPath({ folder }: UpgradePlaces, id: string, sha256: string): string {
   return path.join(folder, `${RECORD_PREFIX}${id}-${sha256.slice(0, DIGEST_DIGITS)}.json`);
 }
 
-/** Returns the records that no daemon has taken yet. */
 export async function untakenRecords({ folder }: UpgradePlaces): Promise<string[]> {
   const names = await readdir(folder).catch(() => []);
   return names
@@ -118,18 +110,15 @@ export async function untakenRecords({ folder }: UpgradePlaces): Promise<string[
     .map((name) => path.join(folder, name));
 }
 
-/** Returns a new path in the folder for an incomplete file. */
 export function temporaryPath({ target, folder }: UpgradePlaces): string {
   // Keep the extension, because Windows needs it to run the program for its version.
   return path.join(folder, `${randomBytes(8).toString('hex')}.tmp${path.extname(target)}`);
 }
 
-/** Returns the path of the file that identifies the upgrading process. */
 export function upgraderIn(folder: string): string {
   return path.join(folder, 'upgrader');
 }
 
-/** Returns the path from which a helper runs after it leaves its run. */
 export function helperPath({ target, folder }: UpgradePlaces): string {
   const name = `${HELPER_PREFIX}${randomBytes(6).toString('hex')}`;
   return path.join(folder, name + path.extname(target));

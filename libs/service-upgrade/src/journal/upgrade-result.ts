@@ -16,7 +16,7 @@ import { recordPath, type UpgradePlaces } from './upgrade-places.js';
  */
 export type UpgradeOutcome = 'upgraded' | 'nothing' | 'refused' | 'rolledBack' | 'failed';
 
-/** The result file: the outcome of the latest upgrade. */
+/** The content of the result file. */
 export interface UpgradeResult extends Pick<UpgradeRecord, 'id' | 'askedBy' | 'attempt'> {
   readonly outcome: UpgradeOutcome;
   /** The reason in words, and the state of the node unless it is the desired one. */
@@ -43,7 +43,6 @@ const isResult = hasFields<UpgradeResult>({
     ['upgraded', 'nothing', 'refused', 'rolledBack', 'failed'].some((outcome) => outcome === value),
 });
 
-/** Writes the result file, durably. */
 export async function writeResult(
   effects: Effects,
   places: UpgradePlaces,
@@ -53,9 +52,9 @@ export async function writeResult(
 }
 
 /**
- * Leaves a record of an upgrade that touched the service, which the current or the next daemon copies to its audit log.
- * Unlike the result file, a later upgrade does not replace it. The upgrade has already happened, so a write failure is
- * only logged.
+ * Leaves a record of an upgrade that touched the service for the audit log of the current or next daemon. Unlike the
+ * result file, a later upgrade does not replace it. A write failure is only logged, because the upgrade has already
+ * happened.
  */
 export async function recordResult(
   { effects, log }: Pick<UpgradeContext, 'effects' | 'log'>,
@@ -83,7 +82,6 @@ export async function latestResult(places: UpgradePlaces): Promise<UpgradeResult
   }
 }
 
-/** Reads the text of the result file; undefined when there is none. */
 export function readResult(places: UpgradePlaces): Promise<string | undefined> {
   return readText(places.result, LIMIT_BYTES);
 }

@@ -8,7 +8,6 @@ import { UpgradeError } from '../upgrade-error.js';
 import type { ProgramIdentity } from '../journal/upgrade-journal.js';
 import { stepsOf, type PlannedStep, type UpgradeStep } from './upgrade-phases.js';
 
-/** Upgrade that an operator requests. */
 export interface UpgradeWish {
   /** New arguments for the service, instead of its current ones. */
   readonly winsArgs?: string;
@@ -21,7 +20,6 @@ export interface UpgradeWish {
   readonly allowDrop?: readonly string[];
 }
 
-/** Facts of the node. */
 export interface UpgradeFacts {
   readonly platform: NodeJS.Platform;
   readonly arch: string;
@@ -30,12 +28,9 @@ export interface UpgradeFacts {
   readonly defaultConfig: string;
   /** Undefined when no service is registered. */
   readonly service: ServiceStatus | undefined;
-  /**
-   * True when the daemon of the program at the target answers and accepts work. Only queried when that program is the
-   * offered one.
-   */
+  /** True when the daemon of the program at the target accepts work; queried only when that is the offered program. */
   readonly isServing: boolean;
-  /** The program at the target; undefined when there is none. */
+  /** Undefined when there is none. */
   readonly installed: ProgramIdentity | undefined;
   readonly offered: ProgramIdentity;
   /** True when this process runs from the target file, which Windows cannot replace meanwhile. Default false. */
@@ -43,31 +38,24 @@ export interface UpgradeFacts {
   readonly wish: UpgradeWish;
 }
 
-/** Names of the runs of a daemon. */
 export interface RunsOfDaemon {
   /** Runs that continue with the next daemon. */
   readonly carriedOver: readonly string[];
   readonly ended: readonly string[];
 }
 
-/** Plan of an upgrade, or the reason for none. */
 export type UpgradePlan =
   | { readonly kind: 'nothing'; readonly reason: string }
   | { readonly kind: 'refusal'; readonly reason: string }
   | {
       readonly kind: 'steps';
       readonly steps: readonly PlannedStep[];
-      /** The command to register the service with. */
       readonly command: ServiceCommand;
       /** Absent when no daemon reports its runs. */
       readonly runs?: RunsOfDaemon;
     };
 
-/**
- * Judges a program by its bytes, before it is run for the first time.
- *
- * @returns the reason for refusing it; undefined when it may be run for its version.
- */
+/** Judges a program by its bytes before its first run; undefined when it may be run for its version. */
 export function refuseProgram(
   offered: { readonly sha256: string; readonly format: ProgramFormat },
   { platform, arch }: Pick<UpgradeFacts, 'platform' | 'arch'>,
@@ -81,7 +69,6 @@ export function refuseProgram(
     : `the offered program is made for another system: found ${format.format} for ${format.arch}, wanted one for ${platform} on ${arch}`;
 }
 
-/** Decides the steps of an upgrade, or the reason for none. */
 export function planUpgrade(facts: UpgradeFacts): UpgradePlan {
   const { service, target, installed, offered, wish } = facts;
   const refuse = (reason: string): UpgradePlan => ({ kind: 'refusal', reason });
@@ -116,8 +103,7 @@ export function planUpgrade(facts: UpgradeFacts): UpgradePlan {
     return refuse('the service is disabled: once stopped, it could not be started again');
   const isTrial = service !== undefined && installed !== undefined;
   const steps = stepsOf(isTrial ? 'trial' : 'install').filter(({ step }) => {
-    // Stop even a stopped service: after a crash it reports stopped, but its service manager may start it at any
-    // moment.
+    // Even a stopped service, because its service manager may restart a crashed one at any moment.
     if (step === 'stop') return service !== undefined;
     return step !== 'register' || !isTrial || !sameCommand;
   });
@@ -138,7 +124,6 @@ function refuseVersion(
   return `the offered release ${offered} ${how} the installed ${installed}. Use --allow-downgrade to accept it`;
 }
 
-/** Each step in words. */
 export const STEP_TEXT: Readonly<Record<UpgradeStep, string>> = {
   stage: 'copy the new program beside the old one, flush it, check its digest, run it once',
   checkConfig: 'make the new program check the config',
@@ -151,7 +136,6 @@ export const STEP_TEXT: Readonly<Record<UpgradeStep, string>> = {
   register: 'register the service with its new arguments',
 };
 
-/** Describes a plan in words. */
 export function describePlan(plan: UpgradePlan): string {
   if (plan.kind === 'nothing') return `nothing to do: ${plan.reason}\n`;
   if (plan.kind === 'refusal') return `refused: ${plan.reason}\n`;

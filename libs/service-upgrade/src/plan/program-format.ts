@@ -1,4 +1,3 @@
-/** Format of a program by its first bytes. */
 export interface ProgramFormat {
   readonly format: 'pe' | 'elf' | 'script' | 'unknown';
   /** Processor in the terms of `process.arch`, or `unknown`; a script runs on all. */
@@ -18,7 +17,6 @@ const ELF_MACHINES: ReadonlyMap<number, 'x64' | 'arm64'> = new Map([
   [183, 'arm64'],
 ]);
 
-/** Detects the format of a program from its first {@link HEADER_BYTES} bytes, or all of them. */
 export function programFormat(header: Buffer): ProgramFormat {
   if (header.subarray(0, 2).equals(Buffer.from('#!'))) return { format: 'script', arch: 'any' };
   if (header.subarray(0, 4).equals(Buffer.from('\x7fELF')) && header.length >= 20) {
@@ -35,7 +33,6 @@ export function programFormat(header: Buffer): ProgramFormat {
   return UNKNOWN;
 }
 
-/** Returns true when a system can run a program of this format. */
 export function isRunnable(
   { format, arch }: ProgramFormat,
   platform: NodeJS.Platform,

@@ -9,15 +9,11 @@ const SWITCHES = new Set(['debug', 'quiet', 'delayed-start']);
 /** Options that change the registration, which the upgrade itself does. */
 const REGISTRATION = new Set(['register', 'unregister']);
 
-/** An option of the daemon, by its name, with its value unless it is a switch. */
 type Option = readonly [name: string, value: string | undefined];
 
 /**
- * Returns the arguments of the service after an upgrade: its current ones with the given ones replacing options of the
- * same name. `-config x`, `--config x` and `--config=x` are the same option.
- *
- * @param existing - The current arguments; undefined when there is no service.
- * @param given - The value of `--wins-args`, with or without `srv app run`; undefined when it is absent.
+ * Returns the current arguments with the given ones (`--wins-args`, with or without `srv app run`) replacing options
+ * of the same name. `-config x`, `--config x` and `--config=x` are the same option.
  * @throws UpgradeError `refused` when the given arguments register or unregister, or are not options.
  */
 export function mergeServiceArgs(
@@ -35,7 +31,7 @@ export function mergeServiceArgs(
   return [...RUN, ...[...kept, ...added].flatMap(formatOption)];
 }
 
-/** Returns the config that a daemon with these arguments reads; the last option counts. */
+/** Returns the config of a daemon with these arguments; the last option counts. */
 export function configFileOf<T extends string | undefined>(
   args: readonly string[],
   defaultConfig: T,
@@ -45,11 +41,7 @@ export function configFileOf<T extends string | undefined>(
 }
 
 /**
- * Judges whether a daemon with these arguments reads the expected config.
- *
- * @param expected - An absolute path; undefined for any.
- * @param defaultConfig - The config of a daemon whose arguments name none.
- * @returns Why it is not the expected one, and what to do; undefined when it is.
+ * Returns the reason why a daemon with these arguments reads another config than the expected absolute path, if any.
  */
 export function refuseConfig(
   args: readonly string[],
@@ -67,7 +59,7 @@ export function refuseConfig(
   return `the service reads the config ${found}; wanted ${expected}. Deliver the config to ${found}, or on the host register the other one: wins-upgrade up --wins-args '--config "${expected}"'`;
 }
 
-/** Returns true when these are arguments of a service that runs a daemon, however it was registered. */
+/** Whether these are arguments of a daemon's service, however it was registered. */
 export function runsDaemon(args: readonly string[]): boolean {
   const words = args.filter((word) => !word.startsWith('-'));
   return /^(srv|server) (app|application) run( |$)/.test(words.join(' '));

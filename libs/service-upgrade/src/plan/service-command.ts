@@ -1,4 +1,3 @@
-/** Command of a service. */
 export interface ServiceCommand {
   /** The program, an absolute path. */
   readonly imagePath: string;
@@ -6,8 +5,8 @@ export interface ServiceCommand {
 }
 
 /**
- * Splits a command line into words as `CommandLineToArgvW` does for arguments: blanks and tabs separate outside double quotes, a
- * backslash escapes only a double quote, and two double quotes inside quotes give one.
+ * Splits words as `CommandLineToArgvW` does: blanks separate outside double quotes, a backslash escapes only a double
+ * quote, and two double quotes inside quotes give one.
  */
 export function splitCommandLine(text: string): string[] {
   const words: string[] = [];
@@ -46,12 +45,9 @@ export function splitCommandLine(text: string): string[] {
 }
 
 /**
- * Parses the command line that a service manager stores. A quoted program ends at the second quote. An unquoted one
- * with blanks is the shortest prefix that names a file, as the service manager resolves it, otherwise the text before
- * the first blank.
- *
- * @param isFile - Returns true when a file of this name exists.
- * @returns undefined when the line names no program.
+ * Parses the command line of a service manager. A quoted program ends at the second quote. An unquoted one is the
+ * shortest prefix that names a file, as the service manager resolves it, otherwise the first word. Undefined for an
+ * empty line.
  */
 export function parseServiceCommand(
   text: string,
@@ -67,7 +63,6 @@ export function parseServiceCommand(
   return { imagePath: line.slice(0, end), args: splitCommandLine(line.slice(end)) };
 }
 
-/** Returns true when two commands have equal words. */
 export function isSameCommand(a: ServiceCommand, b: ServiceCommand): boolean {
   return JSON.stringify([a.imagePath, ...a.args]) === JSON.stringify([b.imagePath, ...b.args]);
 }

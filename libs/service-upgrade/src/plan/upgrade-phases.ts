@@ -1,4 +1,3 @@
-/** One step of an upgrade. */
 export type UpgradeStep =
   | 'stage'
   | 'checkConfig'
@@ -23,7 +22,6 @@ export type UpgradeStep =
 export type JournalPhase =
   'staging' | 'stopping' | 'trial' | 'committing' | 'installing' | 'undoing';
 
-/** A step, and the phase in which it is taken. */
 export interface PlannedStep {
   readonly step: UpgradeStep;
   readonly phase: JournalPhase;

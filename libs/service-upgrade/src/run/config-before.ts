@@ -10,11 +10,7 @@ import type { UpgradeRun } from './upgrade-steps.js';
 
 const MAX_BYTES = 2 ** 21;
 
-/**
- * Saves the config that the old daemon serves with; undefined when there is none.
- *
- * @throws UpgradeError `fileFailed`.
- */
+/** Saves the config that the old daemon serves with, if any. @throws UpgradeError `fileFailed`. */
 export async function keepConfigBefore(
   { configServed, effects }: UpgradeContext,
   { configBefore }: UpgradePlaces,
@@ -30,11 +26,9 @@ export async function keepConfigBefore(
 }
 
 /**
- * Restores the config that the old daemon served with, for an old daemon that does not serve with the current file.
- * Keeps the current file beside it as `.not-taken`, because someone wanted it.
- *
- * @returns the action, as the end of a sentence; undefined when the file is already that config, or the config is
- * unknown.
+ * Restores the config of an old daemon that does not serve with the current file, which is kept beside it as
+ * `.not-taken`.
+ * @returns the action, as the end of a sentence; undefined when nothing was restored.
  * @throws UpgradeError `fileFailed`.
  */
 export async function restoreConfigBefore({

@@ -13,16 +13,12 @@ import { readdir, unlink } from 'node:fs/promises';
 import path from 'node:path';
 import { UpgradeError } from '../upgrade-error.js';
 
-/** Wraps every operation with an external effect, by name, and performs it or not. */
+/** Wraps every operation with an external effect, and performs it or not. */
 export type Around = <T>(effect: string, act: () => Promise<T>) => Promise<T>;
 
-/**
- * The only way in which an upgrade changes anything outside this process: journal, files and service. Tests crash the
- * upgrade here to prove that it survives a crash at any point.
- */
+/** The only way in which an upgrade changes journal, files and service. Tests crash the upgrade here, at any point. */
 export class Effects {
   readonly #heldFileMs: number;
-  /** Performs an operation once. */
   readonly once: Around;
 
   /** @param heldFileMs - How long to wait for a file that another program holds, in milliseconds. Default 15,000. */
@@ -31,15 +27,14 @@ export class Effects {
     this.#heldFileMs = heldFileMs;
   }
 
-  /** Performs an operation, and retries while another program holds the file; at the time limit throws the last error. */
+  /** Retries while another program holds the file; at the time limit throws the last error. */
   readonly run: Around = (effect, act) =>
     whenNotHeld(() => this.once(effect, act), { heldFileMs: this.#heldFileMs });
 
   /**
    * Performs a file operation, as {@link run}.
-   *
-   * @param refusals - Error codes that mean a refusal (`refused`) instead of a failure.
-   * @throws UpgradeError `fileFailed` with the operation, the file and the reason.
+   * @param refusals - Error codes of a refusal (`refused`) instead of a failure.
+   * @throws UpgradeError `fileFailed`.
    */
   async onFile<T>(
     effect: string,
@@ -55,29 +50,17 @@ export class Effects {
     }
   }
 
-  /**
-   * Replaces a file atomically: a reader, even after a loss of power, finds the old text or the new one.
-   *
-   * @throws UpgradeError `fileFailed`.
-   */
+  /** Replaces a file atomically, even across a loss of power. @throws UpgradeError `fileFailed`. */
   async write(file: string, text: string): Promise<void> {
     await this.onFile(`write ${path.basename(file)}`, 'write', file, () => replaceFile(file, text));
   }
 
-  /**
-   * Moves a file over another, atomically and durably.
-   *
-   * @throws UpgradeError `fileFailed`.
-   */
+  /** Atomic and durable. @throws UpgradeError `fileFailed`. */
   async move(what: string, from: string, to: string): Promise<void> {
     await this.onFile(`move ${what}`, `move ${from} to`, to, () => moveFile(from, to));
   }
 
-  /**
-   * Removes a file, if it exists.
-   *
-   * @throws UpgradeError `fileFailed`.
-   */
+  /** Removes a file, if it exists. @throws UpgradeError `fileFailed`. */
   async remove(what: string, file: string): Promise<void> {
     await this.onFile(`remove ${what}`, 'remove', file, () => unlinkIfThere(file));
   }
@@ -115,10 +98,7 @@ async function unlinkIfThere(file: string): Promise<void> {
 }
 
 /**
- * Reads one of our files. Refuses links.
- *
- * @returns undefined when the file does not exist; an empty text when it exceeds `maxBytes`, because it is then not
- * ours.
+ * Reads one of our files, without following links; undefined when it is missing, empty above `maxBytes`.
  * @throws UpgradeError `fileFailed`.
  */
 export async function readText(file: string, maxBytes: number): Promise<string | undefined> {
@@ -132,10 +112,7 @@ export async function readText(file: string, maxBytes: number): Promise<string |
   }
 }
 
-/**
- * Returns an error with the failed file operation, its object and the reason: a refusal (`refused`) for these codes,
- * otherwise a failure.
- */
+/** Returns an error for a failed file operation: `refused` for the codes in `refusals`, otherwise `fileFailed`. */
 export function fileError(
   tried: string,
   file: string,

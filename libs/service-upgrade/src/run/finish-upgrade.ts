@@ -14,7 +14,6 @@ import type { UpgradeRun } from './upgrade-steps.js';
 /** Reason for undoing an upgrade that found no fault but whose helper was killed or whose node lost power. */
 export const INTERRUPTED = 'the upgrade was interrupted before the health check of the new daemon';
 
-/** Writes the result of an upgrade, ends its journal, and removes its leftovers. */
 export async function finishUpgrade(
   run: UpgradeRun,
   outcome: UpgradeOutcome,

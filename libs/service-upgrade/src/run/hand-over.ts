@@ -9,17 +9,15 @@ import { conclude, prepareUpgrade } from './prepare-upgrade.js';
 import { copyProgram } from './read-program.js';
 import type { UpgradeContext } from './upgrade-context.js';
 
-/** Copy to run as the helper, with the findings so far, so that it need not repeat them. */
+/** A copy to run as the helper, with findings that it need not repeat. */
 export interface Helper {
   readonly file: string;
-  /** See {@link UpgradeContext}. */
   readonly knownVersions: ReadonlyMap<string, string>;
 }
 
 /**
- * Plans an upgrade to the program that runs here. The judged copy is the one that is run. The caller holds the lock
- * until it has started the copy, because a sweep removes a helper that does not run yet.
- *
+ * Plans an upgrade to this program; the judged copy is the one that is run. The caller holds the lock until it has
+ * started the copy, because a sweep removes an idle helper.
  * @returns the result when no step is needed or the upgrade is refused.
  * @throws UpgradeError
  */
@@ -28,7 +26,7 @@ export async function handOver(
   places: UpgradePlaces,
   wish: UpgradeWish,
 ): Promise<Helper | UpgradeResult> {
-  // The current state will change when the interrupted upgrade is finished or undone, so do not judge it.
+  // The interrupted upgrade will change the current state, so do not judge it.
   if (await isPending(context, places))
     return { file: await makeHelper(context, places, context.ownFile), knownVersions: new Map() };
   await removeLeftovers({ context, places });
@@ -48,7 +46,7 @@ export async function handOver(
   }
 }
 
-/** Returns the plan of an upgrade; `isPending` when an interrupted one would be finished or undone first. The caller holds the lock. */
+/** `isPending`: an interrupted upgrade would be finished or undone first. The caller holds the lock. */
 export async function planOnly(
   context: UpgradeContext,
   places: UpgradePlaces,
@@ -70,9 +68,7 @@ async function isPending({ effects }: UpgradeContext, places: UpgradePlaces): Pr
 }
 
 /**
- * Copies a program to the helper's path: the daemon ends processes that run its verified copies, and the target itself
- * will be replaced.
- *
+ * Copies a program to the helper's path, because the daemon ends its verified copies, and the target will be replaced.
  * @throws UpgradeError `refused`; `fileFailed`.
  */
 export async function makeHelper(

@@ -3,7 +3,6 @@ import type { ServiceControl } from './service-control.js';
 import { UpgradeError } from '../upgrade-error.js';
 import type { ProgramIdentity } from '../journal/upgrade-journal.js';
 
-/** Answer of a daemon about itself. */
 export interface DaemonAnswer {
   readonly version: string;
   /** SHA-1 of its program, hexadecimal. */
@@ -18,7 +17,6 @@ export type ProbeDaemon = (pipe: string, limitMs: number) => Promise<DaemonAnswe
 const POLL_MS = 50;
 const LONGEST_PROBE_MS = 5000;
 
-/** The expected daemon, and the time limit. */
 export interface HealthGate {
   readonly probe: ProbeDaemon;
   /** Service to check while waiting; undefined when it is known to run. */
@@ -31,9 +29,8 @@ export interface HealthGate {
 }
 
 /**
- * Waits until the expected daemon serves.
- *
- * @throws UpgradeError `unhealthy` when it ends, when another daemon answers, or at the time limit.
+ * Waits until the expected daemon serves. @throws UpgradeError `unhealthy` when it ends, when another daemon answers,
+ * or at the time limit.
  */
 export async function passHealthGate(gate: HealthGate): Promise<void> {
   const { probe, service, pipe, wanted } = gate;

@@ -15,15 +15,12 @@ export const WATCHED_PREFIX = 'watched-';
 /** Maximum number of attempts for a program whose upgrade was interrupted, because the program may be the cause. */
 const ATTEMPTS = 3;
 
-/** A program that a daemon found as its replacement. */
 export interface OfferedProgram {
   /** Absolute path. Anyone who can write there decides what the service runs, so the caller must have judged it. */
   readonly program: string;
   /** Digest of the judged bytes; no others are accepted. */
   readonly sha256: string;
-  /** Name of the daemon's own service. */
   readonly service: string;
-  /** The file that this daemon runs from. */
   readonly runningFile: string;
   /** No upgrade is handed over after it aborts. */
   readonly signal: AbortSignal;
@@ -31,7 +28,7 @@ export interface OfferedProgram {
   readonly log?: ((line: string) => void) | undefined;
 }
 
-/** Facts about the starting daemon. The default service is that of `wins up`. */
+/** The default service is that of `wins up`. */
 export interface RecoverOptions
   extends Pick<OfferedProgram, 'runningFile' | 'log'>, Partial<Pick<OfferedProgram, 'service'>> {
   /** Resolves when this daemon serves; rejects when it will not. */
@@ -40,38 +37,27 @@ export interface RecoverOptions
   readonly waitMs?: number | undefined;
 }
 
-/** Upgrade functions for the daemon that is the service. All methods reject with UpgradeError. */
+/** Functions for the daemon of the service. All methods reject with UpgradeError. */
 export interface Upgrader {
-  /** Finishes or undoes an interrupted upgrade. */
   recoverUpgrade(options: RecoverOptions): Promise<RecoveredUpgrade>;
-  /** Starts a helper that upgrades to a program, unless the latest upgrade to it failed. */
   offerUpgrade(offer: OfferedProgram): Promise<OfferOutcome>;
-  /** Returns how the latest upgrade of a service ended; undefined when there was none. */
+  /** Undefined when there was no upgrade. */
   latestUpgrade(service?: string): Promise<UpgradeResult | undefined>;
-  /**
-   * Returns the phase of the unfinished upgrade of a service, or `unreadable` for an invalid journal; undefined when
-   * there is none.
-   */
+  /** The phase of an unfinished upgrade, or `unreadable` for an invalid journal; undefined when there is none. */
   upgradeUnderWay(service?: string): Promise<string | undefined>;
-  /** Creates a reader of a program that also verifies its signature. */
   readSignature(): SignedProgram;
 }
 
-/** Outcome of an offer. */
 export type OfferOutcome =
-  /** A separate helper continues: it will stop the daemon, or write a result with this id. */
+  /** A helper continues: it stops the daemon, or writes a result with this id. */
   | { readonly kind: 'handedOver'; readonly id: string }
-  /** The latest upgrade was to this very program, and it must not be tried again. */
+  /** The latest upgrade was to this program, and is not tried again. */
   | { readonly kind: 'tried'; readonly outcome: string; readonly reason: string };
 
 /**
- * Starts an upgrade from within the daemon of the service. The program of the service does the work, in a process that
- * the daemon does not end; the offered program is not run before it is judged.
- *
- * A program that was refused, rolled back or failed is not tried again while the result file says so; one whose upgrade
- * was interrupted is tried up to three times.
- *
- * @param startHelper - Runs a copy of the service's program, which upgrades to the offered one.
+ * Starts an upgrade from within the daemon of the service, by a copy of the service's program that the daemon does not
+ * end. A program that was refused, rolled back or failed is not tried again while the result file says so; one whose
+ * upgrade was interrupted is tried up to three times.
  * @throws UpgradeError `busy`, and other reasons that prevent it now; nothing was changed.
  */
 export async function offerUpgrade(
@@ -109,7 +95,7 @@ export async function offerUpgrade(
   });
 }
 
-/** Returns the number of the next attempt for the program of this result; undefined when none is allowed. */
+/** Undefined when no further attempt is allowed. */
 function attemptAfter({ outcome, interrupted, attempt }: UpgradeResult): number | undefined {
   if (outcome === 'upgraded' || outcome === 'nothing') return 1;
   // A result of an older release has no attempt number and counts as none.

@@ -15,10 +15,8 @@ import type { UpgradeContext } from './upgrade-context.js';
 import { takeStep, type UpgradeRun } from './upgrade-steps.js';
 
 /**
- * Upgrades the service, or leaves it unchanged. The caller holds the lock.
- *
- * @param program - Path of the offered program.
- * @throws UpgradeError when it could neither be finished nor undone.
+ * Upgrades the service, or leaves it unchanged. The caller holds the lock. @throws UpgradeError when neither
+ * succeeded.
  */
 export async function performUpgrade(
   context: UpgradeContext,

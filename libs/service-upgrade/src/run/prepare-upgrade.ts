@@ -23,16 +23,10 @@ export interface PreparedUpgrade {
   readonly status: ServiceStatus | undefined;
   readonly installed: ProgramIdentity | undefined;
   readonly offered: ProgramIdentity;
-  /** The private copy of the offered program. */
   readonly copy: string;
 }
 
-/**
- * Collects the facts and plans the upgrade. The caller holds the lock, and removes the copy.
- *
- * @param copy - An unused path in the private folder.
- * @throws UpgradeError
- */
+/** Collects the facts and plans the upgrade. The caller holds the lock, and removes the copy. @throws UpgradeError */
 export async function prepareUpgrade(
   context: UpgradeContext,
   places: UpgradePlaces,
@@ -80,7 +74,7 @@ export async function prepareUpgrade(
   return { plan: runs === undefined ? plan : { ...plan, runs }, status, installed, offered, copy };
 }
 
-/** A config that cannot be read names no pipe. */
+/** An unreadable config names no pipe. */
 async function runsOf({ pipeOf, runsOf: ask }: UpgradeContext, { command }: ServiceStatus) {
   const pipe = await pipeOf(command.args).catch(() => undefined);
   return pipe === undefined ? undefined : ask?.(pipe);
@@ -91,7 +85,6 @@ async function refuseUnsigned(signed: SignedProgram, signers: readonly (readonly
   return found && `the offered program is not trusted: ${found}`;
 }
 
-/** Writes the result of an upgrade without steps. */
 export async function conclude(
   { id, effects }: UpgradeContext,
   places: UpgradePlaces,
@@ -107,7 +100,6 @@ export async function conclude(
   return result;
 }
 
-/** Returns the part of a program's identity that a result contains. */
 export function releaseOf({ sha256, version }: ProgramIdentity): Omit<ProgramIdentity, 'sha1'> {
   return { sha256, version };
 }
@@ -121,7 +113,7 @@ async function identify(
   return { sha256, sha1, version };
 }
 
-/** Returns true when the daemon of a running service is healthy; waits for one that has just started. */
+/** Waits for a daemon that has just started. */
 async function serves(
   { probe, service, waitMs, pipeOf }: UpgradeContext,
   { command }: ServiceStatus,

@@ -12,10 +12,8 @@ const LOCK_LIMIT_MS = 2000;
 const LOCK_DELAY_MS = 100;
 
 /**
- * Holds the lock while a task runs. Waits for it, because a daemon that has just started holds it briefly.
- *
- * @param limitMs - Maximum wait in milliseconds. Default 2000.
- * @param tried - The operation, to follow "cannot" in a message. Default: to upgrade the service.
+ * Holds the lock while a task runs; waits for it, because a daemon that has just started holds it briefly.
+ * @param limitMs - Maximum wait. Default 2000. @param tried - To complete "cannot".
  * @throws UpgradeError `busy`.
  */
 export async function withLock<T>(
@@ -43,9 +41,7 @@ export async function withLock<T>(
 }
 
 /**
- * Creates the folder for the state of an upgrade, accessible only to us and the system, or checks that an existing one
- * is.
- *
+ * Creates a folder that only we and the system can access, or checks an existing one.
  * @throws UpgradeError `refused` when others can use it; `fileFailed`.
  */
 export async function ensurePrivateFolder(
@@ -58,10 +54,8 @@ export async function ensurePrivateFolder(
 }
 
 /**
- * Requires that only we and the system can change files in a folder, because otherwise others could decide what the
- * service runs.
- *
- * @throws UpgradeError `refused`; `fileFailed`.
+ * Refuses a folder in which others could replace the program of the service. @throws UpgradeError `refused`;
+ * `fileFailed`.
  */
 export function requireTrustedFolder(
   { host: { trust } }: Pick<UpgradeContext, 'host'>,
@@ -77,12 +71,8 @@ export function requireTrustedFolder(
 }
 
 /**
- * Enters the private folder and records this process there as the upgrading one, so that the daemon on trial does not
- * take it for a leftover of a dead daemon. The caller holds the lock, and leaves before it releases the lock.
- *
- * Failing to write the record does not fail the upgrade, because the disk may be full.
- *
- * @returns the function that leaves the folder.
+ * Enters the private folder and records this process there, so that the daemon on trial does not take it for a
+ * leftover; a full disk does not prevent that. The caller holds the lock, and leaves before it releases the lock.
  * @throws UpgradeError `refused` when others can use the folder; `fileFailed`.
  */
 export async function enterPrivateFolder(
@@ -103,11 +93,8 @@ export async function enterPrivateFolder(
 }
 
 /**
- * Reads which process upgrades, in the form of {@link UpgradeHost.self}. The record proves nothing by itself: compare
- * it with the PID and the start of a running process.
- *
- * @param folder - The folder from {@link upgradeFolder}.
- * @returns undefined when no process is recorded, or others could have written the record.
+ * Reads which process upgrades, in the form of {@link UpgradeHost.self}. Compare it with the PID and start of a
+ * running process, because the record proves nothing. Undefined when there is none, or others could have written it.
  */
 export async function namedUpgrader(folder: string, trust: FileTrust): Promise<string | undefined> {
   const named = readBytes(upgraderIn(folder), { trust, maxBytes: NAME_LIMIT_BYTES });

@@ -10,7 +10,6 @@ import { HEADER_BYTES, programFormat, type ProgramFormat } from '../plan/program
 import type { SignedProgram } from '../signature/signed-program.js';
 import { fileError, type Effects } from './effects.js';
 
-/** Facts from reading a program. */
 export interface ProgramContent extends Omit<ProgramIdentity, 'version'> {
   readonly format: ProgramFormat;
 }
@@ -18,16 +17,11 @@ export interface ProgramContent extends Omit<ProgramIdentity, 'version'> {
 const ALGORITHMS = ['sha256', 'sha1'] as const;
 const MAX_BYTES = 2 * 1024 ** 3;
 const REFUSALS: readonly TrustedFileErrorCode[] = ['notRegularFile', 'tooLarge'];
-/**
- * Writable for us, executable for everyone. On Windows a program keeps the access list of the private folder when it is
- * moved into place.
- */
+/** Executable for everyone. On Windows a program keeps the access list of the private folder when it is moved. */
 const MODE = 0o755;
 
 /**
- * Reads a whole program and returns its identity.
- *
- * @returns undefined when the file does not exist.
+ * Returns the identity of a program; undefined when it does not exist.
  * @throws UpgradeError `fileFailed`; `refused` for a file that is not regular or exceeds 2 GiB.
  */
 export async function readProgram(file: string): Promise<ProgramContent | undefined> {
@@ -43,9 +37,7 @@ export async function readProgram(file: string): Promise<ProgramContent | undefi
 }
 
 /**
- * Copies a program durably and returns the identity of the copy: its digests are of the written bytes, so changes of
- * the source have no effect.
- *
+ * Copies a program durably and returns the identity of the copy, by its written bytes.
  * @param signed - Also receives the written bytes.
  * @throws UpgradeError as {@link readProgram}; `fileFailed` when the source does not exist.
  */
@@ -71,7 +63,6 @@ export async function copyProgram(
   return effects.onFile(`copy ${what}`, 'copy the program', file, act, REFUSALS);
 }
 
-/** Keeps the first bytes of a program, to detect its format. */
 class Header {
   #bytes = Buffer.alloc(0);
 

@@ -17,26 +17,20 @@ import { nameOldProgram, noteUndoing, undoUpgrade } from './undo-upgrade.js';
 import type { UpgradeContext } from './upgrade-context.js';
 import { takeStep, type UpgradeRun } from './upgrade-steps.js';
 
-/** The recovering process. */
 export type Recoverer =
   | { readonly worker: 'helper' }
   | {
       readonly worker: 'daemon';
-      /** The file that this daemon runs from. */
       readonly runningFile: string;
       /** Resolves when this daemon serves; rejects when it will not. */
       readonly serving: Promise<void>;
     };
 
-/** Findings and actions of a recovery. */
 export interface RecoveredUpgrade {
   /** `none`: no upgrade was in progress. `busy`: a living helper continues it. */
   readonly outcome: UpgradeOutcome | 'none' | 'busy';
   readonly reason: string;
-  /**
-   * True when the recovering daemon is the wrong one: it must end, with an exit code that makes the service manager
-   * restart it.
-   */
+  /** True when this daemon must end, with an exit code that makes the service manager start the right one. */
   readonly restart: boolean;
 }
 
@@ -44,7 +38,6 @@ export interface RecoveredUpgrade {
  * Finishes or undoes an interrupted upgrade, from within the daemon of that service. Call it first, without awaiting
  * it: before it waits for `serving`, it ensures that the next start runs a proven program. Does nothing while a helper
  * of the upgrade is alive.
- *
  * @param serving - Resolves when this daemon serves; rejects when it will not.
  * @throws UpgradeError when it failed; the next start, or the next `wins up`, tries again.
  */
@@ -74,9 +67,8 @@ export async function recoverAtStart(
 }
 
 /**
- * Finishes or undoes an interrupted upgrade, if any. The caller holds the lock.
- *
- * @throws UpgradeError when it failed; the next upgrade tries again.
+ * Finishes or undoes an interrupted upgrade. The caller holds the lock. @throws UpgradeError; the next upgrade tries
+ * again.
  */
 export async function settleUpgrade(context: UpgradeContext): Promise<void> {
   const places = await findPlaces(context.service);
@@ -89,11 +81,6 @@ const NONE: RecoveredUpgrade = {
   ...{ outcome: 'none', reason: 'no upgrade was running', restart: false },
 };
 
-/**
- * Finishes or undoes an unfinished upgrade. The caller holds the lock.
- *
- * @throws UpgradeError when it failed; the next upgrade tries again.
- */
 export async function recoverInterrupted(
   context: UpgradeContext,
   places: UpgradePlaces,
@@ -189,7 +176,6 @@ function isTrial({ phase }: UpgradeRecord): boolean {
   return phase === 'trial' || phase === 'committing';
 }
 
-/** Takes a step of the plan in the current phase of the upgrade. */
 function proceed(run: UpgradeRun, step: UpgradeStep): Promise<void> {
   return takeStep(run, { step, phase: run.record.phase });
 }
@@ -205,7 +191,6 @@ async function commit(run: UpgradeRun): Promise<UpgradeResult> {
   return goForward(run);
 }
 
-/** Takes the remaining steps once the target is the new program. */
 async function goForward(run: UpgradeRun): Promise<UpgradeResult> {
   await proceed(run, 'register');
   if (run.worker === 'helper') {

@@ -3,7 +3,6 @@ import { errnoOf, messageOf } from '@wins/base';
 import { setTimeout as delay } from 'node:timers/promises';
 import { UpgradeError } from '../upgrade-error.js';
 
-/** How a program that was run to its end ended. */
 export interface ProgramAnswer {
   readonly code: number | null;
   readonly stdout: string;
@@ -11,23 +10,22 @@ export interface ProgramAnswer {
 }
 
 const LONGEST_OUTPUT = 64 * 1024;
-/** Variables that a program inherits from us; none of them makes it load code. */
+/** Inherited variables; none of them makes a program load code. */
 const PASSED_ON = ['PATH', 'SYSTEMROOT', 'SystemRoot', 'TEMP', 'TMP', 'ProgramData'] as const;
 const MAX_TRIES = 6;
 const FIRST_DELAY_MS = 10;
 /**
- * Transient start failures: another process may briefly have a newly written program open, on Windows a scanner (libuv
- * reports error codes that it cannot map as UNKNOWN), elsewhere a child between fork and exec.
+ * Transient start failures: another process may briefly have a new program open, on Windows a scanner (libuv may
+ * report UNKNOWN), elsewhere a child between fork and exec.
  */
 const TRANSIENT: ReadonlySet<string> = new Set(
   process.platform === 'win32' ? ['UNKNOWN', 'EBUSY', 'EACCES', 'EPERM'] : ['ETXTBSY', 'EBUSY'],
 );
 
 /**
- * Runs a program to its end, without our environment, for at most `limitMs`. Tries up to six times, within 3.5 seconds,
- * while another process has the file open.
- *
- * @throws UpgradeError `programFailed` when it cannot be started, does not end in time, or prints more than 64 KiB.
+ * Runs a program to its end, without our environment. Tries up to six times, within 3.5 seconds, while another process
+ * has the file open.
+ * @throws UpgradeError `programFailed` for a failed start, above `limitMs`, or above 64 KiB of output.
  */
 export async function runProgram(
   file: string,
@@ -48,11 +46,7 @@ export async function runProgram(
   }
 }
 
-/**
- * Runs a program for its release.
- *
- * @returns undefined when it prints none.
- */
+/** Undefined when the program prints no release. */
 export async function askVersion(file: string, limitMs: number): Promise<string | undefined> {
   const { stdout } = await runProgram(file, ['--version'], limitMs);
   return /^rancher-wins version ([\x21-\x7e]{1,100})\s*$/.exec(stdout)?.[1];
@@ -74,7 +68,7 @@ function runOnce(file: string, args: readonly string[], limitMs: number): Promis
         reject(failure(file, args, `it did not end within ${limitMs} ms`));
       else if (typeof code !== 'string') resolve({ code, stdout, stderr });
     }).on('error', reject);
-    // Ignore write errors, because the program may end without reading, or fail to start.
+    // Write errors do not matter, because the program may end without reading.
     child.stdin?.on('error', () => undefined).end();
   });
 }

@@ -1,10 +1,9 @@
 import type { FileTrust } from '@wins/trusted-files';
 import type { ServiceCommand } from '../plan/service-command.js';
 
-/** State of a service by its manager. A transition counts as `pending`. */
+/** A transition counts as `pending`. */
 export type ServiceState = 'running' | 'stopped' | 'paused' | 'pending';
 
-/** A registered service, and its state. */
 export interface ServiceStatus {
   readonly command: ServiceCommand;
   readonly state: ServiceState;
@@ -19,41 +18,27 @@ export interface UpgradeLock {
   close(): Promise<void>;
 }
 
-/**
- * Port to the service manager. All methods reject with UpgradeError `serviceFailed`.
- *
- * Implementations make no decisions: the order of the calls is what makes an upgrade safe.
- */
+/** Port to the service manager, without decisions of its own. All methods reject with UpgradeError `serviceFailed`. */
 export interface ServiceControl {
-  /** Name of the service in messages. */
   readonly name: string;
   /** Absolute path for its program when no service is registered yet. */
   readonly defaultTarget: string;
-  /** Returns the service; undefined when it is not registered. */
+  /** Undefined when the service is not registered. */
   query(): Promise<ServiceStatus | undefined>;
   /**
-   * Registers the service, or changes its command, atomically and durably: at any moment, even after a loss of power,
-   * the service has the old command or the new one. A running process continues; the command applies from the next
-   * start.
+   * Registers the service, or changes its command, atomically and durably, even across a loss of power. A running
+   * process continues; the command applies from the next start.
    */
   setCommand(command: ServiceCommand): Promise<void>;
-  /** Removes the registration of a stopped service. */
   remove(): Promise<void>;
-  /**
-   * Starts the service, and resolves once its process exists; whether it serves is checked elsewhere. Does nothing when
-   * it runs already.
-   */
+  /** Resolves once the process of the service exists, whether or not it serves. Does nothing when it runs already. */
   start(): Promise<void>;
-  /**
-   * Stops the service, from any state, and resolves when none of its processes is left. Kills processes that have not
-   * ended within `graceMs`. Does nothing when it is stopped already.
-   */
+  /** Stops the service, from any state, and resolves when none of its processes is left. Kills them after `graceMs`. */
   stop(graceMs: number): Promise<void>;
-  /** Takes the lock for upgrading this service; undefined while another process has it. */
+  /** Undefined while another process has the lock for upgrading this service. */
   lock(): Promise<UpgradeLock | undefined>;
 }
 
-/** Other differences between systems. */
 export interface UpgradeHost {
   readonly platform: NodeJS.Platform;
   readonly arch: string;
@@ -61,10 +46,10 @@ export interface UpgradeHost {
   readonly trust: FileTrust;
   /** Identifies this process among all past and present ones of the host: `PID:start`, as in the daemon's process host. */
   readonly self: string;
-  /** Returns true when the process with this PID started this one, directly or through processes that still run. */
+  /** True when that process started this one, directly or through running processes. */
   isBelow(pid: number): boolean;
-  /** Returns the start time of a process in milliseconds since 1970; undefined when unknown. */
+  /** Milliseconds since 1970; undefined when unknown. */
   startedAt(pid: number): number | undefined;
-  /** Starts a program that survives the end of this process's run. Nobody waits for it. */
+  /** Starts a program that survives the end of this process's run. */
   startApart(file: string, args: readonly string[]): Promise<void>;
 }

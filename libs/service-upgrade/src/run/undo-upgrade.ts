@@ -8,18 +8,13 @@ import { passHealthGate } from './health-gate.js';
 import { readProgram } from './read-program.js';
 import { takeStep, type UpgradeRun } from './upgrade-steps.js';
 
-/**
- * Minimum time in milliseconds for the old daemon to return, because the node has no other, so giving up early gains
- * nothing.
- */
+/** Minimum wait for the old daemon, because the node has no other. */
 const OLD_DAEMON_MS = 60_000;
 const PROBE_MS = 2000;
 
 /**
- * Restores the previous state. Keeps the journal when that fails, so that it is tried again.
- *
- * @returns the result: `refused` when the service had not been touched yet.
- * @throws UpgradeError when a part could not be restored.
+ * Restores the previous state; `refused` when the service was not touched.
+ * @throws UpgradeError when a part could not be restored; the journal stays, so that it is tried again.
  */
 export async function undoUpgrade(run: UpgradeRun, reason: string): Promise<UpgradeResult> {
   const { effects, log } = run.context;
@@ -59,10 +54,7 @@ export async function undoUpgrade(run: UpgradeRun, reason: string): Promise<Upgr
   return finishUpgrade(run, 'rolledBack', `${reason}; ${outcome}`);
 }
 
-/**
- * Records in the journal that the upgrade is being undone. A write failure is ignored, because undoing is the same in
- * each phase.
- */
+/** A write failure is ignored, because undoing is the same in each phase. */
 export async function noteUndoing(run: UpgradeRun, reason: string): Promise<void> {
   try {
     run.record = await run.journal.move(run.record, 'undoing', { reason });
@@ -73,7 +65,6 @@ export async function noteUndoing(run: UpgradeRun, reason: string): Promise<void
   }
 }
 
-/** Registers the service with its previous command, in any phase of the upgrade. */
 export async function nameOldProgram(run: UpgradeRun): Promise<void> {
   if ((await run.context.service.query()) === undefined) return;
   await takeStep(run, { step: 'reclaim', phase: run.record.phase });
@@ -97,8 +88,8 @@ async function restartOldDaemon(run: UpgradeRun, { sha256, sha1 }: ProgramIdenti
 }
 
 /**
- * Resolves with the failure of the start, if any. Windows reports a daemon that ends right after its start as such a
- * failure, and a Go daemon with an unreadable config does so.
+ * Resolves with the failure of the start, if any: Windows reports a daemon that ends right after its start as one, as
+ * a Go daemon with an unreadable config does.
  */
 async function restartService(run: UpgradeRun): Promise<UpgradeError | undefined> {
   await goBack(run, 'stop');
@@ -134,7 +125,6 @@ async function proveOld({ context, record }: UpgradeRun, from: ProgramIdentity) 
   }
 }
 
-/** Removes the service again, because there was none before. */
 async function undoInstall(run: UpgradeRun, reason: string): Promise<UpgradeResult> {
   const { context, places, record } = run;
   const { service, effects } = context;

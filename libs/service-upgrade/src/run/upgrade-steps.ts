@@ -11,16 +11,14 @@ import type { UpgradeContext } from './upgrade-context.js';
 const CHECK_CONFIG = ['srv', 'config', 'check', '--lenient'];
 const LONGEST_COMPLAINT = 2000;
 
-/** An upgrade in progress: its context, its paths, and its journal record. */
 export interface UpgradeRun {
   readonly context: UpgradeContext;
   readonly places: UpgradePlaces;
   readonly journal: UpgradeJournal;
-  /** The acting process: the helper, which starts and stops the service, or the daemon of that service itself. */
+  /** The helper starts and stops the service; the daemon is that of the service itself. */
   readonly worker: 'helper' | 'daemon';
   /** The private copy of the offered program, until it is staged. */
   readonly copy?: string;
-  /** Warnings of the new program about the config that it accepts, in its own words. */
   configWarnings?: string;
   /** Content of the journal on disk. */
   record: UpgradeRecord;
@@ -57,7 +55,6 @@ async function register({ service }: UpgradeContext, command: ServiceCommand): P
     await service.setCommand(command);
 }
 
-/** Waits until the new daemon serves. */
 async function prove({ context, record, worker }: UpgradeRun): Promise<void> {
   const { probe, service, waitMs } = context;
   await passHealthGate({
@@ -67,10 +64,7 @@ async function prove({ context, record, worker }: UpgradeRun): Promise<void> {
   });
 }
 
-/**
- * Runs the new program to check the config as its daemon will, because a daemon ends at once with a config that it
- * refuses.
- */
+/** Checks the config with the new program, because its daemon ends at once with a config that it refuses. */
 async function checkConfig(run: UpgradeRun): Promise<void> {
   const { context, record } = run;
   const file = configFileOf(record.newCommand.args, undefined);

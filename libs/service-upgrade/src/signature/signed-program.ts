@@ -15,7 +15,6 @@ export class SignedProgram {
 
   /**
    * Judges the signature, once the whole program was received.
-   *
    * @param signedBy - SHA-256 thumbprints in lower-case hex, of the signer's certificate or of an authority above it.
    * @param now - Time at which all certificates of the chain must be valid. Default: now.
    * @returns the reason for refusing the program; undefined when it is accepted.

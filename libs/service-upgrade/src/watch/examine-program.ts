@@ -22,7 +22,6 @@ const MAX_BYTES = 2 * 1024 ** 3;
 /**
  * Judges who could have written a program, and reads it if only administrators and this user could, because its writer
  * decides what the service runs.
- *
  * @param state - State of the file when it was found: a program whose state differs at the end is `moved`.
  * @throws the reason of `signal`.
  */

@@ -29,7 +29,6 @@ export class AppliedPlans {
     this.#files = files;
   }
 
-  /** Returns true when the history contains a plan with this checksum. */
   async has(checksum: string): Promise<boolean> {
     this.#known ??= new Set((await this.list()).map((one) => one.checksum));
     return this.#known.has(checksum);
@@ -80,14 +79,14 @@ export class AppliedPlans {
     }
   }
 
-  /** Returns undefined for an unreadable file, which then does not count as the plan. */
+  /** Undefined for an unreadable file, which then does not count as the plan. */
   #read(name: string): Promise<Buffer | undefined> {
     const file = path.join(this.#folder, name);
     return readBytes(file, { maxBytes: MAX_FILE_BYTES }).catch(() => undefined);
   }
 }
 
-/** Returns an unused name: a second plan within the same second gets the next free second. */
+/** A second plan within the same second gets the next free second. */
 function freeName(names: readonly string[], now: Date): string {
   for (let at = now.getTime(); ; at += 1000) {
     const name = `${datecode(new Date(at))}-applied.plan`;

@@ -4,8 +4,7 @@ export const CAPTURED_HALF_BYTES = 256 * 1024;
 const FIRST_CAPACITY_BYTES = 4096;
 
 /**
- * Output of a program on one stream, byte for byte, in bounded memory: above 512 KiB only the beginning and the end are
- * kept, separated by a line with the number of missing bytes.
+ * Output of one stream in bounded memory: above 512 KiB, a line with the number of missing bytes replaces the middle.
  */
 export class CapturedOutput {
   #head = Buffer.alloc(0);
@@ -35,7 +34,6 @@ export class CapturedOutput {
     return Buffer.concat([this.#head, marker, tail.subarray(start), tail.subarray(0, start)]);
   }
 
-  /** The last bytes, at most so many. */
   end(maxBytes: number): Buffer {
     return (this.value() ?? Buffer.alloc(0)).subarray(-maxBytes);
   }
@@ -61,7 +59,6 @@ export class CapturedOutput {
   }
 }
 
-/** Returns the line that replaces the missing bytes. */
 export function omission(leftOutBytes: number): string {
   return `\n[wins: ${leftOutBytes} bytes are omitted here; a file on the node has the whole output]\n`;
 }

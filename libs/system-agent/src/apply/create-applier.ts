@@ -13,10 +13,7 @@ import { Turns } from './turns.js';
 import { Warnings } from './warnings.js';
 import { WorkFolder } from './work-folder.js';
 
-/**
- * Performs passes one at a time, in order: adds the plan to the history, then applies files, one-time and periodic
- * instructions. Probes run afterwards and do not delay the next pass.
- */
+/** Performs passes one at a time. Probes run afterwards and do not delay the next pass. */
 export function createApplier(options: ApplierOptions): Applier {
   const turns = new Turns();
   const warnings = new Warnings(options.onEvent);
@@ -74,7 +71,6 @@ async function act(context: PassContext, recorded: Promise<void>) {
   const { source, checksum, oneTime } = pass;
   let done: InstructionsResult = { succeeded: true, outputs: pass.outputs };
   if (oneTime !== undefined) {
-    // Synchronously for all files, so that their records are flushed together.
     const onFiles = async (acts: readonly FileAct[]): Promise<void> => {
       const acted = acts.map((file) => options.onAct({ kind: 'file', source, checksum, ...file }));
       await Promise.all([recorded, ...acted]);
@@ -82,7 +78,6 @@ async function act(context: PassContext, recorded: Promise<void>) {
     tellOwners(context);
     await reconcileFiles(pass.plan.files, { files: options.files, onFiles, signal });
   }
-  // A plan may have no files.
   await recorded;
   if (oneTime !== undefined) done = await runInstructions(context, oneTime.attempt);
   const periodic = await runPeriodic(context, oneTime !== undefined);

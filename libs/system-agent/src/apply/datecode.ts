@@ -1,4 +1,4 @@
-/** `YYYYMMDD-HHMMSS` in the zone of the node, as the names of executions and of the history begin. */
+/** `YYYYMMDD-HHMMSS` in the zone of the node. */
 export function datecode(date: Date): string {
   const two = (part: number): string => String(part).padStart(2, '0');
   const day = [date.getFullYear(), date.getMonth() + 1, date.getDate()].map(two).join('');

@@ -13,7 +13,6 @@ const DEFAULT_COMMAND = 'run.sh';
 const DEFAULT_EXTENSIONS = '.COM;.EXE;.BAT;.CMD';
 const STDERR_END_BYTES = 4096;
 
-/** One run of an instruction. */
 export interface Execution {
   readonly command: Command;
   readonly index: number;
@@ -32,10 +31,8 @@ export interface ExecutionResult {
 }
 
 /**
- * Runs an instruction in a folder of its own and waits until it has ended and closed its outputs. A failure to start it
- * is a result, not an exception.
- *
- * @throws the reason of the signal; what `onAct` rejects with, and then nothing was done.
+ * Runs an instruction in its own folder until it has ended and closed its outputs. A failed start is a result.
+ * @throws the reason of the signal; the rejection of `onAct`, before anything was done.
  */
 export async function execute(
   context: PassContext,
@@ -46,7 +43,6 @@ export async function execute(
   const about = {
     source: pass.source,
     checksum: pass.checksum,
-    // By its place where it has no name.
     instruction: command.name === undefined || command.name === '' ? `${index}` : command.name,
   };
   signal.throwIfAborted();
@@ -67,7 +63,6 @@ export async function execute(
   } catch (error) {
     failure = error;
   }
-  // An execution that was aborted has no result.
   signal.throwIfAborted();
   const stderrEnd = stderr.end(STDERR_END_BYTES).toString();
   options.onEvent({
@@ -141,9 +136,9 @@ function extensionsOf(environment: Readonly<Record<string, string>>): string[] {
 }
 
 /**
- * Returns the environment of a child: the agent's variables, then the plan's, then ours, which a plan cannot override.
- * The last of several with the same name wins. Entries without a name stay unchanged, because plans for Windows contain
- * such entries.
+ * Returns the environment of a child: the agent's variables, the plan's, then ours, which a plan cannot override. The
+ * last of several with the same name wins. Entries without a name stay, because plans for Windows contain such
+ * entries.
  */
 export function executionEnvironment(
   { command, attempt }: { readonly command: Pick<Command, 'env'>; readonly attempt: number },

@@ -3,7 +3,6 @@ import type { PendingPlanFile } from '../ports.js';
 /** Maximum number of steps prepared ahead; also the number of concurrent system calls. */
 const FILES_AHEAD = 4;
 
-/** A change of a file, and the part of it that can be prepared ahead. */
 export interface FileStep {
   readonly run: () => Promise<void>;
   readonly ahead?: FileAhead | undefined;
@@ -17,10 +16,9 @@ export interface FileAhead {
 }
 
 /**
- * Runs steps with the visible effect of one after another: each waits for its predecessor, and none runs after a
- * failure. Removes prepared files of steps that do not run.
- *
- * @throws what the first step that fails throws; the reason of the signal.
+ * Runs steps with the visible effect of one after another; none runs after a failure. Removes prepared files of steps
+ * that do not run.
+ * @throws the failure of the first step; the reason of the signal.
  */
 export async function filesInOrder(steps: readonly FileStep[], signal: AbortSignal): Promise<void> {
   const ends: Promise<void>[] = [];
@@ -36,7 +34,7 @@ export async function filesInOrder(steps: readonly FileStep[], signal: AbortSign
       ends.push(last);
     }
   } finally {
-    // Each step rejects with the failure of its predecessor, after its prepared file is removed.
+    // Each step rejects with the failure of its predecessor.
     await last;
   }
 }

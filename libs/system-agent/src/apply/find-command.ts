@@ -4,9 +4,7 @@ import { access, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { AgentError } from '../agent-error.js';
 
-/** Where to search for a command. */
 export interface CommandSearch {
-  /** Folder of the execution, in which a command with a relative folder is found. */
   readonly folder: string;
   /** Relative entries are ignored. */
   readonly searchPath: readonly string[];
@@ -16,9 +14,7 @@ export interface CommandSearch {
 }
 
 /**
- * Returns the absolute path of a command. Searches for a name without a folder only in the search path, neither in the
- * current folder nor in that of the execution.
- *
+ * Returns the absolute path of a command. A name without a folder is searched for only in the search path.
  * @throws AgentError `refused`, when there is no such program.
  */
 export async function findCommand(

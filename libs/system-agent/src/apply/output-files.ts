@@ -28,15 +28,11 @@ export class OutputFiles {
     this.#files = files;
   }
 
-  /**
-   * Creates a file whose name has this prefix.
-   *
-   * @throws AgentError `fileFailed`, when the folder cannot be had.
-   */
+  /** Creates a file whose name has this prefix. @throws AgentError `fileFailed`. */
   async open(beginning: string): Promise<OutputFile> {
     await this.#files.ensurePrivateFolder(this.#folder);
     this.#kept ??= await this.#find();
-    // Random, because two executions within a second may be of the same plan.
+    // Random, because two executions within a second may belong to the same plan.
     const name = `${beginning}-${randomBytes(4).toString('hex')}.out`;
     return new OutputFile(path.join(this.#folder, name), async (sizeBytes) => {
       if (sizeBytes > 0) this.#kept?.push({ name, sizeBytes });

@@ -4,13 +4,12 @@ import type { Pass } from './pass.js';
 import type { Warnings } from './warnings.js';
 import type { WorkFolder } from './work-folder.js';
 
-/** The options of an agent that an applier has. */
 export type ApplierOptions = Omit<AgentOptions, 'localPlanDirectory' | 'secrets' | 'trust'>;
 
 export interface PassContext {
   readonly options: ApplierOptions;
   readonly pass: Pass;
-  /** Start of the pass, from which names and the times of periodic instructions derive. */
+  /** Names and the times of periodic instructions derive from it. */
   readonly now: Date;
   readonly work: WorkFolder;
   readonly outputs: OutputFiles;

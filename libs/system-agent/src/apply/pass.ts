@@ -1,7 +1,4 @@
-/**
- * Interface between decision and work: a source (the Secret, a local plan) decides which work is due, the applier does
- * it, and the source stores the result.
- */
+/** Interface between a source, which decides the due work and stores its result, and the applier, which does it. */
 import type { Plan } from '../plan/plan.js';
 
 /** Saved outputs by the name of the instruction; null where there was no output. */
@@ -10,7 +7,6 @@ export type Outputs = Readonly<Record<string, Buffer | null>>;
 /** Status of a periodic instruction in the Secret and `.pos` files. Times are Go's UnixDate, or empty. */
 export interface PeriodicStatus {
   readonly name: string;
-  /** Null when empty. */
   readonly stdout: Buffer | null;
   /** Undefined when it was not saved. */
   readonly stderr: Buffer | null | undefined;
@@ -30,7 +26,6 @@ export interface ProbeStatus {
 
 /** The one-time instruction that prevents a plan from being applied. */
 export interface FailedInstruction {
-  /** Its name, or its index in the list if it has none. */
   readonly instruction: string;
   /** -1: not started, or ended by a signal. */
   readonly exitCode: number;
@@ -38,9 +33,8 @@ export interface FailedInstruction {
   readonly stderrEnd: string;
 }
 
-/** One pass over a plan. */
 export interface Pass {
-  /** Where the plan is from: `remote`, or the path of a local plan. */
+  /** `remote`, or the path of a local plan. */
   readonly source: string;
   readonly plan: Plan;
   /** Lower-case SHA-256 of the plan's bytes. */
@@ -62,14 +56,13 @@ export interface Pass {
 export interface PassResult {
   /** True also when no one-time instruction was due. */
   readonly succeeded: boolean;
-  /** Present when an instruction failed. */
   readonly failure?: FailedInstruction;
   readonly outputs: Outputs;
   readonly periodic: Readonly<Record<string, PeriodicStatus>>;
   readonly probes: Readonly<Record<string, ProbeStatus>>;
 }
 
-/** Does one pass at a time; a second one waits for the first. */
+/** Does one pass at a time. */
 export interface Applier {
   /** @throws AgentError `fileFailed` when a file cannot be made: nothing after it is done, and the plan has not failed; `closed`. */
   apply(pass: Pass, signal: AbortSignal): Promise<PassResult>;

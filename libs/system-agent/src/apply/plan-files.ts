@@ -33,8 +33,7 @@ const MAX_LINKS = 40;
 const NOT_FLUSHED = { isFlushed: false, isDurable: false };
 
 /**
- * Plan files on systems with POSIX permissions. Only root can change owners: for any other user, a `uid` or `gid` that
- * is neither -1 nor the user's own fails.
+ * Plan files on POSIX systems. Only root can change owners: for other users, `uid` and `gid` must be -1 or their own.
  */
 export function posixPlanFiles(): PlanFiles {
   const trust = posixFileTrust();
@@ -151,10 +150,7 @@ function isAbsent(place: string): boolean {
   }
 }
 
-/**
- * Returns the path that a file has or would have after following links at its end; the system follows links in its
- * folders.
- */
+/** Returns the path that a file has or would have after following links at its end. */
 async function followLinks(asked: string): Promise<string> {
   let at = asked;
   for (let links = 0; links <= MAX_LINKS; links += 1) {
@@ -185,7 +181,7 @@ async function remove(file: string, directory: boolean): Promise<void> {
   if (directory) return rm(file, { recursive: true, force: true });
   try {
     await unlink(file).catch((error: unknown) => {
-      // What POSIX answers for a folder, and what Linux does.
+      // POSIX answers EPERM for a folder, Linux EISDIR.
       if (!['EPERM', 'EISDIR'].includes(errnoOf(error) ?? '')) throw error;
       return rmdir(file);
     });
@@ -195,8 +191,8 @@ async function remove(file: string, directory: boolean): Promise<void> {
 }
 
 /**
- * Makes a folder private that another agent made readable by all. If others could only read, closing it is enough; if
- * they could write, the following check refuses it.
+ * Makes a folder private that another agent made readable by all; if others could write, the following check refuses
+ * it.
  */
 function closeToOthers(folder: string, trust: FileTrust): void {
   const stats = lstatSync(folder, { throwIfNoEntry: false });

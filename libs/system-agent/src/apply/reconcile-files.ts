@@ -24,10 +24,8 @@ export interface FileSteps {
 }
 
 /**
- * Creates and removes the files of a plan, in order. Files before a failure stay changed; later files of the same group
- * were recorded but not changed.
- *
- * @throws AgentError `fileFailed`; the reason of the signal; what `onFiles` rejects with.
+ * Creates and removes the files of a plan, in order. Files before a failure stay changed.
+ * @throws AgentError `fileFailed`; the reason of the signal; the rejection of `onFiles`.
  */
 export async function reconcileFiles(
   wanted: readonly PlanFile[],
@@ -43,7 +41,7 @@ export async function reconcileFiles(
   }
 }
 
-/** Steps up to the first file that cannot be used, and why that one cannot. */
+/** Returns the steps before the first unusable file, and the failure of that file. */
 function prepared(group: readonly PlanFile[], first: number, files: PlanFiles) {
   const steps: (FileStep & { readonly act: FileAct })[] = [];
   try {
@@ -60,7 +58,7 @@ function prepared(group: readonly PlanFile[], first: number, files: PlanFiles) {
 }
 
 function deletion(file: PlanFile, index: number, files: PlanFiles): FileStep | undefined {
-  // Where there is no name there is nothing to remove, and the plan goes on.
+  // An empty path names nothing to remove, as for the original.
   if (file.path === '') return undefined;
   const place = absolute(file, index);
   if (path.parse(place).root === place) throw failed(file, index, 'the root', 'what lies below it');
@@ -97,7 +95,7 @@ function modeOf(file: PlanFile, index: number): number {
 }
 
 function contentOf(file: PlanFile, index: number): Buffer {
-  // Go ignores line ends in base64, and nothing else.
+  // Go ignores only line ends in base64.
   const text = (file.content ?? '').replaceAll(/[\r\n]/g, '');
   const isBase64 = text.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(text);
   if (!isBase64) throw failed(file, index, 'content that is not base64', 'base64 with padding');

@@ -4,13 +4,10 @@ import type { PassContext } from './pass-context.js';
 import type { PassResult, PeriodicStatus } from './pass.js';
 import { parseUnixDate, unixDate } from './unix-date.js';
 
-/** Result of the one-time instructions; the outputs are those of the pass before, with those of now. */
 export type InstructionsResult = Pick<PassResult, 'succeeded' | 'failure' | 'outputs'>;
 
 /**
- * Runs the one-time instructions in the order of the list, until the first that fails; its output is saved too.
- *
- * @throws as `execute` does.
+ * Runs the one-time instructions in order, until the first failure, whose output is saved too. @throws as `execute`.
  */
 export async function runInstructions(
   context: PassContext,
@@ -38,10 +35,8 @@ const MAX_COOL_DOWNS = 6;
 type Statuses = Readonly<Record<string, PeriodicStatus>>;
 
 /**
- * Runs the due periodic instructions, in order, until the first failure: the others stay due in the next pass.
- *
- * @param isForced - Runs all, whenever they ran last.
- * @throws as `execute` does.
+ * Runs the due periodic instructions, or all with `isForced`, in order, until the first failure: the others stay due.
+ * @throws as `execute`.
  */
 export async function runPeriodic(context: PassContext, isForced: boolean): Promise<Statuses> {
   const { plan, source } = context.pass;
@@ -53,7 +48,6 @@ export async function runPeriodic(context: PassContext, isForced: boolean): Prom
       context.warnings.tell(source, `unnamed periodic instruction ${index}`, message);
       continue;
     }
-    // Not a name that every object has.
     const before = Object.hasOwn(statuses, name) ? statuses[name] : undefined;
     if (!isForced && !isDue(command, before, context.now)) continue;
     const attempt = (before?.failures ?? 0) + 1;

@@ -3,8 +3,8 @@ const MONTHS = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ');
 const FORM = /^[A-Z][a-z]{2} ([A-Z][a-z]{2}) ([ \d]\d) (\d\d):(\d\d):(\d\d) (\S{1,8}) (\d{4})$/;
 
 /**
- * Formats a time in Go's layout UnixDate, such as `Sun Nov  2 00:31:01 UTC 2026`, always in UTC, which every reader
- * understands, whereas Go reads an abbreviation unknown in its own zone as UTC.
+ * Formats a time in Go's layout UnixDate, such as `Sun Nov  2 00:31:01 UTC 2026`. Always in UTC, because Go reads an
+ * abbreviation unknown in its own zone as UTC.
  */
 export function unixDate(date: Date): string {
   const two = (part: number): string => String(part).padStart(2, '0');
@@ -14,10 +14,7 @@ export function unixDate(date: Date): string {
   return `${weekday} ${month} ${day} ${time} UTC ${date.getUTCFullYear()}`;
 }
 
-/**
- * Parses a text of {@link unixDate} or of another agent on this node: an abbreviation other than UTC and GMT means the
- * node's zone. Undefined for any other text.
- */
+/** Parses Go's UnixDate; an abbreviation other than UTC and GMT means the node's zone. Undefined for any other text. */
 export function parseUnixDate(text: string): Date | undefined {
   const [, month = '', ...rest] = FORM.exec(text) ?? [];
   const [day = '', hour = '', minute = '', second = '', zone = '', year = ''] = rest;
@@ -31,10 +28,8 @@ export function parseUnixDate(text: string): Date | undefined {
   return offsetMs === undefined ? new Date(...fields, ...time) : new Date(utc.getTime() - offsetMs);
 }
 
-/** Undefined for an abbreviation. */
 function offsetOf(zone: string): number | undefined {
   if (/^(?:UTC|GMT|UCT|Z)$/.test(zone)) return 0;
-  // Zones without a name of their own are written as numbers.
   const [, sign, hours = '', minutes = '0'] = /^([+-])(\d\d)(\d\d)?$/.exec(zone) ?? [];
   if (sign === undefined) return undefined;
   return (sign === '-' ? -1 : 1) * (Number(hours) * 60 + Number(minutes)) * 60_000;

@@ -12,11 +12,7 @@ export class Warnings {
     this.#onEvent = onEvent;
   }
 
-  /**
-   * Reports a message about `topic`, such as a file. Varying parts, such as a name with a time, belong in the error.
-   *
-   * @param message - Undefined when the problem is solved.
-   */
+  /** Reports a message about `topic`; undefined when the problem is solved. Varying parts belong in the error. */
   tell(source: string, topic: string, message: string | undefined, error?: unknown): void {
     const key = JSON.stringify([source, topic]);
     if (this.#told.get(key) === message) return;
@@ -29,10 +25,7 @@ export class Warnings {
     this.#onEvent({ kind: 'warning', source, message, ...cause });
   }
 
-  /**
-   * Runs a function whose failure must not affect anything else: warns about the failure, and clears the warning after
-   * a success.
-   */
+  /** Warns when the function fails, and clears the warning after a success. */
   async attempt(
     source: string,
     topic: string,

@@ -6,7 +6,7 @@ import { datecode } from './datecode.js';
 
 const OF_A_PASS = /^\d{8}-\d{6}$/;
 
-/** The work folder, with one folder per pass, named by its time, and in that one folder per execution. */
+/** The work folder: one folder per pass, named by its time, with one folder per execution. */
 export class WorkFolder {
   readonly #folder: string;
   readonly #files: PlanFiles;
@@ -16,7 +16,7 @@ export class WorkFolder {
     this.#files = files;
   }
 
-  /** Makes a private folder for an execution. @throws AgentError `fileFailed`. */
+  /** @throws AgentError `fileFailed`. */
   async make(now: Date, name: string): Promise<string> {
     const folder = path.join(this.#folder, datecode(now), name);
     await this.#files.ensurePrivateFolder(this.#folder);
@@ -25,11 +25,9 @@ export class WorkFolder {
   }
 
   /**
-   * Removes the folders of passes, and the work folder if it is then empty. Leaves other content alone. Removes a link
-   * itself, never its target.
-   *
-   * @throws AgentError `fileFailed`, when others could put links into it meanwhile; TrustedFileError, after all was tried: on Windows a
-   *   file that is open stays.
+   * Removes the folders of passes, and the work folder if it is then empty; a link itself, never its target.
+   * @throws AgentError `fileFailed`, when others could put links into it; TrustedFileError at the end: on Windows an
+   * open file stays.
    */
   async clear(): Promise<void> {
     const stats = await lstat(this.#folder).catch(() => undefined);
@@ -41,7 +39,7 @@ export class WorkFolder {
     );
     const failed = removed.find((one) => one.status === 'rejected');
     if (failed !== undefined) throw fileSystemError(failed.reason, 'remove', this.#folder);
-    // What is left in it is somebody else's.
+    // Other content stays.
     await rmdir(this.#folder).catch(() => undefined);
   }
 }

@@ -1,8 +1,8 @@
 import type { Outputs, PeriodicStatus } from '../apply/pass.js';
 
 /**
- * Maximum bytes of outputs in one value, as base64: half of the read limit, because names and times are added. Bounds
- * the unpacked size too, because outputs of zeros compress well but would be too large to unpack.
+ * Maximum bytes of outputs in one value, as base64: half of the read limit, because names and times are added. Also
+ * bounds the unpacked size, because zeros compress well.
  */
 const MAX_TEXT_BYTES = 8 * 1024 * 1024;
 /** Cutting off less than the marker needs would gain nothing. */
@@ -17,7 +17,6 @@ export function cutOutputs(outputs: Outputs, keepBytes: number): Outputs {
   );
 }
 
-/** Cuts the outputs of periodic instructions in the same way. */
 export function cutPeriodic(statuses: Statuses, keepBytes: number): Statuses {
   return Object.fromEntries(
     Object.entries(statuses).map(([name, status]) => {
@@ -36,7 +35,6 @@ export function readableOutputs(outputs: Outputs): Outputs {
   return readable(outputs, cutOutputs, (some) => Object.values(some));
 }
 
-/** Cuts outputs of periodic instructions that would be too large to read back. */
 export function readablePeriodic(statuses: Statuses): Statuses {
   return readable(statuses, cutPeriodic, (some) =>
     Object.values(some).flatMap(({ stdout, stderr }) => [stdout, stderr]),

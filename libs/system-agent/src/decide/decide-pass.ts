@@ -1,16 +1,12 @@
 import type { SecretState } from './secret-state.js';
 
-/** Delay after a failure before the next attempt. */
 export const COOL_DOWN_MS = 30_000;
 
 /** Knowledge of this process about the Secret besides its keys. */
 export interface AgentMemory {
   /** True until a pass over a plan of this Secret has ended since the agent's start, or since the Secret was recreated. */
   readonly firstPass: boolean;
-  /**
-   * The last run that this process announced and that has not ended. Remembered because the server's answer may have
-   * been lost.
-   */
+  /** The unfinished run that this process announced, because the server's answer may have been lost. */
   readonly announced?: { readonly checksum: string; readonly revision: number };
 }
 
@@ -38,7 +34,6 @@ export function decidePass(
     : decideByPlanState(state, checksum, memory);
 }
 
-/** Returns true when this plan was tried and has failed. */
 export function hasFailed(state: SecretState, checksum: string): boolean {
   return state.failedChecksum === checksum && state.failureCount !== 0;
 }
@@ -81,10 +76,7 @@ function decideByChecksum(
   return { kind: 'apply', attempt, reason: 'changed' };
 }
 
-/**
- * Returns the end of the cool-down; undefined when it is over. Ignores a last attempt in the future, which comes from a
- * wrong clock.
- */
+/** Undefined when the cool-down is over. Ignores a last attempt in the future, which comes from a wrong clock. */
 function coolDownEnd({ lastApplyTime }: SecretState, now: Date): Date | undefined {
   if (lastApplyTime === undefined) return undefined;
   const sinceMs = now.getTime() - lastApplyTime.getTime();

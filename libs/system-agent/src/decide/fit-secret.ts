@@ -10,12 +10,11 @@ import {
   periodicJson,
 } from './status-encoding.js';
 
-/** Limit of the API server for the sum of the values of a Secret. */
 export const MAX_SECRET_BYTES = 1024 * 1024;
 
 /**
- * Cuts outputs so that the changed Secret stays within the size limit. Each output keeps its beginning, with a marker
- * that states how much is missing. Returns fitting changes unchanged, and otherwise the smallest possible ones.
+ * Cuts outputs so that the changed Secret stays within the size limit. Each output keeps its beginning, with a marker.
+ * Returns fitting changes unchanged, and otherwise the smallest possible ones.
  */
 export function fitSecret(
   data: SecretData,
@@ -30,7 +29,6 @@ export function fitSecret(
   return fitted;
 }
 
-/** The sum of the values, as the API server counts. */
 export function sizeOf(data: SecretData): number {
   return Object.values(data).reduce((sum, value) => sum + value.length, 0);
 }

@@ -1,9 +1,8 @@
 import { gunzipSync, gzipSync } from 'node:zlib';
 
-/** Far above what a Secret can hold of text; far below what would hurt the node. */
 const MAX_UNPACKED_BYTES = 16 * 1024 * 1024;
 
-/** The bytes that Go's gzip begins with: no time, no flags, no system. zlib names its own system. */
+/** Without time and system, so that the first bytes are those of Go's gzip. */
 export function gzipText(text: string): Buffer {
   const packed = gzipSync(text);
   packed[8] = 0;
@@ -11,11 +10,7 @@ export function gzipText(text: string): Buffer {
   return packed;
 }
 
-/**
- * Undoes `gzipText`; nothing is an empty text.
- *
- * @throws Error when the bytes are no gzip, or more than 16 MiB of text.
- */
+/** Undoes `gzipText`; nothing is an empty text. @throws Error for invalid bytes, or more than 16 MiB of text. */
 export function gunzipText(packed: Buffer): string {
   if (packed.length === 0) return '';
   return gunzipSync(packed, { maxOutputLength: MAX_UNPACKED_BYTES }).toString('utf8');

@@ -7,7 +7,6 @@ import { KEY, type SecretData } from './secret-keys.js';
 import type { SecretState } from './secret-state.js';
 import { failureJson, outputsJson, periodicJson, probesJson } from './status-encoding.js';
 
-/** A pass that has ended. */
 export interface EndedPass {
   readonly state: SecretState;
   readonly checksum: string;
@@ -31,7 +30,6 @@ export function secretChanges(pass: EndedPass, data: SecretData): SecretData {
   return Object.fromEntries(changes);
 }
 
-/** Changes that are written before a pending plan is applied. */
 export function announcement(revision: number): SecretData {
   return {
     [KEY.planState]: Buffer.from('in-progress'),
@@ -91,10 +89,7 @@ const NO_FAILURE = {
   [KEY.failureCount]: '0',
 };
 
-/**
- * Unpacks a value for comparison, because Go and zlib compress the same text differently. Undefined when it cannot be
- * unpacked.
- */
+/** Unpacks a value for comparison, because Go and zlib compress the same text differently. Undefined when it cannot. */
 function currentText(value: Buffer | undefined, packed: boolean): string | undefined {
   if (!packed || !value) return value?.toString('utf8');
   try {

@@ -5,7 +5,7 @@ export const WRITTEN_KEYS = {
   periodicOutput: 'applied-periodic-output',
   failedChecksum: 'failed-checksum',
   failedOutput: 'failed-output',
-  /** Ours alone: why. */
+  /** Unknown to the original: the reason of the failure. */
   failedInstruction: 'failed-instruction',
   failureCount: 'failure-count',
   successCount: 'success-count',
@@ -15,7 +15,6 @@ export const WRITTEN_KEYS = {
   planRevision: 'plan-revision',
 } as const;
 
-/** All that it reads and writes. */
 export const KEY = {
   plan: 'plan',
   maxFailures: 'max-failures',
@@ -23,5 +22,4 @@ export const KEY = {
   ...WRITTEN_KEYS,
 } as const;
 
-/** Values of the Secret by their keys. */
 export type SecretData = Readonly<Record<string, Buffer>>;

@@ -41,7 +41,7 @@ export function secretState(data: SecretData): SecretState {
   };
   const lastApplyTime = parseUnixDate(text(KEY.lastApplyTime));
   if (data[KEY.lastApplyTime] && !lastApplyTime) unreadable.push(KEY.lastApplyTime);
-  // What is negative, or no number, is no limit.
+  // A negative number, or no number, is no limit.
   const maxFailures = countOf(text(KEY.maxFailures));
   const periodMs = periodOf(text(KEY.probePeriod));
   if (data[KEY.probePeriod] && periodMs === undefined) unreadable.push(KEY.probePeriod);
@@ -63,7 +63,7 @@ export function secretState(data: SecretData): SecretState {
   };
 }
 
-/** Outputs of earlier runs: of the failed ones where this plan failed before. @throws AgentError `invalidState`. */
+/** Outputs of earlier runs; of the failed ones if this plan failed before. @throws AgentError `invalidState`. */
 export function savedOutputs(data: SecretData, failedBefore: boolean): Outputs {
   return unpacked(data, failedBefore ? KEY.failedOutput : KEY.appliedOutput, parseOutputs);
 }
@@ -100,7 +100,7 @@ function countOf(text: string): number | undefined {
   return /^\+?\d{1,15}$/.test(text) ? Number(text) : undefined;
 }
 
-/** Fractions are allowed, as Go's durations allow them. */
+/** With fractions, as in Go's durations. */
 function periodOf(text: string): number | undefined {
   if (!/^\d{1,9}(?:\.\d{0,9})?$|^\.\d{1,9}$/.test(text)) return undefined;
   return Math.min(Math.max(Number(text) * 1000, MIN_PERIOD_MS), MAX_PERIOD_MS);

@@ -2,7 +2,7 @@ import type { SourceState } from '../agent-event.js';
 import { decidePass, hasFailed, type AgentMemory } from './decide-pass.js';
 import type { SecretState } from './secret-state.js';
 
-/** States in which the server has stopped a plan, in all their spellings. */
+/** States in which the server has stopped a plan. */
 const STOPPED = new Map<string | undefined, 'cancelled' | 'paused'>([
   ['cancelled', 'cancelled'],
   ['canceled', 'cancelled'],
@@ -11,7 +11,6 @@ const STOPPED = new Map<string | undefined, 'cancelled' | 'paused'>([
 /** The value of a key of the Secret may be a megabyte. */
 const MAX_SHOWN = 64;
 
-/** Returns the state of a Secret's plan between two passes. */
 export function stateBetweenPasses(
   state: SecretState,
   checksum: string,

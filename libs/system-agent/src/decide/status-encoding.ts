@@ -1,4 +1,4 @@
-/** How outputs and statuses are written into the Secret and `.pos` files. */
+/** Encoding of outputs and statuses in the Secret and `.pos` files. */
 import { z } from 'zod';
 
 import type { FailedInstruction, Outputs, PeriodicStatus, ProbeStatus } from '../apply/pass.js';
@@ -37,7 +37,7 @@ const failedInstruction = z.object({
   exitCode: z.int(),
   stderr: z.string(),
 });
-/** Anybody may have written the value, which may be a megabyte. */
+/** Limits, because anybody may have written a value of a megabyte. */
 const MAX_NAME = 256;
 const MAX_STDERR = 4096;
 
@@ -56,7 +56,7 @@ export function periodicJson(statuses: Readonly<Record<string, PeriodicStatus>>)
     goStruct([
       ['name', goJson(status.name)],
       ['stdout', base64Json(status.stdout)],
-      // What was not saved is empty, what was saved and empty is null.
+      // Unsaved output is empty; saved, empty output is null.
       ['stderr', status.stderr === undefined ? '""' : base64Json(status.stderr)],
       ['exitCode', String(status.exitCode)],
       ['lastSuccessfulRunTime', goJson(status.lastSuccessfulRunTime)],
@@ -86,12 +86,10 @@ export function parseProbes(text: string): Readonly<Record<string, ProbeStatus>>
   return probes.parse(JSON.parse(text));
 }
 
-/** Text, for people who look into the Secret. */
 export function failureJson({ instruction, exitCode, stderrEnd }: FailedInstruction): string {
   return JSON.stringify({ instruction, exitCode, stderr: stderrEnd });
 }
 
-/** Undefined for what is of another form. */
 export function parseFailure(text: string): FailedInstruction | undefined {
   try {
     const { instruction, exitCode, stderr } = failedInstruction.parse(JSON.parse(text));
@@ -105,7 +103,7 @@ function base64Json(saved: Buffer | null): string {
   return saved === null || saved.length === 0 ? 'null' : `"${saved.toString('base64')}"`;
 }
 
-/** A map of Go: any text is a name. A record of zod passes over `__proto__`. */
+/** A map of Go, where any text is a name; a record of zod skips `__proto__`. */
 function mapOf<T>(value: z.ZodType<T>) {
   return z
     .custom<object | null>((map) => typeof map === 'object' && !Array.isArray(map))

@@ -32,29 +32,24 @@ export interface AskedRegistry {
   readonly failure: string;
 }
 
-/** Sources of an image. */
 export interface ImageCheck {
   readonly image: string;
   /** True when an archive of the node has it, so that no registry is queried. */
   readonly isInArchive: boolean;
   /** The `registries.yaml` that counts; empty where there is none. */
   readonly registriesFile: string;
-  /** In the order in which they are asked. */
+  /** In the order of the requests. */
   readonly registries: readonly AskedRegistry[];
-  /** A line each. */
   readonly warnings: readonly string[];
 }
 
-/** The registries that `registries.yaml` names. */
 export type RegistriesCheck = Pick<ImageCheck, 'registriesFile' | 'registries' | 'warnings'>;
 
-/** Options of a store; a check tells warnings itself. */
 export type CheckOptions = Omit<ImageStoreOptions, 'onWarning'>;
 
 /**
  * Fetches the documents of an image as {@link imageStore} would, without unpacking it.
- *
- * @throws AgentError `imageFailed` for a text that is no reference, and a `registries.yaml` that cannot be used; the reason of the signal.
+ * @throws AgentError `imageFailed` for an invalid reference or `registries.yaml`; the reason of the signal.
  */
 export async function checkImage(
   image: string,
@@ -81,8 +76,7 @@ export async function checkImage(
 
 /**
  * Checks that each endpoint of a mirror and each other host of `configs` answers and accepts its login.
- *
- * @throws AgentError `imageFailed` for a `registries.yaml` that cannot be used; the reason of the signal.
+ * @throws AgentError `imageFailed` for an invalid `registries.yaml`; the reason of the signal.
  */
 export async function checkRegistries(
   options: CheckOptions,

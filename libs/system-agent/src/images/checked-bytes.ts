@@ -2,19 +2,15 @@ import { createHash } from 'node:crypto';
 import { imageFailed } from './image-failure.js';
 
 export interface Expected {
-  /** The thing that is read, for errors: `read a layer`. */
+  /** The operation, for errors: `read a layer`. */
   readonly what: string;
   readonly maxBytes: number;
-  /** Exact size; absent when unknown. */
   readonly size?: number;
-  /** `sha256:` and hexadecimal digits; absent when it is not known. */
   readonly digest?: string | undefined;
 }
 
 /**
- * Passes bytes on as they arrive, and throws at the end unless they match the expectation: a consumer that uses them
- * earlier must allow for wrong bytes.
- *
+ * Passes bytes on as they arrive, and throws at the end unless they match: until then they may be wrong.
  * @throws AgentError `imageFailed`, as soon as there are too many; what the input throws.
  */
 export async function* checkedBytes(
@@ -38,7 +34,7 @@ export async function* checkedBytes(
     throw imageFailed(what, `the digest ${found}`, digest);
 }
 
-/** Reads a small document whole. @throws as {@link checkedBytes}. */
+/** @throws as {@link checkedBytes}. */
 export async function readDocument(
   bytes: AsyncIterable<Uint8Array>,
   expected: Expected,

@@ -16,25 +16,22 @@ export interface Wanted {
   readonly limits: ImageLimits;
 }
 
-/** An image whose documents were read and whose layers can be read. */
 export interface FoundImage {
   /** Digests of its unpacked layers, lowest first. */
   readonly diffIds: readonly string[];
   /** Number of lowest layers that belong to Microsoft's Windows base image, which have no `Files` for a program folder. */
   readonly baseLayers: number;
   /**
-   * Returns the bytes of its layers in the same order, compressed or not. Each must be read to its end before the next
-   * is requested.
-   *
-   * @param first - Number of lowest layers to skip.
+   * Returns the bytes of its layers in order, compressed or not, without the `first` lowest ones. Each must be read to
+   * its end before the next is requested.
    */
   layers(first: number): AsyncIterable<AsyncIterable<Uint8Array>>;
 }
 
-/** One entry for each layer; an archive of Docker says nothing else of them. */
+/** One entry per layer; an archive of Docker has no media types. */
 type Layers = readonly { readonly mediaType?: string | undefined }[];
 
-/** @throws AgentError `imageFailed` when the config is about other layers. */
+/** @throws AgentError `imageFailed` when the config describes other layers. */
 export function foundImage(
   config: ImageConfig,
   layers: Layers,
@@ -50,16 +47,14 @@ export function foundImage(
 /** Source of the blobs of an image. The caller verifies them. */
 export interface BlobSource {
   blob(descriptor: Descriptor): AsyncIterable<Uint8Array>;
-  /** Each is read to its end before the next is requested. */
   layers(
     descriptors: readonly Descriptor[],
   ): Iterable<AsyncIterable<Uint8Array>> | AsyncIterable<AsyncIterable<Uint8Array>>;
 }
 
 /**
- * Returns the image of a manifest. Verifies all that it reads by the digests in the manifest.
- *
- * @throws AgentError `imageFailed`; what the source throws.
+ * Returns the image of a manifest; verifies all content by its digests. @throws AgentError `imageFailed`; what the
+ * source throws.
  */
 export async function imageOfManifest(
   { config, layers }: Manifest,
@@ -91,7 +86,7 @@ const NOT_DISTRIBUTED = /nondistributable|foreign/;
 /** History texts of Microsoft's base images; a Dockerfile produces others. */
 const OF_BASE = /^(?:Apply image|Install update) /;
 
-/** Counts from the lowest layer; a layer above one of another kind is not a base layer, whatever its metadata says. */
+/** Counts from the lowest layer up to the first that is no base layer. */
 function baseLayersOf({ os, madeBy }: ImageConfig, layers: Layers): number {
   if (os !== 'windows') return 0;
   const isTold = madeBy.length === layers.length;

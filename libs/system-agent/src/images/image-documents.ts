@@ -33,14 +33,13 @@ const dockerArchive = z.array(
   }),
 );
 
-/** Platform of an entry that names none, as for Go. */
+/** Platform of an entry without one, as in Go. */
 const DEFAULT_PLATFORM = { os: 'linux', architecture: 'amd64' };
 const MANIFEST = ['a manifest', 'schema version 2 of Docker, or OCI'] as const;
 const CONFIG = ['the config of an image', 'rootfs.diff_ids'] as const;
-/** A list of lists of images; nothing real goes deeper. */
+/** Depth of nested lists of images. */
 const MAX_DEPTH = 3;
 
-/** A document or layer by its digest. */
 export type Descriptor = z.infer<typeof descriptor>;
 export type Manifest = z.infer<typeof manifest>;
 
@@ -51,10 +50,8 @@ export interface ImagePlatform {
 }
 
 /**
- * Finds the manifest for the platform in a Docker or OCI manifest or a list of manifests, judged by its content, not by
- * the media type that a server sends.
- *
- * @param fetch - Gets the manifest, or another list, that an entry of a list names.
+ * Finds the manifest for the platform by the content of the documents, not by the media type that a server sends.
+ * @param fetch - Gets the manifest, or another list, of an entry of a list.
  * @throws AgentError `imageFailed`, also when there is no image for the platform; what `fetch` throws.
  */
 export async function findManifest(
@@ -83,15 +80,14 @@ export async function findManifest(
 }
 
 export interface ImageConfig {
-  /** In Go's words; empty where it says nothing. */
+  /** In Go's words; empty where it is missing. */
   readonly os: string;
-  /** The digests of the layers as they are unpacked. */
+  /** Digests of the unpacked layers. */
   readonly diffIds: readonly string[];
-  /** The commands that have made layers, as far as it says. */
+  /** Commands that made the layers, if known. */
   readonly madeBy: readonly string[];
 }
 
-/** @throws AgentError `imageFailed`. */
 export function parseConfig(text: Buffer): ImageConfig {
   const { os, rootfs, history } = parseJson(config, text, CONFIG);
   const made = (history ?? []).filter(({ empty_layer: isEmpty }) => isEmpty !== true);
@@ -99,12 +95,10 @@ export function parseConfig(text: Buffer): ImageConfig {
   return { os: os ?? '', diffIds: rootfs.diff_ids, madeBy };
 }
 
-/** @throws AgentError `imageFailed`. */
 export function parseDockerArchive(text: Buffer): z.infer<typeof dockerArchive> {
   return parseJson(dockerArchive, text, ['manifest.json', 'that of docker save']);
 }
 
-/** @throws AgentError `imageFailed`. */
 export function parseOciIndex(text: Buffer): readonly Descriptor[] {
   return parseJson(index, text, ['index.json', 'that of an OCI layout']).manifests;
 }

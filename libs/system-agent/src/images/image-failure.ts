@@ -14,7 +14,6 @@ export function imageFailed(
   });
 }
 
-/** Turns an error of a library or of Node into one of ours, which stays as it is. */
 export function asImageError(error: unknown, what: string): AgentError {
   if (error instanceof AgentError) return error;
   return new AgentError('imageFailed', `cannot ${what}: ${quoteText(messageOf(error))}`, {
@@ -23,9 +22,8 @@ export function asImageError(error: unknown, what: string): AgentError {
 }
 
 /**
- * Parses JSON of a known shape. No error repeats a value, because it may be a password.
- *
- * @param what - The text, as the error names it: `the manifest`.
+ * Parses JSON of a known shape. Errors repeat no value, because it may be a password.
+ * @param what - Names the text: `the manifest`.
  */
 export function parseJson<T>(
   schema: z.ZodType<T>,

@@ -24,12 +24,10 @@ const MAX_ENTRIES = 1000;
 type Use = (image: FoundImage) => Promise<void>;
 
 /**
- * Gets images from the node's archives, otherwise from a registry: first its mirrors in `registries.yaml`, then the
- * registry itself. Checks the digests of all fetched data, which is verified only when `unpack` has resolved. Unpacks
- * layers in order, with whiteouts; every file belongs to this account, modes lose the write permission of group and
- * others, and links stay in the folder.
- *
- * `unpack` fails with `unreachable` when no registry answered, and with `imageFailed` for everything else.
+ * Gets images from the node's archives, otherwise from the mirrors in `registries.yaml`, then the registry itself. The
+ * digests of all fetched data are verified only when `unpack` has resolved. Files belong to this account, modes lose
+ * the write permission of group and others, and links stay in the folder.
+ * Fails with `unreachable` when no registry answered, and with `imageFailed` for everything else.
  */
 export function imageStore(given: ImageStoreOptions): ImageStore {
   const options = storeParts(given);
@@ -53,17 +51,13 @@ export function imageStore(given: ImageStoreOptions): ImageStore {
         whole.throwIfAborted();
         throw asImageError(error, `unpack ${quoteText(text)}`);
       } finally {
-        // Whatever is still open is not needed any more.
         end.abort();
       }
     },
   };
 }
 
-/**
- * Unpacks the image from an archive. False when no archive has it, or it is requested by digest. Skips unreadable
- * archives; the first one with the image wins.
- */
+/** Unpacks the image from the first archive that has it; false when there is none, or it is requested by digest. */
 export async function inArchive(
   wanted: StoreParts & Wanted,
   signal: AbortSignal,
@@ -85,14 +79,14 @@ export async function inArchive(
       if (image !== undefined) throw error;
       onWarning(`cannot use the archive ${escapeText(place)}: ${escapeText(messageOf(error))}`);
     } finally {
-      // A failure to close does not affect the data already read and verified.
+      // A failed close does not affect the verified data.
       await file?.handle.close().catch(() => undefined);
     }
   }
   return false;
 }
 
-/** The archives in the folder, by name; none when there is no folder. @throws AgentError `imageFailed`, what Node throws. */
+/** Returns the archives by name. @throws AgentError `imageFailed`, what Node throws. */
 async function archiveFiles(folder: string): Promise<string[]> {
   let names: string[];
   try {
@@ -118,7 +112,7 @@ async function inRegistry(wanted: StoreParts & Wanted, signal: AbortSignal, use:
       if (!(error instanceof AgentError)) throw error;
       failures.push(error);
     });
-    // Only the first archive with the image is used, because another would add its files to those already unpacked.
+    // Only the first is used, because another would add its files to those already unpacked.
     if (image === undefined) continue;
     await use(image);
     return;

@@ -1,13 +1,12 @@
 import { quoteText } from '@wins/base';
 import { imageFailed } from './image-failure.js';
 
-/** Registry, repository and tag or digest of an image. */
 export interface Reference {
-  /** `docker.io` where the text names none, and for its other name `index.docker.io`. */
+  /** `docker.io` where the text names none, and for `index.docker.io`. */
   readonly registry: string;
-  /** With `library/` where Docker Hub wants it. */
+  /** With `library/` for Docker Hub. */
   readonly repository: string;
-  /** `latest` where the text says nothing. Without meaning when there is a digest. */
+  /** Default: `latest`. Without meaning when there is a digest. */
   readonly tag: string;
   /** `sha256:` and 64 hexadecimal digits. */
   readonly digest?: string;
@@ -19,7 +18,7 @@ const STEP = /^[a-z0-9]+(?:(?:\.|_{1,2}|-+)[a-z0-9]+)*$/;
 const TAG = /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$/;
 const DIGEST = /^sha256:[0-9a-f]{64}$/;
 
-/** @throws AgentError `imageFailed` when the text is not a reference by Docker's grammar. */
+/** @throws AgentError `imageFailed` for a text that is not a reference by Docker's grammar. */
 export function parseReference(text: string): Reference {
   const reference = text.length > MAX_LENGTH ? undefined : read(text);
   if (reference !== undefined) return reference;
@@ -30,12 +29,11 @@ export function parseReference(text: string): Reference {
   );
 }
 
-/** Whether a text can be the name of a repository. */
 export function isRepository(text: string): boolean {
   return text.split('/').every((step) => STEP.test(step));
 }
 
-/** The one spelling of a reference by tag: two texts mean the same image when they have the same. */
+/** Equal for two references by tag to the same image. */
 export function referenceKey({ registry, repository, tag }: Reference): string {
   return `${registry}/${repository}:${tag}`;
 }

@@ -12,28 +12,25 @@ export interface ImageStoreOptions {
   readonly imagesDirectory: string;
   /** Candidate files with the registries; the first existing one counts: see {@link registriesFiles}. */
   readonly registriesFiles: readonly string[];
-  /** Docker's `config.json`, whose `auths` supplies credentials for hosts without any others. */
+  /** Docker's `config.json`, whose `auths` supplies credentials for other hosts. */
   readonly dockerConfigFile?: string;
   /** Source of credentials that `registries.yaml` does not have. Default: none. */
   readonly credentialProviders?: CredentialProviderPlace;
-  /**
-   * Resolves once the run of a credential provider is recorded; when it rejects, the program does not run. Default: no
-   * record.
-   */
+  /** Resolves once the run of a credential provider is recorded; a rejection prevents the run. Default: no record. */
   readonly onProvider?: (run: ProviderRun) => Promise<void>;
   /** In Go's words: `windows` and `amd64`. Its names of files decide what may be unpacked. */
   readonly platform: { readonly os: FileSystemOs; readonly arch: string };
   /**
-   * The part of an image that becomes the root of the folder: `Files/bin` on Windows, where the layers of Microsoft's base image are not fetched then.
-   * Default: the whole image.
+   * The part of an image that becomes the root of the folder: `Files/bin` on Windows, where Microsoft's base layers
+   * are then not fetched. Default: the whole image.
    */
   readonly subtree?: string;
   /** Refuses files that others can write to, because they decide which code is fetched. */
   readonly trust: Pick<FileTrust, 'distrustOfFile'>;
   readonly clock: Clock;
   /**
-   * Environment with the proxies for registries in `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`, in Go's format, and the
-   * file of the system's authorities.
+   * Environment with `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY` in Go's format, and the file of the system's
+   * authorities.
    */
   readonly environment: Environment;
   readonly limits?: Partial<ImageLimits>;
@@ -41,7 +38,7 @@ export interface ImageStoreOptions {
   readonly onWarning: (message: string) => void;
 }
 
-/** The options with all limits, and with the caches shared by several images. */
+/** The options with all limits and caches. */
 export interface StoreParts extends ImageStoreOptions {
   readonly limits: ImageLimits;
   readonly providers: CredentialProviders | undefined;

@@ -1,7 +1,4 @@
-/*
- * HTTP/1.1 is enough: there is one watch, and a write now and then. Each of the two has a connection of its own, so that nothing that
- * happens to one holds up the other, and Node's HTTP/2 session with its faults is not met.
- */
+/* HTTP/1.1 with a connection for the watch and one for writes is enough, and neither blocks the other. */
 import {
   HttpClient,
   isNetError,
@@ -24,7 +21,7 @@ export interface ApiRequest {
   readonly body?: string;
   /** Default: `application/json`. */
   readonly accept?: string;
-  /** The act, as the end of "cannot": for errors. */
+  /** The operation, to complete "cannot". */
   readonly what: string;
 }
 
@@ -41,10 +38,7 @@ export interface ApiConnectionOptions {
   readonly answerMs: number;
 }
 
-/**
- * Requests to one API server. Refuses redirects like any other unexpected answer, so that the token goes to one address
- * only.
- */
+/** Requests to one API server. Refuses redirects, so that the token goes to one address only. */
 export class ApiConnection {
   readonly #options: ApiConnectionOptions;
   readonly #client: HttpClient;
@@ -79,15 +73,13 @@ export class ApiConnection {
     this.#trusts = [...own, ...system].map(once);
   }
 
-  /** Closes the kept connection. */
   closeIdle(): void {
     this.#client.endKept();
   }
 
   /**
-   * Sends a request and resolves when the answer's status is 200; the caller closes the answer.
-   *
-   * @throws AgentError with the `refusal` of an answer that is none; `unreachable`; `closed` when the signal aborts.
+   * Resolves when the answer's status is 200; the caller closes the answer.
+   * @throws AgentError with the `refusal` of any other answer; `unreachable`; `closed` when the signal aborts.
    */
   async open(request: ApiRequest, signal: AbortSignal): Promise<HttpAnswer> {
     const answer = await this.#sendTrusted(request, signal);
@@ -104,16 +96,12 @@ export class ApiConnection {
     throw this.refusal(request.what, status, body, headers['retry-after']);
   }
 
-  /** Returns the error for a status with its body; removes the token if the server repeats it. */
+  /** Removes the token if the server repeats it. */
   refusal(what: string, status: number, body: unknown, retryAfter?: string): AgentError {
     return apiRefusal({ what, status, body, retryAfter, token: this.#options.access.token });
   }
 
-  /**
-   * Sends a request and resolves with the JSON of its answer.
-   *
-   * @throws as {@link open}; AgentError `refused` for what is no JSON.
-   */
+  /** Resolves with the JSON of the answer. @throws as {@link open}; AgentError `refused` for invalid JSON. */
   async ask(request: ApiRequest, signal: AbortSignal): Promise<unknown> {
     const answer = await this.open(request, signal);
     try {
@@ -123,7 +111,6 @@ export class ApiConnection {
     }
   }
 
-  /** An error of the client's as one of the agent. */
   failure(error: unknown, what: string, signal: AbortSignal): AgentError {
     if (error instanceof AgentError) return error;
     if (signal.aborted) return new AgentError('closed', `cannot ${what}: it was aborted`);
@@ -132,7 +119,7 @@ export class ApiConnection {
   }
 
   async #sendTrusted(request: ApiRequest, signal: AbortSignal): Promise<HttpAnswer> {
-    // As they are now: another request may find out meanwhile which is good.
+    // A copy, because another request may choose one meanwhile.
     const trusts = this.#trusts;
     for (const [index, trust] of trusts.entries()) {
       try {
@@ -172,7 +159,6 @@ export class ApiConnection {
     return await this.#client.open(request, what, signal);
   }
 
-  /** Closes the answer. */
   async #readWithin(answer: HttpAnswer, what: string): Promise<unknown> {
     const { answerMs } = this.#options;
     const late = new NetError('timedOut', `cannot ${what}: no whole answer within ${answerMs} ms`);

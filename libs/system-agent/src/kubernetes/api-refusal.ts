@@ -12,18 +12,20 @@ const CODES: ReadonlyMap<number, AgentErrorCode> = new Map([
 ]);
 
 export interface Refused {
-  /** The act, as the end of "cannot". */
+  /** The operation, to complete "cannot". */
   readonly what: string;
   readonly status: number;
-  /** A Status, if the server is one of Kubernetes; a proxy before it may send anything. */
+  /** A Status of Kubernetes, or anything from a proxy. */
   readonly body: unknown;
-  /** The header `Retry-After`. */
   readonly retryAfter?: string | undefined;
-  /** Is kept out of the message. */
+  /** Masked in the message. */
   readonly token?: string | undefined;
 }
 
-/** Makes the error for a status of HTTP with its body. A 422 is `tooLarge` when a field of the object is too long, and `refused` otherwise. */
+/**
+ * Builds the error for an HTTP status. A 422 is `tooLarge` when a field of the object is too long, otherwise
+ * `refused`.
+ */
 export function apiRefusal({ what, status, body, retryAfter, token }: Refused): AgentError {
   const { message, causes } = readStatus(body);
   const code = status === 422 && isTooLong(causes) ? 'tooLarge' : (CODES.get(status) ?? 'refused');

@@ -4,10 +4,8 @@ import { isDeepStrictEqual } from 'node:util';
 import { SOURCE_BACKOFF } from '../source-backoff.js';
 import type { Clock, SecretStore } from '../ports.js';
 
-/** Parts of a {@link connectingStore}. */
 export interface ConnectingStoreOptions {
   readonly clock: Clock;
-  /** Reads the connection info. */
   readonly readInfo: () => Promise<ConnectionInfo>;
   readonly storeOf: (info: ConnectionInfo) => SecretStore;
 }
@@ -15,14 +13,14 @@ export interface ConnectingStoreOptions {
 interface Connection {
   readonly info: ConnectionInfo;
   readonly store: SecretStore;
-  /** Aborts once the file says something else. */
+  /** Aborts once the file has changed. */
   readonly replaced: AbortController;
 }
 
 /**
- * Store for a connection file that locates the Secret. Reads the file when needed, and waits while it is missing or
- * unusable. Reads it again whenever the API server's answer is unexpected, because its token or authority may have been
- * replaced. Then restarts a watch that is still open, because the server does not end a watch whose token has expired.
+ * Store for a connection file that locates the Secret; waits while the file is missing or unusable. Reads it again
+ * after each unexpected answer, because its token or authority may have been replaced, and then restarts an open
+ * watch, because the server does not end a watch whose token has expired.
  */
 export function connectingStore({ clock, readInfo, storeOf }: ConnectingStoreOptions): SecretStore {
   let known: Connection | undefined;
@@ -43,11 +41,10 @@ export function connectingStore({ clock, readInfo, storeOf }: ConnectingStoreOpt
     try {
       if (isDeepStrictEqual(await readInfo(), used.info)) return false;
     } catch {
-      // The file may be just being written, so keep the known connection.
+      // Keep the known connection, because the file may be incomplete now.
       return false;
     }
     lastContact();
-    // A newer connection may be there already.
     if (known === used) known = undefined;
     used.replaced.abort();
     return true;

@@ -4,10 +4,8 @@ import { quoteText } from '@wins/base';
 import { AgentError } from '../agent-error.js';
 
 /**
- * Reads the `connectionInfoFile` that `wins join`, or the installer of Rancher, writes. The file is read only where administrators and this
- * account alone can change it.
- *
- * @param path - Absolute.
+ * Reads the `connectionInfoFile` of `wins join` or Rancher's installer, if only administrators and this account can
+ * change it.
  * @throws AgentError `invalidConnection`.
  */
 export async function readConnectionInfo(

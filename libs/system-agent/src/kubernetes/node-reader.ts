@@ -14,7 +14,7 @@ export type NodeReaderOptions = Pick<
 export interface ApiNodeReader extends Disposable {
   /** Reads all nodes. @returns The version from which to watch. @throws AgentError as `secretStore`. */
   list(onNode: (node: unknown) => void, signal: AbortSignal): Promise<string>;
-  /** Tells of each change until the server ends the watch. @throws AgentError as `secretStore`. */
+  /** Reports each change until the server ends the watch. @throws AgentError as `secretStore`. */
   watch(
     version: string,
     onEvent: (type: string, node: unknown) => void,
@@ -29,17 +29,10 @@ const WATCH = 'watch the nodes';
 const PAGE = 50;
 /** Enough for twice the 5,000 nodes that Kubernetes supports. */
 const MAX_PAGES = 200;
-/**
- * Minimum duration of a watch in seconds (the maximum is twice that), because listing a large cluster is expensive for
- * its API server.
- */
+/** Minimum duration of a watch in seconds (maximum: twice that), because listing a large cluster is expensive. */
 const WATCH_S = 1800;
 
-/**
- * Reads nodes with the connection of a node to its API server.
- *
- * @throws AgentError `invalidConnection`.
- */
+/** Reads nodes with the connection of a node to its API server. @throws AgentError `invalidConnection`. */
 export function nodeReader(
   { access }: Pick<ConnectionInfo, 'access'>,
   options: NodeReaderOptions,

@@ -6,7 +6,7 @@ import { objectOf, type SecretName } from './secret-object.js';
 export interface QuietWatchOptions {
   readonly connection: ApiConnection;
   readonly name: SecretName;
-  /** The answer of the watch, which is closed when the watch lags. */
+  /** Closed when the watch lags. */
   readonly answer: HttpAnswer;
   /** Returns `uid/resourceVersion` of the last report, `none` for no Secret. */
   readonly reported: () => string | undefined;
@@ -24,16 +24,15 @@ const METADATA_ALONE =
   'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1, application/json';
 
 /**
- * Checks a watch on which nothing arrives: a connection that an intermediary has dropped looks like an idle one, and
- * bookmarks, at best one a minute, reveal it too late. HTTP/1.1 has no PING, and TCP keep-alive ends at the nearest
- * proxy, so this requests the Secret's version on another connection. Ends the watch when it has not reported that
- * version, when the server does not answer, and when the token has expired.
+ * Checks a watch on which nothing arrives, because a dropped connection looks like an idle one and bookmarks come at
+ * best once a minute. HTTP/1.1 has no PING, and TCP keep-alive ends at the nearest proxy, so this requests the
+ * Secret's version on another connection. Ends the watch when it has not reported that version, when the server does
+ * not answer, and when the token has expired.
  */
 export class QuietWatch {
   readonly #options: QuietWatchOptions;
   readonly #closed = new AbortController();
   #timer: NodeJS.Timeout | undefined;
-  /** Number of arrivals. */
   #heard = 0;
   #problem: AgentError | undefined;
 
@@ -47,7 +46,6 @@ export class QuietWatch {
     return this.#problem;
   }
 
-  /** Called when data arrived on the watch. */
   heard(): void {
     this.#heard += 1;
     if (this.#timer !== undefined) this.#wait(this.#options.quietMs);
@@ -99,7 +97,7 @@ export class QuietWatch {
     } catch (error) {
       const failure = connection.failure(error, WHAT, this.#closed.signal);
       if (failure.code === 'notFound') return this.#options.reported() !== 'none';
-      // Any other refusal proves that the server is there.
+      // Any other refusal proves that the server answers.
       if (failure.refusal.status !== undefined && failure.code !== 'unauthorized') return false;
       if (!late.aborted) return failure;
       const message = `cannot ${WHAT}: no answer within ${limitMs} ms`;

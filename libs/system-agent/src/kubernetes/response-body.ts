@@ -1,15 +1,11 @@
 import { AgentError } from '../agent-error.js';
 
-/** A Secret has at most 1 MiB of data, which base64 and the notes of its writers make larger; etcd takes 1.5 MiB. */
+/** A Secret has at most 1 MiB of data, in base64 with metadata; etcd accepts 1.5 MiB. */
 const MAX_BYTES = 4_194_304;
 const KEPT_BYTES = 65_536;
 const NEWLINE = 0x0a;
 
-/**
- * Reads a body that is one JSON value, of at most 4 MiB.
- *
- * @throws AgentError `refused`: larger, or no JSON.
- */
+/** Reads a JSON body of at most 4 MiB. @throws AgentError `refused`: larger, or invalid. */
 export async function readJson(parts: AsyncIterable<Buffer>): Promise<unknown> {
   const body = new BoundedBytes();
   for await (const chunk of parts) body.append(chunk);
@@ -17,10 +13,8 @@ export async function readJson(parts: AsyncIterable<Buffer>): Promise<unknown> {
 }
 
 /**
- * Reads a body that is one JSON value in each line, of at most 4 MiB each. A line that is cut off by the end is left out.
- *
- * @param onBytes - Called whenever something arrives.
- * @throws AgentError `refused`: a longer line, or no JSON.
+ * Reads a body with one JSON value per line, at most 4 MiB each. Ignores an incomplete last line.
+ * @throws AgentError `refused`: a longer line, or invalid JSON.
  */
 export async function* readJsonLines(
   parts: AsyncIterable<Buffer>,
@@ -41,10 +35,7 @@ export async function* readJsonLines(
   }
 }
 
-/**
- * A single growing buffer, because a list of chunks costs a hundred times their bytes when a server sends them one by
- * one.
- */
+/** A single growing buffer, because a list of small chunks costs a hundred times their bytes. */
 class BoundedBytes {
   #buffer = Buffer.alloc(0);
   #size = 0;
@@ -64,7 +55,7 @@ class BoundedBytes {
     this.#size = size;
   }
 
-  /** The bytes since it was last taken. Valid until something is appended. */
+  /** Returns the bytes since the last call; valid until the next append. */
   take(): Buffer {
     const bytes = this.#buffer.subarray(0, this.#size);
     this.#size = 0;
@@ -78,7 +69,7 @@ function parse(bytes: Buffer): unknown {
   try {
     return JSON.parse(bytes.toString('utf8')) as unknown;
   } catch {
-    // The error of the parser repeats text, which may be a secret.
+    // The parser's error quotes text, which may be secret.
     throw new AgentError('refused', 'cannot read what the API server sent: found no JSON');
   }
 }

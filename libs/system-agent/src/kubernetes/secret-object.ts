@@ -2,7 +2,6 @@ import { quoteText } from '@wins/base';
 import { AgentError } from '../agent-error.js';
 import type { Secret } from '../ports.js';
 
-/** Which Secret is meant. */
 export interface SecretName {
   readonly namespace: string;
   readonly secretName: string;
@@ -10,17 +9,13 @@ export interface SecretName {
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
-/**
- * Reads a Secret as the API server sends it.
- *
- * @throws AgentError `refused`: it is no Secret, or another one than was asked for.
- */
+/** Reads a Secret from an answer. @throws AgentError `refused` for anything else, also for another Secret. */
 export function readSecret(value: unknown, { namespace, secretName }: SecretName): Secret {
   const object = objectOf(value);
   const metadata = objectOf(object['metadata']);
   const { name, namespace: space, uid, resourceVersion } = metadata;
   if (object['kind'] !== 'Secret' || name !== secretName || space !== namespace) {
-    // Its names are not repeated: a server that sends another object may have put the token into them.
+    // Omits the found names, because a server could put the token into them.
     throw unusable(
       `found another object; wanted the Secret ${quoteText(secretName)} of ${quoteText(namespace)}`,
     );
@@ -36,7 +31,6 @@ export function readSecret(value: unknown, { namespace, secretName }: SecretName
   return { uid, resourceVersion, data: Object.fromEntries(data), object };
 }
 
-/** The whole object with some values of its data replaced. */
 export function changedObject(
   { object, resourceVersion }: Secret,
   changes: Readonly<Record<string, Buffer>>,
@@ -56,7 +50,6 @@ export function objectOf(value: unknown): JsonObject {
   throw unusable('found a value that is no object');
 }
 
-/** The error for an answer of another form. */
 export function unusable(found: string): AgentError {
   return new AgentError('refused', `cannot use what the API server sent: ${found}`);
 }

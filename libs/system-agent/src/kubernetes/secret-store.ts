@@ -5,22 +5,17 @@ import { ApiConnection } from './api-connection.js';
 import { changedObject, readSecret } from './secret-object.js';
 import { SecretWatch } from './watch-secret.js';
 
-/** Options of requests to the API server. */
 export interface SecretStoreOptions {
-  /** For back-off. That a server is silent is measured in real time. */
+  /** For back-off; silence of the server is measured in real time. */
   readonly clock: Clock;
   /**
    * `agentStrictTLSMode`: trusts only the authorities of the kubeconfig, which must contain some. Otherwise the
-   * system's authorities are also tried when the kubeconfig has none, or when its own do not match the certificate,
-   * until a certificate was verified for the first time.
+   * system's are also tried when the kubeconfig has none or they do not match, until a certificate was verified.
    */
   readonly strictTls: boolean;
   /** PEM of the authorities that the system trusts. Default: {@link systemRoots}. */
   readonly systemRoots?: () => readonly string[];
-  /**
-   * Names a proxy by `HTTPS_PROXY` and what is reached without it by `NO_PROXY`, as Go reads them: names, domains, addresses and networks.
-   * Default: that of the process.
-   */
+  /** Environment with `HTTPS_PROXY` and `NO_PROXY`, in Go's format. Default: that of the process. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
   /** Receives warnings; the store continues. */
   readonly onWarning?: (message: string, error?: Error) => void;
@@ -29,34 +24,28 @@ export interface SecretStoreOptions {
   /** Milliseconds within which the server answers. Default: 30,000. */
   readonly answerMs?: number;
   /**
-   * Milliseconds without data after which a second request checks the watch. Default: 20,000; together with its
-   * time-out, a broken connection is detected after 32 s.
+   * Milliseconds without data after which a second request checks the watch. Default: 20,000, so that a broken
+   * connection is detected after 32 s.
    */
   readonly quietMs?: number;
-  /**
-   * Milliseconds without data after which a watch counts as dead. Default: 150,000; the server sends a bookmark each
-   * minute.
-   */
+  /** Milliseconds without data after which a watch counts as dead. Default: 150,000; a bookmark comes each minute. */
   readonly silenceMs?: number;
 }
 
-/** A store that can be asked about rights. */
 export interface ApiSecretStore extends SecretStore {
   /**
-   * Checks the right to write the Secret, by a write that changes nothing. Ignores a conflict, because the API server
-   * reports it only to clients that may write.
-   *
+   * Checks the right to write the Secret, by a write that changes nothing. Ignores a conflict, because only clients
+   * that may write receive one.
    * @throws AgentError `forbidden`, and what `write` throws.
    */
   tryWriting(secret: Secret, signal: AbortSignal): Promise<void>;
 }
 
 /**
- * One Secret of an API server, over HTTPS of Node's own. Answers and lines of a watch have at most 4 MiB; redirects and encodings are
- * refused. Errors: `unreachable`, `unauthorized`, `forbidden`, `notFound`, `conflict`,
- * `expired`, `tooLarge`, `refused`, `closed`; none holds the token.
- *
- * @throws AgentError `invalidConnection`: strict, and the kubeconfig names no authority; a proxy that cannot be used.
+ * One Secret of an API server. Answers and lines of a watch have at most 4 MiB; redirects and encodings are refused.
+ * Errors: `unreachable`, `unauthorized`, `forbidden`, `notFound`, `conflict`, `expired`, `tooLarge`, `refused`,
+ * `closed`; none contains the token.
+ * @throws AgentError `invalidConnection`: strict without an authority in the kubeconfig; an invalid proxy.
  */
 export function secretStore(
   { access, namespace, secretName, warnings }: ConnectionInfo,
@@ -100,7 +89,7 @@ export function secretStore(
       try {
         await watch.run();
       } finally {
-        // Close the connection, because none is needed after the watch and a server might keep it forever.
+        // A server might keep the idle connection forever.
         connection.closeIdle();
       }
     },

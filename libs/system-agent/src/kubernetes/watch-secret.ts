@@ -25,16 +25,14 @@ export interface WatchOptions {
 }
 
 const WHAT = 'watch the Secret';
-/** Time-out of a request that checks the watch. */
 const ASIDE_MS = 10_000;
 /** Minimum delays; each is extended at random to at most twice its length, as in client-go. */
 const BACKOFF = { initialMs: 800, maxMs: 30_000, jitter: 0 };
 /** A shorter watch counts as a failure, so that a server that ends each watch at once is not queried without a pause. */
 const SHORT_WATCH_MS = 1000;
-/** Duration of a watch that resets the back-off. */
 const LONG_WATCH_MS = 10_000;
 
-/** Watches one Secret until the signal aborts: the loop that client-go calls a reflector. */
+/** Watches one Secret until the signal aborts, like a reflector of client-go. */
 export class SecretWatch {
   readonly #options: WatchOptions;
   /** Version from which to continue; undefined when the Secret must be read from the start. */
@@ -70,7 +68,7 @@ export class SecretWatch {
     }
   }
 
-  /** Handles one connection. Returns undefined when the next one may start at once. */
+  /** Handles one connection; undefined when the next one may start at once. */
   async #connect(): Promise<AgentError | undefined> {
     const { connection, signal } = this.#options;
     this.#connectedAt = 0;
@@ -83,10 +81,7 @@ export class SecretWatch {
     }
   }
 
-  /**
-   * Decides how to continue after a failure. Returns undefined to retry at once, and the failure to retry after a
-   * delay.
-   */
+  /** Returns undefined to retry at once, and the failure to retry after a delay. */
   #failed(error: AgentError): AgentError | undefined {
     const { code, refusal } = error;
     const wasRead = this.#version !== undefined;
@@ -127,7 +122,7 @@ export class SecretWatch {
     const { kind, metadata, items } = objectOf(answer);
     if (kind !== 'SecretList') throw unusable('found no SecretList');
     const [item] = Array.isArray(items) ? (items as unknown[]) : [];
-    // The items of a list do not say what they are.
+    // Items of a list have no kind.
     const object = item && { kind: 'Secret', apiVersion: 'v1', ...objectOf(item) };
     this.#report(object === undefined ? undefined : readSecret(object, name));
     this.#version = versionOf(objectOf(metadata));
@@ -180,7 +175,6 @@ export class SecretWatch {
           const metadata = objectOf(objectOf(object)['metadata']);
           if (this.#version === undefined) {
             if (!endsInitialEvents(metadata)) continue;
-            // Without an object before it there is no Secret.
             if (!hasSecret) this.#report(undefined);
             clearTimeout(timer);
             timer = endAfter(silenceMs);
@@ -214,7 +208,7 @@ export class SecretWatch {
     this.#options.onState({ kind: 'connected' });
   }
 
-  /** Reports a change, but not the same version twice, because each connection begins with the current Secret. */
+  /** Skips the same version, because each connection begins with the current Secret. */
   #report(secret: Secret | undefined): void {
     const reported = secret === undefined ? 'none' : `${secret.uid}/${secret.resourceVersion}`;
     if (reported === this.#reported) return;
@@ -237,7 +231,7 @@ function versionOf({ resourceVersion }: Readonly<Record<string, unknown>>): stri
   throw unusable('found no resourceVersion');
 }
 
-// By a call, so that the compiler does not take it for constant across an await.
+// A call, so that the compiler does not take it for constant across an await.
 function isAborted(signal: AbortSignal): boolean {
   return signal.aborted;
 }

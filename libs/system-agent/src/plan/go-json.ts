@@ -1,9 +1,9 @@
-/** JSON as Go writes it: what Rancher's server and the original agent read and compare. */
+/** JSON as Go writes it, because Rancher's server and the original agent compare it. */
 
 const HTML = /[<>&\u2028\u2029]/;
 const EVERY_HTML = /[<>&\u2028\u2029]/g;
 
-/** A value without maps in it: `<`, `>` and `&` are escaped, as `encoding/json` does unless it is asked not to. */
+/** Formats a value without maps; escapes `<`, `>` and `&`, as `encoding/json` does. */
 export function goJson(value: unknown): string {
   const json = JSON.stringify(value);
   if (!HTML.test(json)) return json;
@@ -13,7 +13,7 @@ export function goJson(value: unknown): string {
   );
 }
 
-/** A struct: members in the given order, without those that are undefined. */
+/** Formats a struct: members in order, without undefined ones. */
 export function goStruct(members: readonly (readonly [string, string | undefined])[]): string {
   let shown = '';
   for (const [name, json] of members)
@@ -21,7 +21,7 @@ export function goStruct(members: readonly (readonly [string, string | undefined
   return `{${shown}}`;
 }
 
-/** A map: its keys are sorted by their bytes. Built as text, since an object of JavaScript puts `"10"` after `"9"`. */
+/** Formats a map with keys sorted by bytes; as text, because a JavaScript object puts `"10"` after `"9"`. */
 export function goMap<T>(map: Readonly<Record<string, T>>, jsonOf: (value: T) => string): string {
   const sorted = Object.entries(map).sort(([a], [b]) =>
     Buffer.compare(Buffer.from(a), Buffer.from(b)),

@@ -3,42 +3,33 @@ import { createHash } from 'node:crypto';
 import { invalidPlan, PLAN, Reading } from './plan-format.js';
 import type { Plan } from './plan.js';
 
-/** Limit of the values of a Secret. */
 const MAX_BYTES = 1024 * 1024;
-/** The bound of Go's decoder. */
+/** Limit of Go's decoder. */
 const MAX_DEPTH = 10_000;
 
-/** A plan as its text says. */
 export interface ParsedPlan {
   readonly plan: Plan;
   readonly checksum: string;
-  /** Paths of keys that mean nothing to this agent. */
   readonly unknownKeys: readonly string[];
 }
 
 /**
- * Parses a plan like Go: keys in any case, the last of several wins, null means absent. `null` and `{}` are empty
- * plans.
- *
- * Neither message nor cause repeats a value of the plan, which may be a secret.
- *
- * @param text At most 1 MiB.
- * @throws AgentError `invalidPlan`, with the path of the key where one is wrong.
+ * Parses a plan like Go: keys in any case, the last of several wins, null means absent; `null` and `{}` are empty
+ * plans. Neither message nor cause repeats a value, which may be a secret.
+ * @param text - At most 1 MiB.
+ * @throws AgentError `invalidPlan`, with the path of the wrong key.
  */
 export function parsePlan(text: Buffer): ParsedPlan {
   if (text.length > MAX_BYTES)
     throw invalidPlan(`found ${text.length} bytes; wanted at most ${MAX_BYTES}`);
-  // As Go does with bytes that are no UTF-8.
+  // Replaces invalid UTF-8, as Go does.
   const value = parseJson(decodeAnyway(text));
   const at = new Reading();
   const plan = PLAN.read(value, at);
   return { plan, checksum: planChecksum(text), unknownKeys: at.unknownKeys };
 }
 
-/**
- * Returns the lower-case hexadecimal SHA-256 of a plan's bytes. As in Rancher, two different texts are two plans even
- * if they mean the same.
- */
+/** Lower-case hexadecimal SHA-256. As in Rancher, two different texts are two plans even if they mean the same. */
 export function planChecksum(text: Buffer): string {
   return createHash('sha256').update(text).digest('hex');
 }

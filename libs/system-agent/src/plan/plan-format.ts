@@ -5,9 +5,9 @@ import { goJson, goMap, goStruct } from './go-json.js';
 import type { Plan } from './plan.js';
 
 interface GoType<T> {
-  /** Undefined and null are nothing: the empty value. @throws AgentError `invalidPlan`. */
+  /** Undefined and null yield the empty value. @throws AgentError `invalidPlan`. */
   read(value: unknown, at: Reading): T;
-  /** Undefined for what Go leaves out. */
+  /** Undefined for a value that Go omits. */
   json(value: T | undefined): string | undefined;
 }
 
@@ -52,7 +52,7 @@ function typeOf(value: unknown): string {
   );
 }
 
-/** To Go an empty text and none are one. */
+/** Go does not distinguish a missing and an empty text. */
 const text: GoType<string | undefined> = {
   read: (value, at) => required.read(value, at) || undefined,
   json: (value) => required.json(value),
@@ -75,8 +75,8 @@ const flag: GoType<boolean> = {
 const ignored: GoType<undefined> = { read: () => undefined, json: () => undefined };
 
 /**
- * @param otherwise - Value for a missing number; if above 0, also for 0 and negative ones, because a negative period
- * would always be due.
+ * @param otherwise - Default; if above 0, also for 0 and negative numbers, because a negative period would always be
+ * due.
  */
 function integer(otherwise = 0): GoType<number> {
   return {
@@ -128,7 +128,7 @@ type Struct<K> = {
 function struct<K extends Keys>(keys: K): GoType<Struct<K>> {
   const all = Object.entries(keys);
   const nameOf = (key: string): string | undefined => {
-    // As nearly all are written; a plan may have thousands.
+    // The fast path, because a plan may have thousands of keys.
     if (Object.hasOwn(keys, key)) return key;
     return all.find(([name]) => name.toLowerCase() === key.toLowerCase())?.[0];
   };

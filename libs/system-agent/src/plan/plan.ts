@@ -22,13 +22,12 @@ export interface PlanFile {
   readonly action?: string;
 }
 
-/** Members that one-time and periodic instructions have in common. */
 export interface Command {
   /** Absent or empty: the output is not saved, and a periodic instruction is skipped. */
   readonly name?: string;
   /** Image to unpack into the folder of the execution. */
   readonly image?: string;
-  /** `NAME=value`; what has another form is handed on as it is. */
+  /** `NAME=value`; other forms are passed on. */
   readonly env: readonly string[];
   readonly args: readonly string[];
   /** Absent or empty: `run.sh` in the folder of the execution. */
@@ -40,29 +39,27 @@ export interface Instruction extends Command {
   readonly saveOutput: boolean;
 }
 
-/** Runs periodically. */
 export interface PeriodicInstruction extends Command {
-  /** Seconds; 600 when the plan says nothing, 0 or less. */
+  /** Default, also for 0 or less: 600. */
   readonly periodSeconds: number;
   readonly saveStderrOutput: boolean;
 }
 
-/** Checks a component by an HTTP request. */
 export interface Probe {
   readonly name?: string;
   readonly initialDelaySeconds: number;
-  /** 0 means that the plan gives none. */
+  /** 0: none. */
   readonly timeoutSeconds: number;
-  /** 1 when the plan says nothing, 0 or less. */
+  /** Default, also for 0 or less: 1. */
   readonly successThreshold: number;
-  /** 3 when the plan says nothing, 0 or less. */
+  /** Default, also for 0 or less: 3. */
   readonly failureThreshold: number;
   readonly httpGet?: HttpGet;
 }
 
 export interface HttpGet {
   readonly url: string;
-  /** Accepts any certificate, and shows none. */
+  /** Accepts any certificate, and sends none. */
   readonly insecure: boolean;
   /** Paths of PEM files. */
   readonly clientCert?: string;

@@ -5,18 +5,15 @@ import { ProbeTls } from './probe-tls.js';
 /** The original's client stops after ten requests. */
 const MAX_REDIRECTS = 9;
 
-/** A component must not make us send requests to other hosts. */
+/** A component must not redirect probes to other hosts. */
 const onSameHost: RedirectRule = (to, from) =>
   to.hostname === from.hostname ? undefined : 'one to the same host';
 
-/** Asks probes as the kubelet does. */
+/** Sends probes as the kubelet does. */
 export class Prober {
   readonly #tls = new ProbeTls();
 
-  /**
-   * Returns true when an address answers with a status from 200 to 299, after redirects on the same host, without a
-   * proxy. Never rejects.
-   */
+  /** True for a status from 200 to 299, after redirects on the same host, without a proxy. Never rejects. */
   async ask(
     url: URL,
     httpGet: HttpGet,

@@ -6,10 +6,7 @@ import tls from 'node:tls';
 import type { HttpGet } from '../plan/plan.js';
 
 const MAX_PEM_BYTES = 1024 * 1024;
-/**
- * Maximum number of cached trusts. Creating one takes milliseconds, because TLS checks more than a hundred system
- * certificates.
- */
+/** Cached trusts. Creating one takes milliseconds, because TLS parses more than a hundred system certificates. */
 const MAX_TRUSTS = 32;
 
 const ANYBODY: TlsTrust = { roots: 'anyCertificate' };

@@ -22,9 +22,8 @@ export interface ProbeSteps {
 }
 
 /**
- * Runs all probes of a plan in parallel, each after its delay if the plan was just applied, and updates their counters.
+ * Runs all probes of a plan in parallel, after their delays if the plan was just applied, and updates their counters.
  * Keeps statuses of names that the plan no longer has.
- *
  * @throws the reason of the signal.
  */
 export async function runProbes(steps: ProbeSteps): Promise<Readonly<Record<string, ProbeStatus>>> {
@@ -49,8 +48,7 @@ export async function runProbes(steps: ProbeSteps): Promise<Readonly<Record<stri
 }
 
 /**
- * Shares one timer among probes with the same start and time-out, because a timer each would cost a tenth of the
- * request.
+ * Shares timers among probes with the same start and time-out, because each timer would cost a tenth of the request.
  */
 class Deadlines implements AsyncDisposable {
   readonly #clock: Clock;

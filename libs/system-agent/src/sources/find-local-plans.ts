@@ -6,23 +6,20 @@ import { readFolder } from '../read-folder.js';
 
 const PLAN = '.plan';
 const SKIP = '.plan.skip';
-/** Bounds of the walk; what lies beyond is not a folder of plans. */
+/** Limits of the search; a larger tree is not a folder of plans. */
 const MAX_ENTRIES = 10_000;
 const MAX_DEPTH = 32;
 
 export interface LocalPlanFiles {
-  /** Paths in their order. */
   readonly plans: readonly string[];
-  /** Why not all was looked at. */
+  /** Reasons why the search was incomplete. */
   readonly faults: readonly string[];
 }
 
 /**
- * Finds the plans in a folder and those below it: names that end in `.plan` and do not begin with a dot, unless a file with that name and
- * `.skip` after it is anywhere in the tree. Links to folders are not followed, and those to files only within the tree.
- *
- * @returns nothing where there is no folder.
- * @throws what Node throws, when the folder cannot be read.
+ * Finds plans in a tree: names that end in `.plan` without a leading dot, unless the same name with `.skip` is
+ * anywhere in the tree. Does not follow links to folders, and those to files only within the tree.
+ * @returns nothing where there is no folder. @throws what Node throws, when the folder cannot be read.
  */
 export async function findLocalPlans(folder: string): Promise<LocalPlanFiles> {
   const plans: string[] = [];
@@ -65,7 +62,7 @@ async function isFileWithin(root: string, place: string, entry: Dirent): Promise
   }
 }
 
-/** Folders come and go. */
+/** Folders may be removed meanwhile. */
 function noFolder(error: unknown): undefined {
   if (errnoOf(error) === 'ENOENT') return undefined;
   throw error;

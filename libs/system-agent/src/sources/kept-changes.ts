@@ -4,12 +4,10 @@ import { z } from 'zod';
 import { type SecretData, WRITTEN_KEYS } from '../decide/secret-keys.js';
 import type { PlanFiles } from '../ports.js';
 
-/** Values for the Secret, and the Secret that they are for. */
 export interface Changes {
   readonly uid: string;
-  /** Checksum of the plan whose pass they are from. */
   readonly checksum: string;
-  /** `plan-state` as it was when the pass began; absent where the key was. */
+  /** `plan-state` at the beginning of the pass; absent when the key was. */
   readonly planState: string | undefined;
   readonly values: SecretData;
 }
@@ -37,14 +35,16 @@ export class KeptChanges {
     this.#state = new StateFile({
       ...{ path: join(stateDirectory, FILE), maxBytes: MAX_BYTES, parse: changesOf },
       damaged: () => {
-        // The parser's error is dropped, because it may quote an output.
+        // Without the parser's error, which may quote an output.
         throw new Error(`cannot read ${FILE}: found another form; wanted what the agent wrote`);
       },
       replace: (file, content) => files.writePrivateFile(file, content),
     });
   }
 
-  /** Undefined when there are none. @throws Error when the folder is not private, or the file cannot be read or has another form. */
+  /**
+   * Undefined when there are none. @throws Error for a folder that is not private, or an unreadable or invalid file.
+   */
   async load(): Promise<Changes | undefined> {
     await this.#files.ensurePrivateFolder(this.#folder);
     return this.#state.read();

@@ -23,7 +23,6 @@ export class KnownSecret {
     return this.#isDoubted;
   }
 
-  /** When the API server last answered or sent something. */
   get lastContactAt(): Date | undefined {
     return this.#lastContactAt;
   }
@@ -54,11 +53,7 @@ export class KnownSecret {
     this.#isDoubted = true;
   }
 
-  /**
-   * Reads the Secret from the API server, whose answer counts even if it is older.
-   *
-   * @throws AgentError, as `SecretStore.read`.
-   */
+  /** Reads the Secret from the API server, whose answer counts even if it is older. @throws as `SecretStore.read`. */
   async settle(signal: AbortSignal): Promise<void> {
     const answer = await this.#secrets.read(signal);
     this.contact();
@@ -71,7 +66,7 @@ function isSame(a: Secret, b: Secret): boolean {
   return a.uid === b.uid && a.resourceVersion === b.resourceVersion;
 }
 
-/** Versions are opaque, but those that are numbers are counted up. */
+/** Versions are opaque, but numeric ones increase. */
 function isOlder(secret: Secret, known: Secret): boolean {
   const [a, b] = [secret.resourceVersion, known.resourceVersion];
   if (secret.uid !== known.uid || !NUMBER.test(a) || !NUMBER.test(b)) return false;

@@ -26,20 +26,15 @@ export interface LocalPlanSteps extends Required<
 > {
   readonly applier: Applier;
   readonly warnings: Warnings;
-  /** Called whenever the status changes. */
   readonly onStatus: () => void;
 }
 
-/** One plan in a folder, with its state between two checks. */
 export class LocalPlan {
   readonly #file: string;
   readonly #positionFile: string;
   readonly #steps: LocalPlanSteps;
   #status: PlanStatus;
-  /**
-   * Text for the `.pos` file while it cannot be written, so that a full disk does not cause the plan to be applied
-   * again.
-   */
+  /** Unwritten text of the `.pos` file, so that a full disk does not cause the plan to be applied again. */
   #unwritten: string | undefined;
   #failed: { readonly checksum: string; readonly failure?: FailedInstruction } | undefined;
   #lastApplyTime: string | undefined;
@@ -58,9 +53,8 @@ export class LocalPlan {
   }
 
   /**
-   * Applies the plan if it differs from that of the `.pos` file, and runs other due work. Reports every failure and
-   * retries it at the next check, but never repeats a plan that was carried out, even if an instruction failed.
-   *
+   * Applies the plan if it differs from that of the `.pos` file, and runs other due work. Reports and retries
+   * failures, but never repeats a plan that was carried out, even if an instruction failed.
    * @throws AgentError `closed`.
    */
   async look(signal: AbortSignal): Promise<void> {
@@ -82,7 +76,6 @@ export class LocalPlan {
     }
   }
 
-  /** Most looks find the plan as it was. */
   #parse(text: Buffer): ParsedPlan {
     if (this.#parsed?.text.equals(text) !== true) this.#parsed = { text, plan: parsePlan(text) };
     return this.#parsed.plan;
@@ -126,7 +119,7 @@ export class LocalPlan {
 
   #readPlan(): Promise<Buffer> {
     const { trust } = this.#steps;
-    // A link was found to stay within the folder.
+    // Links stay within the folder, as `findLocalPlans` ensures.
     return readBytes(this.#file, { trust, followLinks: true, maxBytes: MAX_PLAN_BYTES });
   }
 
@@ -141,7 +134,7 @@ export class LocalPlan {
       warnings.tell(this.#file, 'state', undefined);
     } catch (error) {
       const code = error instanceof TrustedFileError ? error.code : undefined;
-      // Who can write it decides whether the plan is applied: not what it says, nor again and again.
+      // A foreign writer could otherwise decide whether the plan is applied.
       if (code === 'notTrusted') throw error;
       if (code !== 'notFound')
         warnings.tell(this.#file, 'state', `the plan is applied again: ${messageOf(error)}`, error);
@@ -186,7 +179,7 @@ function pick({ periodic, probes }: PassResult): Pick<PassResult, 'periodic' | '
   return { periodic, probes };
 }
 
-/** Without the times, which are others at each look. */
+/** Without times, which differ at each check. */
 function gist(state: SourceState): string {
   const { nextPassAt: _next, retryAt: _retry, ...rest } = { nextPassAt: 0, retryAt: 0, ...state };
   return JSON.stringify({ ...rest, error: 'error' in state ? messageOf(state.error) : '' });

@@ -11,7 +11,7 @@ export interface LocalPlansOptions extends Pick<
   AgentOptions,
   'clock' | 'files' | 'trust' | 'onEvent'
 > {
-  /** Absolute. It may come later, and go. */
+  /** May be missing at times. */
   readonly directory: string;
   readonly applier: Applier;
   /** Called with all plans of the last check, by path, whenever one of them changes. */
@@ -19,10 +19,8 @@ export interface LocalPlansOptions extends Pick<
 }
 
 /**
- * Follows the plans of a folder: every 5 s, applies each changed plan, one after another in the order of their paths,
- * and stores its result in a `.pos` file beside it. Reports every failure and retries it.
- *
- * @returns when the signal aborted and nothing of it runs.
+ * Follows the plans of a folder: every 5 s, applies changed plans in the order of their paths, and stores each result
+ * in a `.pos` file. Reports and retries failures. Resolves after the signal aborted.
  */
 export async function followLocalPlans(
   { directory, trust = posixFileTrust(), onStatus, onEvent, ...steps }: LocalPlansOptions,
@@ -54,7 +52,6 @@ export async function followLocalPlans(
       const message = `cannot look for local plans: ${messageOf(error)}`;
       warnings.tell(directory, 'folder', message, error);
     }
-    // It ends early when the agent stops.
     await steps.clock.wait(LOCAL_PERIOD_MS, signal).catch(() => undefined);
   };
   while (!signal.aborted) await lookAndWait();

@@ -13,7 +13,7 @@ import {
 } from '../decide/status-encoding.js';
 import { goJson, goStruct } from '../plan/go-json.js';
 
-/** Limit of saved outputs as text; more could not be read back. */
+/** Limit of saved outputs, so that they can be read again. */
 export const MAX_OUTPUTS_TEXT = 8 * 1024 * 1024;
 
 export interface Position {
@@ -49,7 +49,7 @@ export function parsePosition(text: string): Position {
   }
 }
 
-/** Writes it as the original does: the order of Go's struct, without what is empty. */
+/** Writes the text of the original: in the order of Go's struct, without empty members. */
 export function positionText({ appliedChecksum, outputs, periodic, probes }: Position): string {
   const probeStatus = probesJson(probes);
   return goStruct([
@@ -60,7 +60,7 @@ export function positionText({ appliedChecksum, outputs, periodic, probes }: Pos
   ]);
 }
 
-/** The outputs that can be saved: all, or those of these names, or none. */
+/** Returns the outputs that can be saved: all, those of these names, or none. */
 export function fittingOutputs(outputs: Outputs, names: readonly string[]): Outputs {
   const fits = (some: Outputs): boolean => outputsJson(some).length <= MAX_OUTPUTS_TEXT;
   if (fits(outputs)) return outputs;

@@ -20,12 +20,12 @@ import { WakeUp } from './wake-up.js';
 import { warnOfKeys } from './warn-of-keys.js';
 
 const SOURCE = 'remote';
-/** For what cannot be used: the plan, a file of it, a key. The original's limiter. */
+/** Delays after an unusable plan, file or key, as in the original. */
 const INVALID_RETRY_MS = [60_000, 120_000, 240_000, 300_000];
 
 /**
- * Maximum number of consecutive passes caused by our own writes. Rancher expects a pass after each write, but a probe
- * with a changing result must not keep the node busy.
+ * Maximum consecutive passes caused by our own writes. Rancher expects a pass after each write, but a probe with a
+ * changing result must not keep the node busy.
  */
 const MAX_BURST = 10;
 
@@ -35,8 +35,7 @@ export type RemotePlanOptions = Pick<
 > & { readonly secrets: SecretStore; readonly applier: Applier };
 
 /**
- * Follows the plan of the Secret: a single loop, woken by changes of the Secret and by time, performs one pass after
- * another and writes the results to the Secret. Only this loop acts; the watch only wakes it.
+ * Follows the plan of the Secret: one loop, woken by the watch and by time, performs passes and writes their results.
  */
 export class RemotePlan {
   readonly #options: RemotePlanOptions;
@@ -50,12 +49,12 @@ export class RemotePlan {
   #uid: string | undefined;
   #memory: AgentMemory = { firstPass: true };
   #parsed: { readonly text: Buffer; readonly plan: ParsedPlan } | undefined;
-  /** The version that the last pass was about. */
+  /** The version of the last pass. */
   #passed: Secret | undefined;
-  /** The version that we wrote last, and how many passes have followed from our own writes alone. */
+  /** The version that we wrote last, and the number of passes caused by our writes alone. */
   #own: Secret | undefined;
   #burst = 0;
-  /** How often the pass over that version could not be done. */
+  /** Number of failed passes over that version. */
   #refusals = 0;
   #nextPassAt: Date | undefined;
   #looping: Promise<void> | undefined;
@@ -84,10 +83,7 @@ export class RemotePlan {
     return remoteStatus(SOURCE, this.#state.current, this.#data(), this.#parsed?.plan);
   }
 
-  /**
-   * Resolves when the signal has aborted and everything has ended. Rejects on an unexpected failure; it may then be
-   * called again.
-   */
+  /** Resolves when the signal has aborted and everything has ended. May be called again after an unexpected failure. */
   async run(signal: AbortSignal): Promise<void> {
     const ended = new AbortController();
     const running = AbortSignal.any([signal, ended.signal]);
@@ -98,7 +94,7 @@ export class RemotePlan {
       running,
     );
     try {
-      // A watch that ends before its signal aborts takes the loop with it.
+      // A watch that ends early ends the loop too.
       await Promise.race([this.#loop(running), watching]);
     } catch (error) {
       if (!signal.aborted) throw error;
@@ -138,7 +134,6 @@ export class RemotePlan {
     this.#wakeUp.ring();
   }
 
-  /** Does what is due now. */
   async #step(signal: AbortSignal): Promise<void> {
     if (this.#known.isDoubted) await this.#settleDoubt(signal);
     const secret = this.#known.current;
@@ -175,13 +170,13 @@ export class RemotePlan {
       this.#warnings.tell(SOURCE, 'doubt', undefined);
     } catch (error) {
       signal.throwIfAborted();
-      // The plan that is known goes on; the next pass asks again.
+      // The known plan continues; the next pass asks again.
       const message = 'cannot determine which of two versions of the Secret is newer';
       this.#warnings.tell(SOURCE, 'doubt', message, error);
     }
   }
 
-  /** Writes what waits. True: the Secret is another one now, and a pass follows at once. */
+  /** Writes pending changes. True when the Secret changed, so that a pass follows at once. */
   async #write(secret: Secret, signal: AbortSignal): Promise<boolean> {
     const written = await this.#writer.flush(secret, signal);
     this.#state.written(this.#writer.checksum, this.#writer.failure);
@@ -192,7 +187,7 @@ export class RemotePlan {
     return true;
   }
 
-  /** @throws Whatever keeps the plan from being applied; it has not failed then. */
+  /** @throws the reason why the plan could not be applied; it has not failed then. */
   async #pass(secret: Secret, text: Buffer, signal: AbortSignal): Promise<void> {
     const data = this.#data();
     const parsed = this.#parse(text);
@@ -227,7 +222,7 @@ export class RemotePlan {
     signal.throwIfAborted();
     const { firstPass } = this.#memory;
     await this.#finish(secret, data, { state, checksum, decision, firstPass, startedAt, result });
-    // The watch may have told another version during the pass.
+    // The watch may have reported another version during the pass.
     if (this.#known.current === secret) await this.#write(secret, signal);
     else this.#wakeUp.ring();
     this.#enterRest(checksum);
@@ -278,12 +273,12 @@ export class RemotePlan {
     this.#state.enter({ kind: 'invalid', error, retryAt });
   }
 
-  /** Values of the Secret once all is written. */
+  /** Values of the Secret including unwritten ones. */
   #data(): SecretData {
     return { ...this.#known.current?.data, ...this.#writer.values };
   }
 
-  /** Schedules a pass; keeps an earlier scheduled one, so that a pass in between does not delay it. */
+  /** Keeps an earlier scheduled pass, so that a pass in between does not delay it. */
   #passAgainIn(periodMs: number): void {
     const at = new Date(this.#clock.now().getTime() + periodMs);
     if (!this.#nextPassAt || at < this.#nextPassAt) this.#nextPassAt = at;

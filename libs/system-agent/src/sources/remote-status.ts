@@ -25,7 +25,7 @@ export function remoteStatus(
   };
 }
 
-/** That they cannot be read is the state of the source already. */
+/** The state of the source already reports unreadable values. */
 function periodicOf(data: SecretData): PlanStatus['periodic'] {
   try {
     return savedPeriodic(data);

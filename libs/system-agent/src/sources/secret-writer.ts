@@ -7,7 +7,7 @@ import type { Clock, Secret, SecretStore } from '../ports.js';
 import { SOURCE_BACKOFF } from '../source-backoff.js';
 import type { Changes, KeptChanges } from './kept-changes.js';
 
-/** Maximum number of consecutive attempts without a delay. Cutting outputs of a megabyte to nothing takes fewer. */
+/** Consecutive attempts without a delay. Cutting outputs of a megabyte to nothing takes fewer. */
 const MAX_TRIES = 30;
 
 export interface SecretWriterOptions {
@@ -35,7 +35,6 @@ export class SecretWriter {
     return this.#failure;
   }
 
-  /** Checksum of the plan whose result is not yet written; empty when there is none. */
   get checksum(): string {
     return this.#changes?.checksum ?? '';
   }
@@ -45,7 +44,6 @@ export class SecretWriter {
     return this.#changes?.values ?? {};
   }
 
-  /** Loads the changes that an earlier process left. */
   async load(): Promise<void> {
     // After a restart within this process, the changes in memory are newer.
     if (this.#changes) return;
@@ -57,10 +55,10 @@ export class SecretWriter {
     this.#onDisk = this.#changes !== undefined;
   }
 
-  /** Adds changes. With `durable` they are on disk before this resolves. */
+  /** With `durable`, the changes are on disk before this resolves. */
   async add(secret: Secret, changes: Omit<Changes, 'uid'>, durable: boolean): Promise<void> {
     const values = { ...this.#changes?.values, ...changes.values };
-    // A state that waits replaces the one that its own pass began with.
+    // A pending state replaces the one at the start of its pass.
     const { planState } = KEY.planState in changes.values ? changes : (this.#changes ?? changes);
     const { checksum } = changes;
     this.#changes = { uid: secret.uid, checksum, planState, values: this.#fitted(secret, values) };
@@ -90,14 +88,12 @@ export class SecretWriter {
     }
   }
 
-  /** Tries again at once when the next try is due. */
   hurry(): void {
     if (this.#failure) this.#failure = { ...this.#failure, retryAt: this.#options.clock.now() };
   }
 
   /**
    * Writes the pending changes, unless the next attempt is not due.
-   *
    * @returns the resulting Secret, undefined when it is gone; the given one when the write failed.
    * @throws the reason of the signal only.
    */
@@ -116,7 +112,7 @@ export class SecretWriter {
     return current;
   }
 
-  /** One try, and what is learnt from it for the next one. @throws What only time can mend. */
+  /** Makes one attempt, and learns from its failure. @throws a failure that only time can solve. */
   async #try(secret: Secret, values: SecretData, tries: number, signal: AbortSignal) {
     const { secrets } = this.#options;
     try {

@@ -5,10 +5,7 @@ import type { AgentOptions } from '../system-agent.js';
 /** Run time in milliseconds that resets the back-off of a source. */
 const STEADY_MS = 10 * 60 * 1000;
 
-/**
- * Runs a source until the signal aborts: reports a premature end and restarts the source, without affecting anything
- * else.
- */
+/** Runs a source until the signal aborts; reports a premature end and restarts it. */
 export async function supervise(
   { source, clock, onEvent }: Pick<AgentOptions, 'clock' | 'onEvent'> & { readonly source: string },
   run: (signal: AbortSignal) => Promise<void>,
@@ -30,7 +27,6 @@ export async function supervise(
       message: 'the source of plans ended and starts again',
       error,
     });
-    // Rejects when the signal aborts.
     await backOff.wait(signal, clock).catch(() => undefined);
   }
 }

@@ -22,8 +22,8 @@ export class ToldState {
   }
 
   /**
-   * Returns the state to report. A result that cannot be written to the server ranks above a server that cannot be reached; both rank above the
-   * state of the plan. A server that does not know the node ranks above these, because it causes them.
+   * An unwritten result ranks above an unreachable server, and both above the state of the plan. A server that does
+   * not know the node ranks above all, because it causes the others.
    */
   get current(): SourceState {
     if (this.#state.kind === 'applying') return this.#state;
@@ -41,7 +41,6 @@ export class ToldState {
     this.#tell();
   }
 
-  /** `failure` is absent when all is written. */
   written(checksum: string, failure: Failure | undefined): void {
     const apart = failure && apartState(failure);
     this.#unwritten =
@@ -59,13 +58,13 @@ export class ToldState {
   }
 }
 
-/** How it is when the server does not answer as wanted: whether it knows this node is for others to mend. */
+/** State for a server that does not answer as expected. */
 export function apartState({ error, retryAt }: Failure): SourceState {
   const isUnknown = error instanceof AgentError && error.code === 'unauthorized';
   return { kind: isUnknown ? 'unregistered' : 'disconnected', error, retryAt };
 }
 
-/** Whether a person would say that two states are one: times aside. */
+/** Compares two states without times. */
 function sameState(a: SourceState, b: SourceState): boolean {
   const shown = (state: SourceState): string =>
     JSON.stringify(state, (key, value: unknown) => {

@@ -1,9 +1,6 @@
 import type { Clock } from '../ports.js';
 
-/**
- * Lets one loop sleep until a time or an event, whichever comes first. Events that occur while it is awake are not
- * lost.
- */
+/** Lets one loop sleep until a time or an event. Events that occur while it is awake are not lost. */
 export class WakeUp {
   readonly #clock: Clock;
   #rung = false;
@@ -19,9 +16,8 @@ export class WakeUp {
   }
 
   /**
-   * Resolves at a wake-up, at the time (never, when there is none), or when the signal aborts.
-   *
-   * @returns true when the time was reached, even if the clock was set back in the meantime.
+   * Resolves at an event, at the time, or when the signal aborts; true when the time was reached, even if the clock
+   * was set back.
    */
   async sleep(until: Date | undefined, signal: AbortSignal): Promise<boolean> {
     let isTime = false;
@@ -45,7 +41,6 @@ export class WakeUp {
 
   async #waitUntil(until: Date, signal: AbortSignal): Promise<void> {
     const ms = Math.max(0, until.getTime() - this.#clock.now().getTime());
-    // It rejects when the sleep is over, and nothing waits for it any more.
     await this.#clock.wait(ms, signal).catch((error: unknown) => {
       if (!signal.aborted) throw error;
     });

@@ -2,7 +2,7 @@ import { quoteText } from '@wins/base';
 import type { Warnings } from '../apply/warnings.js';
 import type { ParsedPlan } from '../plan/parse-plan.js';
 
-/** Tells of keys of a plan that mean nothing to this agent, and of keys of the Secret that it cannot read. */
+/** Warns of unknown keys of a plan, and of unreadable keys of the Secret. */
 export function warnOfKeys(
   warnings: Warnings,
   source: string,

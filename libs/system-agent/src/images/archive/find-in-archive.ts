@@ -23,9 +23,7 @@ const OCI = 'index.json';
 const NAMES = ['io.containerd.image.name', 'org.opencontainers.image.ref.name'];
 
 /**
- * Looks for an image in what `docker save` wrote, or in an OCI layout.
- *
- * @returns Undefined when it has no image of this name.
+ * Finds an image in an archive of `docker save` or an OCI layout; undefined when it has no image of this name.
  * @throws AgentError `imageFailed`; an Error when the file is not an archive.
  */
 export async function findInArchive(
@@ -76,7 +74,7 @@ function isSame(name: string | undefined, reference: Reference): boolean {
   try {
     return referenceKey(parseReference(name)) === referenceKey(reference);
   } catch (error) {
-    // A name that nobody can ask for.
+    // An invalid name matches nothing.
     if (error instanceof AgentError) return false;
     throw error;
   }

@@ -5,19 +5,18 @@ import { imageFailed } from '../image-failure.js';
 import type { ImageLimits } from '../image-limits.js';
 import { readTar, type TarEntry } from '../unpack/read-tar.js';
 
-/** Links that name one entry after another; more are a circle. */
 const MAX_LINKS = 8;
 const BLOCK_BYTES = 256 * 1024;
 
 /**
- * A tar with images, compressed or not. It is read from its beginning each time, for a compressed one cannot be read elsewhere, and is
- * never in memory as a whole.
+ * A tar with images, compressed or not. Read from its beginning each time, because a compressed one allows nothing
+ * else, and never as a whole.
  */
 export class ImageArchive {
   readonly #file: OpenFile;
   readonly #limits: ImageLimits;
   readonly #signal: AbortSignal;
-  /** Docker writes a layer that it has already as a link. */
+  /** Docker writes a repeated layer as a link. */
   readonly #links = new Map<string, string>();
 
   constructor(file: OpenFile, limits: ImageLimits, signal: AbortSignal) {
@@ -26,7 +25,10 @@ export class ImageArchive {
     this.#signal = signal;
   }
 
-  /** The small files among these names that it has. @throws AgentError `imageFailed`; an Error when the file is not an archive. */
+  /**
+   * Returns the existing documents of these names. @throws AgentError `imageFailed`; an Error for a file that is not
+   * an archive.
+   */
   async documents(names: readonly string[]): Promise<ReadonlyMap<string, Buffer>> {
     const found = new Map<string, Buffer>();
     for await (const entry of this.#entries()) {
@@ -42,14 +44,13 @@ export class ImageArchive {
     return found;
   }
 
-  /** @throws AgentError `imageFailed` when it is not there. */
+  /** @throws AgentError `imageFailed` when it is missing. */
   async document(name: string): Promise<Buffer> {
     const document = (await this.documents([plain(name)])).get(plain(name));
     if (document === undefined) throw missing(name);
     return document;
   }
 
-  /** The files of these names, in their order. */
   async *files(names: readonly string[]): AsyncGenerator<AsyncIterable<Uint8Array>> {
     const wanted = names.map((name) => this.#followed(plain(name)));
     for (let next = 0; next < wanted.length;) {
@@ -83,7 +84,7 @@ export class ImageArchive {
     }
   }
 
-  /** Not a stream of the handle: one that is left early closes it. */
+  /** Not a stream of the handle, which would close the file when the reader stops early. */
   async *#bytes(): AsyncGenerator<Uint8Array> {
     for (let position = 0; ;) {
       this.#signal.throwIfAborted();
@@ -108,7 +109,7 @@ export class ImageArchive {
   }
 }
 
-/** Without `./` and detours; names of an archive are compared, and never become paths. */
+/** Removes `./` and detours. The names are compared and never become paths. */
 function plain(name: string): string {
   const parts: string[] = [];
   for (const part of name.split('/')) {

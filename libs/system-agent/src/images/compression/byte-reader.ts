@@ -1,18 +1,17 @@
 import { imageFailed } from '../image-failure.js';
 
-/** Reads a number of bytes at a time from a sequence of chunks. */
 export class ByteReader {
   readonly #chunks: AsyncIterator<Uint8Array>;
   readonly #what: string;
   #held: Buffer = Buffer.alloc(0);
 
-  /** @param what - What is read, for errors: `read an LZ4 file`. */
+  /** @param what - The operation, for errors: `read an LZ4 file`. */
   constructor(chunks: AsyncIterable<Uint8Array>, what: string) {
     this.#chunks = chunks[Symbol.asyncIterator]();
     this.#what = what;
   }
 
-  /** Up to `count` bytes that are read again later; fewer only at the end. */
+  /** Returns up to `count` bytes without consuming them; fewer only at the end. */
   async peek(count: number): Promise<Buffer> {
     if (this.#held.length < count) {
       const parts = [this.#held];
@@ -35,7 +34,6 @@ export class ByteReader {
     return bytes;
   }
 
-  /** @throws as {@link read}. */
   async skip(count: number): Promise<void> {
     for (let left = count; left > 0;) {
       const step = Math.min(left, Math.max(this.#held.length, 1));
@@ -44,7 +42,6 @@ export class ByteReader {
     }
   }
 
-  /** All that is left. */
   async *rest(): AsyncGenerator<Buffer> {
     try {
       for (
@@ -58,7 +55,6 @@ export class ByteReader {
     }
   }
 
-  /** Ends the sequence early. */
   async close(): Promise<void> {
     await this.#chunks.return?.();
   }

@@ -12,10 +12,9 @@ export const LAYER_COMPRESSIONS: readonly Compression[] = ['gzip', 'zstd'];
 export const ARCHIVE_COMPRESSIONS: readonly Compression[] = ['gzip', 'zstd', 'lz4', 'bzip2'];
 
 /**
- * Decompresses by what the first bytes say, whatever a name or a media type says; gives out as it is what is not compressed. Only a few MiB are
- * decoded ahead of the reader, which limits the total.
- *
- * @throws AgentError `imageFailed` for a compression that is not in `allowed`; what is wrong with the input.
+ * Decompresses by the first bytes, whatever a name or media type says; passes uncompressed data on. Decodes only a few
+ * MiB ahead of the reader, which limits the total.
+ * @throws AgentError `imageFailed` for a compression that is not in `allowed`; the fault of the input.
  */
 export async function* decompress(
   bytes: AsyncIterable<Uint8Array>,
@@ -43,15 +42,12 @@ function compressionOf(start: Buffer): Compression | undefined {
 
 async function* gunzip(input: ByteReader): AsyncGenerator<Buffer> {
   const decoder = createGunzip();
-  // It hands its error on to the decoder, which throws it below.
+  // The decoder throws the error below.
   pipeline(Readable.from(input.rest()), decoder, () => undefined);
   yield* decoder as AsyncIterable<Buffer>;
 }
 
-/**
- * Decompresses bzip2. One block may become 45 MB, and several times that while it is decoded: only for archives that an administrator
- * put there.
- */
+/** Decompresses bzip2. A block may expand to 45 MB, so this is only for archives that an administrator provides. */
 async function* unbzip2(input: ByteReader): AsyncGenerator<Buffer> {
   const { default: createDecoder } = await import('unbzip2-stream');
   const decoded: Buffer[] = [];

@@ -1,6 +1,4 @@
-/**
- * The LZ4 frame format. No package reads it in parts, is kept and needs no addon of its own; the format is small.
- */
+/** The LZ4 frame format, because no maintained package decodes it in parts without a native addon. */
 import { imageFailed } from '../image-failure.js';
 import type { ByteReader } from './byte-reader.js';
 
@@ -15,7 +13,7 @@ const BLOCK_BYTES = new Map([
 ]);
 const STORED = 0x80000000;
 
-/** Decompresses LZ4, any number of frames. At most 4 MiB are decoded ahead. Checksums are not compared: layers have digests of their own. */
+/** Decompresses LZ4 frames, at most 4 MiB ahead. Skips checksums, because layers have digests. */
 export async function* unlz4(input: ByteReader): AsyncGenerator<Buffer> {
   while ((await input.peek(1)).length > 0) {
     const magic = (await input.read(4)).readUInt32LE();
@@ -33,7 +31,7 @@ async function* readFrame(input: ByteReader): AsyncGenerator<Buffer> {
   const blockBytes = BLOCK_BYTES.get((descriptor >> 4) & 7);
   if (blockBytes === undefined) throw refused('an unknown size of blocks');
   await input.read((has(8) ? 8 : 0) + 1);
-  // What blocks may repeat from those before them is in front.
+  // The history, from which blocks may repeat bytes, comes first.
   const room = Buffer.alloc(HISTORY_BYTES + blockBytes);
   let history = 0;
   for (;;) {
@@ -54,7 +52,7 @@ async function* readFrame(input: ByteReader): AsyncGenerator<Buffer> {
   if (has(4)) await input.read(4);
 }
 
-/** @returns Where the decoded bytes end in `room`. */
+/** Returns where the decoded bytes end in `room`. */
 function decodeBlock(block: Buffer, room: Buffer, historyStart: number): number {
   let from = 0;
   let to = HISTORY_BYTES;
@@ -86,7 +84,7 @@ function decodeBlock(block: Buffer, room: Buffer, historyStart: number): number 
     const count = length(token & 15) + 4;
     if (offset === 0 || to - offset < historyStart || to + count > room.length)
       throw refused('a repetition beyond its block');
-    // Byte by byte: it may repeat what it writes.
+    // Byte by byte, because source and target may overlap.
     for (const end = to + count; to < end; to += 1) room[to] = room[to - offset] ?? 0;
   }
 }

@@ -7,13 +7,13 @@ const SKIPPABLE = 0x184d2a50;
 /** Largest window that zstd itself accepts by default: `--long=27`. */
 const MAX_WINDOW_BYTES = 128 * 1024 * 1024;
 const MAX_BLOCK_BYTES = 128 * 1024;
-/** The decoder moves its whole window for each block, however small. The process must live meanwhile. */
+/** The decoder moves its whole window for each block, so yield to the event loop after this many bytes. */
 const BYTES_MOVED_AT_A_TIME = 256 * 1024 * 1024;
 const WHAT = 'read zstd';
 
 /**
- * Decompresses Zstandard, any number of frames. fzstd decodes; it is given one block at a time, so that no more than one is ever
- * decoded ahead, and none whose window would take too much memory.
+ * Decompresses Zstandard frames by fzstd, block by block, so that at most one is decoded ahead, and none with too
+ * large a window.
  */
 export async function* unzstd(input: ByteReader): AsyncGenerator<Buffer> {
   const { Decompress } = await import('fzstd');
@@ -41,7 +41,7 @@ export async function* unzstd(input: ByteReader): AsyncGenerator<Buffer> {
       }
       yield* decoded.splice(0);
     }
-    // Not compared: layers and archives have digests of their own.
+    // Checksums are not compared, because layers and archives have digests.
     decoder.push(await input.read(checksumBytes), true);
     yield* decoded;
   }

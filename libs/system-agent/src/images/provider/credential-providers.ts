@@ -24,11 +24,10 @@ const response = z.object({
 });
 type Answer = z.infer<typeof response>;
 
-/** The oldest answer goes when there are more. */
+/** Limit of cached answers; the oldest goes first. */
 const MAX_KEPT = 100;
 const LIMIT_MS = 60_000;
 
-/** A credential provider that is about to run. */
 export interface ProviderRun {
   readonly name: string;
   /** Absolute path of the program. */
@@ -49,8 +48,8 @@ export interface CredentialProvidersOptions {
 }
 
 /**
- * The kubelet's credential providers: programs that know the credentials of registries which change, such as those of a cloud. Asked by the kubelet's
- * exec protocol; answers are kept in memory as long as they say, or as long as the configuration says.
+ * The kubelet's credential providers: programs that know changing credentials, such as those of a cloud. Speaks the
+ * kubelet's exec protocol; caches answers for the time that they, or the configuration, state.
  */
 export class CredentialProviders {
   readonly #options: CredentialProvidersOptions;
@@ -61,8 +60,7 @@ export class CredentialProviders {
   }
 
   /**
-   * The login of the first provider that is for the image and knows one.
-   *
+   * Returns the login of the first matching provider that knows one.
    * @param image - `host[:port]/repository`.
    * @throws AgentError `imageFailed`; the reason of the signal.
    */
@@ -71,7 +69,7 @@ export class CredentialProviders {
       if (!provider.matchImages.some((pattern) => matchesImage(pattern, image))) continue;
       const { auth } =
         this.#keptAnswer(provider, image) ?? (await this.#ask(provider, image, signal));
-      // As the kubelet: the longest of those that begin alike.
+      // The longest match counts, as in the kubelet.
       const names = Object.keys(auth ?? {})
         .sort()
         .reverse();
@@ -120,7 +118,7 @@ function keyOf(provider: string, type: Answer['cacheKeyType'], image: string): s
   return JSON.stringify([provider, type, of]);
 }
 
-/** Code runs with our rights: others must not be able to change it. */
+/** The program runs with our rights, so others must not be able to change it. */
 function judgeProgram(file: string, trust: Pick<FileTrust, 'distrustOfFile'>): void {
   try {
     const distrust = trust.distrustOfFile(file, { followLinks: true });

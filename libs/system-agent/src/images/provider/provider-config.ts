@@ -7,13 +7,12 @@ import { AgentError } from '../../agent-error.js';
 import { imageFailed } from '../image-failure.js';
 import { readTrusted } from '../registry/registries-file.js';
 
-/** Where the kubelet's configuration of credential providers is, and the folder of the programs. Absolute paths. */
+/** Paths of the kubelet's configuration of credential providers, and of the folder of the programs. */
 export interface CredentialProviderPlace {
   readonly configFile: string;
   readonly binDirectory: string;
 }
 
-/** The version of the protocol that is spoken. */
 export const PROTOCOL = 'credentialprovider.kubelet.k8s.io/v1';
 
 const DURATION = { minMs: 0, maxMs: 366 * 24 * 60 * 60 * 1000 };
@@ -28,7 +27,7 @@ export const goDuration = z.string().transform((text, issues) => {
   }
 });
 
-/** Becomes a name in the folder of programs, and nothing else. */
+/** The name of a file in the folder of programs. */
 const programName = z.string().regex(/^(?!\.\.?$)[\w.-]+$/);
 const provider = z.strictObject({
   name: programName,
@@ -48,15 +47,13 @@ const configuration = z.strictObject({
   providers: z.array(provider).min(1),
 });
 
-/** One program that knows credentials, with the absolute path of its file. */
 export interface CredentialProvider extends z.infer<typeof provider> {
   readonly file: string;
 }
 
 /**
- * Reads the kubelet's `CredentialProviderConfig`. It says which programs run, so it has to be trusted.
- *
- * @returns None where there is no file. @throws AgentError `imageFailed`.
+ * Reads the kubelet's `CredentialProviderConfig`, if any, from a trusted file, because it names programs to run.
+ * @throws AgentError `imageFailed`.
  */
 export async function readProviders(
   { configFile, binDirectory }: CredentialProviderPlace,
@@ -81,9 +78,8 @@ function fileOf(name: string, folder: string): string {
 }
 
 /**
- * Whether an image is one of the kubelet's `matchImages`: as many labels of the host, each by `*` for any number of characters and `?` for one; the same
- * port; and a path that begins the image's.
- *
+ * Matches one of the kubelet's `matchImages`: equal port, as many labels of the host with `*` and `?` as wildcards,
+ * and a prefix of the path.
  * @param image - `host[:port]/repository`.
  */
 export function matchesImage(pattern: string, image: string): boolean {

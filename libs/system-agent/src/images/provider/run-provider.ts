@@ -4,16 +4,14 @@ import { imageFailed } from '../image-failure.js';
 import type { CredentialProvider } from './provider-config.js';
 
 const MAX_BYTES = 1024 * 1024;
-/** Limit of the standard error that a message quotes. */
 const TOLD_BYTES = 256;
-/** Variables of our environment that a provider gets: the way to its server, and what programs of Windows need. */
+/** Variables that a provider inherits: proxies and authorities, and those that programs of Windows need. */
 const PASSED_ON = [
   ...['HTTPS_PROXY', 'HTTP_PROXY', 'NO_PROXY', 'https_proxy', 'http_proxy', 'no_proxy'],
   ...['HOME', 'PATH', 'SSL_CERT_FILE', 'SSL_CERT_DIR', 'TMPDIR'],
   ...['SystemRoot', 'SYSTEMROOT', 'TEMP', 'TMP', 'USERPROFILE', 'ProgramData', 'ProgramFiles'],
 ];
 
-/** How a provider is run. */
 export interface RunOptions {
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly limitMs: number;
@@ -21,10 +19,7 @@ export interface RunOptions {
 }
 
 /**
- * Runs a credential provider without a shell, for `limitMs` at most, and resolves with what it writes, 1 MiB at most.
- *
- * @param provider - Its file is judged before.
- * @param input - What it reads.
+ * Runs a trusted credential provider without a shell, and resolves with its output, at most 1 MiB.
  * @throws AgentError `imageFailed`; the reason of the signal.
  */
 export async function runProvider(
@@ -37,7 +32,7 @@ export async function runProvider(
     const value = environment[each];
     return value === undefined ? [] : [[each, value] as const];
   });
-  // A group of its own, so that what it starts ends with it.
+  // A group of its own, so that its children end with it.
   const own = (env ?? []).map((each) => [each.name, each.value] as const);
   const child = spawn(file, args ?? [], {
     ...{ env: Object.fromEntries([...passed, ...own]), stdio: 'pipe', windowsHide: true },
@@ -67,7 +62,7 @@ export async function runProvider(
       said = (said + part.toString('utf8')).slice(-TOLD_BYTES);
     });
     child.on('error', (error) => end(failed(quoteText(messageOf(error)), error)));
-    // One that does not read is judged by its answer.
+    // A program that does not read is judged by its answer.
     child.stdin.on('error', () => undefined);
     child.on('close', (code) => {
       if (code !== 0) {

@@ -4,11 +4,10 @@ import { parseJson } from '../image-failure.js';
 import { entryOf, namesOfServer } from './host-entry.js';
 import { readTrusted, type Registries, type RegistryConfig } from './registries-file.js';
 
-/** Identity of the agent towards a registry. */
 export interface Credentials {
   readonly username: string;
   readonly password: string;
-  /** Is exchanged for a token, and shown to nobody else; the password is for servers that know no such exchange. */
+  /** Exchanged for a token and sent nowhere else; the password is for servers without that exchange. */
   readonly identityToken?: string;
 }
 
@@ -32,9 +31,7 @@ const dockerConfig = z.object({
 export type DockerConfig = z.infer<typeof dockerConfig>;
 
 /**
- * Reads the `auths` of Docker's config.json. Helpers that keep credentials elsewhere are programs, and not run.
- *
- * @returns Empty when there is no file. @throws AgentError `imageFailed`.
+ * Reads the `auths` of Docker's config.json, if any. Credential helpers are not run. @throws AgentError `imageFailed`.
  */
 export async function readDockerConfig(
   path: string,
@@ -45,7 +42,7 @@ export async function readDockerConfig(
   return parseJson(dockerConfig, content, [path, 'that of docker login']);
 }
 
-/** Credentials, and where they are from, for people. */
+/** Credentials, and their source for people. */
 export interface Login {
   readonly credentials: Credentials;
   /** `configs.registry.example of registries.yaml`. */
@@ -82,7 +79,6 @@ function read({ username, password, auth, identity_token: token }: Auth): Creden
   };
 }
 
-/** The value of `Authorization`. */
 export function basic({ username, password }: Credentials): string {
   return `Basic ${Buffer.from(`${username}:${password}`, 'utf8').toString('base64')}`;
 }

@@ -5,26 +5,24 @@ import { entryOf, namesOfRegistry } from './host-entry.js';
 import type { Registries } from './registries-file.js';
 import { rewrite } from './rewrite.js';
 
-/** One place where an image may be. */
 export interface Endpoint {
-  /** Address up to `/<repository>/manifests/…`; no slash at its end. */
+  /** Address up to `/<repository>/manifests/…`, without a slash at its end. */
   readonly base: URL;
   readonly repository: string;
-  /** The registry for which a mirror of another host stands in; the mirror may need to know it. */
+  /** The registry that a mirror on another host represents. */
   readonly namespace?: string;
   /** The entry of `mirrors` that names it; absent for the registry itself. */
   readonly mirrorOf?: string;
-  /** The expression that has made `repository`. */
+  /** The expression that produced `repository`. */
   readonly rewrittenBy?: string;
 }
 
 const DOCKER_HUB = 'index.docker.io';
 
 /**
- * Endpoints to ask for an image, in this order: the mirrors of its registry, or of `*` where it has no entry of its own, then the registry
- * itself. Names are rewritten for mirrors alone.
- *
- * @throws AgentError `imageFailed` for an endpoint or a rewrite that cannot be used.
+ * Returns the endpoints of an image in order: the mirrors of its registry, or of `*`, then the registry itself. Names
+ * are rewritten only for mirrors.
+ * @throws AgentError `imageFailed` for an invalid endpoint or rewrite.
  */
 export async function endpointsOf(
   { registry, repository }: Reference,
@@ -48,7 +46,7 @@ export async function endpointsOf(
   return [...mirrored, own];
 }
 
-/** The address of the registry that a text of `registries.yaml`, or an image, names. @throws AgentError `imageFailed`. */
+/** Returns the address of a registry in `registries.yaml` or an image. @throws AgentError `imageFailed`. */
 export function baseOf(text: string): URL {
   const url = parseUrl(/^[a-z]+:\/\//i.test(text) ? text : `${schemeOf(text)}://${text}`);
   const isPlain =
@@ -56,15 +54,15 @@ export function baseOf(text: string): URL {
     /^https?:$/.test(url.protocol) &&
     [url.username, url.password, url.search, url.hash].every((part) => part === '');
   if (!isPlain)
-    // Not quoted: it may have a password in it.
+    // Not quoted, because it may contain a password.
     throw imageFailed('use a mirror', 'another form', 'an address such as https://mirror:5000');
-  // As containerd has it: a path takes the place of /v2.
+  // As in containerd, a path replaces /v2.
   const path = posix.normalize(url.pathname).replace(/\/+$/, '');
   url.pathname = path === '' ? '/v2' : path;
   return url;
 }
 
-/** A registry on another port of this machine is seldom given a certificate, and what goes to it leaves nowhere. */
+/** Plain HTTP on this machine, where a registry seldom has a certificate and traffic stays local. */
 function schemeOf(registry: string): string {
   const [, host = '', port = '443'] = /^(.*?)(?::(\d+))?(?:\/.*)?$/.exec(registry) ?? [];
   const isHere = /^(localhost|\[::1\]|127(?:\.\d{1,3}){3})$/.test(host);

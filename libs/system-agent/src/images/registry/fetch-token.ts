@@ -7,7 +7,6 @@ import { basic, type Credentials } from './credentials.js';
 import { parseUrl, type Endpoint } from './endpoints.js';
 import type { RegistryAccess } from './registry-access.js';
 
-/** How a server wants to be asked. */
 export interface Challenge {
   /** Lower case: `basic`, `bearer`. */
   readonly scheme: string;
@@ -15,12 +14,11 @@ export interface Challenge {
 }
 
 const tokenAnswer = z.object({ token: z.string().nullish(), access_token: z.string().nullish() });
-/** Statuses of a server without the exchange of identity tokens: such a token is a password there. */
+/** Statuses of a server without the exchange of identity tokens, where the token is a password. */
 const KNOWS_NO_EXCHANGE = new Set([401, 404, 405]);
 
 /**
- * Gets a token of the server that the registry names: for its repository, or for a login to the registry alone where that is empty.
- *
+ * Requests a token from the server that the registry names; for a login alone if `repository` is empty.
  * @throws AgentError `unreachable`, `unauthorized`, `imageFailed`.
  */
 export async function fetchToken(
@@ -73,7 +71,7 @@ function tokenIn(text: Buffer, url: URL): string {
   try {
     answer = tokenAnswer.parse(JSON.parse(text.toString('utf8')));
   } catch {
-    // The cause would quote the answer, which may hold a token.
+    // The cause would quote the answer, which may contain a token.
   }
   const token = answer.access_token || answer.token || '';
   if (/^[\x21-\x7e]+$/.test(token)) return token;

@@ -1,4 +1,3 @@
-/** An entry of `registries.yaml`, and the name that it has there. */
 export interface HostEntry<Value> {
   readonly name: string;
   readonly value: Value;
@@ -6,7 +5,10 @@ export interface HostEntry<Value> {
 
 const HUB = ['docker.io', 'index.docker.io', 'registry-1.docker.io'];
 
-/** The first entry of these names counts, in capital or small letters and also where it is empty, else that of `*`: so wharfie has it. */
+/**
+ * Returns the first entry of these names in any letter case, even an empty one, otherwise that of `*`, as wharfie
+ * does.
+ */
 export function entryOf<Value>(
   entries: Readonly<Record<string, Value>> | null | undefined,
   names: readonly string[],
@@ -19,13 +21,13 @@ export function entryOf<Value>(
   return undefined;
 }
 
-/** The names that the server of an address may have: with and without the port that its scheme implies. */
+/** Names of the server of an address, with and without the implied port. */
 export function namesOfServer({ protocol, host, hostname, port }: URL): readonly string[] {
   if (HUB.includes(host)) return HUB;
   return port === '' ? [host, `${hostname}:${protocol === 'https:' ? '443' : '80'}`] : [host];
 }
 
-/** The names that the registry of an image may have among the mirrors. */
+/** Names of the registry of an image among the mirrors. */
 export function namesOfRegistry(registry: string): readonly string[] {
   if (HUB.includes(registry)) return HUB;
   if (registry.endsWith(':443')) return [registry, registry.slice(0, -':443'.length)];

@@ -51,14 +51,14 @@ const registries = z.object({
     .nullish(),
 });
 
-/** Content of `registries.yaml`, in its own words: docs.rke2.io has its reference. */
+/** Content of `registries.yaml`; docs.rke2.io is its reference. */
 export type Registries = z.infer<typeof registries>;
 export type RegistryConfig = NonNullable<NonNullable<Registries['configs']>[string]>;
 
 /**
- * Where `registries.yaml` is looked for; the first that is there counts. On Windows they are on the drive of the process.
- *
- * @param agentRegistriesFile - The setting of the configuration; absent: `/etc/rancher/agent/registries.yaml`.
+ * Candidate paths of `registries.yaml`; the first existing one counts. On Windows they are on the drive of the
+ * process.
+ * @param agentRegistriesFile - Default: `/etc/rancher/agent/registries.yaml`.
  */
 export function registriesFiles(
   agentRegistriesFile = '/etc/rancher/agent/registries.yaml',
@@ -70,21 +70,19 @@ export function registriesFiles(
   ].map((file) => path.resolve(file));
 }
 
-/** The registries of a node, and the file that says so; undefined where there is none. */
 export interface FoundRegistries {
   readonly registries: Registries;
   readonly file: string | undefined;
-  /** A line for each part of the file that is not used. */
+  /** One per ignored part of the file. */
   readonly warnings: readonly string[];
 }
 
 /**
- * Reads the first of the files that is there; it decides where code is fetched from, so it has to be trusted.
- *
- * It is read as yaml.v2 reads it into the types of wharfie: YAML 1.1, every scalar as it is written, the first of several documents, and of keys that
- * come twice the entries of both.
- *
- * @throws AgentError `imageFailed` when it is not trusted, or cannot be read: falling back to another registry would be worse than an error.
+ * Reads the first existing file, which must be trusted because it decides where code comes from.
+ * Reads as yaml.v2 does for wharfie: YAML 1.1, scalars as written, the first document, and the entries of repeated
+ * keys joined.
+ * @throws AgentError `imageFailed` for an untrusted or unreadable file, because another registry would be worse than
+ * an error.
  */
 export async function readRegistries(
   files: readonly string[],
@@ -109,7 +107,7 @@ function parseRegistries(content: string, file: string): Omit<FoundRegistries, '
   return { registries: value ?? {}, warnings: more === 0 ? [] : [warning] };
 }
 
-/** A struct of Go that comes twice is filled twice; of the entries of a map the later one counts. */
+/** Go fills a repeated struct twice; of repeated entries of a map, the last counts. */
 function joinTwice({ contents }: Document): void {
   const join = (node: unknown, depth: number): void => {
     if (!isMap(node)) return;
@@ -117,7 +115,7 @@ function joinTwice({ contents }: Document): void {
     for (const pair of node.items) {
       const key = isScalar(pair.key) ? pair.key.source : pair.key;
       const earlier = found.get(key)?.value;
-      // The entries of mirrors and configs, by the names of hosts.
+      // Maps of hosts: the entries of mirrors and configs.
       const isOfMap = depth === 1;
       if (!isOfMap && isMap(earlier) && isMap(pair.value)) earlier.items.push(...pair.value.items);
       else found.set(key, pair);
@@ -128,7 +126,7 @@ function joinTwice({ contents }: Document): void {
   join(contents, 0);
 }
 
-/** @returns Undefined when there is none. @throws AgentError `imageFailed`. */
+/** Undefined when there is no file. @throws AgentError `imageFailed`. */
 export async function readTrusted(
   name: string,
   trust: Pick<FileTrust, 'distrustOfFile'>,

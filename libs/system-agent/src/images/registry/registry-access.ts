@@ -30,22 +30,24 @@ import {
   type RegistryConfig,
 } from './registries-file.js';
 
-/** Requests for one blob. */
+/** Attempts for one blob. */
 const MAX_TRIES = 3;
-/** The connection was there, and ended or went silent. */
+/** Failures of an established connection. */
 const CUT = new Set(['interrupted', 'timedOut']);
-/** Another try gives the same, and so does another registry that is asked in the same way. */
+/** Failures that another attempt, and another registry with the same request, would repeat. */
 const REFUSED = new Set(['badStatus', 'badShape', 'invalidRequest', 'redirectRefused']);
 
-/** A question to a server. */
 export interface Question {
   readonly headers?: Readonly<Record<string, string>>;
   readonly authorization?: string | undefined;
-  /** Makes it a POST, which holds credentials and follows no redirect. */
+  /** Makes it a POST with credentials, which follows no redirect. */
   readonly form?: URLSearchParams;
 }
 
-/** The registries of a node as its files say now, and HTTP with the login and the TLS settings that each host has there. Its opener closes it. */
+/**
+ * The registries of a node by its current files, and HTTP with the login and TLS settings of each host. Its opener
+ * closes it.
+ */
 export class RegistryAccess implements Disposable {
   readonly found: FoundRegistries;
   readonly limits: ImageLimits;
@@ -76,7 +78,7 @@ export class RegistryAccess implements Disposable {
     for (const warning of found.warnings) onWarning(warning);
   }
 
-  /** @throws AgentError `imageFailed` for a file that cannot be read, or that others can write to. */
+  /** @throws AgentError `imageFailed` for an unreadable or untrusted file. */
   static async open(options: StoreParts, signal: AbortSignal): Promise<RegistryAccess> {
     const { trust, registriesFiles, dockerConfigFile } = options;
     const found = await readRegistries(registriesFiles, trust);
@@ -85,11 +87,10 @@ export class RegistryAccess implements Disposable {
   }
 
   /**
-   * Asks, follows redirects, and tries again what may pass. Authorization and certificates are for the host that was asked first: another one
-   * gets what is configured for itself, and never `Authorization`.
-   *
+   * Sends a request, follows redirects, and retries transient failures. Another host gets its own certificates, and no
+   * `Authorization`.
    * @returns The answer, whatever its status; the caller closes it.
-   * @throws AgentError `unreachable`; `imageFailed` for redirects that are not followed and a server that stays busy.
+   * @throws AgentError `unreachable`; `imageFailed` for refused redirects and a server that stays busy.
    */
   async ask(url: URL, { headers = {}, authorization, form }: Question): Promise<HttpAnswer> {
     const posted = form && {
@@ -107,16 +108,14 @@ export class RegistryAccess implements Disposable {
       const failure = this.#failure(url, error);
       if (!(failure instanceof AgentError) || this.#masked(failure.message) === failure.message)
         throw failure;
-      // Without its cause, whose text is the same.
+      // Without its cause, which has the same text.
       throw new AgentError(failure.code, this.#masked(failure.message));
     }
   }
 
   /**
-   * The bytes of an answer, which is closed at their end. A connection that fails is `unreachable`.
-   *
-   * @param askForRest - Asks for what begins at a byte: where the connection ends, it goes on from there, three times in all. Absent: it does
-   *   not go on.
+   * Returns the bytes of an answer, and closes it at the end. A failed connection is `unreachable`.
+   * @param askForRest - Requests the bytes from a position; up to three requests in all. Default: no resumption.
    * @throws AgentError `unreachable`, `imageFailed`; what `askForRest` throws.
    */
   async *body(
@@ -128,7 +127,7 @@ export class RegistryAccess implements Disposable {
     let skippedBytes = 0;
     for (let tries = 1; ; tries += 1) {
       try {
-        // Their digest is known, and documents are bounded by who reads them.
+        // No limit, because the digest is known and readers limit documents.
         for await (const part of current.body({ maxBytes: Infinity, mayBeEncoded: true })) {
           const fresh = part.subarray(Math.min(skippedBytes, part.length));
           skippedBytes -= part.length - fresh.length;
@@ -151,8 +150,7 @@ export class RegistryAccess implements Disposable {
   }
 
   /**
-   * Finds the login of the agent for a registry: by `registries.yaml`, else by a credential provider, else by Docker's file.
-   *
+   * Finds the login for a registry: in `registries.yaml`, from a credential provider, or in Docker's file.
    * @throws AgentError `imageFailed`.
    */
   async findLogin({ base, repository }: Endpoint): Promise<Login | undefined> {
@@ -163,7 +161,7 @@ export class RegistryAccess implements Disposable {
     return provided ?? loginOfDocker(base, this.#docker);
   }
 
-  /** No message repeats this text from now on: a server may say again what it was shown. */
+  /** Masks a text in messages from now on, because a server may repeat it. */
   hide(secret: string): void {
     this.#hidden.push(secret);
   }
@@ -173,7 +171,6 @@ export class RegistryAccess implements Disposable {
     return new URL(proxyOf(url, this.#options.environment) ?? 'none:').host;
   }
 
-  /** Describes to people which authorities are trusted for a server, and which certificate the server gets. */
   describeTrust(url: URL): string {
     if (url.protocol === 'http:') return 'none: it has no TLS';
     const { ca_file: ca, cert_file: cert, insecure_skip_verify: isAny } = this.#tlsOf(url);
@@ -190,7 +187,7 @@ export class RegistryAccess implements Disposable {
     return withoutSecrets(message, this.#hidden);
   }
 
-  /** The reason why a server could not be asked. An address may hold secrets behind its origin, and no message has more of it. */
+  /** Messages contain only the origin of an address, because the rest may contain secrets. */
   #failure(url: URL, error: unknown): unknown {
     if (this.#signal.aborted) return this.#signal.reason;
     if (error instanceof AgentError) return error;

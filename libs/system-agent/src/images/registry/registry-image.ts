@@ -13,7 +13,6 @@ const ACCEPT = [
   'application/vnd.oci.image.manifest.v1+json',
   'application/vnd.docker.distribution.manifest.v2+json',
 ].join(', ');
-/** Other places of a layer that are tried. */
 const MAX_URLS = 4;
 
 /** @throws AgentError `unreachable`, `unauthorized`, `notFound`, `imageFailed`. */
@@ -37,7 +36,7 @@ export async function fetchImage(
   return await imageOfManifest(manifest, limits, { blob, layers: (all) => all.map(blob) });
 }
 
-/** Base layers of Windows may lie elsewhere; their digest is checked all the same, and nothing of us is shown there. */
+/** Base layers of Windows may be elsewhere; their digest is checked, and no credentials are sent there. */
 async function* bytesOf(
   { digest, urls }: Descriptor,
   session: RegistrySession,
@@ -69,7 +68,7 @@ async function openElsewhere(
       if (answer.status === 200) return answer;
       answer.close();
     } catch (unreached) {
-      // Perhaps the next one answers.
+      // Try the next one.
       failure = unreached;
     }
   }

@@ -6,12 +6,11 @@ import { fetchToken, type Challenge } from './fetch-token.js';
 import type { RegistryAccess } from './registry-access.js';
 
 /**
- * One repository of one registry. Sends no credentials until the registry requests them: by 401, or by 403 or 404, with
- * which it hides content from anonymous clients, if it requests them at `/v2/`.
- *
- * Docker's protocol lets the registry name the server that issues tokens. That server receives the registry's
- * credentials, although it may be another host, as with Docker Hub. They are sent only over HTTPS, except to a token
- * server of the same name as a registry that is itself accessed by plain HTTP.
+ * One repository of one registry. Sends no credentials until the registry requests them: by 401, or by 403 or 404,
+ * with which it hides content from anonymous clients, if it requests them at `/v2/`.
+ * Docker's protocol lets the registry name the token server, which receives the registry's credentials even on another
+ * host, as with Docker Hub. They are sent only over HTTPS, except to a token server on the host of a registry with
+ * plain HTTP.
  */
 export class RegistrySession {
   readonly #endpoint: Endpoint;
@@ -25,14 +24,14 @@ export class RegistrySession {
     this.#access = access;
   }
 
-  /** Source of the credentials that the registry, or its token server, received; undefined before any were sent. */
+  /** Source of the credentials that were sent; undefined before any were. */
   get shown(): string | undefined {
     return this.#shown;
   }
 
   /**
-   * @param path - Behind the name of the repository: `manifests/v1`.
-   * @returns An answer with status 200, or 206 where a range is requested.
+   * @param path - After the name of the repository: `manifests/v1`.
+   * @returns An answer with status 200, or 206 for a range.
    * @throws AgentError `unreachable`, `unauthorized`, `notFound`, `imageFailed`.
    */
   async get(path: string, headers: Readonly<Record<string, string>> = {}): Promise<HttpAnswer> {
@@ -44,9 +43,8 @@ export class RegistrySession {
   }
 
   /**
-   * Asks whether the registry is there, and takes the login if it wants one.
-   *
-   * @throws AgentError `unreachable`, `unauthorized`, `imageFailed`.
+   * Checks that the registry answers and accepts the login. @throws AgentError `unreachable`, `unauthorized`,
+   * `imageFailed`.
    */
   async ping(): Promise<void> {
     using answer = await this.#ask('');
@@ -61,7 +59,6 @@ export class RegistrySession {
     return url;
   }
 
-  /** Asks again with a login where the registry wants one. */
   async #ask(path: string, headers: Readonly<Record<string, string>> = {}): Promise<HttpAnswer> {
     const first = await this.#askOnce(path, headers);
     const challenges = await this.#challengesOf(first);
@@ -76,7 +73,7 @@ export class RegistrySession {
     return this.#access.ask(this.#address(path), { ...(headers && { headers }), authorization });
   }
 
-  /** How the registry wants to know who we are; undefined where it does not. */
+  /** Challenges of the registry; undefined when it requests no credentials. */
   async #challengesOf(answer: HttpAnswer): Promise<readonly Challenge[] | undefined> {
     const { status } = answer;
     if (status !== 401 && status !== 403 && status !== 404) return undefined;
@@ -130,7 +127,7 @@ function challengesIn({ headers }: HttpAnswer): readonly Challenge[] {
 const MAX_LENGTH = 8192;
 const PART = /\s*,?\s*(?:([\w-]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s,"]+))|([\w-]+)(?=\s|,|$))/y;
 
-/** Reads a `WWW-Authenticate` header; what cannot be read ends it. */
+/** Parses a `WWW-Authenticate` header up to the first fault. */
 function parseChallenges(header: string): readonly Challenge[] {
   const challenges: { scheme: string; parameters: Map<string, string> }[] = [];
   if (header.length > MAX_LENGTH) return challenges;

@@ -2,17 +2,15 @@ import { messageOf, quoteText } from '@wins/base';
 import { imageFailed } from '../image-failure.js';
 import { isRepository } from '../reference.js';
 
-/** A name of a repository, and the expression that made it; undefined where none did. */
 export interface Rewritten {
   readonly repository: string;
   readonly pattern?: string;
 }
 
 /**
- * Rewrites the name of a repository by regular expressions of Go, in time linear in the name. The first that changes the name counts; `$1` and
- * `${name}` stand for groups, as in Go.
- *
- * @throws AgentError `imageFailed` for an expression that Go refuses, and for a result that is no name of a repository.
+ * Rewrites a repository name by Go's regular expressions, in linear time. The first that changes the name counts; `$1`
+ * and `${name}` stand for groups.
+ * @throws AgentError `imageFailed` for an invalid expression, or a result that is not a repository name.
  */
 export async function rewrite(
   repository: string,
@@ -49,7 +47,7 @@ function replaceAll(text: string, expression: GoRegExp, replacement: string): st
   let made = '';
   let end = 0;
   for (let hasFound = false; matcher.find(); hasFound = true) {
-    // Go finds nothing empty right behind something that it found.
+    // Go finds no empty match right after another match.
     if (hasFound && matcher.end() === end) continue;
     made += text.slice(end, matcher.start());
     end = matcher.end();

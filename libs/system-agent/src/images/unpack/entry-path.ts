@@ -1,20 +1,19 @@
 import { quoteText } from '@wins/base';
 import { imageFailed } from '../image-failure.js';
 
-/** Operating system whose rules the names of files have to follow, in Go's words. */
+/** Operating system, in Go's words, whose rules apply to file names. */
 export type FileSystemOs = 'windows' | 'linux' | 'darwin';
 
 const MAX_LENGTH = 4096;
-/** The path of a drive or a stream, wildcards, and what the Win32 layer reads as a separator. */
+/** Drives, streams, wildcards, and separators of the Win32 layer. */
 // eslint-disable-next-line no-control-regex -- they are what is refused
 const NOT_ON_WINDOWS = /[<>:"|?*\\\u0000-\u001f]|[. ]$/;
-/** Devices, with any ending: `NUL.txt` is the device too. */
+/** Devices, with any extension: `NUL.txt` is the device too. */
 const DEVICE = /^(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9¹²³])[ ]*(?:\.|$)/i;
 
 /**
- * Splits the name of an entry into the parts below the root of the image; none for the root itself.
- *
- * @throws AgentError `imageFailed` for a name with an {@link entryFault}.
+ * Splits the name of an entry into its steps; none for the root. @throws AgentError `imageFailed` for an {@link
+ * entryFault}.
  */
 export function entryParts(name: string, os: FileSystemOs): string[] {
   const found = entryFault(name, os);
@@ -22,7 +21,7 @@ export function entryParts(name: string, os: FileSystemOs): string[] {
   throw imageFailed(`unpack ${quoteText(name)}`, found, 'a path below the folder of the image');
 }
 
-/** Why the name of an entry leads out of its root, or would be read as another one by the file system; undefined where it is well. */
+/** Returns why a name leads out of its root, or means another one to the file system; undefined for a valid name. */
 export function entryFault(name: string, os: FileSystemOs): string | undefined {
   const parts = partsOf(name);
   if (name.length > MAX_LENGTH) return `${name.length} characters`;
@@ -39,16 +38,15 @@ function partsOf(name: string): string[] {
   return name.split('/').filter((part) => part !== '' && part !== '.');
 }
 
-/** The part of an image that is unpacked, and becomes the root of the folder. */
 export class Subtree {
   readonly #parts: readonly string[];
 
-  /** @param path - With slashes, such as `Files/bin`; undefined or empty for the whole image. Compared without regard to case. */
+  /** @param path - With slashes, such as `Files/bin`; empty for the whole image. Letter case does not matter. */
   constructor(path = '') {
     this.#parts = path.split('/').filter((part) => part !== '');
   }
 
-  /** Where a path of the image is in the folder; undefined when it is outside of the subtree. */
+  /** Returns the path in the folder; undefined outside of the subtree. */
   inside(parts: readonly string[]): readonly string[] | undefined {
     return this.#matches(parts, this.#parts.length) ? parts.slice(this.#parts.length) : undefined;
   }
@@ -64,7 +62,7 @@ export class Subtree {
   }
 }
 
-/** Refuses two entries of one layer that a file system without regard to case takes for one. */
+/** Refuses two entries of a layer whose names differ only in case. */
 export class SpellingCheck {
   readonly #spellings = new Map<string, string>();
 
@@ -73,7 +71,7 @@ export class SpellingCheck {
     let path = '';
     for (const part of parts) {
       path += `/${part}`;
-      // As NTFS compares: by the upper case of each character.
+      // As in NTFS: by the upper case of each character.
       const key = path.toUpperCase();
       const known = this.#spellings.get(key) ?? path;
       if (known !== path)

@@ -4,18 +4,18 @@ import { errnoOf, quoteText } from '@wins/base';
 import { imageFailed } from '../image-failure.js';
 
 const FOLDER_MODE = 0o755;
-/** Files that others may write would be run with the rights of the agent. */
+/** Others must not be able to change files that run with the rights of the agent. */
 const ALLOWED_BITS = 0o755;
 
 /**
- * Folder into which layers are unpacked, one after another. Walks every path step by step from the root, and follows a
- * link only to a folder below the root; removes an existing object in a file's place instead of writing through it.
- * Nobody else writes into the folder, because it is below the agent's private work folder.
+ * Folder into which layers are unpacked. Walks every path step by step from the root, and follows a link only to a
+ * folder below the root; replaces an existing object instead of writing through it. Nobody else writes here, because
+ * it is below the agent's private work folder.
  */
 export class ImageFolder {
   readonly #root: string;
   readonly #onFolder: (path: string) => void;
-  /** Paths that the current layer created or passed through, which its whiteouts do not affect. */
+  /** Paths of the current layer, which its whiteouts do not affect. */
   #made = new Set<string>();
 
   private constructor(root: string, onFolder: (path: string) => void) {
@@ -24,8 +24,7 @@ export class ImageFolder {
   }
 
   /**
-   * @param folder - Exists. What is in it stays unless an entry takes its place.
-   * @param onFolder - Called before a folder is made that no entry names, with its path below this one: what it throws ends it.
+   * @param onFolder - Called with the path of each implied folder before it is made; may throw to end the unpacking.
    */
   static async open(folder: string, onFolder: (path: string) => void): Promise<ImageFolder> {
     return new ImageFolder(await realpath(folder), onFolder);
@@ -46,7 +45,7 @@ export class ImageFolder {
     bytes: AsyncIterable<Uint8Array>,
   ): Promise<void> {
     const place = await this.#emptyPlace(parts);
-    // Exclusive: it can be nothing but a new file.
+    // Exclusive, so that it is a new file.
     const file = await open(place, 'wx', mode & ALLOWED_BITS);
     try {
       for await (const chunk of bytes) await file.appendFile(chunk);
@@ -58,10 +57,8 @@ export class ImageFolder {
   }
 
   /**
-   * Creates a link, written as a relative path without detours, so that its target does not depend on the path by which
-   * it is reached.
-   *
-   * @param resolve - Returns the target, as parts below the root, from those of the link's folder.
+   * Creates a link as a relative path without detours, so that its target does not depend on the path to it.
+   * @param resolve - Returns the target, as steps below the root, from those of the link's folder.
    */
   async makeLink(
     parts: readonly string[],
@@ -74,7 +71,6 @@ export class ImageFolder {
     await symlink(path.relative(folder, target) || '.', place);
   }
 
-  /** A second name of a file that is in the folder already. */
   async makeHardLink(parts: readonly string[], target: readonly string[]): Promise<void> {
     const source = await this.#find(target);
     const stats = source === undefined ? undefined : await statsOf(source);
@@ -120,9 +116,8 @@ export class ImageFolder {
   }
 
   /**
-   * The real folder that a path leads to; makes what is missing of it.
-   *
-   * @param isEntry - The folder itself has an entry, and was counted by that.
+   * Returns the real folder of a path, and creates missing ones; `isEntry`: the folder itself was counted by its own
+   * entry.
    */
   async #enter(parts: readonly string[], isEntry = false): Promise<string> {
     let current = this.#root;
@@ -146,7 +141,7 @@ export class ImageFolder {
     return current;
   }
 
-  /** Where a path is, with no link on the way but such as stay below the root; undefined when there is nothing. */
+  /** Returns the real path, through links that stay below the root; undefined when there is nothing. */
   async #find(parts: readonly string[]): Promise<string | undefined> {
     let current = this.#root;
     for (const [index, part] of parts.entries()) {

@@ -1,10 +1,9 @@
 import { once } from 'node:events';
 
-/** One entry, with the bytes of its file. */
 export interface TarEntry extends AsyncIterable<Uint8Array> {
   readonly header: {
     readonly name: string;
-    /** Null for a kind that tar-stream does not know. */
+    /** Null for an unknown kind. */
     readonly type: string | null;
     /** Null unless it is a link, and for a link without a target. */
     readonly linkname: string | null;
@@ -13,21 +12,20 @@ export interface TarEntry extends AsyncIterable<Uint8Array> {
   };
 }
 
-/** The tar of the seventh Unix has no mark of its own; the checksum of each header tells what is no tar. Not in the types of tar-stream. */
+/** Accepts tars of Unix V7, which have no magic but a checksum per header. Missing in the types of tar-stream. */
 const WITH_OLD_FORMATS: object = { allowUnknownFormat: true };
 
 /**
- * Reads the entries of a tar in their order. What is not read of an entry is skipped. The whole input is read, beyond the end of the tar too, so
- * that the caller can count and digest it.
- *
- * @throws What the input throws; an Error of tar-stream when the input is not a tar, or ends too early. It limits long names to 4 MiB. The bytes
- *   of an entry throw the same.
+ * Reads the entries of a tar; unread bytes of an entry are skipped. Reads the whole input, also after the end of the
+ * tar, so that the caller can count and digest it.
+ * @throws what the input throws; an Error of tar-stream for an invalid or truncated tar. It limits long names to 4
+ * MiB. The bytes of an entry throw the same.
  */
 export async function* readTar(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<TarEntry> {
   const { extract: createExtract } = await import('tar-stream');
   const extract = createExtract(WITH_OLD_FORMATS);
   const closed = new Promise<void>((resolve) => extract.on('close', resolve));
-  // The first is the cause: the input's, or that of tar-stream, which tells the reader of an entry only that it was ended.
+  // The first failure is the cause, of which tar-stream does not inform the reader of an entry.
   let failure: unknown;
   extract.on('error', (error) => (failure ??= error));
   const feed = async () => {

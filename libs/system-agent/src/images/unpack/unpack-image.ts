@@ -10,10 +10,9 @@ import { readTar, type TarEntry } from './read-tar.js';
 
 const WHITEOUT = '.wh.';
 const OPAQUE = '.wh..wh..opq';
-/** Bookkeeping of AUFS, of which only the opaque mark is part of the format. */
+/** Other entries are bookkeeping of AUFS. */
 const AUFS = '.wh..wh.';
 
-/** Where an image is unpacked, and what of it. */
 export interface UnpackOptions {
   readonly folder: string;
   readonly subtree?: string | undefined;
@@ -22,7 +21,7 @@ export interface UnpackOptions {
   readonly signal: AbortSignal;
 }
 
-/** @throws AgentError `imageFailed`, `unreachable`; the reason of the signal. What was unpacked by then stays. */
+/** @throws AgentError `imageFailed`, `unreachable`; the reason of the signal. The unpacked files stay. */
 export async function unpackImage(image: FoundImage, options: UnpackOptions): Promise<void> {
   const { diffIds } = image;
   const { limits, signal } = options;
@@ -53,7 +52,7 @@ export async function unpackImage(image: FoundImage, options: UnpackOptions): Pr
       yield chunk;
     }
   }
-  // Nothing of a base image is below a folder of programs.
+  // Base layers have nothing below a folder of programs.
   let index = options.subtree === undefined ? 0 : image.baseLayers;
   for await (const bytes of image.layers(index)) {
     const unpacked = checkedBytes(decompress(bytes, LAYER_COMPRESSIONS), {
@@ -75,15 +74,11 @@ interface LayerPlace {
   readonly folder: ImageFolder;
   readonly subtree: Subtree;
   readonly os: FileSystemOs;
-  /** Counts one entry by its path; throws when there are too many, or they are too long. */
+  /** Counts an entry by its path; throws above the limits. */
   readonly countEntry: (path: string) => void;
 }
 
-/**
- * Puts one layer over those before it.
- *
- * @throws AgentError `imageFailed`. What was unpacked by then stays.
- */
+/** Applies one layer. @throws AgentError `imageFailed`. The unpacked files stay. */
 async function applyLayer(tar: AsyncIterable<Uint8Array>, place: LayerPlace): Promise<void> {
   place.folder.beginLayer();
   const spelling = place.os === 'windows' ? new SpellingCheck() : undefined;
@@ -110,7 +105,7 @@ async function whiteOut(parts: readonly string[], name: string, place: LayerPlac
   if (name.startsWith(AUFS) && name !== OPAQUE) return;
   const folder = parts.slice(0, -1);
   const opaque = name === OPAQUE;
-  // Judged again: behind the mark may be `..`.
+  // Checked again, because `..` may follow the mark.
   const gone = opaque ? folder : [...folder, ...onePart(name.slice(WHITEOUT.length), place.os)];
   const target = place.subtree.isWithin(gone) ? [] : place.subtree.inside(gone);
   if (target === undefined) return;
@@ -162,13 +157,13 @@ async function make(
   }
 }
 
-/** A sparse file of GNU tar looks like a file, with a map in front of its bytes; a folder of an old tar like one whose name ends with a slash. */
+/** GNU tar marks a sparse file, whose data begins with a map, in pax; old tars mark a folder by a final slash. */
 function kindOf({ name, type, pax }: TarEntry['header']): string | null {
   if (Object.keys(pax ?? {}).some((key) => key.startsWith('GNU.sparse.'))) return 'sparse file';
   return type === 'file' && name.endsWith('/') ? 'directory' : type;
 }
 
-/** Target of a link, below the root of the folder. An absolute target means the root of the image. */
+/** Returns the target of a link below the root of the folder. An absolute target starts at the root of the image. */
 function linkTarget(
   header: TarEntry['header'],
   root: readonly string[],
