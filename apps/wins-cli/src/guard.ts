@@ -1,4 +1,12 @@
-import { escapeText, EXIT, isUsageError, messageOf, type CommandHandler } from '@wins/base';
+import {
+  escapeText,
+  EXIT,
+  finishCommand,
+  isUsageError,
+  messageOf,
+  type CommandHandler,
+  type Answer,
+} from '@wins/base';
 import { CommandError } from './command-error.js';
 import { outputError } from './output-error.js';
 import { OutputFailure } from './output-failure.js';
@@ -10,12 +18,13 @@ export interface Verbosity {
 
 /** Wraps a command: an error becomes a line on standard error and an exit code. A `UsageError` passes through to the parser. */
 export function guard<Options>(
-  command: CommandHandler<Options>,
+  command: CommandHandler<Options, number | Answer>,
 ): CommandHandler<Options & Verbosity> {
   return async (options, surroundings) => {
     const output = new OutputFailure(process.stdout);
     try {
-      const exitCode = await command(options, surroundings);
+      const result = await command(options, surroundings);
+      const exitCode = await finishCommand(result, surroundings.show);
       const error = output.found;
       if (error === undefined) return exitCode;
       throw outputError('to standard output', error);

@@ -1,4 +1,12 @@
-import { escapeText, isUsageError, messageOf, type CommandSurroundings } from '@wins/base';
+import {
+  escapeText,
+  finishCommand,
+  isUsageError,
+  messageOf,
+  type Answer,
+  type CommandHandler,
+  type CommandSurroundings,
+} from '@wins/base';
 import { exitCodeForError } from './exit-code-for-error.js';
 
 type Asynchronous<Loaded> = Loaded extends (...given: infer Given) => Promise<infer Result>
@@ -28,10 +36,10 @@ export function guard<Loaded, Name extends keyof Loaded>(
   load: () => Promise<Loaded>,
   name: Name,
 ): Guarded<Loaded[Name]> {
-  const command = later(load, name) as typeof run;
+  const command = later(load, name) as CommandHandler<{ readonly debug: boolean }, number | Answer>;
   const run = async (options: { readonly debug: boolean }, surroundings: CommandSurroundings) => {
     try {
-      return await command(options, surroundings);
+      return await finishCommand(await command(options, surroundings), surroundings.show);
     } catch (error) {
       if (isUsageError(error)) throw error;
       writeLines(messageOf(error));

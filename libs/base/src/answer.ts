@@ -21,6 +21,8 @@ export interface Answer {
    * This answer replaces the previous one: a terminal redraws it in place; other outputs get another answer of a series. Default: false.
    */
   readonly isRenewed?: boolean;
+  /** Exit code of the command with this answer. Default: 0. */
+  readonly exitCode?: number;
 }
 
 /** Prints an answer in the requested form. Resolves to false when the reader of the output has gone, so that the command can stop. */
@@ -31,8 +33,15 @@ export interface CommandSurroundings {
   readonly show: Show;
 }
 
-/** Runs a command and returns the exit code. */
-export type CommandHandler<Options> = (
+/** Runs a command and returns the exit code, or an answer to print. */
+export type CommandHandler<Options, Result extends number | Answer = number> = (
   options: Options,
   surroundings: CommandSurroundings,
-) => Promise<number>;
+) => Promise<Result>;
+
+/** Prints the answer of a command, if it has one; returns the exit code. */
+export async function finishCommand(result: number | Answer, show: Show): Promise<number> {
+  if (typeof result === 'number') return result;
+  await show(result);
+  return result.exitCode ?? 0;
+}

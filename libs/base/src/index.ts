@@ -21,7 +21,13 @@ export {
   TUNNEL_NETWORK_HEADER,
   type GuardedKey,
 } from './names.js';
-export type { Answer, CommandHandler, CommandSurroundings, Show } from './answer.js';
+export {
+  finishCommand,
+  type Answer,
+  type CommandHandler,
+  type CommandSurroundings,
+  type Show,
+} from './answer.js';
 export { errnoOf, messageOf } from './errno-of.js';
 export {
   escapeJson,

@@ -1,4 +1,4 @@
-import { EXIT, escapeText, UsageError, type CommandSurroundings } from '@wins/base';
+import { EXIT, escapeText, UsageError, type Answer } from '@wins/base';
 import type { ConfigSubject, ConfigVerdict } from '@wins/wins-api';
 import { withDaemon, type DaemonOptions } from '../daemon/connect-daemon.js';
 
@@ -10,10 +10,7 @@ export interface ExplainOptions extends DaemonOptions {
 }
 
 /** `wins cli explain`. Exits with 126 when the daemon would refuse; for a port by the verdict about TCP, with that about UDP beside it. */
-export async function explain(
-  options: ExplainOptions,
-  { show }: CommandSurroundings,
-): Promise<number> {
+export async function explain(options: ExplainOptions): Promise<Answer> {
   const subject = subjectOf(options);
   const { allowed, code, reason, entry, udp } = await withDaemon(options, (client) =>
     client.config.explain(subject),
@@ -27,7 +24,8 @@ export async function explain(
       ? []
       : [`  UDP: ${udp.allowed ? 'allowed' : `not allowed: ${udp.reason}`}`]),
   ];
-  await show({
+  return {
+    exitCode: allowed ? EXIT.client.ok : EXIT.client.refused,
     value: {
       ...{ subject: what, allowed, code, reason },
       ...entryOf(entry),
@@ -40,8 +38,7 @@ export async function explain(
     },
     text: lines.map((line) => `${escapeText(line)}\n`).join(''),
     names: allowed ? [what] : [],
-  });
-  return allowed ? EXIT.client.ok : EXIT.client.refused;
+  };
 }
 
 /** The daemon names the matching entry only to administrators of its host. */

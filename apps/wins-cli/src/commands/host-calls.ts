@@ -1,11 +1,5 @@
 import type { HostClient, NetworkSelector, WinsClient } from '@wins/wins-api';
-import {
-  EXIT,
-  quoteText,
-  UsageError,
-  type CommandHandler,
-  type CommandSurroundings,
-} from '@wins/base';
+import { EXIT, quoteText, UsageError, type CommandHandler, type Answer } from '@wins/base';
 import { isIP } from 'node:net';
 import { withDaemon, type DaemonOptions } from '../daemon/connect-daemon.js';
 import {
@@ -42,20 +36,16 @@ export const addRoutes = changingRoutes((host, destinations) => host.addRoutes(d
 
 export const removeRoutes = changingRoutes((host, destinations) => host.removeRoutes(destinations));
 
-export async function listRoutes(
-  options: DaemonOptions,
-  { show }: CommandSurroundings,
-): Promise<number> {
+export async function listRoutes(options: DaemonOptions): Promise<Answer> {
   const value = await withDaemon(options, (client) => client.host.routes());
-  await show({
+  return {
     value,
     table: {
       headings: ['DESTINATION', 'GATEWAY', 'INTERFACE', 'METRIC'],
       rows: value.map((route) => Object.values(route).map(String)),
     },
     names: value.map(({ destinationCidr }) => destinationCidr),
-  });
-  return EXIT.client.ok;
+  };
 }
 
 /** Returns the selector; an empty name or address counts as absent, as in the Go client. */
@@ -82,8 +72,8 @@ function showing<Message extends object, Options extends DaemonOptions = DaemonO
   names: OriginalNames<Message>,
   name: keyof Message,
   ask: (client: WinsClient, options: Options) => Promise<Message>,
-): CommandHandler<Options> {
-  return async (options, { show }) => {
+): CommandHandler<Options, Answer> {
+  return async (options) => {
     const message = await withDaemon(options, (client) => ask(client, options));
     const rows = Object.entries<string>(names).map(([field, original]) => {
       const value: unknown = message[field as keyof Message];
@@ -92,13 +82,12 @@ function showing<Message extends object, Options extends DaemonOptions = DaemonO
         : String(value);
       return [original, shown];
     });
-    await show({
+    return {
       value: originalJson(names, message),
       isAsOriginal: true,
       table: { headings: ['FIELD', 'VALUE'], rows },
       names: [String(message[name])],
-    });
-    return EXIT.client.ok;
+    };
   };
 }
 

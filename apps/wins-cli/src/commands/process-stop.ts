@@ -1,4 +1,4 @@
-import { EXIT, type CommandSurroundings } from '@wins/base';
+import { EXIT, type Answer } from '@wins/base';
 import { CommandError } from '../command-error.js';
 import {
   withDaemon,
@@ -14,10 +14,7 @@ export interface StopOptions extends DaemonOptions {
   readonly now: boolean;
 }
 
-export async function stopProcess(
-  options: StopOptions,
-  { show }: CommandSurroundings,
-): Promise<number> {
+export async function stopProcess(options: StopOptions): Promise<Answer> {
   const ask = options.now ? withDaemonOfAdministrators : withDaemon;
   const exit = await ask(options, (client) =>
     client.stopProcess(options.name, { force: options.now }),
@@ -27,10 +24,9 @@ export async function stopProcess(
     throw new CommandError(`${error.message}; ${WHO_MAY}`, refused, { cause: error });
   });
   const rows = [[options.name, exit.signal ?? String(exit.exitCode), exit.reason]];
-  await show({
+  return {
     value: { name: options.name, ...exit },
     table: { headings: ['NAME', 'EXIT', 'REASON'], rows },
     names: [options.name],
-  });
-  return EXIT.client.ok;
+  };
 }

@@ -1,5 +1,12 @@
 import { fileSystemError } from '@wins/trusted-files';
-import { escapeText, EXIT, messageOf, UsageError, type CommandSurroundings } from '@wins/base';
+import {
+  escapeText,
+  EXIT,
+  messageOf,
+  UsageError,
+  type CommandSurroundings,
+  type Answer,
+} from '@wins/base';
 import { stat } from 'node:fs/promises';
 import { loadDaemonConfig } from '../configuration/load-daemon-config.js';
 import { auditDirectoryOf } from '../kernel/audit/audit-directory.js';
@@ -43,19 +50,16 @@ export interface VerifyOptions extends AuditPlaceOptions {
   readonly expect?: string | undefined;
 }
 
-export async function verifyAudit(
-  options: VerifyOptions,
-  { show }: CommandSurroundings,
-): Promise<number> {
+export async function verifyAudit(options: VerifyOptions): Promise<Answer> {
   const directory = await auditPlace(options);
   const expect = options.expect?.toLowerCase();
   const verdict = await verifyAuditLog(directory, expect === undefined ? {} : { expect });
-  await show({
+  return {
+    exitCode: verdict.ok ? EXIT.server.ok : EXIT.server.altered,
     value: { directory, ...verdict },
     text: reportOf(directory, verdict, expect !== undefined),
     names: verdict.problems.map(({ file, line }) => `${file}:${line}`),
-  });
-  return verdict.ok ? EXIT.server.ok : EXIT.server.altered;
+  };
 }
 
 function recordRow({ seq, time, kind, prev: _prev, ...facts }: AuditRecord): string {

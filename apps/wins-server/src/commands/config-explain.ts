@@ -1,6 +1,6 @@
 import { findConfigKeys, configKeys, type ConfigKey } from '@wins/config';
 import type { ConfigVerdict, WinsClient } from '@wins/wins-api';
-import { EXIT, quoteText, UsageError, type CommandSurroundings, type Show } from '@wins/base';
+import { EXIT, quoteText, UsageError, type Answer } from '@wins/base';
 import { judgeStartHere } from '../configuration/judge-start-here.js';
 import { loadDaemonConfig } from '../configuration/load-daemon-config.js';
 import {
@@ -40,10 +40,7 @@ const NEXT_STEP: Readonly<Record<string, string>> = {
 };
 
 /** `wins srv config explain`: judges as the daemon does. Exits with 126 when not allowed; for a port by the verdict about TCP. */
-export async function explainConfig(
-  options: ExplainOptions,
-  { show }: CommandSurroundings,
-): Promise<number> {
+export async function explainConfig(options: ExplainOptions): Promise<Answer> {
   const { key, path, sha256, port, server } = options;
   const chosen = [key, path, port].filter((choice) => choice !== undefined);
   if (chosen.length > 1) throw new UsageError('wanted only one of KEY, --path and --port');
@@ -51,14 +48,13 @@ export async function explainConfig(
     throw new UsageError(`--port ${port} is not a port; wanted 1 to 65535`);
   if (path !== undefined || port !== undefined) {
     const what = path ?? `port ${port}`;
-    return showVerdict(what, await verdictOf(options), server !== undefined, show);
+    return verdictAnswer(what, await verdictOf(options), server !== undefined);
   }
   if (sha256 !== undefined || server !== undefined) {
     const found = sha256 !== undefined ? '--sha256 without --path' : '--server alone';
     throw new UsageError(`found ${found}; wanted --path PROGRAM or --port N`);
   }
-  await showKeys(key, show);
-  return EXIT.server.ok;
+  return keysAnswer(key);
 }
 
 export function listConfigKeys(): Promise<readonly (readonly [string, string])[]> {
@@ -91,12 +87,7 @@ function withEntry({ entry, ...verdict }: ConfigVerdict): SubjectVerdict {
   return { ...verdict, entry: { key, file, ...(line > 0 && { line, column }) } };
 }
 
-async function showVerdict(
-  what: string,
-  verdict: Explained,
-  isFromDaemon: boolean,
-  show: Show,
-): Promise<number> {
+function verdictAnswer(what: string, verdict: Explained, isFromDaemon: boolean): Answer {
   const { allowed, code, reason, entry, udp, relays = [] } = verdict;
   // The daemon's reason already says how to allow an unlisted path.
   const isSaid = allowed || (isFromDaemon && code === 'pathNotAllowed');
@@ -109,7 +100,8 @@ async function showVerdict(
     ...(udp === undefined ? [] : [`  UDP: ${udpText(udp)}`]),
     ...relays.map((one) => `  relayed: ${one.relay} by ${entryText(one.entry)}`),
   ];
-  await show({
+  return {
+    exitCode: allowed ? EXIT.server.ok : EXIT.server.notAllowed,
     value: {
       ...{ subject: what, allowed, code, reason, ...(nextStep && { nextStep }), entry },
       ...(udp && { udp }),
@@ -117,8 +109,7 @@ async function showVerdict(
     },
     text: safeLines(lines),
     names: entry.key === '' ? [] : [entry.key],
-  });
-  return allowed ? EXIT.server.ok : EXIT.server.notAllowed;
+  };
 }
 
 function udpText({ allowed, reason, entry }: SubjectVerdict): string {
@@ -130,7 +121,7 @@ function entryText({ key, file, line }: DecidingEntry): string {
   return `${key === '' ? 'no entry' : key}${file === '' ? '' : ` of ${file}${at}`}`;
 }
 
-async function showKeys(key: string | undefined, show: Show): Promise<void> {
+function keysAnswer(key: string | undefined): Answer {
   const { keys, nearest } = key === undefined ? { keys: configKeys() } : findConfigKeys(key);
   if (keys.length === 0) {
     const meant = nearest === undefined ? '' : `; did you mean ${nearest}?`;
@@ -143,12 +134,12 @@ async function showKeys(key: string | undefined, show: Show): Promise<void> {
     key === undefined
       ? keys.map((one) => `${one.key.padEnd(width)}  ${one.meaning}\n`).join('')
       : keys.map(describeKey).join('\n');
-  await show({
+  return {
     value: keys.map(keyRecord),
     text,
     table: { headings: ['KEY', 'MEANING'], rows: keys.map(({ key, meaning }) => [key, meaning]) },
     names: keys.map((one) => one.key),
-  });
+  };
 }
 
 function keyRecord({ absent, ...key }: ConfigKey) {

@@ -1,10 +1,6 @@
 import { configJsonSchema } from '@wins/config';
-import { EXIT, type CommandSurroundings } from '@wins/base';
+import type { Answer } from '@wins/base';
 
-export async function printSchema(
-  _options: unknown,
-  { show }: CommandSurroundings,
-): Promise<number> {
-  await show({ value: configJsonSchema(), isForReaders: true });
-  return EXIT.server.ok;
+export async function printSchema(_options: unknown): Promise<Answer> {
+  return { value: configJsonSchema(), isForReaders: true };
 }

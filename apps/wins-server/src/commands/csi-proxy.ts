@@ -4,7 +4,7 @@ import {
   type CsiProxyStatusResponse,
   type CsiProxyStep,
 } from '@wins/wins-api/contract';
-import { EXIT, type CommandSurroundings } from '@wins/base';
+import { EXIT, type Answer } from '@wins/base';
 import { callRunningDaemon, type Question, type RunningDaemonOptions } from './running-daemon.js';
 import { safeLines } from './safe-lines.js';
 
@@ -17,21 +17,14 @@ const QUESTION: Question = {
   exitCode: (code) => (code === 'failedPrecondition' ? EXIT.upgrade.failed : undefined),
 };
 
-export async function showCsiProxy(
-  options: RunningDaemonOptions,
-  { show }: CommandSurroundings,
-): Promise<number> {
+export async function showCsiProxy(options: RunningDaemonOptions): Promise<Answer> {
   const { status } = csiProxyServiceDefinition;
   const answer = await callRunningDaemon(options, status, {}, QUESTION);
-  await show({ value: camelCaseKeys(answer), text: statusText(answer) });
-  return EXIT.server.ok;
+  return { value: camelCaseKeys(answer), text: statusText(answer) };
 }
 
 /** Exit codes are those of `wins up`. */
-export async function applyCsiProxy(
-  options: ApplyCsiProxyOptions,
-  { show }: CommandSurroundings,
-): Promise<number> {
+export async function applyCsiProxy(options: ApplyCsiProxyOptions): Promise<Answer> {
   const request = { DryRun: options['dry-run'] };
   const answer = await callRunningDaemon(options, csiProxyServiceDefinition.apply, request, {
     ...QUESTION,
@@ -39,8 +32,11 @@ export async function applyCsiProxy(
   });
   const { Steps, Applied, Status } = answer;
   const status = Status === undefined ? '' : statusText(Status);
-  await show({ value: camelCaseKeys(answer), text: Applied ? status : stepsText(Steps) });
-  return Applied ? exitCodeFor(Status) : EXIT.upgrade.ok;
+  return {
+    exitCode: Applied ? exitCodeFor(Status) : EXIT.upgrade.ok,
+    value: camelCaseKeys(answer),
+    text: Applied ? status : stepsText(Steps),
+  };
 }
 
 function exitCodeFor(status: CsiProxyStatusResponse | undefined): number {

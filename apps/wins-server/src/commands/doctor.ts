@@ -1,4 +1,4 @@
-import { escapeText, type CommandSurroundings } from '@wins/base';
+import { escapeText, type Answer } from '@wins/base';
 import { examine } from '../doctor/examine.js';
 import { exitCodeForFindings, reportValue, textReport } from '../doctor/report.js';
 import { headlineOf } from '../doctor/status.js';
@@ -11,15 +11,13 @@ export interface DoctorOptions {
   readonly registries: boolean;
 }
 
-export async function runDoctor(
-  options: DoctorOptions,
-  { show }: CommandSurroundings,
-): Promise<number> {
+export async function runDoctor(options: DoctorOptions): Promise<Answer> {
   const asked = options.registries ? [...FEATURES, { doctor: [checkRegistries] }] : FEATURES;
   const host = await thisDoctorHost(options.config);
   const headline = await headlineOf(host);
   const findings = await examine(host, asked);
-  await show({
+  return {
+    exitCode: exitCodeForFindings(findings),
     value: { ...reportValue(findings), status: headline },
     text: `the daemon ${escapeText(headline)}\n\n${textReport(findings)}`,
     table: {
@@ -27,6 +25,5 @@ export async function runDoctor(
       rows: findings.map(({ check, level, found, advice = '' }) => [level, check, found, advice]),
     },
     names: findings.filter(({ level }) => level !== 'ok').map(({ check }) => check),
-  });
-  return exitCodeForFindings(findings);
+  };
 }

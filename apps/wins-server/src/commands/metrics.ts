@@ -1,17 +1,13 @@
 import { metricsServiceDefinition } from '@wins/wins-api/contract';
-import { escapeText, EXIT, type CommandSurroundings } from '@wins/base';
+import { escapeText, type Answer } from '@wins/base';
 import { callRunningDaemon, type RunningDaemonOptions } from './running-daemon.js';
 
 /** @throws DaemonCallError with exit code 69 without a daemon or with metrics off, 77 for users who are not administrators. */
-export async function showMetrics(
-  options: RunningDaemonOptions,
-  { show }: CommandSurroundings,
-): Promise<number> {
+export async function showMetrics(options: RunningDaemonOptions): Promise<Answer> {
   const question = { asker: 'wins srv metrics' };
   const { scrape } = metricsServiceDefinition;
   const { Text: text } = await callRunningDaemon(options, scrape, {}, question);
   // Escaped for the terminal, because another program may serve the pipe.
   const shown = text.split('\n').map((line) => escapeText(line));
-  await show({ value: { text }, text: shown.join('\n') });
-  return EXIT.server.ok;
+  return { value: { text }, text: shown.join('\n') };
 }

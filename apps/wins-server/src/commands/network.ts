@@ -4,7 +4,7 @@ import {
   type HostNetworkStatusResponse,
   type HostNetworkStep,
 } from '@wins/wins-api/contract';
-import { EXIT, type CommandSurroundings } from '@wins/base';
+import { EXIT, type Answer } from '@wins/base';
 import { callRunningDaemon, type Question, type RunningDaemonOptions } from './running-daemon.js';
 import { safeLines } from './safe-lines.js';
 
@@ -17,49 +17,32 @@ const QUESTION: Question = { asker: 'wins srv network' };
 const PATIENT: Question = { ...QUESTION, timeoutMs: Infinity };
 const { status, plan, apply, teardown } = hostNetworkServiceDefinition;
 
-export async function showNetwork(
-  options: RunningDaemonOptions,
-  { show }: CommandSurroundings,
-): Promise<number> {
+export async function showNetwork(options: RunningDaemonOptions): Promise<Answer> {
   const answer = await callRunningDaemon(options, status, {}, QUESTION);
-  await show({ value: answer, text: statusText(answer) });
-  return EXIT.server.ok;
+  return { value: answer, text: statusText(answer) };
 }
 
-export async function planNetwork(
-  options: RunningDaemonOptions,
-  { show }: CommandSurroundings,
-): Promise<number> {
-  const answer = await callRunningDaemon(options, plan, { Teardown: false }, QUESTION);
-  await show({ value: answer, text: stepsText(answer.Steps) });
-  return EXIT.server.ok;
+export async function planNetwork(options: RunningDaemonOptions): Promise<Answer> {
+  return planned(options, false);
 }
 
-export async function applyNetwork(
-  options: RunningDaemonOptions,
-  { show }: CommandSurroundings,
-): Promise<number> {
-  const answer = await callRunningDaemon(options, apply, {}, PATIENT);
-  await show({ value: answer, text: statusText(answer) });
-  return exitCodeFor(answer);
+export async function applyNetwork(options: RunningDaemonOptions): Promise<Answer> {
+  return changed(await callRunningDaemon(options, apply, {}, PATIENT));
 }
 
-export async function tearDownNetwork(
-  options: TeardownOptions,
-  { show }: CommandSurroundings,
-): Promise<number> {
-  if (options['dry-run']) {
-    const answer = await callRunningDaemon(options, plan, { Teardown: true }, QUESTION);
-    await show({ value: answer, text: stepsText(answer.Steps) });
-    return EXIT.server.ok;
-  }
-  const answer = await callRunningDaemon(options, teardown, {}, PATIENT);
-  await show({ value: answer, text: statusText(answer) });
-  return exitCodeFor(answer);
+export async function tearDownNetwork(options: TeardownOptions): Promise<Answer> {
+  if (options['dry-run']) return planned(options, true);
+  return changed(await callRunningDaemon(options, teardown, {}, PATIENT));
 }
 
-function exitCodeFor({ Problems }: HostNetworkStatusResponse): number {
-  return Problems.length === 0 ? EXIT.server.ok : EXIT.server.routeNotChanged;
+async function planned(options: RunningDaemonOptions, Teardown: boolean): Promise<Answer> {
+  const answer = await callRunningDaemon(options, plan, { Teardown }, QUESTION);
+  return { value: answer, text: stepsText(answer.Steps) };
+}
+
+function changed(answer: HostNetworkStatusResponse): Answer {
+  const exitCode = answer.Problems.length === 0 ? EXIT.server.ok : EXIT.server.routeNotChanged;
+  return { exitCode, value: answer, text: statusText(answer) };
 }
 
 function statusText(answer: HostNetworkStatusResponse): string {

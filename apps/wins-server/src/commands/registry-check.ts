@@ -1,5 +1,5 @@
 import type { AskedRegistry, ImageCheck } from '@wins/system-agent';
-import { escapeText, EXIT, UsageError, type CommandSurroundings } from '@wins/base';
+import { escapeText, EXIT, UsageError, type Answer } from '@wins/base';
 import { loadDaemonConfig } from '../configuration/load-daemon-config.js';
 import { agentSettings, isOff } from '../features/agent/agent-settings.js';
 import { heavyParts } from '../load-heavy-parts.js';
@@ -15,10 +15,7 @@ export interface RegistryCheckOptions {
 const LIMIT_MS = 120_000;
 
 /** `wins srv registry check`. Exits with 1 when no source has the image. */
-export async function checkRegistry(
-  { config, image }: RegistryCheckOptions,
-  { show }: CommandSurroundings,
-): Promise<number> {
+export async function checkRegistry({ config, image }: RegistryCheckOptions): Promise<Answer> {
   const loaded = await loadDaemonConfig(config);
   // The check works even while the agent is off.
   const off = { localEnabled: false, remoteEnabled: false, preserveWorkDirectory: false };
@@ -33,7 +30,8 @@ export async function checkRegistry(
   const check = await checkImage(image, checkOptions(settings, trust), signal);
   const isFound = check.isInArchive || check.registries.some(({ result }) => result === 'ok');
   for (const warning of check.warnings) process.stderr.write(`${escapeText(warning)}\n`);
-  await show({
+  return {
+    exitCode: isFound ? EXIT.server.ok : EXIT.server.imageMissing,
     value: { found: isFound, ...check },
     text: textOf(check, isFound),
     table: {
@@ -44,8 +42,7 @@ export async function checkRegistry(
       ]),
     },
     names: check.registries.filter(({ result }) => result === 'ok').map(({ url }) => url),
-  });
-  return isFound ? EXIT.server.ok : EXIT.server.imageMissing;
+  };
 }
 
 function textOf({ image, isInArchive, registriesFile, registries }: ImageCheck, isFound: boolean) {

@@ -1,7 +1,7 @@
 import { cleanerOf, knownSecrets } from '../support/cleaner.js';
 import { makeMember, type MadeMember } from '../support/make-member.js';
 import { writeNewPrivateFile } from '@wins/trusted-files';
-import { EXIT, quoteText, type CommandSurroundings } from '@wins/base';
+import { quoteText, type Answer } from '@wins/base';
 import path from 'node:path';
 import { thisDoctorHost } from '../doctor/this-doctor-host.js';
 import { heavyParts } from '../load-heavy-parts.js';
@@ -14,10 +14,7 @@ export interface SupportBundleOptions {
   readonly config?: string | undefined;
 }
 
-export async function makeSupportBundle(
-  options: SupportBundleOptions,
-  { show }: CommandSurroundings,
-): Promise<number> {
+export async function makeSupportBundle(options: SupportBundleOptions): Promise<Answer> {
   const config = options.config === undefined ? undefined : path.resolve(options.config);
   const source = await supportSource(config, await thisDoctorHost(config));
   const clean = cleanerOf(knownSecrets(source.loaded?.config));
@@ -36,7 +33,7 @@ export async function makeSupportBundle(
   await writeNewPrivateFile(file, (write) => write(archive, 0), { create });
   const failed = members.filter(({ isFailure }) => isFailure).map(({ name }) => name);
   const missing = failed.length === 0 ? '' : `; could not collect: ${failed.join(', ')}`;
-  await show({
+  return {
     value: { file, bytes: archive.length, members },
     text: `${quoteText(file)}: ${archive.length} bytes, ${members.length} members${missing}\n`,
     table: {
@@ -46,6 +43,5 @@ export async function makeSupportBundle(
       ),
     },
     names: [file],
-  });
-  return EXIT.server.ok;
+  };
 }

@@ -5,7 +5,7 @@ import {
   type DebugConnection,
   type DebugPiece,
 } from '@wins/wins-api/contract';
-import { EXIT, type CommandHandler, type CommandSurroundings } from '@wins/base';
+import type { Answer } from '@wins/base';
 import { callRunningDaemon, type RunningDaemonOptions } from '../running-daemon.js';
 import { safeLines } from '../safe-lines.js';
 import { DIAGNOSIS, receive, type SecondsOptions } from './receive.js';
@@ -18,24 +18,16 @@ export interface LogLevelOptions extends RunningDaemonOptions {
 
 const MOST_TEXT_BYTES = 16 * 1024 * 1024;
 
-export async function showStacks(
-  options: SecondsOptions,
-  { show }: CommandSurroundings,
-): Promise<number> {
+export async function showStacks(options: SecondsOptions): Promise<Answer> {
   const request = { Seconds: options.seconds };
   const text = await wholeText(options, debugServiceDefinition.stacks, request);
   // The daemon has escaped everything except line feeds.
-  await show({ value: { stacks: text }, text: safeLines(text.trimEnd().split('\n')) });
-  return EXIT.server.ok;
+  return { value: { stacks: text }, text: safeLines(text.trimEnd().split('\n')) };
 }
 
-export async function showReport(
-  options: RunningDaemonOptions,
-  { show }: CommandSurroundings,
-): Promise<number> {
+export async function showReport(options: RunningDaemonOptions): Promise<Answer> {
   const value: unknown = JSON.parse(await wholeText(options, debugServiceDefinition.report, {}));
-  await show({ value, text: safeLines(JSON.stringify(value, undefined, 2).split('\n')) });
-  return EXIT.server.ok;
+  return { value, text: safeLines(JSON.stringify(value, undefined, 2).split('\n')) };
 }
 
 export const showHandles = listing(debugServiceDefinition.handles, ({ Handles }) => Handles, {
@@ -81,40 +73,39 @@ export const showStreams = listing(debugServiceDefinition.streams, ({ Sessions }
   PAUSES: ({ Pauses }) => Pauses,
 });
 
-export async function changeLogLevel(
-  { level, for: forMs, ...options }: LogLevelOptions,
-  { show }: CommandSurroundings,
-): Promise<number> {
+export async function changeLogLevel({
+  level,
+  for: forMs,
+  ...options
+}: LogLevelOptions): Promise<Answer> {
   const seconds = level === undefined ? 0 : Math.ceil(forMs / 1000);
   const request = { Level: level ?? '', Seconds: seconds };
   const { logLevel } = debugServiceDefinition;
   const answer = await callRunningDaemon(options, logLevel, request, DIAGNOSIS);
   const { Level, Until } = answer;
   const until = Until === '' ? '' : ` until ${Until}`;
-  await show({
+  return {
     value: camelCaseKeys(answer),
     text: safeLines([`the level is ${Level}${until}`]),
     names: [Level],
-  });
-  return EXIT.server.ok;
+  };
 }
 
 type OfClient = Pick<DebugConnection, 'Client'>;
 
-function listing<Answer, Row extends object>(
-  method: MethodDefinition<object, Answer>,
-  rowsOf: (answer: Answer) => readonly Row[],
+function listing<Listed, Row extends object>(
+  method: MethodDefinition<object, Listed>,
+  rowsOf: (listed: Listed) => readonly Row[],
   columns: Readonly<Record<string, (row: NoInfer<Row>) => string | number | bigint>>,
-): CommandHandler<RunningDaemonOptions> {
-  return async (options, { show }) => {
+): (options: RunningDaemonOptions) => Promise<Answer> {
+  return async (options) => {
     const answered = rowsOf(await callRunningDaemon(options, method, {}, DIAGNOSIS));
     const rows = answered.map((row) => Object.values(columns).map((cellOf) => String(cellOf(row))));
-    await show({
+    return {
       value: camelCaseKeys(answered),
       table: { headings: Object.keys(columns), rows },
       names: answered.flatMap((row) => columns['NAME']?.(row).toString() ?? []),
-    });
-    return EXIT.server.ok;
+    };
   };
 }
 

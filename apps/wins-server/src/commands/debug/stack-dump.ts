@@ -1,5 +1,5 @@
 import { serviceControlManager, signalEvent, WindowsError } from '@wins/windows-host';
-import { EXIT, quoteText, SERVICE_NAME, type CommandSurroundings } from '@wins/base';
+import { quoteText, SERVICE_NAME, type Answer } from '@wins/base';
 import path from 'node:path';
 import { stackDumpEvent, stackDumpFile } from '../../features/diagnostics/write-stack-dump.js';
 import { serviceLogFolder } from '../../kernel/log/windows-service-log.js';
@@ -10,10 +10,7 @@ export interface StackDumpOptions {
 }
 
 /** Signals the service to write its stacks; the file appears within seconds. @throws WindowsError, also on other systems. */
-export async function requestStackDump(
-  options: StackDumpOptions,
-  { show }: CommandSurroundings,
-): Promise<number> {
+export async function requestStackDump(options: StackDumpOptions): Promise<Answer> {
   if (process.platform !== 'win32') {
     const message = `cannot dump stacks: this is ${process.platform}, not Windows. Use "wins srv debug stacks"`;
     throw new WindowsError('unavailable', message);
@@ -25,6 +22,5 @@ export async function requestStackDump(
   }
   signalEvent(stackDumpEvent(pid));
   const file = path.win32.join(serviceLogFolder(), stackDumpFile(pid));
-  await show({ value: { pid, file }, text: `${quoteText(file)}\n`, names: [file] });
-  return EXIT.server.ok;
+  return { value: { pid, file }, text: `${quoteText(file)}\n`, names: [file] };
 }

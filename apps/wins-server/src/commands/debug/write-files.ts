@@ -1,7 +1,7 @@
 import type { MethodDefinition } from '@grpc/grpc-js';
 import { writeNewPrivateFile } from '@wins/trusted-files';
 import { debugServiceDefinition, type DebugPiece } from '@wins/wins-api/contract';
-import { EXIT, quoteText, type CommandSurroundings, type Show } from '@wins/base';
+import { EXIT, quoteText, type Answer } from '@wins/base';
 import path from 'node:path';
 import { DaemonCallError } from '../../daemon-call-error.js';
 import { listenForShutdown } from '../../service/shutdown-signal.js';
@@ -16,22 +16,16 @@ export interface FileAnswerOptions extends RunningDaemonOptions {
 /** Maximum file size in bytes; the rest of a larger answer is not written. Answers of the daemon are smaller. */
 const LARGEST_FILE_BYTES = 2 ** 31;
 
-export function writeHeap(options: FileAnswerOptions, { show }: CommandSurroundings) {
-  return writeAnswer(debugServiceDefinition.heap, {}, options, show);
+export function writeHeap(options: FileAnswerOptions) {
+  return writeAnswer(debugServiceDefinition.heap, {}, options);
 }
 
-export function writeCpu(
-  options: SecondsOptions & FileAnswerOptions,
-  { show }: CommandSurroundings,
-) {
-  return writeAnswer(debugServiceDefinition.cpu, { Seconds: options.seconds }, options, show);
+export function writeCpu(options: SecondsOptions & FileAnswerOptions) {
+  return writeAnswer(debugServiceDefinition.cpu, { Seconds: options.seconds }, options);
 }
 
-export function writeTrace(
-  options: SecondsOptions & FileAnswerOptions,
-  { show }: CommandSurroundings,
-) {
-  return writeAnswer(debugServiceDefinition.trace, { Seconds: options.seconds }, options, show);
+export function writeTrace(options: SecondsOptions & FileAnswerOptions) {
+  return writeAnswer(debugServiceDefinition.trace, { Seconds: options.seconds }, options);
 }
 
 /** Writes an answer into a new private file; an interruption leaves no file. */
@@ -39,8 +33,7 @@ async function writeAnswer<Request>(
   method: MethodDefinition<Request, DebugPiece>,
   request: NoInfer<Request>,
   options: FileAnswerOptions,
-  show: Show,
-): Promise<number> {
+): Promise<Answer> {
   const file = path.resolve(options.file);
   const { createPrivateFile: create } = await thisSystem();
   using interruption = listenForShutdown();
@@ -63,6 +56,5 @@ async function writeAnswer<Request>(
     throw new DaemonCallError(message, EXIT.server.internal, { cause: error });
   }
   const text = `${quoteText(file)}: ${sizeBytes} bytes\n`;
-  await show({ value: { file, bytes: sizeBytes }, text, names: [file] });
-  return EXIT.server.ok;
+  return { value: { file, bytes: sizeBytes }, text, names: [file] };
 }

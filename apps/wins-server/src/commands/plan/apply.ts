@@ -4,7 +4,7 @@ import {
   type PlanApplyResponse,
 } from '@wins/wins-api/contract';
 import { fileSystemError } from '@wins/trusted-files';
-import { EXIT, messageOf, quoteText, UsageError, type CommandSurroundings } from '@wins/base';
+import { EXIT, messageOf, quoteText, UsageError, type Answer } from '@wins/base';
 import { open } from 'node:fs/promises';
 import { callRunningDaemon, type RunningDaemonOptions } from '../running-daemon.js';
 import { safeLines } from '../safe-lines.js';
@@ -19,17 +19,17 @@ export interface ApplyOptions extends RunningDaemonOptions {
   readonly 'dry-run': boolean;
 }
 
-export async function applyPlan(
-  options: ApplyOptions,
-  { show }: CommandSurroundings,
-): Promise<number> {
+export async function applyPlan(options: ApplyOptions): Promise<Answer> {
   const request = { Text: await readPlan(options.file), DryRun: options['dry-run'] };
   const answer = await callRunningDaemon(options, planServiceDefinition.apply, request, {
     ...ABOUT_PLANS,
     timeoutMs: Infinity,
   });
-  await show({ value: camelCaseKeys(answer), text: textOf(answer) });
-  return answer.Applied && !answer.Succeeded ? EXIT.server.planFailed : EXIT.server.ok;
+  return {
+    exitCode: answer.Applied && !answer.Succeeded ? EXIT.server.planFailed : EXIT.server.ok,
+    value: camelCaseKeys(answer),
+    text: textOf(answer),
+  };
 }
 
 async function readPlan(file: string): Promise<Buffer> {

@@ -1,5 +1,5 @@
 import { camelCaseKeys, planServiceDefinition } from '@wins/wins-api/contract';
-import { EXIT, type CommandSurroundings } from '@wins/base';
+import { EXIT, type Answer } from '@wins/base';
 import { callRunningDaemon, type Question, type RunningDaemonOptions } from '../running-daemon.js';
 import { contentText, statusText } from './plan-text.js';
 
@@ -12,31 +12,20 @@ export const ABOUT_PLANS: Question = {
       : undefined,
 };
 
-export async function showPlanStatus(
-  options: RunningDaemonOptions,
-  { show }: CommandSurroundings,
-): Promise<number> {
+export async function showPlanStatus(options: RunningDaemonOptions): Promise<Answer> {
   const { status } = planServiceDefinition;
   const answer = await callRunningDaemon(options, status, {}, ABOUT_PLANS);
-  await show({ value: camelCaseKeys(answer), text: statusText(answer) });
-  return EXIT.server.ok;
+  return { value: camelCaseKeys(answer), text: statusText(answer) };
 }
 
-export async function showPlans(
-  options: RunningDaemonOptions,
-  { show }: CommandSurroundings,
-): Promise<number> {
+export async function showPlans(options: RunningDaemonOptions): Promise<Answer> {
   const { show: method } = planServiceDefinition;
   const { Plans: plans } = await callRunningDaemon(options, method, {}, ABOUT_PLANS);
   const text = plans.map(contentText).join('');
-  await show({ value: camelCaseKeys(plans), text: text === '' ? 'there is no plan\n' : text });
-  return EXIT.server.ok;
+  return { value: camelCaseKeys(plans), text: text === '' ? 'there is no plan\n' : text };
 }
 
-export async function showPlanHistory(
-  options: RunningDaemonOptions,
-  { show }: CommandSurroundings,
-): Promise<number> {
+export async function showPlanHistory(options: RunningDaemonOptions): Promise<Answer> {
   const { history } = planServiceDefinition;
   const { Plans: plans } = await callRunningDaemon(options, history, {}, ABOUT_PLANS);
   const rows = plans.map((plan) => [
@@ -44,10 +33,9 @@ export async function showPlanHistory(
     ...[String(plan.Instructions), String(plan.PeriodicInstructions), String(plan.Probes)],
   ]);
   const headings = ['FILE', 'CHECKSUM', 'FILES', 'INSTRUCTIONS', 'PERIODIC', 'PROBES'];
-  await show({
+  return {
     value: camelCaseKeys(plans),
     table: { headings, rows },
     names: plans.map(({ File }) => File),
-  });
-  return EXIT.server.ok;
+  };
 }
