@@ -7,6 +7,7 @@ import {
   outputOfOriginal,
   PIPE_ENVIRONMENT,
   refuseBoth,
+  free,
 } from './daemon-options.js';
 
 const page = 'compatibility.md';
@@ -14,17 +15,14 @@ const environment = PIPE_ENVIRONMENT;
 
 const choice = (what: string, completes: Completed) => ({
   name: textOption(`Name of the ${what}`, { placeholder: 'NAME', completes }),
-  address: textOption(`IP address of the ${what}`, {
-    placeholder: 'ADDRESS',
-    completes: 'nothing',
-  }),
+  address: textOption(`IP address of the ${what}`, free('ADDRESS')),
 });
 
 const addresses = {
   addresses: requiredOption(
     'Addresses and networks: "8.8.8.8 10.1.0.0/16 2001:db8::1"',
     '--addresses "8.8.8.8 2001:db8::1"',
-    { placeholder: 'ADDRESSES', completes: 'nothing' },
+    free('ADDRESSES'),
   ),
 };
 

@@ -11,7 +11,15 @@ import {
   textOption,
 } from '../command-line/option.js';
 import { client } from '../load-applications.js';
-import { daemonOptions, dataOutput, PIPE_ENVIRONMENT, refuseBoth } from './daemon-options.js';
+import {
+  daemonOptions,
+  dataOutput,
+  PIPE_ENVIRONMENT,
+  refuseBoth,
+  FILE,
+  FOLDER,
+  free,
+} from './daemon-options.js';
 
 const run = command({
   name: 'run',
@@ -27,24 +35,18 @@ const run = command({
     path: requiredOption(
       'Absolute path of the program, the same here and on the host',
       'the path of a program: --path "c:/etc/nginx/nginx.exe"',
-      { placeholder: 'FILE', completes: 'files' },
+      FILE,
     ),
     args: textOption(
       'Arguments, split at blanks outside quotes; the quotes are kept. Words after -- are passed verbatim',
-      { placeholder: 'ARGS', completes: 'nothing' },
+      free('ARGS'),
     ),
     exposes: textOption(
       'Ports that the firewall opens while the program runs: "TCP:80-81 UDP:53"',
-      { placeholder: 'PORTS', completes: 'nothing' },
+      free('PORTS'),
     ),
-    envs: textOption('Environment variables to add: "NAME=value OTHER=value"', {
-      placeholder: 'ENVS',
-      completes: 'nothing',
-    }),
-    dir: textOption('Working directory on the host (default: the folder of the program)', {
-      placeholder: 'FOLDER',
-      completes: 'folders',
-    }),
+    envs: textOption('Environment variables to add: "NAME=value OTHER=value"', free('ENVS')),
+    dir: textOption('Working directory on the host (default: the folder of the program)', FOLDER),
     memory: sizeOption('memory', 'Memory limit of the run and all that it starts, such as 512MiB'),
     cpus: processorsOption('cpus', 'Processor limit, such as 0.5'),
     pids: numberOption('pids', 'Limit of processes at a time; on Linux, threads count too'),
@@ -59,13 +61,13 @@ const run = command({
       ),
       short: 'd',
     },
-    name: textOption('With --detach: name of the run (default: chosen by the daemon)', {
-      placeholder: 'NAME',
-      completes: 'nothing',
-    }),
+    name: textOption(
+      'With --detach: name of the run (default: chosen by the daemon)',
+      free('NAME'),
+    ),
     restart: textOption(
       'With --detach: restart policy: no, always, on-failure or on-failure:N (default: no)',
-      { placeholder: 'POLICY', completes: 'nothing' },
+      free('POLICY'),
     ),
     ...daemonOptions(),
   },
@@ -144,10 +146,10 @@ const logs = command({
   options: {
     follow: { ...switchOption('Wait for more output until the run ends'), short: 'f' },
     since: limitOption('since', 'Only output of the last 90s, 10m or the like'),
-    offset: textOption('Start at this byte, counted over both outputs from the start of the run', {
-      placeholder: 'BYTES',
-      completes: 'nothing',
-    }),
+    offset: textOption(
+      'Start at this byte, counted over both outputs from the start of the run',
+      free('BYTES'),
+    ),
     tail: numberOption('tail', 'Only the last N lines'),
     ...daemonOptions(),
   },

@@ -2,7 +2,7 @@ import { DEFAULT_PROXY_PIPE_NAME } from '@wins/base';
 import { choiceOption, limitOption, requiredOption, textOption } from '../command-line/option.js';
 import { command } from '../command-line/command.js';
 import { tunnelClient } from '../load-applications.js';
-import { PIPE_ENVIRONMENT, waitTimeoutOption } from './daemon-options.js';
+import { PIPE_ENVIRONMENT, waitTimeoutOption, FILE, free } from './daemon-options.js';
 
 export const proxy = command({
   name: 'proxy',
@@ -15,7 +15,7 @@ export const proxy = command({
     publish: requiredOption(
       'Ports to listen on: "TCP:443 TCP:80-81" forwards to the same ports of the host, TCP:8080:9796 to its port 9796; or UDP:53',
       '--publish "TCP:443 TCP:80-81"',
-      { placeholder: 'PORTS', completes: 'nothing' },
+      free('PORTS'),
     ),
     proxy: {
       ...textOption("Name or path of the daemon's tunnel pipe", { placeholder: 'PIPE' }),
@@ -24,12 +24,9 @@ export const proxy = command({
     },
     'listen-address': textOption(
       'Address to listen on (default: all addresses of this container)',
-      { placeholder: 'ADDRESS', completes: 'nothing' },
+      free('ADDRESS'),
     ),
-    'ready-file': textOption('File that exists while the tunnel is up, for readiness probes', {
-      placeholder: 'FILE',
-      completes: 'files',
-    }),
+    'ready-file': textOption('File that exists while the tunnel is up, for readiness probes', FILE),
     'log-format': {
       ...choiceOption(
         'log-format',

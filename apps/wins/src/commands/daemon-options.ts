@@ -1,9 +1,15 @@
 import { DEFAULT_PIPE_NAME, UsageError } from '@wins/base';
 import { choiceOption, durationOption, limitOption, textOption } from '../command-line/option.js';
 
-const DATA_FORMS = ['json', 'yaml', 'table', 'name'] as const;
+export const FILE = { placeholder: 'FILE', completes: 'files' } as const;
+export const FOLDER = { placeholder: 'FOLDER', completes: 'folders' } as const;
 
-export const FORMS = 'Output format; --json is short for -o json';
+/** A value that no shell can complete. */
+export function free(placeholder: string) {
+  return { placeholder, completes: 'nothing' } as const;
+}
+
+const DATA_FORMS = ['json', 'yaml', 'table', 'name'] as const;
 
 export function daemonOptions(waitTimeout = '0s') {
   return {
@@ -27,55 +33,39 @@ export function waitTimeoutOption(byDefault = '0s', whatFor = 'a daemon that is 
 }
 
 /** `--output` for data that the original prints as JSON even on a terminal. */
-export const outputOfOriginal = {
-  ...choiceOption('output', DATA_FORMS, FORMS, { short: 'o', placeholder: 'FORM' }),
-  byDefault: 'json',
-};
+/** `--output`; `otherwise` describes the format when none is given and there is no fixed default. */
+export function outputOption<Form extends string>(
+  forms: readonly Form[],
+  byDefault?: NoInfer<Form>,
+  otherwise = '',
+) {
+  const describe = `Output format; --json is short for -o json${otherwise}`;
+  const more = { short: 'o', placeholder: 'FORM', ...(byDefault && { byDefault }) };
+  return choiceOption('output', forms, describe, more);
+}
 
-export const dataOutput = choiceOption(
-  'output',
-  DATA_FORMS,
-  `${FORMS} (default: table on a terminal, json elsewhere)`,
-  { short: 'o', placeholder: 'FORM' },
-);
-
-/** `--output` for answers that are a sentence for people and data for programs. */
-export const verdictOutput = choiceOption(
-  'output',
-  ['text', ...DATA_FORMS] as const,
-  `${FORMS} (default: text on a terminal, json elsewhere)`,
-  { short: 'o', placeholder: 'FORM' },
-);
-
-/** `--output` for answers that are mainly read by people. */
-export const textOutput = {
-  ...choiceOption('output', ['text', ...DATA_FORMS] as const, FORMS, {
-    short: 'o',
-    placeholder: 'FORM',
-  }),
-  byDefault: 'text',
-};
+/** For data that the original prints as JSON even on a terminal. */
+export const outputOfOriginal = outputOption(DATA_FORMS, 'json');
+const onTerminal = (form: string) => ` (default: ${form} on a terminal, json elsewhere)`;
+export const dataOutput = outputOption(DATA_FORMS, undefined, onTerminal('table'));
+/** For answers that are a sentence for people and data for programs. */
+export const verdictOutput = outputOption(['text', ...DATA_FORMS], undefined, onTerminal('text'));
+/** For answers that are mainly read by people. */
+export const textOutput = outputOption(['text', ...DATA_FORMS], 'text');
+/** For a sequence of records. */
+export const recordsOutput = outputOption(['table', 'json', 'yaml', 'name'], 'table');
 
 /** `--config`, for commands that accept a missing file only at the default path. */
 export const configOption = textOption(
   'Config file; it must exist if it is named (default: c:/etc/rancher/wins/config on Windows, /etc/rancher/wins/config elsewhere)',
-  { placeholder: 'FILE', completes: 'files' },
+  FILE,
 );
 
 export const sinceOption = (what: string) =>
-  textOption(`Only ${what} since this time: 90s, 2h30m or 7d ago, or 2026-03-01T12:00Z`, {
-    placeholder: 'TIME',
-    completes: 'nothing',
-  });
-
-/** `--output` for a sequence of records. */
-export const recordsOutput = {
-  ...choiceOption('output', ['table', 'json', 'yaml', 'name'] as const, FORMS, {
-    short: 'o',
-    placeholder: 'FORM',
-  }),
-  byDefault: 'table',
-};
+  textOption(
+    `Only ${what} since this time: 90s, 2h30m or 7d ago, or 2026-03-01T12:00Z`,
+    free('TIME'),
+  );
 
 export const PIPE_ENVIRONMENT = [
   [

@@ -3,13 +3,9 @@ import { command, type Group } from '../command-line/command.js';
 import { cli } from './cli.js';
 import { completion } from './completion.js';
 import { textOutput } from './daemon-options.js';
-import { doctor } from './doctor.js';
-import { logs } from './logs.js';
+import { doctor, logs, stackdump, status, supportBundle } from './diagnosis.js';
 import { nodeCommands } from './node.js';
 import { srv } from './srv/srv.js';
-import { stackdump } from './stackdump.js';
-import { status } from './status.js';
-import { supportBundle } from './support-bundle.js';
 import { upIn } from './up.js';
 
 const version = command({

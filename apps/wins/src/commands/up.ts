@@ -10,7 +10,7 @@ import {
 } from '../command-line/option.js';
 import { server, upgradeHelper } from '../load-applications.js';
 import { allowDropOption } from './allow-drop.js';
-import { textOutput } from './daemon-options.js';
+import { textOutput, FILE, free } from './daemon-options.js';
 
 const LONGEST_WAIT_MS = 3_600_000;
 
@@ -35,19 +35,13 @@ export const upIn = (inside?: Inside) =>
       'restored, 64 for an invalid command line, 65 if the upgrade was refused, 70 if it failed, 75 if another upgrade is running.',
     page: 'upgrade.md',
     options: {
-      path: textOption('The new release (default: this program)', {
-        placeholder: 'FILE',
-        completes: 'files',
-      }),
+      path: textOption('The new release (default: this program)', FILE),
       sha256: digestOption('sha256', 'SHA-256 digest that the new release must have'),
       'wins-args': textOption(
         'New arguments of the service: "--config FILE" (default: unchanged)',
-        { placeholder: 'ARGS', completes: 'nothing' },
+        free('ARGS'),
       ),
-      'expect-config': textOption('Refuse the upgrade unless the service uses this config', {
-        placeholder: 'FILE',
-        completes: 'files',
-      }),
+      'expect-config': textOption('Refuse the upgrade unless the service uses this config', FILE),
       'allow-downgrade': switchOption('Allow an older release'),
       'allow-drop': allowDropOption,
       wait: limitOption(
@@ -55,16 +49,13 @@ export const upIn = (inside?: Inside) =>
         'Time limit for the service to stop, and to serve again, such as 5m or 1h (default: 60s)',
         LONGEST_WAIT_MS,
       ),
-      service: textOption('Name of the service (default: that of the daemon)', {
-        placeholder: 'NAME',
-        completes: 'nothing',
-      }),
+      service: textOption('Name of the service (default: that of the daemon)', free('NAME')),
       'dry-run': switchOption('Print what would be done, and do nothing'),
       'show-result': switchOption('Print the result of the latest upgrade, and do nothing'),
       id: readOption(
         'Name of this upgrade, repeated in its result',
         matching('id', /^[0-9A-Za-z-]{1,64}$/, 'up to 64 letters, digits and dashes'),
-        { placeholder: 'NAME', completes: 'nothing' },
+        free('NAME'),
       ),
       output: textOutput,
       // Internal option, passed from one helper process to another.

@@ -1,12 +1,12 @@
 import { textOption } from '../../command-line/option.js';
-import { configOption } from '../daemon-options.js';
+import { configOption, free } from '../daemon-options.js';
 
 export const inherits = { config: configOption };
 
 /** Options of commands that query the running daemon. */
 export const ofDaemon = {
-  server: textOption("Name or path of the daemon's pipe (default: that of the config)", {
-    placeholder: 'PIPE',
-    completes: 'nothing',
-  }),
+  server: textOption(
+    "Name or path of the daemon's pipe (default: that of the config)",
+    free('PIPE'),
+  ),
 } as const;

@@ -11,20 +11,25 @@ import { keeper, server } from '../../load-applications.js';
 import { allowDropOption } from '../allow-drop.js';
 import {
   PIPE_ENVIRONMENT,
-  FORMS,
   recordsOutput,
   refuseBoth,
   sinceOption,
   textOutput,
+  FILE,
+  FOLDER,
+  outputOption,
+  free,
 } from '../daemon-options.js';
-import { csiProxyCommands } from './csi-proxy.js';
-import { networkCommands } from './network.js';
-import { eventsCommand } from './events.js';
-import { metricsCommand } from './metrics.js';
 import { debugCommands } from './debug.js';
+import {
+  csiProxyCommands,
+  eventsCommand,
+  metricsCommand,
+  networkCommands,
+  planCommands,
+  registryCommands,
+} from './features.js';
 import { inherits, ofDaemon } from './options.js';
-import { planCommands } from './plan.js';
-import { registryCommands } from './registry.js';
 
 const run = command({
   name: 'run',
@@ -41,20 +46,17 @@ const run = command({
     unregister: switchOption('Stop and remove the Windows service'),
     'log-file-size': textOption(
       'Maximum size of a log file of the Windows service, 64KiB to 1GiB (default: 10MiB)',
-      { placeholder: 'SIZE', completes: 'nothing' },
+      free('SIZE'),
     ),
-    'log-files': textOption('Number of log files to keep, 1 to 100 (default: 5)', {
-      placeholder: 'NUMBER',
-      completes: 'nothing',
-    }),
+    'log-files': textOption('Number of log files to keep, 1 to 100 (default: 5)', free('NUMBER')),
     // Accepted but ignored without --register, because a service that an earlier release registered may pass any of them.
     'delayed-start': switchOption(
       'With --register: start the service with a delay after the system',
     ),
-    'depends-on': textOption('With --register: services that must run first, such as "HNS Tcpip"', {
-      placeholder: 'NAMES',
-      completes: 'nothing',
-    }),
+    'depends-on': textOption(
+      'With --register: services that must run first, such as "HNS Tcpip"',
+      free('NAMES'),
+    ),
     profile: choiceOption(
       'profile',
       ['none', 'cpu', 'heap', 'goroutine', 'threadcreate', 'block', 'mutex'] as const,
@@ -63,7 +65,7 @@ const run = command({
     ),
     'profile-output': textOption(
       'File of the profile (default: wins.cpuprofile or wins.heapprofile; a service writes it beside its logs)',
-      { placeholder: 'FILE', completes: 'files' },
+      FILE,
     ),
   },
   check: (values) => refuseBoth(values, 'register', 'unregister'),
@@ -119,13 +121,7 @@ const schema = command({
   page: 'config.md',
   inherits,
   options: {
-    output: {
-      ...choiceOption('output', ['json', 'yaml'] as const, FORMS, {
-        short: 'o',
-        placeholder: 'FORM',
-      }),
-      byDefault: 'json',
-    },
+    output: outputOption(['json', 'yaml'], 'json'),
   },
   examples: [['srv config schema > wins.schema.json', 'write it to a file']],
   run: (values, _given, more) => server().printSchema(values, more),
@@ -144,19 +140,13 @@ const explain = command({
     completes: 'configKeys',
   },
   options: {
-    path: textOption('Program of the host: would it be allowed, and by which entry?', {
-      placeholder: 'FILE',
-      completes: 'files',
-    }),
-    sha256: textOption('With --path: SHA-256 digest of the file in the container', {
-      placeholder: 'DIGEST',
-      completes: 'nothing',
-    }),
+    path: textOption('Program of the host: would it be allowed, and by which entry?', FILE),
+    sha256: textOption('With --path: SHA-256 digest of the file in the container', free('DIGEST')),
     port: numberOption('port', 'port of the host: would it be allowed by TCP, and by UDP?'),
-    server: textOption('Ask the running daemon on this pipe instead of reading the file', {
-      placeholder: 'PIPE',
-      completes: 'nothing',
-    }),
+    server: textOption(
+      'Ask the running daemon on this pipe instead of reading the file',
+      free('PIPE'),
+    ),
     output: textOutput,
   },
   examples: [
@@ -182,10 +172,7 @@ const reload = command({
   run: (values, _given, more) => server().reloadConfig(values, more),
 });
 
-const directory = textOption('Folder of the audit log (default: the one in the config)', {
-  placeholder: 'FOLDER',
-  completes: 'folders',
-});
+const directory = textOption('Folder of the audit log (default: the one in the config)', FOLDER);
 
 const show = command({
   name: 'show',

@@ -1,0 +1,87 @@
+import { command } from '../command-line/command.js';
+import { numberOption, switchOption } from '../command-line/option.js';
+import { server } from '../load-applications.js';
+import { configOption, PIPE_ENVIRONMENT, textOutput } from './daemon-options.js';
+
+export const status = command({
+  name: 'status',
+  summary: 'Show the state of this node and its daemon on one screen',
+  details:
+    'Shows uptime of the daemon, config, runs, tunnels, plan, csi-proxy, upgrades, refusals and disks. The exit code is 0 if all ' +
+    'is well, 1 after warnings, 2 after problems.',
+  page: 'troubleshooting.md',
+  environment: [...PIPE_ENVIRONMENT, ['NO_COLOR', 'if not empty, there are no colors']],
+  options: { config: configOption, output: textOutput },
+  examples: [
+    ['status', 'the daemon of this host'],
+    ['status -o json', 'the same as JSON'],
+  ],
+  run: (values, _given, more) => server().showStatus(values, more),
+});
+
+export const doctor = command({
+  name: 'doctor',
+  summary: 'Examine this host and its daemon, without changing anything',
+  details: 'The exit code is 0 if all is well, 1 after warnings, 2 after problems.',
+  page: 'errors.md',
+  environment: PIPE_ENVIRONMENT,
+  options: {
+    config: configOption,
+    registries: switchOption('Also ask the registries in registries.yaml'),
+    output: textOutput,
+  },
+  examples: [
+    ['doctor', 'the daemon of this host'],
+    ['doctor --registries', 'also whether the registries answer and accept the logins'],
+    ['doctor --config ./config -o json', 'the daemon of another config, as JSON'],
+  ],
+  run: (values, _given, more) => server().runDoctor(values, more),
+});
+
+export const logs = command({
+  name: 'logs',
+  summary: "Print the daemon's own log",
+  details:
+    'On Windows the log of the service; elsewhere the file that receives standard error of the daemon. The output of a run goes to the ' +
+    'client that started it.',
+  page: 'troubleshooting.md',
+  environment: [...PIPE_ENVIRONMENT, ['NO_COLOR', 'if not empty, there are no colors']],
+  options: {
+    config: configOption,
+    follow: { ...switchOption('Follow the log until Ctrl-C'), short: 'f' },
+    lines: {
+      ...numberOption('lines', 'Number of the newest lines to print first (default: 100)'),
+      short: 'n',
+    },
+  },
+  examples: [
+    ['logs', 'the newest 100 lines'],
+    ['logs -f', 'and follow the log'],
+  ],
+  run: (values, _given, more) => server().showLogs(values, more),
+});
+
+export const supportBundle = command({
+  name: 'support-bundle',
+  summary: 'Write an archive for support: facts about this node, without secrets',
+  details:
+    'Contains config, log, findings of the doctor, events, versions, service, network and pipes. A member that cannot be collected holds the reason instead. The file must not exist; only administrators can read it.',
+  page: 'observability.md',
+  positional: { name: 'file', describe: 'the archive to write, a .tar.gz', completes: 'files' },
+  options: { config: configOption, output: textOutput },
+  examples: [['support-bundle node-7.tar.gz', 'the node of this host']],
+  run: (values, { word }, more) => server().makeSupportBundle({ ...values, file: word }, more),
+});
+
+/** `wins stackdump`, for compatibility with the original; `wins srv debug stacks` reports more. */
+export const stackdump = command({
+  name: 'stackdump',
+  isHidden: true,
+  summary: 'Make the Windows service write its stacks to a file',
+  page: 'windows.md',
+  options: {
+    pid: numberOption('pid', 'Process id of the service (default: from the service manager)'),
+    output: textOutput,
+  },
+  run: (values, _given, more) => server().requestStackDump(values, more),
+});
