@@ -128,10 +128,15 @@ const stop = command({
   run: (values, { word }, more) => client().stopProcess({ ...values, name: word }, more),
 });
 
-const NAMED_RUN = {
-  name: 'name',
-  describe: 'the name that prc run --detach printed',
-  completes: 'nothing',
+const named = {
+  page: 'lasting-runs.md',
+  environment: PIPE_ENVIRONMENT,
+  positional: {
+    name: 'name',
+    describe: 'the name that prc run --detach printed',
+    completes: 'nothing',
+  },
+  options: daemonOptions(),
 } as const;
 
 const logs = command({
@@ -140,9 +145,7 @@ const logs = command({
   details:
     'Prints standard output and standard error of the program to those of this command. Output that was already dropped is reported on standard ' +
     'error. With --follow the command survives a restart or an upgrade of the daemon, and ends with the run.',
-  page: 'lasting-runs.md',
-  environment: PIPE_ENVIRONMENT,
-  positional: NAMED_RUN,
+  ...named,
   options: {
     follow: { ...switchOption('Wait for more output until the run ends'), short: 'f' },
     since: limitOption('since', 'Only output of the last 90s, 10m or the like'),
@@ -165,10 +168,7 @@ const attach = command({
   name: 'attach',
   summary: 'Follow the output of a detached run, and exit with its code',
   details: 'The exit code is that of the program. Ctrl-C leaves the run alone.',
-  page: 'lasting-runs.md',
-  environment: PIPE_ENVIRONMENT,
-  positional: NAMED_RUN,
-  options: daemonOptions(),
+  ...named,
   usageExitCode: EXIT.client.failed,
   examples: [['cli prc attach web', 'until it ends, or Ctrl-C']],
   run: (values, { word }, more) => client().attachRun({ ...values, name: word }, more),
@@ -178,10 +178,7 @@ const wait = command({
   name: 'wait',
   summary: 'Wait for a detached run to end, and exit with its code',
   details: 'The exit code is that of the program, even if it ended earlier.',
-  page: 'lasting-runs.md',
-  environment: PIPE_ENVIRONMENT,
-  positional: NAMED_RUN,
-  options: daemonOptions(),
+  ...named,
   usageExitCode: EXIT.client.failed,
   examples: [['cli prc wait web', 'without its output']],
   run: (values, { word }, more) => client().waitForRun({ ...values, name: word }, more),
@@ -191,10 +188,7 @@ const rm = command({
   name: 'rm',
   summary: 'Stop a detached run, and delete it and its output',
   details: 'Asks a running program to end, and kills it after 10 s.',
-  page: 'lasting-runs.md',
-  environment: PIPE_ENVIRONMENT,
-  positional: NAMED_RUN,
-  options: daemonOptions(),
+  ...named,
   examples: [['cli prc rm web', 'whether it runs or has ended']],
   run: (values, { word }, more) => client().removeRun({ ...values, name: word }, more),
 });

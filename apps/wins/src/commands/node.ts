@@ -8,6 +8,7 @@ const EXIT_CODES =
   'the command was refused, 70 if it failed, 75 if another installation or upgrade is running.';
 
 const LONGEST_MS = 3_600_000;
+const helper = () => upgradeHelper().nodeCommands();
 
 const common = {
   'dry-run': switchOption('Print what would be done, and do nothing'),
@@ -53,8 +54,7 @@ export const installCommand = command({
     ['install --dry-run', 'print what would be done'],
     ['install --adopt', 'adopt an installation of the Go release'],
   ],
-  run: async (values, _given, more) =>
-    (await upgradeHelper().nodeCommands()).runInstall(values, more),
+  run: async (values, _given, more) => (await helper()).runInstall(values, more),
 });
 
 export const joinCommand = command({
@@ -98,7 +98,7 @@ export const joinCommand = command({
     ['join --again --token-file token', 'join a server that no longer knows this node'],
     ['join --dry-run', 'verify the server named in the environment, and print what would be done'],
   ],
-  run: async (values, _given, more) => (await upgradeHelper().nodeCommands()).runJoin(values, more),
+  run: async (values, _given, more) => (await helper()).runJoin(values, more),
 });
 
 export const leaveCommand = command({
@@ -108,8 +108,7 @@ export const leaveCommand = command({
   page: 'install.md',
   options: common,
   examples: [['leave', 'leave the server']],
-  run: async (values, _given, more) =>
-    (await upgradeHelper().nodeCommands()).runLeave(values, more),
+  run: async (values, _given, more) => (await helper()).runLeave(values, more),
 });
 
 export const uninstallCommand = command({
@@ -128,7 +127,7 @@ export const uninstallCommand = command({
     ['uninstall', 'remove it'],
   ],
   run: async (values, _given, more) =>
-    (await upgradeHelper().nodeCommands()).runUninstall(values, {
+    (await helper()).runUninstall(values, {
       ...more,
       removeCsiProxy: (config, isAdopted) => server().removeCsiProxy(config, isAdopted),
       endLastingRuns: (config, keepsOutput) =>
@@ -162,7 +161,7 @@ export const sucCommand = command({
     ...common,
   },
   examples: [['suc --dry-run', 'print what the job would do']],
-  run: async (values, _given, more) => (await upgradeHelper().nodeCommands()).runSuc(values, more),
+  run: async (values, _given, more) => (await helper()).runSuc(values, more),
 });
 
 export const nodeCommands = [

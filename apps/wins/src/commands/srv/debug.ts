@@ -6,6 +6,7 @@ import { dataOutput, textOutput } from '../daemon-options.js';
 import { inherits, ofDaemon } from './options.js';
 
 const page = 'observability.md';
+const common = { page, inherits };
 
 function secondsOption(byDefault: string) {
   const read = (text: string): number => {
@@ -26,11 +27,21 @@ const file = {
   completes: 'files',
 } as const;
 
+type Listing = 'showHandles' | 'showConnections' | 'showRuns' | 'showStreams';
+
+const listing = (name: string, summary: string, example: string, show: Listing) =>
+  command({
+    ...common,
+    ...{ name, summary },
+    options: { ...ofDaemon, output: dataOutput },
+    examples: [[`srv debug ${name}`, example]],
+    run: (values, _given, more) => server()[show](values, more),
+  });
+
 const stacks = command({
   name: 'stacks',
   summary: 'Print the stacks of the daemon, and what it waits for',
-  page,
-  inherits,
+  ...common,
   options: { ...ofDaemon, seconds: secondsOption('1'), output: textOutput },
   examples: [['srv debug stacks --seconds 5', 'what a busy daemon is doing']],
   run: (values, _given, more) => server().showStacks(values, more),
@@ -39,8 +50,7 @@ const stacks = command({
 const report = command({
   name: 'report',
   summary: 'Print the diagnostic report of the runtime, without secrets',
-  page,
-  inherits,
+  ...common,
   options: { ...ofDaemon, output: textOutput },
   examples: [['srv debug report', 'versions, memory, native stack, handles']],
   run: (values, _given, more) => server().showReport(values, more),
@@ -51,8 +61,7 @@ const heap = command({
   summary: 'Write a heap snapshot of the daemon, secrets included, to a file',
   details:
     'The daemon pauses for about a second per 10 MB of its heap, and needs up to 16 times that memory meanwhile. It refuses above 64 MiB.',
-  page,
-  inherits,
+  ...common,
   positional: file,
   options: { ...ofDaemon, output: textOutput },
   examples: [['srv debug heap wins.heapsnapshot', 'for the memory panel of Chrome']],
@@ -62,8 +71,7 @@ const heap = command({
 const cpu = command({
   name: 'cpu',
   summary: 'Record a CPU profile of the daemon to a file',
-  page,
-  inherits,
+  ...common,
   positional: file,
   options: { ...ofDaemon, seconds: secondsOption('10'), output: textOutput },
   examples: [['srv debug cpu --seconds 30 wins.cpuprofile', 'for Chrome or VS Code']],
@@ -73,29 +81,17 @@ const cpu = command({
 const trace = command({
   name: 'trace',
   summary: "Record a trace of the daemon's runtime to a file",
-  page,
-  inherits,
+  ...common,
   positional: file,
   options: { ...ofDaemon, seconds: secondsOption('10'), output: textOutput },
   examples: [['srv debug trace wins-trace.json', 'for Perfetto']],
   run: (values, { word }, more) => server().writeTrace({ ...values, file: word }, more),
 });
 
-const handles = command({
-  name: 'handles',
-  summary: 'List the open handles of the daemon, by kind',
-  page,
-  inherits,
-  options: { ...ofDaemon, output: dataOutput },
-  examples: [['srv debug handles', 'sockets, timers, files']],
-  run: (values, _given, more) => server().showHandles(values, more),
-});
-
 const logLevel = command({
   name: 'log-level',
   summary: 'Print the log level of the daemon, or change it for some time',
-  page,
-  inherits,
+  ...common,
   positional: {
     name: 'level',
     describe: 'debug, info, warn or error; default restores the level of the config',
@@ -116,39 +112,35 @@ const logLevel = command({
   run: (values, { word }, more) => server().changeLogLevel({ ...values, level: word }, more),
 });
 
-const connections = command({
-  name: 'connections',
-  summary: 'List the connections of the daemon',
-  page,
-  inherits,
-  options: { ...ofDaemon, output: dataOutput },
-  examples: [['srv debug connections', 'with their processes and containers']],
-  run: (values, _given, more) => server().showConnections(values, more),
-});
-
-const runs = command({
-  name: 'runs',
-  summary: 'List the runs of all clients',
-  page,
-  inherits,
-  options: { ...ofDaemon, output: dataOutput },
-  examples: [['srv debug runs', 'with their connections']],
-  run: (values, _given, more) => server().showRuns(values, more),
-});
-
-const streams = command({
-  name: 'streams',
-  summary: 'List the sessions of the tunnel and the number of their streams',
-  page,
-  inherits,
-  options: { ...ofDaemon, output: dataOutput },
-  examples: [['srv debug streams', 'with bytes and pauses']],
-  run: (values, _given, more) => server().showStreams(values, more),
-});
-
 export const debugCommands: Group = {
   name: 'debug',
   summary: 'Debug the running daemon, for administrators of the host only',
   page,
-  commands: [stacks, report, heap, cpu, trace, handles, logLevel, connections, runs, streams],
+  commands: [
+    stacks,
+    report,
+    heap,
+    cpu,
+    trace,
+    listing(
+      'handles',
+      'List the open handles of the daemon, by kind',
+      'sockets, timers, files',
+      'showHandles',
+    ),
+    logLevel,
+    listing(
+      'connections',
+      'List the connections of the daemon',
+      'with their processes and containers',
+      'showConnections',
+    ),
+    listing('runs', 'List the runs of all clients', 'with their connections', 'showRuns'),
+    listing(
+      'streams',
+      'List the sessions of the tunnel and the number of their streams',
+      'with bytes and pauses',
+      'showStreams',
+    ),
+  ],
 };
