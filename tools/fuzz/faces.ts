@@ -61,7 +61,7 @@ export {
 } from '../../libs/system-agent/src/images/registry/credentials.js';
 export { endpointsOf } from '../../libs/system-agent/src/images/registry/endpoints.js';
 export { readRegistries } from '../../libs/system-agent/src/images/registry/registries-file.js';
-export { parseConnectionInfo } from '../../libs/system-agent/src/kubernetes/connection-info.js';
+export { parseConnectionInfo } from '../../libs/system-agent/src/kubernetes/connecting-store.js';
 export { readSecret } from '../../libs/system-agent/src/kubernetes/secret-object.js';
 export { KeptChanges } from '../../libs/system-agent/src/sources/kept-changes.js';
 export { parsePosition, positionText } from '../../libs/system-agent/src/sources/position-file.js';

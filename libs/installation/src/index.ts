@@ -17,8 +17,7 @@ export { InstallError, type InstallErrorCode } from './install-error.js';
 export { itemId, KINDS, type Item, type ItemKind, type StateOf } from './item/item.js';
 export { describeStep, type Step } from './item/step.js';
 export type { Manifest } from './manifest/manifest.js';
-export { planAdopt } from './plan/plan-adopt.js';
-export { planInstall, planSuc } from './plan/plan-install.js';
+export { planAdopt, planInstall, planSuc } from './plan/plan-install.js';
 export { planUninstall, type UninstallWish } from './plan/plan-uninstall.js';
 export {
   describePlan,
@@ -33,13 +32,15 @@ export {
 } from './plan/plan.js';
 export type { EditConfig } from './plan/wanted-items.js';
 export type { NodeHost, NodeRooms, ProgramSwap, Room } from './ports.js';
-export { adopt, applyPlan, type ApplyOutcome } from './run/apply-plan.js';
 export {
+  adopt,
+  applyPlan,
+  type ApplyOutcome,
   finishOrUndo,
   pendingRecovery,
   type PendingRecovery,
   type Recovered,
-} from './run/finish-or-undo.js';
+} from './run/apply-plan.js';
 export type { Around, InstallContext } from './run/install-context.js';
 export { uninstall, type UninstallReport } from './run/uninstall.js';
 export {
@@ -57,11 +58,9 @@ export {
   type InstallWish,
   type StagedProgram,
   type WinHttpProxy,
-} from './wish/install-wish.js';
-export { Secret } from './wish/secret.js';
-export {
   installWishOfSuc,
   sucWishFromEnvironment,
   type SucOptions,
   type SucWish,
-} from './wish/suc-wish.js';
+} from './wish/install-wish.js';
+export { Secret } from './wish/secret.js';

@@ -16,7 +16,7 @@ export { HttpClient, type Asked, type RetryOptions } from './http/http-client.js
 export type { CompleteSettings, HttpLimits, HttpSettings } from './http/http-settings.js';
 export { basicAuthorization } from './http/basic-authorization.js';
 export { securely, type RedirectRule } from './http/judge-redirect.js';
-export { retryAfterMs } from './http/retry-after.js';
+export { retryAfterMs } from './http/judge-retry.js';
 export type { HttpRequest } from './http/send-request.js';
 export { isNetError, NetError, type NetErrorCode, type NetErrorOptions } from './net-error.js';
 export {
@@ -27,7 +27,7 @@ export {
   type KeptConnectionInfo,
 } from './kubeconfig/connection-info.js';
 export type { ClusterAccess } from './kubeconfig/judge-kubeconfig.js';
-export type { Refusal } from './kubeconfig/refusal.js';
+export { type Refusal, readYaml, type FoundYaml, type YamlOptions } from './yaml/read-yaml.js';
 export {
   readCertificates,
   type Certificate,
@@ -36,4 +36,3 @@ export {
 export { proxyOf, type Environment } from './proxy/proxy-of.js';
 export { publicRoots, systemRoots } from './trust/system-roots.js';
 export type { TlsTrust } from './trust/tls-trust.js';
-export { readYaml, type FoundYaml, type YamlOptions } from './yaml/read-yaml.js';

@@ -6,7 +6,7 @@
 export type { AgentAct, AgentEvent, SourceState } from './agent-event.js';
 export { AgentError, type AgentErrorCode, type Refusal } from './agent-error.js';
 export { createApplier } from './apply/create-applier.js';
-export type { ApplierOptions } from './apply/pass-context.js';
+export type { ApplierOptions } from './apply/execute.js';
 export type {
   Applier,
   Outputs,
@@ -20,8 +20,11 @@ export { posixPlanFiles } from './apply/plan-files.js';
 export { createSystemAgent } from './create-system-agent.js';
 export { programRunner, type CommandTrees } from './program-runner.js';
 export { parsePlan, type ParsedPlan } from './plan/parse-plan.js';
-export { connectingStore, type ConnectingStoreOptions } from './kubernetes/connecting-store.js';
-export { readConnectionInfo } from './kubernetes/connection-info.js';
+export {
+  connectingStore,
+  type ConnectingStoreOptions,
+  readConnectionInfo,
+} from './kubernetes/connecting-store.js';
 export {
   nodeReader,
   type ApiNodeReader,
@@ -40,7 +43,7 @@ export {
   type ImageCheck,
   type RegistriesCheck,
 } from './images/check-registries.js';
-export type { ImageLimits } from './images/image-limits.js';
+export type { ImageLimits } from './images/checked-bytes.js';
 export { imageStore } from './images/image-store.js';
 export type { ImageStoreOptions } from './images/store-options.js';
 export type { ProviderRun } from './images/provider/credential-providers.js';

@@ -2,9 +2,16 @@ import { readCertificates } from '@wins/net';
 import { messageOf } from '@wins/base';
 import { existsSync } from 'node:fs';
 import { InstallError } from '../install-error.js';
-import { itemId, itemName, type Item, type StateOf } from '../item/item.js';
+import {
+  itemId,
+  itemName,
+  type Item,
+  type StateOf,
+  ancestorsOf,
+  folderOf,
+  folderOfItem,
+} from '../item/item.js';
 import { InstallFiles, readBytesIfThere, readIfThere } from '../journal/install-files.js';
-import { ancestorsOf, folderOf, folderOfItem } from '../plan/ancestors.js';
 import { readItem, type InstallContext } from '../run/install-context.js';
 import { itemsOfWish, type InstallWish } from '../wish/install-wish.js';
 import { isListAlone } from '../plan/refuse-install.js';

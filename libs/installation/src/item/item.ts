@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import path from 'node:path';
 
 const text = z.string().max(32_767);
 const digest = z.string().regex(/^[0-9a-f]{64}$/);
@@ -61,4 +62,20 @@ export function itemId(item: Item): string {
 export function itemName(item: Item): string {
   const { kind, path, sha256, service, name, on } = item as Partial<Record<string, string>>;
   return [kind, path, sha256, service, name, on].filter((word) => word !== undefined).join(' ');
+}
+
+/** From the top, without the root. */
+export function ancestorsOf(place: string, platform: NodeJS.Platform): readonly string[] {
+  const folder = folderOf(place, platform);
+  return folder === folderOf(folder, platform) ? [] : [...ancestorsOf(folder, platform), folder];
+}
+
+export function folderOf(place: string, platform: NodeJS.Platform): string {
+  return (platform === 'win32' ? path.win32 : path.posix).dirname(place);
+}
+
+/** Undefined for other items. */
+export function folderOfItem(item: Item, platform: NodeJS.Platform): string | undefined {
+  const isPlace = item.kind === 'file' || item.kind === 'folder' || item.kind === 'program';
+  return isPlace ? folderOf(item.path, platform) : undefined;
 }

@@ -1,8 +1,7 @@
 import { stateIn, type NodeFacts } from '../facts/node-facts.js';
-import { itemId, itemName, type Item, type StateOf } from '../item/item.js';
+import { itemId, itemName, type Item, type StateOf, folderOfItem } from '../item/item.js';
 import { contentOf, isSameState, stepOf, type Step } from '../item/step.js';
 import { RKE2_SERVICE } from '../wish/install-wish.js';
-import { folderOfItem } from './ancestors.js';
 import { refuse, type KeptItem, type Refusal, type UninstallPlan } from './plan.js';
 import { isListAlone, refuseFolder } from './refuse-install.js';
 

@@ -4,7 +4,7 @@ import semver from 'semver';
 import { stateIn, type FolderFacts, type NodeFacts } from '../facts/node-facts.js';
 import type { InstallWish } from '../wish/install-wish.js';
 import { NODE_ID } from '../wish/read-variables.js';
-import { folderOf } from './ancestors.js';
+import { folderOf } from '../item/item.js';
 import { refuse, type Refusal } from './plan.js';
 
 /** Undefined for an invalid id. */

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { readCertificates } from '@wins/net';
 import { stateIn, type NodeFacts } from '../facts/node-facts.js';
-import { itemId, type Item, type StateOf } from '../item/item.js';
+import { itemId, type Item, type StateOf, ancestorsOf, folderOf } from '../item/item.js';
 import { isSameState, stepOf, type Step } from '../item/step.js';
 import {
   newService,
@@ -10,7 +10,6 @@ import {
   type InstallWish,
 } from '../wish/install-wish.js';
 import { dataFolders } from '../wish/install-places.js';
-import { ancestorsOf, folderOf } from './ancestors.js';
 import type { Content } from './plan.js';
 import { isMendable, validNodeId } from './refuse-install.js';
 

@@ -15,7 +15,7 @@ import { editConfig, plainWish, TestNode, type Fault } from '../testing/node-har
 import { planInstall } from '../plan/plan-install.js';
 import type { InstallWish } from '../wish/install-wish.js';
 import { Secret } from '../wish/secret.js';
-import { finishOrUndo } from './finish-or-undo.js';
+import { finishOrUndo } from './apply-plan.js';
 
 const CANARY = 'canary-7d1f-token';
 /** All of it is a long test, which runs this file too. */

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { createCertificateAuthority } from '@wins/base/testing';
 import { readFacts } from '../facts/read-facts.js';
-import { planAdopt } from '../plan/plan-adopt.js';
+import { planAdopt } from '../plan/plan-install.js';
 import { plainWish, TestNode, type Fault } from '../testing/node-harness.js';
 import type { InstallWish } from '../wish/install-wish.js';
 import { Secret } from '../wish/secret.js';

@@ -1,10 +1,9 @@
 import { messageOf, quoteText } from '@wins/base';
 import { distrustOf } from '../facts/node-facts.js';
 import { InstallError } from '../install-error.js';
-import { itemId, type Item } from '../item/item.js';
+import { itemId, type Item, folderOfItem } from '../item/item.js';
 import type { Step } from '../item/step.js';
 import { InstallFiles } from '../journal/install-files.js';
-import { folderOfItem } from '../plan/ancestors.js';
 import type { KeptItem, UninstallPlan } from '../plan/plan.js';
 import { isListAlone } from '../plan/refuse-install.js';
 import { isNotEmpty, writeItem, type InstallContext } from './install-context.js';

@@ -3,8 +3,7 @@ import * as fc from 'fast-check';
 import { InstallError } from '../install-error.js';
 import { wishFromEnvironment } from './environment-wish.js';
 import { canonicalPath } from './read-variables.js';
-import { installWish } from './install-wish.js';
-import { sucWishFromEnvironment } from './suc-wish.js';
+import { installWish, sucWishFromEnvironment } from './install-wish.js';
 
 const JOIN = { CATTLE_SERVER: 'https://rancher.example.com/', CATTLE_TOKEN: 'canary-token' };
 

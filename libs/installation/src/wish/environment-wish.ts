@@ -1,5 +1,4 @@
-import { installPlaces, type InstallPlaces } from './install-places.js';
-import { judgePlaces } from './judge-places.js';
+import { installPlaces, type InstallPlaces, judgePlaces } from './install-places.js';
 import { NODE_ID, Variables } from './read-variables.js';
 import type { Secret } from './secret.js';
 

@@ -1,5 +1,5 @@
 import { wishFromEnvironment } from './environment-wish.js';
-import { sucWishFromEnvironment } from './suc-wish.js';
+import { sucWishFromEnvironment } from './install-wish.js';
 
 const LOCAL = { CATTLE_REMOTE_ENABLED: 'false', CATTLE_LOCAL_ENABLED: 'true' };
 

@@ -1,5 +1,3 @@
-import { decoded } from './decoded.js';
-
 /** For the user and the password in an address; undefined without any. */
 export function basicAuthorization({
   username,
@@ -8,4 +6,12 @@ export function basicAuthorization({
   if (username === '' && password === '') return undefined;
   const text = `${decoded(username)}:${decoded(password)}`;
   return `Basic ${Buffer.from(text, 'utf8').toString('base64')}`;
+}
+
+export function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }

@@ -5,9 +5,8 @@ import { quoteForeign, withoutSecrets } from './foreign-text.js';
 import { ReceivedAnswer, type BodyOptions, type HttpAnswer } from './http-answer.js';
 import { completeSettings, type CompleteSettings, type HttpSettings } from './http-settings.js';
 import { judgeRedirect, securely, withinOrigin } from './judge-redirect.js';
-import { isTransientStatus, judgeRetry } from './judge-retry.js';
+import { isTransientStatus, judgeRetry, retryAfterMs } from './judge-retry.js';
 import { RequestLifetime } from './request-lifetime.js';
-import { retryAfterMs } from './retry-after.js';
 import { isRepeatable, secretsOf, sendRequest, type HttpRequest } from './send-request.js';
 
 export interface RetryOptions {

@@ -2,7 +2,7 @@ import { systemClock, type Clock } from '@wins/time';
 import { VERSION } from '@wins/base';
 import type { Environment } from '../proxy/proxy-of.js';
 import { systemRoots } from '../trust/system-roots.js';
-import { decoded } from './decoded.js';
+import { decoded } from './basic-authorization.js';
 
 /** Time limits of a request, and the number of redirects; may be `Infinity`. */
 export interface HttpLimits {

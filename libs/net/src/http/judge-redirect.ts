@@ -1,5 +1,5 @@
 import { quoteForeign, withoutSecrets } from './foreign-text.js';
-import { decoded } from './decoded.js';
+import { decoded } from './basic-authorization.js';
 
 /** No token is shorter; a shorter proxy password may occur in an address by chance. */
 const LONG_SECRET = 8;

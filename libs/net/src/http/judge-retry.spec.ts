@@ -1,6 +1,5 @@
 import fc from 'fast-check';
-import { judgeRetry, type RetryFacts } from './judge-retry.js';
-import { retryAfterMs } from './retry-after.js';
+import { judgeRetry, type RetryFacts, retryAfterMs } from './judge-retry.js';
 
 const first: RetryFacts = {
   ...{ isTransient: true, retryAfterMs: undefined, tries: 1 },

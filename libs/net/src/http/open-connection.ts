@@ -1,14 +1,14 @@
 import { once } from 'node:events';
 import { Socket } from 'node:net';
 import tls from 'node:tls';
-import { isNetError } from '../net-error.js';
+import { isNetError, NetError } from '../net-error.js';
 import { proxyOf } from '../proxy/proxy-of.js';
 import { tlsOptions, type TlsTrust } from '../trust/tls-trust.js';
 import { basicAuthorization } from './basic-authorization.js';
 import type { CompleteSettings } from './http-settings.js';
 import type { Stage } from './network-failure.js';
-import { openProxyTunnel } from './proxy-tunnel.js';
 import type { RequestLifetime } from './request-lifetime.js';
+import { request, type IncomingMessage } from 'node:http';
 
 export interface ConnectionWanted {
   readonly url: URL;
@@ -113,4 +113,50 @@ export function portOf({ port, protocol }: URL): number {
 /** `rancher.example:443`. */
 export function hostAndPort(url: URL): string {
   return `${url.hostname}:${portOf(url)}`;
+}
+
+export interface TunnelWanted {
+  readonly target: string;
+  readonly authorization: string | undefined;
+  /** `host:port` of the proxy, for messages. */
+  readonly proxy: string;
+  readonly what: string;
+}
+
+/**
+ * CONNECT (RFC 9110 9.3.6). @throws NetError `proxyFailed` for any answer but 2xx; connection errors pass unchanged.
+ */
+export async function openProxyTunnel(socket: Socket, wanted: TunnelWanted): Promise<Socket> {
+  const { target, authorization } = wanted;
+  const outgoing = request({
+    method: 'CONNECT',
+    path: target,
+    headers: {
+      host: target,
+      ...(authorization !== undefined && { 'proxy-authorization': authorization }),
+    },
+    createConnection: () => socket,
+  });
+  return await new Promise((resolve, reject) => {
+    const onConnect = ({ statusCode = 0 }: IncomingMessage, tunnel: Socket, head: Buffer): void => {
+      if (statusCode < 200 || statusCode > 299) {
+        reject(refusal(statusCode, wanted));
+        return;
+      }
+      if (head.length > 0) tunnel.unshift(head);
+      resolve(tunnel);
+    };
+    outgoing.on('connect', onConnect).on('error', reject);
+    outgoing.on('close', () => reject(new Error('it ended the connection'))).end();
+  });
+}
+
+function refusal(status: number, { what, proxy, target }: TunnelWanted): NetError {
+  const next =
+    status === 407
+      ? '. Set valid credentials in HTTPS_PROXY: http://USER:PASSWORD@HOST:PORT'
+      : `. Check that it allows ${target}`;
+  const message = `cannot ${what}: the proxy ${proxy} answered with status ${status}; wanted 200${next}`;
+  // 502 to 504: the proxy did not reach the server, which may return soon.
+  return new NetError('proxyFailed', message, { status, isTransient: status >= 500 });
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { judgeKubeconfig, type ClusterAccess } from './judge-kubeconfig.js';
-import type { Refusal } from './refusal.js';
+import type { Refusal } from '../yaml/read-yaml.js';
 
 /** Location of the Secret with this node's plan, and the access to it. Contains secrets: never log it. */
 export interface ConnectionInfo {

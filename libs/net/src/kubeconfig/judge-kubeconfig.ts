@@ -2,8 +2,7 @@ import tls from 'node:tls';
 import { quoteText } from '@wins/base';
 import { z } from 'zod';
 import { readCertificates } from '../pem/read-certificates.js';
-import { readYaml } from '../yaml/read-yaml.js';
-import type { Refusal } from './refusal.js';
+import { readYaml, type Refusal } from '../yaml/read-yaml.js';
 
 /** Access to an API server. Contains secrets: never log it. */
 export interface ClusterAccess {

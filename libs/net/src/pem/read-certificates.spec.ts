@@ -1,7 +1,6 @@
 import { createCertificateAuthority } from '@wins/base/testing';
 import fc from 'fast-check';
-import { readPemBlocks } from './pem-blocks.js';
-import { readCertificates } from './read-certificates.js';
+import { readPemBlocks, readCertificates } from './read-certificates.js';
 
 const [one, two] = ['one', 'two'].map((name) => createCertificateAuthority(name)) as [
   ReturnType<typeof createCertificateAuthority>,

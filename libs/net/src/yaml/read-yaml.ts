@@ -9,7 +9,12 @@ import {
 } from 'yaml';
 import { quoteText } from '@wins/base';
 import type { z } from 'zod';
-import type { Refusal } from '../kubeconfig/refusal.js';
+
+/** Reason why a text cannot be used. */
+export interface Refusal {
+  /** A clause that begins with `found`, for the end of `cannot X: …`; contains no value of the text. */
+  readonly found: string;
+}
 
 export interface FoundYaml<Value> {
   readonly value: Value;

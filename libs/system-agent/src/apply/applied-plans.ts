@@ -8,7 +8,7 @@ import { PLAN } from '../plan/plan-format.js';
 import type { Plan } from '../plan/plan.js';
 import type { PlanFiles } from '../ports.js';
 import type { AppliedPlan } from '../system-agent.js';
-import { datecode } from './datecode.js';
+import { datecode } from './unix-date.js';
 
 /** Maximum number of plans kept, the newest by name. */
 export const MAX_APPLIED_PLANS = 64;

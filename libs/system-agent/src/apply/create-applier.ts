@@ -5,11 +5,10 @@ import { Prober } from '../probes/http-probe.js';
 import { runProbes } from '../probes/run-probes.js';
 import { AppliedPlans } from './applied-plans.js';
 import { OutputFiles } from './output-files.js';
-import type { ApplierOptions, PassContext } from './pass-context.js';
+import type { ApplierOptions, PassContext } from './execute.js';
 import type { Applier } from './pass.js';
 import { reconcileFiles, type FileAct } from './reconcile-files.js';
 import { runInstructions, runPeriodic, type InstructionsResult } from './run-instructions.js';
-import { Turns } from './turns.js';
 import { Warnings } from './warnings.js';
 import { WorkFolder } from './work-folder.js';
 
@@ -97,4 +96,27 @@ function tellOwners({ options, pass, warnings }: PassContext): void {
   const [first] = options.files.hasOwners === false ? owned : [];
   const message = `the owners of ${owned.length} files of the plan, such as ${quoteText(first?.path ?? '')}, are ignored: this system has no uid and gid`;
   warnings.tell(source, 'owners', first && message);
+}
+
+/** Runs one function at a time; the others wait in order of arrival. */
+export class Turns {
+  #last: Promise<unknown> = Promise.resolve();
+
+  /** @throws the reason of the signal, when it aborts before the turn came; what `act` throws. */
+  async take<T>(signal: AbortSignal, act: () => Promise<T>): Promise<T> {
+    const before = this.#last;
+    const turn = unlessAborted(before, signal).then(act);
+    this.#last = Promise.allSettled([before, turn]);
+    return await turn;
+  }
+}
+
+async function unlessAborted(turn: Promise<unknown>, signal: AbortSignal): Promise<void> {
+  signal.throwIfAborted();
+  let give = (): void => undefined;
+  const aborted = new Promise<void>((resolve) => (give = resolve));
+  signal.addEventListener('abort', give, { once: true });
+  await Promise.race([turn, aborted]);
+  signal.removeEventListener('abort', give);
+  signal.throwIfAborted();
 }

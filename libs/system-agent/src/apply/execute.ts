@@ -3,11 +3,26 @@ import path from 'node:path';
 import type { Command } from '../plan/plan.js';
 import type { ProgramRunner } from '../ports.js';
 import { CapturedOutput } from './captured-output.js';
-import { datecode } from './datecode.js';
+import { datecode } from './unix-date.js';
 import { findCommand } from './find-command.js';
-import type { OutputFile } from './output-files.js';
-import type { PassContext } from './pass-context.js';
-import type { FailedInstruction } from './pass.js';
+import type { OutputFile, OutputFiles } from './output-files.js';
+import type { FailedInstruction, Pass } from './pass.js';
+import type { AgentOptions } from '../system-agent.js';
+import type { Warnings } from './warnings.js';
+import type { WorkFolder } from './work-folder.js';
+
+export type ApplierOptions = Omit<AgentOptions, 'localPlanDirectory' | 'secrets' | 'trust'>;
+
+export interface PassContext {
+  readonly options: ApplierOptions;
+  readonly pass: Pass;
+  /** Names and the times of periodic instructions derive from it. */
+  readonly now: Date;
+  readonly work: WorkFolder;
+  readonly outputs: OutputFiles;
+  readonly warnings: Warnings;
+  readonly signal: AbortSignal;
+}
 
 const DEFAULT_COMMAND = 'run.sh';
 const DEFAULT_EXTENSIONS = '.COM;.EXE;.BAT;.CMD';

@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { filesInOrder, type FileStep } from './files-in-order.js';
+import { filesInOrder, type FileStep } from './reconcile-files.js';
 
 let told: string[];
 let pendingNow: number;

@@ -1,6 +1,5 @@
 import type { PeriodicInstruction } from '../plan/plan.js';
-import { execute, type ExecutionResult } from './execute.js';
-import type { PassContext } from './pass-context.js';
+import { execute, type ExecutionResult, type PassContext } from './execute.js';
 import type { PassResult, PeriodicStatus } from './pass.js';
 import { parseUnixDate, unixDate } from './unix-date.js';
 

@@ -34,3 +34,11 @@ function offsetOf(zone: string): number | undefined {
   if (sign === undefined) return undefined;
   return (sign === '-' ? -1 : 1) * (Number(hours) * 60 + Number(minutes)) * 60_000;
 }
+
+/** `YYYYMMDD-HHMMSS` in the zone of the node. */
+export function datecode(date: Date): string {
+  const two = (part: number): string => String(part).padStart(2, '0');
+  const day = [date.getFullYear(), date.getMonth() + 1, date.getDate()].map(two).join('');
+  const time = [date.getHours(), date.getMinutes(), date.getSeconds()].map(two).join('');
+  return `${day}-${time}`;
+}

@@ -1,4 +1,6 @@
 import type { AgentEvent } from '../agent-event.js';
+import { quoteText } from '@wins/base';
+import type { ParsedPlan } from '../plan/parse-plan.js';
 
 /** Maximum number of remembered topics; beyond it, the oldest may be reported again. */
 const MAX_TOPICS = 1000;
@@ -39,4 +41,18 @@ export class Warnings {
       this.tell(source, topic, message, error);
     }
   }
+}
+
+/** Warns of unknown keys of a plan, and of unreadable keys of the Secret. */
+export function warnOfKeys(
+  warnings: Warnings,
+  source: string,
+  { checksum, unknownKeys }: ParsedPlan,
+  unreadable: readonly string[] = [],
+): void {
+  const [first] = unknownKeys;
+  const unknown = `plan ${checksum} has ${unknownKeys.length} unknown keys, such as ${quoteText(first ?? '')}`;
+  warnings.tell(source, 'unknown keys', first === undefined ? undefined : unknown);
+  const defaults = `cannot read ${unreadable.join(', ')} of the Secret: using defaults`;
+  warnings.tell(source, 'keys', unreadable.length === 0 ? undefined : defaults);
 }

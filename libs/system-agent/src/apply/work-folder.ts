@@ -2,7 +2,7 @@ import { fileSystemError } from '@wins/trusted-files';
 import { lstat, readdir, rm, rmdir } from 'node:fs/promises';
 import path from 'node:path';
 import type { PlanFiles } from '../ports.js';
-import { datecode } from './datecode.js';
+import { datecode } from './unix-date.js';
 
 const OF_A_PASS = /^\d{8}-\d{6}$/;
 

@@ -3,8 +3,7 @@ import * as fc from 'fast-check';
 import { unixDate } from '../apply/unix-date.js';
 import { type AgentMemory, decidePass, type Decision } from './decide-pass.js';
 import { secretChanges } from './secret-changes.js';
-import { KEY, type SecretData } from './secret-keys.js';
-import { secretState } from './secret-state.js';
+import { KEY, type SecretData, secretState } from './secret-state.js';
 
 const NOW = new Date('2026-11-22T12:00:00Z');
 const THIS = 'a'.repeat(64);

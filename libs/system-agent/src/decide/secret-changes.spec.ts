@@ -2,11 +2,10 @@ import { gzipSync } from 'node:zlib';
 
 import type { PassResult } from '../apply/pass.js';
 import { decidePass } from './decide-pass.js';
-import { fitSecret, MAX_SECRET_BYTES, sizeOf } from './fit-secret.js';
-import { gunzipText, gzipText } from './gzip-text.js';
+import { fitSecret, MAX_SECRET_BYTES, sizeOf } from './cut-outputs.js';
+import { gunzipText, gzipText, outputsJson, periodicJson, probesJson } from './status-encoding.js';
 import { secretChanges } from './secret-changes.js';
 import { savedOutputs, savedPeriodic, secretState } from './secret-state.js';
-import { outputsJson, periodicJson, probesJson } from './status-encoding.js';
 
 const PLAN = 'a'.repeat(64);
 const STARTED_AT = new Date('2026-11-02T00:31:01Z');

@@ -2,10 +2,15 @@ import type { PassResult } from '../apply/pass.js';
 import { unixDate } from '../apply/unix-date.js';
 import { readableOutputs, readablePeriodic } from './cut-outputs.js';
 import type { Decision } from './decide-pass.js';
-import { gunzipText, gzipText } from './gzip-text.js';
-import { KEY, type SecretData } from './secret-keys.js';
-import type { SecretState } from './secret-state.js';
-import { failureJson, outputsJson, periodicJson, probesJson } from './status-encoding.js';
+import {
+  gunzipText,
+  gzipText,
+  failureJson,
+  outputsJson,
+  periodicJson,
+  probesJson,
+} from './status-encoding.js';
+import { KEY, type SecretData, type SecretState } from './secret-state.js';
 
 export interface EndedPass {
   readonly state: SecretState;

@@ -1,6 +1,6 @@
 import { unixDate } from '../apply/unix-date.js';
 import { secretState } from './secret-state.js';
-import { stateBetweenPasses } from './state-between-passes.js';
+import { stateBetweenPasses } from './decide-pass.js';
 
 const NOW = new Date('2026-11-22T12:00:00Z');
 const THIS = 'a'.repeat(64);

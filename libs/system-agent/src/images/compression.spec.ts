@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from '
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { dockerArchive, ImageLab, tarOf, type TarMember } from '../testing/image-harness.js';
-import type { ImageLimits } from './image-limits.js';
+import type { ImageLimits } from './checked-bytes.js';
 
 const FIXTURES = join(__dirname, '../testing/fixtures/archives');
 const MIB = 1024 * 1024;

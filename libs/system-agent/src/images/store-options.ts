@@ -1,7 +1,7 @@
 import type { Environment } from '@wins/net';
 import type { FileTrust } from '@wins/trusted-files';
 import type { Clock } from '../ports.js';
-import { DEFAULT_IMAGE_LIMITS, type ImageLimits } from './image-limits.js';
+import { DEFAULT_IMAGE_LIMITS, type ImageLimits } from './checked-bytes.js';
 import { CredentialProviders, type ProviderRun } from './provider/credential-providers.js';
 import type { CredentialProviderPlace } from './provider/provider-config.js';
 import type { FileSystemOs } from './unpack/entry-path.js';

@@ -2,7 +2,7 @@ import { chmod, chown, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { posixFileTrust } from '@wins/trusted-files';
-import { readConnectionInfo } from './connection-info.js';
+import { readConnectionInfo } from './connecting-store.js';
 
 const INFO = JSON.stringify({
   kubeConfig: JSON.stringify({

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { parseConnectionInfo } from './connection-info.js';
+import { parseConnectionInfo } from './connecting-store.js';
 import { nodeReader, type NodeReaderOptions } from './node-reader.js';
 
 const never = new AbortController().signal;

@@ -9,7 +9,7 @@ import {
   storeOf,
   watching,
 } from '../testing/store-harness.js';
-import { parseConnectionInfo } from './connection-info.js';
+import { parseConnectionInfo } from './connecting-store.js';
 import { secretStore } from './secret-store.js';
 
 describe('reading', () => {

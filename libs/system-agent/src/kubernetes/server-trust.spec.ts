@@ -2,7 +2,7 @@ import { startProxy } from '@wins/net/testing';
 import { createCertificateAuthority } from '@wins/base/testing';
 import type { ApiServer } from '../testing/index.js';
 import { codeOf, LeapingClock, never, serve, stops, storeOf } from '../testing/store-harness.js';
-import { parseConnectionInfo } from './connection-info.js';
+import { parseConnectionInfo } from './connecting-store.js';
 import { secretStore } from './secret-store.js';
 
 describe('who is trusted', () => {

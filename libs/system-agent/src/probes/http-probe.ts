@@ -1,6 +1,15 @@
-import { askStatus, type RedirectRule } from '@wins/net';
+import {
+  askStatus,
+  type RedirectRule,
+  publicRoots,
+  readCertificates,
+  type TlsTrust,
+} from '@wins/net';
 import type { HttpGet } from '../plan/plan.js';
-import { ProbeTls } from './probe-tls.js';
+import { readBytes } from '@wins/trusted-files';
+import { messageOf, onSystemDrive, quoteText } from '@wins/base';
+import { createHash } from 'node:crypto';
+import tls from 'node:tls';
 
 /** The original's client stops after ten requests. */
 const MAX_REDIRECTS = 9;
@@ -25,4 +34,87 @@ export class Prober {
     const status = await askStatus({ ...asked, userAgent: 'kube-probe/.' }, signal);
     return { isWell: status !== undefined && status >= 200 && status <= 299, fault: faults[0] };
   }
+}
+
+const MAX_PEM_BYTES = 1024 * 1024;
+/** Cached trusts. Creating one takes milliseconds, because TLS parses more than a hundred system certificates. */
+const MAX_TRUSTS = 32;
+
+const ANYBODY: TlsTrust = { roots: 'anyCertificate' };
+
+export interface ProbeTrust {
+  readonly trust: TlsTrust;
+  /** Unusable certificates; the probe continues without them. */
+  readonly faults: readonly Error[];
+}
+
+/** Reads the certificates of probes each time, and shares one trust among equal ones. */
+export class ProbeTls {
+  readonly #trusts = new Map<string, TlsTrust>();
+  #roots: readonly string[] | undefined;
+
+  async trustFor({ insecure, caCert, clientCert, clientKey }: HttpGet): Promise<ProbeTrust> {
+    // A probe that accepts any certificate sends none.
+    if (insecure) return { trust: ANYBODY, faults: [] };
+    const faults: Error[] = [];
+    const attempt = <T>(what: string, acting: Promise<T>): Promise<T | undefined> =>
+      acting.catch((cause: unknown) => {
+        faults.push(new Error(`cannot use ${what} of a probe: ${messageOf(cause)}`, { cause }));
+        return undefined;
+      });
+    const onWarning = (message: string) => faults.push(new Error(message));
+    const ca = caCert ? await attempt('caCert', readAuthorities(caCert, onWarning)) : undefined;
+    const pair =
+      clientCert || clientKey
+        ? await attempt('clientCert and clientKey', readPair(clientCert ?? '', clientKey ?? ''))
+        : undefined;
+    return { trust: this.#trustOf(ca, pair), faults };
+  }
+
+  #trustOf(ca: string | undefined, pair: Pair | undefined): TlsTrust {
+    const key = keyOf(ca, pair);
+    const kept = this.#trusts.get(key);
+    if (kept !== undefined) return kept;
+    const roots = (this.#roots ??= publicRoots());
+    const trust: TlsTrust = {
+      roots: ca ? [...roots, ca] : roots,
+      ...(pair && { clientCertificate: pair }),
+    };
+    const [oldest] = this.#trusts.keys();
+    if (this.#trusts.size >= MAX_TRUSTS && oldest !== undefined) this.#trusts.delete(oldest);
+    this.#trusts.set(key, trust);
+    return trust;
+  }
+}
+
+function keyOf(ca: string | undefined, pair: Pair | undefined): string {
+  if (ca === undefined && pair === undefined) return '';
+  const hash = createHash('sha256');
+  for (const part of [ca ?? '', pair?.cert ?? '', pair?.key ?? ''])
+    hash.update(`${part.length}:`).update(part);
+  return hash.digest('hex');
+}
+
+interface Pair {
+  readonly cert: Buffer;
+  readonly key: Buffer;
+}
+
+async function readPair(cert: string, key: string): Promise<Pair> {
+  const pair = { cert: await readFile(cert), key: await readFile(key) };
+  tls.createSecureContext(pair);
+  return pair;
+}
+
+async function readAuthorities(file: string, onWarning: (message: string) => void) {
+  const pem = await readFile(file);
+  const { certificates, warnings } = readCertificates(pem.toString('latin1'), quoteText(file));
+  warnings.forEach(onWarning);
+  if (certificates.length === 0) throw new Error(`found no certificate in ${quoteText(file)}`);
+  return certificates.map((each) => each.pem).join('');
+}
+
+function readFile(path: string): Promise<Buffer> {
+  // Certificates of a cluster are often links to the newest ones.
+  return readBytes(onSystemDrive(path), { followLinks: true, maxBytes: MAX_PEM_BYTES });
 }

@@ -1,7 +1,7 @@
 import { StateFile } from '@wins/files';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { type SecretData, WRITTEN_KEYS } from '../decide/secret-keys.js';
+import { type SecretData, WRITTEN_KEYS } from '../decide/secret-state.js';
 import type { PlanFiles } from '../ports.js';
 
 export interface Changes {

@@ -2,8 +2,9 @@ import { z } from 'zod';
 import { AgentError } from '../agent-error.js';
 import type { Outputs, PeriodicStatus, ProbeStatus } from '../apply/pass.js';
 import { readablePeriodic } from '../decide/cut-outputs.js';
-import { gunzipText, gzipText } from '../decide/gzip-text.js';
 import {
+  gunzipText,
+  gzipText,
   outputsJson,
   parseOutputs,
   parsePeriodic,

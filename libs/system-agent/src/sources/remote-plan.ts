@@ -1,23 +1,30 @@
 import { Backoff } from '@wins/time';
 import { AgentError } from '../agent-error.js';
 import type { Applier, Pass } from '../apply/pass.js';
-import { Warnings } from '../apply/warnings.js';
-import { type AgentMemory, decidePass, hasFailed } from '../decide/decide-pass.js';
+import { Warnings, warnOfKeys } from '../apply/warnings.js';
+import {
+  type AgentMemory,
+  decidePass,
+  hasFailed,
+  stateBetweenPasses,
+} from '../decide/decide-pass.js';
 import { announcement, type EndedPass, secretChanges } from '../decide/secret-changes.js';
-import { KEY, type SecretData } from '../decide/secret-keys.js';
-import { savedOutputs, savedPeriodic, secretState } from '../decide/secret-state.js';
-import { stateBetweenPasses } from '../decide/state-between-passes.js';
+import {
+  KEY,
+  type SecretData,
+  savedOutputs,
+  savedPeriodic,
+  secretState,
+} from '../decide/secret-state.js';
 import { parsePlan, type ParsedPlan } from '../plan/parse-plan.js';
 import type { Clock, Secret, SecretStore, WatchState } from '../ports.js';
 import type { AgentOptions, PlanStatus } from '../system-agent.js';
-import { SOURCE_BACKOFF } from '../source-backoff.js';
+import { SOURCE_BACKOFF } from './supervise.js';
 import { KeptChanges } from './kept-changes.js';
 import { KnownSecret } from './known-secret.js';
-import { remoteStatus } from './remote-status.js';
+import { remoteStatus, apartState, ToldState } from './told-state.js';
 import { SecretWriter } from './secret-writer.js';
-import { apartState, ToldState } from './told-state.js';
 import { WakeUp } from './wake-up.js';
-import { warnOfKeys } from './warn-of-keys.js';
 
 const SOURCE = 'remote';
 /** Delays after an unusable plan, file or key, as in the original. */

@@ -1,10 +1,10 @@
 import { Backoff } from '@wins/time';
 import { AgentError } from '../agent-error.js';
-import { fitSecret, MAX_SECRET_BYTES, sizeOf } from '../decide/fit-secret.js';
-import { KEY, type SecretData } from '../decide/secret-keys.js';
+import { fitSecret, MAX_SECRET_BYTES, sizeOf } from '../decide/cut-outputs.js';
+import { KEY, type SecretData } from '../decide/secret-state.js';
 import { planChecksum } from '../plan/parse-plan.js';
 import type { Clock, Secret, SecretStore } from '../ports.js';
-import { SOURCE_BACKOFF } from '../source-backoff.js';
+import { SOURCE_BACKOFF } from './supervise.js';
 import type { Changes, KeptChanges } from './kept-changes.js';
 
 /** Consecutive attempts without a delay. Cutting outputs of a megabyte to nothing takes fewer. */

@@ -1,5 +1,4 @@
-import { Backoff } from '@wins/time';
-import { SOURCE_BACKOFF } from '../source-backoff.js';
+import { Backoff, type BackoffOptions } from '@wins/time';
 import type { AgentOptions } from '../system-agent.js';
 
 /** Run time in milliseconds that resets the back-off of a source. */
@@ -30,3 +29,6 @@ export async function supervise(
     await backOff.wait(signal, clock).catch(() => undefined);
   }
 }
+
+/** With jitter, so that a thousand nodes do not return to one server at once. */
+export const SOURCE_BACKOFF: BackoffOptions = { initialMs: 1_000, maxMs: 60_000 };

@@ -1,6 +1,9 @@
 import { AgentError } from '../agent-error.js';
 import type { AgentEvent, SourceState } from '../agent-event.js';
 import type { WatchState } from '../ports.js';
+import { KEY, type SecretData, savedPeriodic, secretState } from '../decide/secret-state.js';
+import type { ParsedPlan } from '../plan/parse-plan.js';
+import type { PlanStatus } from '../system-agent.js';
 
 interface Failure {
   readonly error: Error;
@@ -72,4 +75,34 @@ function sameState(a: SourceState, b: SourceState): boolean {
       return value instanceof Error ? value.message : value;
     });
   return shown(a) === shown(b);
+}
+
+export function remoteStatus(
+  source: string,
+  state: SourceState,
+  data: SecretData,
+  parsed: ParsedPlan | undefined,
+): PlanStatus {
+  const { appliedChecksum, failedChecksum, failureCount, probes } = secretState(data);
+  const lastApplyTime = data[KEY.lastApplyTime]?.toString();
+  return {
+    source,
+    state,
+    ...(parsed && { plan: parsed.plan, checksum: parsed.checksum }),
+    ...(appliedChecksum && { appliedChecksum }),
+    ...(failedChecksum && { failedChecksum }),
+    failures: failureCount,
+    ...(lastApplyTime && { lastApplyTime }),
+    periodic: periodicOf(data),
+    probes,
+  };
+}
+
+/** The state of the source already reports unreadable values. */
+function periodicOf(data: SecretData): PlanStatus['periodic'] {
+  try {
+    return savedPeriodic(data);
+  } catch {
+    return {};
+  }
 }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { AgentAct, AgentEvent } from '../agent-event.js';
 import { createApplier } from '../apply/create-applier.js';
-import type { ApplierOptions } from '../apply/pass-context.js';
+import type { ApplierOptions } from '../apply/execute.js';
 import type { Applier, Pass } from '../apply/pass.js';
 import { posixPlanFiles } from '../apply/plan-files.js';
 import { parsePlan } from '../plan/parse-plan.js';

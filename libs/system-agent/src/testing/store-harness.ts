@@ -1,7 +1,7 @@
 import { EventEmitter, once } from 'node:events';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { AgentErrorCode } from '../agent-error.js';
-import { parseConnectionInfo } from '../kubernetes/connection-info.js';
+import { parseConnectionInfo } from '../kubernetes/connecting-store.js';
 import {
   secretStore,
   type ApiSecretStore,

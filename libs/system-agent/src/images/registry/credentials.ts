@@ -1,8 +1,13 @@
 import type { FileTrust } from '@wins/trusted-files';
 import { z } from 'zod';
 import { parseJson } from '../image-failure.js';
-import { entryOf, namesOfServer } from './host-entry.js';
-import { readTrusted, type Registries, type RegistryConfig } from './registries-file.js';
+import {
+  entryOf,
+  namesOfServer,
+  readTrusted,
+  type Registries,
+  type RegistryConfig,
+} from './registries-file.js';
 
 export interface Credentials {
   readonly username: string;

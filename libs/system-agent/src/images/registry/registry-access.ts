@@ -12,7 +12,7 @@ import {
 import { messageOf, onSystemDrive, quoteText } from '@wins/base';
 import { AgentError } from '../../agent-error.js';
 import { imageFailed } from '../image-failure.js';
-import type { ImageLimits } from '../image-limits.js';
+import type { ImageLimits } from '../checked-bytes.js';
 import type { StoreParts } from '../store-options.js';
 import {
   loginOfDocker,
@@ -22,8 +22,9 @@ import {
   type Login,
 } from './credentials.js';
 import type { Endpoint } from './endpoints.js';
-import { entryOf, namesOfServer } from './host-entry.js';
 import {
+  entryOf,
+  namesOfServer,
   readRegistries,
   readTrusted,
   type FoundRegistries,

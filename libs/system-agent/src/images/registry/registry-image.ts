@@ -1,8 +1,14 @@
 import type { HttpAnswer } from '@wins/net';
 import { AgentError } from '../../agent-error.js';
 import { readDocument, type Expected } from '../checked-bytes.js';
-import { exactly, imageOfManifest, type FoundImage, type Wanted } from '../found-image.js';
-import { findManifest, type Descriptor } from '../image-documents.js';
+import {
+  exactly,
+  imageOfManifest,
+  type FoundImage,
+  type Wanted,
+  findManifest,
+  type Descriptor,
+} from '../image-documents.js';
 import { parseUrl } from './endpoints.js';
 import type { RegistryAccess } from './registry-access.js';
 import type { RegistrySession } from './registry-session.js';

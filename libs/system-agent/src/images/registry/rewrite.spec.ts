@@ -1,4 +1,4 @@
-import { rewrite } from './rewrite.js';
+import { rewrite } from './endpoints.js';
 
 const NAME = 'rancher/some-img.v1';
 

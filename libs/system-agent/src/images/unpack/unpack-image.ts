@@ -1,9 +1,8 @@
 import { quoteText } from '@wins/base';
-import { checkedBytes } from '../checked-bytes.js';
+import { checkedBytes, type ImageLimits } from '../checked-bytes.js';
 import { decompress, LAYER_COMPRESSIONS } from '../compression/decompress.js';
-import type { FoundImage } from '../found-image.js';
+import type { FoundImage } from '../image-documents.js';
 import { asImageError, imageFailed } from '../image-failure.js';
-import type { ImageLimits } from '../image-limits.js';
 import { entryParts, SpellingCheck, Subtree, type FileSystemOs } from './entry-path.js';
 import { ImageFolder } from './image-folder.js';
 import { readTar, type TarEntry } from './read-tar.js';

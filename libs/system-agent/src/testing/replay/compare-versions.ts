@@ -1,6 +1,6 @@
 import { gunzipSync } from 'node:zlib';
 
-import { KEY } from '../../decide/secret-keys.js';
+import { KEY } from '../../decide/secret-state.js';
 import type { PlayedVersion } from './scenario-player.js';
 import type { RecordedVersion, Recording } from './recording.js';
 

@@ -1,5 +1,4 @@
-import { parseConnectionInfo } from '../../kubernetes/connection-info.js';
-import { connectingStore } from '../../kubernetes/connecting-store.js';
+import { parseConnectionInfo, connectingStore } from '../../kubernetes/connecting-store.js';
 import { secretStore } from '../../kubernetes/secret-store.js';
 import type { Clock, Secret, SecretStore } from '../../ports.js';
 import {
