@@ -21,11 +21,7 @@ export function isForPeople({ output = 'text' }: Pick<Telling, 'output'>): boole
 }
 
 /** Prints the result: the value for programs, the text for people. Text about a failure goes to standard error. */
-export async function tell(
-  telling: Telling,
-  exitCode: number,
-  { text = '', ...answer }: Answer,
-): Promise<number> {
+export async function tell(telling: Telling, exitCode: number, { text = '', ...answer }: Answer) {
   if (!isForPeople(telling)) await telling.show(answer);
   else if (telling.quiet === true) return exitCode;
   else if (exitCode === EXIT.upgrade.ok)

@@ -114,6 +114,4 @@ async function showResult(
   return ok;
 }
 
-function namesOf({ id }: { readonly id?: string | undefined }): string[] {
-  return id === undefined ? [] : [id];
-}
+const namesOf = ({ id }: { readonly id?: string | undefined }) => (id === undefined ? [] : [id]);

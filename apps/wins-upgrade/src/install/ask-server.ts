@@ -83,10 +83,8 @@ export async function findNodeId(
   if (own === undefined) return given ?? before ?? newNodeId();
   if (given === undefined || given === own) return own;
   const next = 'to join as another machine, run "wins leave" first';
-  throw new InstallError(
-    'refused',
-    `cannot use CATTLE_ID: ${file} has another id, by which the server knows this node; ${next}`,
-  );
+  const message = `cannot use CATTLE_ID: ${file} has another id, by which the server knows this node; ${next}`;
+  throw new InstallError('refused', message);
 }
 
 export async function readIfThere(file: string): Promise<string | undefined> {

@@ -24,10 +24,7 @@ const NAMES = [
 type Joined = Readonly<Partial<Record<(typeof NAMES)[number], string>>>;
 
 /** @throws TrustedFileError */
-export async function rememberJoined(
-  { appliedFolder }: InstallPlaces,
-  wish: EnvironmentWish,
-): Promise<void> {
+export async function rememberJoined({ appliedFolder }: InstallPlaces, wish: EnvironmentWish) {
   // JSON omits undefined values.
   const values: Record<keyof Joined, string | undefined> = {
     CATTLE_SERVER: wish.server,

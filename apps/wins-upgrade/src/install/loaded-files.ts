@@ -13,10 +13,7 @@ const OTHER = '0'.repeat(64);
  * Returns the digests, by path, of config and program as the daemon reports them; undefined without a daemon, or for
  * one that does not report them, such as a Go release.
  */
-export async function loadedFiles({
-  upgrade,
-  dialOf,
-}: Pick<NodeParts, 'upgrade' | 'dialOf'>): Promise<ReadonlyMap<string, string> | undefined> {
+export async function loadedFiles({ upgrade, dialOf }: Pick<NodeParts, 'upgrade' | 'dialOf'>) {
   const { service, pipeOf } = upgrade;
   const status = await service.query();
   if (status?.state !== 'running') return undefined;

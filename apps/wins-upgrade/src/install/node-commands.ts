@@ -196,9 +196,7 @@ const SERVER_MS = 900_000;
 const JOB_SERVER_MS = 150_000;
 const MAX_TOKEN_BYTES = 16 * 1024;
 
-function localPlaces(): InstallPlaces {
-  return wishFromEnvironment({ ...process.env, ...LOCAL }).places;
-}
+const localPlaces = (): InstallPlaces => wishFromEnvironment({ ...process.env, ...LOCAL }).places;
 
 function nodeOf({ wait, debug }: NodeOptions, places: InstallPlaces): Promise<NodeParts> {
   const log = (line: string): void => {

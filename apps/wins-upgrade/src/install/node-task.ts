@@ -185,11 +185,7 @@ async function stopDaemon({ host }: InstallContext, steps: readonly Step[]) {
   }
 }
 
-export function adoptNode(
-  node: NodeParts,
-  wish: InstallWish,
-  task: NodeTask,
-): Promise<NodeOutcome> {
+export function adoptNode(node: NodeParts, wish: InstallWish, task: NodeTask) {
   return withNode(node, task, async (context) => {
     const plan = planAdopt(await readFacts(context, wish), wish);
     if (plan.kind !== 'adopt') return withoutSteps(plan);

@@ -226,13 +226,8 @@ export function readBytesIfThere(file: string): Promise<Buffer | undefined> {
   return readBytes(file, { maxBytes: MAX_BYTES }).catch(unlessNotFound);
 }
 
-function journalHeader(steps: readonly Step[], isProved: boolean): string {
-  return readableJson(
-    HEADER_SCHEMA,
-    { format: 1, isProved, steps },
-    'write down what is to be done',
-  );
-}
+const journalHeader = (steps: readonly Step[], isProved: boolean): string =>
+  readableJson(HEADER_SCHEMA, { format: 1, isProved, steps }, 'write down what is to be done');
 
 function manifestText(manifest: Manifest): string {
   return readableJson(MANIFEST_SCHEMA, manifest, 'write the manifest', 2);
@@ -279,6 +274,4 @@ function untrusted(place: string, distrust: Distrust): InstallError {
   return refused(distrusted('trust', place, distrust));
 }
 
-function refused(cause: TrustedFileError): InstallError {
-  return new InstallError('refused', cause.message, { cause });
-}
+const refused = (cause: TrustedFileError) => new InstallError('refused', cause.message, { cause });

@@ -20,9 +20,7 @@ export const MANIFEST_SCHEMA: z.ZodType<Manifest> = z.strictObject({
 });
 
 /** Starting a service is an action, not an item of the manifest. */
-function isRecorded({ kind }: Item): boolean {
-  return kind !== 'running';
-}
+const isRecorded = ({ kind }: Item): boolean => kind !== 'running';
 
 /** Once installed, the program of a service is an ordinary file. */
 function asFile(step: Step): Step {

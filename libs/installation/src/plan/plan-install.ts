@@ -79,9 +79,7 @@ function inOrder(wanted: WantedItems, facts: NodeFacts, service: string): readon
   ];
 }
 
-function rank({ item }: Step): number {
-  return ['service', 'variable', 'program'].indexOf(item.kind);
-}
+const rank = ({ item }: Step): number => ['service', 'variable', 'program'].indexOf(item.kind);
 
 /** Whether the daemon has read a file that differs from the one on disk, now or after these steps. */
 function hasReadOther(facts: NodeFacts, steps: readonly Step[]): boolean {

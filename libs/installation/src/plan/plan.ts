@@ -43,9 +43,7 @@ export interface KeptItem {
   readonly reason: string;
 }
 
-export function refuse(reason: string): Refusal {
-  return { kind: 'refusal', reason };
-}
+export const refuse = (reason: string): Refusal => ({ kind: 'refusal', reason });
 
 /** Numbered lines without secrets. */
 export function describePlan(

@@ -13,14 +13,11 @@ export function validNodeId(text: string | undefined): string | undefined {
   return id !== undefined && NODE_ID.test(id) ? id : undefined;
 }
 
-export function refuseInstall(facts: NodeFacts, wish: InstallWish): Refusal | undefined {
-  return (
-    refuseService(facts, wish) ??
-    refusePlaces(facts, wish) ??
-    refuseProgram(facts, wish) ??
-    refuseConnection(facts, wish)
-  );
-}
+export const refuseInstall = (facts: NodeFacts, wish: InstallWish): Refusal | undefined =>
+  refuseService(facts, wish) ??
+  refusePlaces(facts, wish) ??
+  refuseProgram(facts, wish) ??
+  refuseConnection(facts, wish);
 
 function refuseService(facts: NodeFacts, { service: name }: InstallWish): Refusal | undefined {
   if (facts.isServiceBeingRemoved) {

@@ -18,13 +18,11 @@ export interface InstallContext {
   readonly onStep?: ((step: Step) => void) | undefined;
 }
 
-export function act<T>(
+export const act = <T>(
   { around }: InstallContext,
   effect: string,
   task: () => Promise<T>,
-): Promise<T> {
-  return around === undefined ? task() : around(effect, task);
-}
+): Promise<T> => (around === undefined ? task() : around(effect, task));
 
 export function readItem(host: NodeHost, item: Item): Promise<StateOf | undefined> {
   return roomOf(host, item).read(item);

@@ -14,10 +14,7 @@ const AFTER_END_MS = 5_000;
  * @returns The steps whose items another program has changed since, and which stay.
  * @throws InstallError `notUndone`; the journal stays, and the call may be repeated.
  */
-export async function undoSteps(
-  context: InstallContext,
-  record: JournalRecord,
-): Promise<readonly Step[]> {
+export async function undoSteps(context: InstallContext, record: JournalRecord) {
   const files = new InstallFiles(context);
   const steps = begunSteps(record);
   // The action of the last line may have been partly carried out.
@@ -70,10 +67,7 @@ function notUndone(tried: string, cause: unknown): InstallError {
 }
 
 /** Waits until a stopped daemon serves again; resolves with its problem, if any. */
-export async function daemonAgain(
-  { host, signal }: InstallContext,
-  undone: readonly Step[],
-): Promise<string | undefined> {
+export async function daemonAgain({ host, signal }: InstallContext, undone: readonly Step[]) {
   if (!undone.some(({ item, to }) => item.kind === 'running' && to === undefined)) return undefined;
   try {
     await host.answers(signal?.aborted === true ? AbortSignal.timeout(AFTER_END_MS) : signal);

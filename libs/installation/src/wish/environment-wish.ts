@@ -104,15 +104,13 @@ export function wishFromEnvironment(
 }
 
 /** @throws InstallError `usage`. */
-export function readServer(variables: Variables): ServerWish {
-  return {
-    server: variables.url('CATTLE_SERVER'),
-    token: variables.secret('CATTLE_TOKEN'),
-    caChecksum: variables.sha256('CATTLE_CA_CHECKSUM'),
-    isStrictTls: variables.flag('STRICT_VERIFY'),
-    proxies: readProxies(variables),
-  };
-}
+export const readServer = (variables: Variables): ServerWish => ({
+  server: variables.url('CATTLE_SERVER'),
+  token: variables.secret('CATTLE_TOKEN'),
+  caChecksum: variables.sha256('CATTLE_CA_CHECKSUM'),
+  isStrictTls: variables.flag('STRICT_VERIFY'),
+  proxies: readProxies(variables),
+});
 
 function readProxies(variables: Variables): ProxyWish {
   const found = PROXY_VARIABLES.flatMap((name): (readonly [string, Secret | null])[] => {

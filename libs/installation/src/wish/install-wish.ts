@@ -63,17 +63,15 @@ export function installWish(wish: EnvironmentWish, fetched: FetchedParts): Insta
   return { ...fetched, ...wishOf(wish), config: configOf(wish, fetched) };
 }
 
-export function wishOf({
+export const wishOf = ({
   places,
   isDelayedStart,
   proxies,
-}: Pick<EnvironmentWish, 'places' | 'isDelayedStart' | 'proxies'>): InstallWish {
-  return {
-    ...{ places, service: SERVICE_NAME },
-    ...(isDelayedStart !== undefined && { startType: isDelayedStart ? 'delayed' : 'automatic' }),
-    ...(Object.keys(proxies).length > 0 && { environment: proxies }),
-  };
-}
+}: Pick<EnvironmentWish, 'places' | 'isDelayedStart' | 'proxies'>): InstallWish => ({
+  ...{ places, service: SERVICE_NAME },
+  ...(isDelayedStart !== undefined && { startType: isDelayedStart ? 'delayed' : 'automatic' }),
+  ...(Object.keys(proxies).length > 0 && { environment: proxies }),
+});
 
 function configOf(wish: EnvironmentWish, { authorities }: FetchedParts): ConfigChanges {
   const { places, mode, isStrictTls, csiProxy } = wish;
@@ -95,10 +93,7 @@ function configOf(wish: EnvironmentWish, { authorities }: FetchedParts): ConfigC
 }
 
 /** Without any authority the whole section is removed. */
-export function tlsConfig(
-  places: InstallPlaces,
-  authorities: string | null | undefined,
-): ConfigChanges {
+export function tlsConfig(places: InstallPlaces, authorities: string | null | undefined) {
   if (authorities === undefined) return {};
   return authorities === null
     ? { 'tls-config': null }

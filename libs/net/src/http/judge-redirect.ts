@@ -31,9 +31,7 @@ export interface RedirectFacts {
  * Judges a redirect: none (undefined), followed or refused. Refuses, whatever the rule says, an address that is not
  * HTTP, has a user, or contains a secret.
  */
-export function judgeRedirect(
-  facts: RedirectFacts,
-): { readonly to: URL } | { readonly found: string; readonly wanted: string } | undefined {
+export function judgeRedirect(facts: RedirectFacts) {
   const { from, status, location, count, maxRedirects, rule, secrets } = facts;
   if (!REDIRECTS.has(status) || location === undefined) return undefined;
   if (count >= maxRedirects)

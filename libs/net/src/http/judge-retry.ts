@@ -29,9 +29,7 @@ export function judgeRetry(facts: RetryFacts): number | undefined {
 /** HTTP statuses after which a retry may succeed. 499, and 520 and above, come from proxies in front of the server. */
 const TRANSIENT = new Set([408, 429, 499, 500, 502, 503, 504, 520, 521, 522, 523, 524]);
 
-export function isTransientStatus(status: number): boolean {
-  return TRANSIENT.has(status);
-}
+export const isTransientStatus = (status: number): boolean => TRANSIENT.has(status);
 
 const MAX_MS = 300_000;
 

@@ -88,11 +88,7 @@ export async function openConnection(
 }
 
 /** @throws NetError `invalidRequest`. */
-export function proxyTo(
-  url: URL,
-  environment: CompleteSettings['environment'],
-  what: string,
-): URL | undefined {
+export function proxyTo(url: URL, environment: CompleteSettings['environment'], what: string) {
   try {
     const proxy = proxyOf(url, environment);
     return proxy === undefined ? undefined : new URL(proxy);
@@ -101,9 +97,7 @@ export function proxyTo(
   }
 }
 
-export function bareHost({ hostname }: URL): string {
-  return hostname.replace(/^\[|\]$/g, '');
-}
+export const bareHost = ({ hostname }: URL): string => hostname.replace(/^\[|\]$/g, '');
 
 export function portOf({ port, protocol }: URL): number {
   if (port !== '') return Number(port);
@@ -111,9 +105,7 @@ export function portOf({ port, protocol }: URL): number {
 }
 
 /** `rancher.example:443`. */
-export function hostAndPort(url: URL): string {
-  return `${url.hostname}:${portOf(url)}`;
-}
+export const hostAndPort = (url: URL): string => `${url.hostname}:${portOf(url)}`;
 
 export interface TunnelWanted {
   readonly target: string;

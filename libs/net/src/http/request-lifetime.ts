@@ -81,6 +81,4 @@ export class RequestLifetime {
   }
 }
 
-function after(ms: number, act: () => void): NodeJS.Timeout | undefined {
-  return ms === Infinity ? undefined : setTimeout(act, ms);
-}
+const after = (ms: number, act: () => void) => (ms === Infinity ? undefined : setTimeout(act, ms));

@@ -54,15 +54,10 @@ function covers(entry: string, host: string, port: string, address?: IpNetwork):
     : host === domain || host.endsWith(`.${domain}`);
 }
 
-function networkOfEntry(text: string): IpNetwork | undefined {
-  return parseNetwork(text.replace(/^\[(.*)\]$/, '$1'));
-}
+const networkOfEntry = (text: string) => parseNetwork(text.replace(/^\[(.*)\]$/, '$1'));
 
-function isLoopback(address: IpNetwork | undefined): boolean {
-  return (
-    address !== undefined &&
-    LOOPBACK.some((network) => network !== undefined && overlap(network, address))
-  );
-}
+const isLoopback = (address: IpNetwork | undefined): boolean =>
+  address !== undefined &&
+  LOOPBACK.some((network) => network !== undefined && overlap(network, address));
 
 const LOOPBACK = [parseNetwork('127.0.0.0/8'), parseNetwork('::1')];

@@ -114,10 +114,8 @@ async function resolvePart(
   const addresses = addressesOf(name);
   if (addresses !== undefined) return addressOf(name, addresses, others);
   if (HOST.test(name)) return name;
-  throw new RancherError(
-    'invalidRequest',
-    `cannot use the address ${quoteText(name)}: there is no adapter of this name; wanted an IP address, a host name, an adapter, or one of ${[...CLOUD_WORDS.keys()].join(', ')}`,
-  );
+  const message = `cannot use the address ${quoteText(name)}: there is no adapter of this name; wanted an IP address, a host name, an adapter, or one of ${[...CLOUD_WORDS.keys()].join(', ')}`;
+  throw new RancherError('invalidRequest', message);
 }
 
 /** Windows ignores the case of the name. */
@@ -143,9 +141,7 @@ function addressOf(name: string, addresses: readonly string[], others: readonly 
 
 const LINK_LOCAL = /^169\.254\.|^fe[89ab][0-9a-f]:/i;
 
-function isIpv6(address: string): boolean {
-  return address.includes(':');
-}
+const isIpv6 = (address: string): boolean => address.includes(':');
 
 async function askCloud(
   name: string,

@@ -96,10 +96,8 @@ export async function establishTrust(
     return await asking.bySystemOrProof(token, strictTls);
   });
   if (!strictTls || trust.certificates.length > 0) return trust;
-  throw new RancherError(
-    'strictWithoutCa',
-    `cannot ${what}: /cacerts has no certificates, which strict TLS needs. Set the CA of Rancher, or turn strict TLS off`,
-  );
+  const message = `cannot ${what}: /cacerts has no certificates, which strict TLS needs. Set the CA of Rancher, or turn strict TLS off`;
+  throw new RancherError('strictWithoutCa', message);
 }
 
 class Asking {
@@ -243,9 +241,7 @@ function checksumOf(text: string | undefined): string | undefined {
   throw new RancherError('invalidRequest', message);
 }
 
-function sha256(bytes: Uint8Array): string {
-  return hash('sha256', bytes, 'hex');
-}
+const sha256 = (bytes: Uint8Array): string => hash('sha256', bytes, 'hex');
 
 /** @throws RancherError `invalidRequest`; the message omits the token. */
 export function checkToken(token: string): void {

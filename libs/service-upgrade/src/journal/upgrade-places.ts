@@ -115,9 +115,7 @@ export function temporaryPath({ target, folder }: UpgradePlaces): string {
   return path.join(folder, `${randomBytes(8).toString('hex')}.tmp${path.extname(target)}`);
 }
 
-export function upgraderIn(folder: string): string {
-  return path.join(folder, 'upgrader');
-}
+export const upgraderIn = (folder: string): string => path.join(folder, 'upgrader');
 
 export function helperPath({ target, folder }: UpgradePlaces): string {
   const name = `${HELPER_PREFIX}${randomBytes(6).toString('hex')}`;

@@ -67,9 +67,7 @@ export async function recordResult(
   });
 }
 
-function dated(result: UpgradeResult) {
-  return { format: 1, at: new Date().toISOString(), ...result };
-}
+const dated = (result: UpgradeResult) => ({ format: 1, at: new Date().toISOString(), ...result });
 
 /** Reads the result file; undefined when it is missing or not one of ours. */
 export async function latestResult(places: UpgradePlaces): Promise<UpgradeResult | undefined> {

@@ -149,8 +149,5 @@ export function describePlan(plan: UpgradePlan): string {
 }
 
 /** Quotes the names, because a daemon reports them and any process may pose as one. */
-function namesLine(what: string, names: readonly string[]): readonly string[] {
-  return names.length === 0
-    ? []
-    : [`${what}: ${names.map((name) => escapeText(name)).join(', ')}\n`];
-}
+const namesLine = (what: string, names: readonly string[]): readonly string[] =>
+  names.length === 0 ? [] : [`${what}: ${names.map((name) => escapeText(name)).join(', ')}\n`];

@@ -85,6 +85,4 @@ async function read(file: string) {
   }
 }
 
-function digestOf(bytes: Uint8Array): string {
-  return hash('sha256', bytes, 'hex');
-}
+const digestOf = (bytes: Uint8Array): string => hash('sha256', bytes, 'hex');

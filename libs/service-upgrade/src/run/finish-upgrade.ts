@@ -14,11 +14,7 @@ import type { UpgradeRun } from './upgrade-steps.js';
 /** Reason for undoing an upgrade that found no fault but whose helper was killed or whose node lost power. */
 export const INTERRUPTED = 'the upgrade was interrupted before the health check of the new daemon';
 
-export async function finishUpgrade(
-  run: UpgradeRun,
-  outcome: UpgradeOutcome,
-  reason: string,
-): Promise<UpgradeResult> {
+export async function finishUpgrade(run: UpgradeRun, outcome: UpgradeOutcome, reason: string) {
   const { context, places, journal, record, configWarnings } = run;
   const { id, from, to, oldCommand, newCommand, askedBy, attempt } = record;
   const result: UpgradeResult = {

@@ -60,13 +60,9 @@ export async function passHealthGate(gate: HealthGate): Promise<void> {
 
 function unhealthy({ pipe, wanted }: HealthGate, found: string): UpgradeError {
   const wish = `release ${wanted.version ?? 'unknown'} with SHA-1 ${wanted.sha1}, serving`;
-  return new UpgradeError(
-    'unhealthy',
-    `the daemon on pipe ${pipe} failed its health check: ${found}; wanted ${wish}`,
-  );
+  const message = `the daemon on pipe ${pipe} failed its health check: ${found}; wanted ${wish}`;
+  return new UpgradeError('unhealthy', message);
 }
 
 /** Quotes text of another daemon: short, and without terminal control characters. */
-function shown(text: string): string {
-  return JSON.stringify(text.slice(0, 100));
-}
+const shown = (text: string): string => JSON.stringify(text.slice(0, 100));

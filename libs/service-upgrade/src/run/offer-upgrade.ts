@@ -109,8 +109,6 @@ async function requireOtherFile(program: string, target: string): Promise<void> 
   const [offered, installed] = await Promise.all(looks).catch(() => []);
   if (offered === undefined || offered.dev !== installed?.dev || offered.ino !== installed.ino)
     return;
-  throw new UpgradeError(
-    'refused',
-    `cannot upgrade to ${program}: it is the program of the service itself`,
-  );
+  const message = `cannot upgrade to ${program}: it is the program of the service itself`;
+  throw new UpgradeError('refused', message);
 }

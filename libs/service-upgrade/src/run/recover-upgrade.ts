@@ -164,17 +164,11 @@ async function recoverAsDaemon(
   return done(await commit(run));
 }
 
-function done(result: UpgradeResult): RecoveredUpgrade {
-  return { ...result, restart: false };
-}
+const done = (result: UpgradeResult): RecoveredUpgrade => ({ ...result, restart: false });
 
-function reasonOf(record: UpgradeRecord): string {
-  return record.reason ?? INTERRUPTED;
-}
+const reasonOf = (record: UpgradeRecord): string => record.reason ?? INTERRUPTED;
 
-function isTrial({ phase }: UpgradeRecord): boolean {
-  return phase === 'trial' || phase === 'committing';
-}
+const isTrial = ({ phase }: UpgradeRecord): boolean => phase === 'trial' || phase === 'committing';
 
 function proceed(run: UpgradeRun, step: UpgradeStep): Promise<void> {
   return takeStep(run, { step, phase: run.record.phase });

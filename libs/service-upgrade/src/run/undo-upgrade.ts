@@ -70,9 +70,7 @@ export async function nameOldProgram(run: UpgradeRun): Promise<void> {
   await takeStep(run, { step: 'reclaim', phase: run.record.phase });
 }
 
-function goBack(run: UpgradeRun, step: UpgradeStep): Promise<void> {
-  return takeStep(run, { step, phase: 'undoing' });
-}
+const goBack = (run: UpgradeRun, step: UpgradeStep) => takeStep(run, { step, phase: 'undoing' });
 
 /** Resolves as {@link restartService}; does nothing while the old daemon runs. */
 async function restartOldDaemon(run: UpgradeRun, { sha256, sha1 }: ProgramIdentity) {

@@ -93,12 +93,7 @@ function decisionOf(value: Readonly<Record<string, unknown>>): UpgradeDecision {
   };
 }
 
-function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null
-    ? (value as Readonly<Record<string, unknown>>)
-    : {};
-}
+const fieldsOf = (value: unknown): Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
 
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : 'unknown';
-}
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : 'unknown');

@@ -49,10 +49,7 @@ export interface ExecutionResult {
  * Runs an instruction in its own folder until it has ended and closed its outputs. A failed start is a result.
  * @throws the reason of the signal; the rejection of `onAct`, before anything was done.
  */
-export async function execute(
-  context: PassContext,
-  execution: Execution,
-): Promise<ExecutionResult> {
+export async function execute(context: PassContext, execution: Execution) {
   const { pass, options, signal } = context;
   const { command, index, periodic, attempt } = execution;
   const about = {

@@ -8,10 +8,7 @@ export type InstructionsResult = Pick<PassResult, 'succeeded' | 'failure' | 'out
 /**
  * Runs the one-time instructions in order, until the first failure, whose output is saved too. @throws as `execute`.
  */
-export async function runInstructions(
-  context: PassContext,
-  attempt: number,
-): Promise<InstructionsResult> {
+export async function runInstructions(context: PassContext, attempt: number) {
   const { plan, source } = context.pass;
   let { outputs } = context.pass;
   for (const [index, command] of plan.instructions.entries()) {

@@ -28,12 +28,7 @@ export class Warnings {
   }
 
   /** Warns when the function fails, and clears the warning after a success. */
-  async attempt(
-    source: string,
-    topic: string,
-    message: string,
-    act: () => Promise<void>,
-  ): Promise<void> {
+  async attempt(source: string, topic: string, message: string, act: () => Promise<void>) {
     try {
       await act();
       this.tell(source, topic, undefined);

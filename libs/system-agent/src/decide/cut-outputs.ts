@@ -65,9 +65,7 @@ function readable<T>(
   return cut;
 }
 
-function base64Bytes(output: Buffer | null | undefined): number {
-  return 4 * Math.ceil((output?.length ?? 0) / 3);
-}
+const base64Bytes = (output: Buffer | null | undefined) => 4 * Math.ceil((output?.length ?? 0) / 3);
 
 function cutOne(output: Buffer | null, keepBytes: number): Buffer | null {
   if (!output || output.length <= keepBytes + MARKER_BYTES) return output;
@@ -84,11 +82,7 @@ export const MAX_SECRET_BYTES = 1024 * 1024;
  * Cuts outputs so that the changed Secret stays within the size limit. Each output keeps its beginning, with a marker.
  * Returns fitting changes unchanged, and otherwise the smallest possible ones.
  */
-export function fitSecret(
-  data: SecretData,
-  changes: SecretData,
-  maxBytes = MAX_SECRET_BYTES,
-): SecretData {
+export function fitSecret(data: SecretData, changes: SecretData, maxBytes = MAX_SECRET_BYTES) {
   let fitted = changes;
   for (let keepBytes = 512 * 1024; sizeOf({ ...data, ...fitted }) > maxBytes; keepBytes /= 2) {
     if (keepBytes < 1) return fitted;

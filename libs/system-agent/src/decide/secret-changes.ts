@@ -35,12 +35,10 @@ export function secretChanges(pass: EndedPass, data: SecretData): SecretData {
   return Object.fromEntries(changes);
 }
 
-export function announcement(revision: number): SecretData {
-  return {
-    [KEY.planState]: Buffer.from('in-progress'),
-    [KEY.planRevision]: Buffer.from(String(revision)),
-  };
-}
+export const announcement = (revision: number): SecretData => ({
+  [KEY.planState]: Buffer.from('in-progress'),
+  [KEY.planRevision]: Buffer.from(String(revision)),
+});
 
 const PACKED = new Set<string>([KEY.appliedOutput, KEY.failedOutput, KEY.periodicOutput]);
 

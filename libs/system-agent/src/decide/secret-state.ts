@@ -108,10 +108,8 @@ function unpacked<T>(data: SecretData, key: string, parse: (text: string) => T):
     return parse(gunzipText(data[key] ?? Buffer.alloc(0)));
   } catch {
     // The cause may quote an output.
-    throw new AgentError(
-      'invalidState',
-      `cannot read ${key} of the Secret: found bytes of another form; wanted JSON in gzip. Remove the key`,
-    );
+    const message = `cannot read ${key} of the Secret: found bytes of another form; wanted JSON in gzip. Remove the key`;
+    throw new AgentError('invalidState', message);
   }
 }
 
@@ -126,9 +124,7 @@ function probesOf(raw: Buffer | undefined, unreadable: string[]): SecretState['p
 }
 
 /** Rejects negative counts, because a failed plan would then look like an untried one. */
-function countOf(text: string): number | undefined {
-  return /^\+?\d{1,15}$/.test(text) ? Number(text) : undefined;
-}
+const countOf = (text: string) => (/^\+?\d{1,15}$/.test(text) ? Number(text) : undefined);
 
 /** With fractions, as in Go's durations. */
 function periodOf(text: string): number | undefined {

@@ -42,9 +42,7 @@ const MAX_NAME = 256;
 const MAX_STDERR = 4096;
 
 /** `{"name":"<base64>"}`; null for no output. */
-export function outputsJson(saved: Outputs): string {
-  return goMap(saved, base64Json);
-}
+export const outputsJson = (saved: Outputs): string => goMap(saved, base64Json);
 
 /** @throws Error, which may quote the text, when it is of another form. */
 export function parseOutputs(text: string): Outputs {

@@ -72,10 +72,7 @@ export async function* checkedBytes(
 }
 
 /** @throws as {@link checkedBytes}. */
-export async function readDocument(
-  bytes: AsyncIterable<Uint8Array>,
-  expected: Expected,
-): Promise<Buffer> {
+export async function readDocument(bytes: AsyncIterable<Uint8Array>, expected: Expected) {
   const parts: Uint8Array[] = [];
   for await (const chunk of checkedBytes(bytes, expected)) parts.push(Buffer.from(chunk));
   return Buffer.concat(parts);

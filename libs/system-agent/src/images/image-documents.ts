@@ -127,11 +127,7 @@ export interface FoundImage {
 type Layers = readonly { readonly mediaType?: string | undefined }[];
 
 /** @throws AgentError `imageFailed` when the config describes other layers. */
-export function foundImage(
-  config: ImageConfig,
-  layers: Layers,
-  open: FoundImage['layers'],
-): FoundImage {
+export function foundImage(config: ImageConfig, layers: Layers, open: FoundImage['layers']) {
   const { diffIds } = config;
   if (diffIds.length === layers.length)
     return { diffIds, baseLayers: baseLayersOf(config, layers), layers: open };

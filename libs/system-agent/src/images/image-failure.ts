@@ -3,12 +3,7 @@ import type { z } from 'zod';
 import { AgentError } from '../agent-error.js';
 
 /** Returns the error for an unavailable image. `what` is the operation, with untrusted text already quoted. */
-export function imageFailed(
-  what: string,
-  found: string,
-  wanted: string,
-  cause?: unknown,
-): AgentError {
+export function imageFailed(what: string, found: string, wanted: string, cause?: unknown) {
   return new AgentError('imageFailed', `cannot ${what}: found ${found}; wanted ${wanted}`, {
     cause,
   });

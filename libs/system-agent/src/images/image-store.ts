@@ -57,11 +57,7 @@ export function imageStore(given: ImageStoreOptions): ImageStore {
 }
 
 /** Unpacks the image from the first archive that has it; false when there is none, or it is requested by digest. */
-export async function inArchive(
-  wanted: StoreParts & Wanted,
-  signal: AbortSignal,
-  use: Use,
-): Promise<boolean> {
+export async function inArchive(wanted: StoreParts & Wanted, signal: AbortSignal, use: Use) {
   if (wanted.reference.digest !== undefined) return false;
   const { limits, trust, onWarning } = wanted;
   for (const place of await archiveFiles(wanted.imagesDirectory)) {

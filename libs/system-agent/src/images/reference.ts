@@ -22,11 +22,8 @@ const DIGEST = /^sha256:[0-9a-f]{64}$/;
 export function parseReference(text: string): Reference {
   const reference = text.length > MAX_LENGTH ? undefined : read(text);
   if (reference !== undefined) return reference;
-  throw imageFailed(
-    'find an image',
-    quoteText(text),
-    'a reference such as docker.io/rancher/image:v1',
-  );
+  const wanted = 'a reference such as docker.io/rancher/image:v1';
+  throw imageFailed('find an image', quoteText(text), wanted);
 }
 
 export function isRepository(text: string): boolean {

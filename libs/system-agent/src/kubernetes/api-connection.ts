@@ -235,9 +235,6 @@ function readStatus(body: unknown): { message?: string; causes: unknown } {
   return { ...(typeof message === 'string' && { message }), causes: details?.causes };
 }
 
-function isTooLong(causes: unknown): boolean {
-  return (
-    Array.isArray(causes) &&
-    causes.some((cause: { reason?: unknown } | null) => cause?.reason === 'FieldValueTooLong')
-  );
-}
+const isTooLong = (causes: unknown): boolean =>
+  Array.isArray(causes) &&
+  causes.some((cause: { reason?: unknown } | null) => cause?.reason === 'FieldValueTooLong');

@@ -16,10 +16,7 @@ export async function readJson(parts: AsyncIterable<Buffer>): Promise<unknown> {
  * Reads a body with one JSON value per line, at most 4 MiB each. Ignores an incomplete last line.
  * @throws AgentError `refused`: a longer line, or invalid JSON.
  */
-export async function* readJsonLines(
-  parts: AsyncIterable<Buffer>,
-  onBytes: () => void,
-): AsyncGenerator<unknown, void, undefined> {
+export async function* readJsonLines(parts: AsyncIterable<Buffer>, onBytes: () => void) {
   const line = new BoundedBytes();
   for await (const chunk of parts) {
     onBytes();

@@ -106,8 +106,6 @@ export function secretStore(
   };
 }
 
-function unless(code: AgentErrorCode): (error: unknown) => undefined {
-  return (error) => {
-    if (!(error instanceof AgentError) || error.code !== code) throw error;
-  };
-}
+const unless = (code: AgentErrorCode) => (error: unknown) => {
+  if (!(error instanceof AgentError) || error.code !== code) throw error;
+};

@@ -217,9 +217,7 @@ export class SecretWatch {
   }
 }
 
-function collection({ namespace }: SecretName): string {
-  return `/api/v1/namespaces/${namespace}/secrets`;
-}
+const collection = ({ namespace }: SecretName): string => `/api/v1/namespaces/${namespace}/secrets`;
 
 /** True for the bookmark after the initial events; changes follow it. */
 function endsInitialEvents({ annotations }: Readonly<Record<string, unknown>>): boolean {
@@ -232,6 +230,4 @@ function versionOf({ resourceVersion }: Readonly<Record<string, unknown>>): stri
 }
 
 // A call, so that the compiler does not take it for constant across an await.
-function isAborted(signal: AbortSignal): boolean {
-  return signal.aborted;
-}
+const isAborted = (signal: AbortSignal): boolean => signal.aborted;

@@ -78,40 +78,32 @@ const ignored: GoType<undefined> = { read: () => undefined, json: () => undefine
  * @param otherwise - Default; if above 0, also for 0 and negative numbers, because a negative period would always be
  * due.
  */
-function integer(otherwise = 0): GoType<number> {
-  return {
-    read(value, at) {
-      const found = value ?? otherwise;
-      if (!Number.isSafeInteger(found)) throw refused(value, at, 'an integer');
-      return otherwise > 0 && Number(found) <= 0 ? otherwise : Number(found);
-    },
-    json: (value) => (value === undefined || value === otherwise ? undefined : String(value)),
-  };
-}
+const integer = (otherwise = 0): GoType<number> => ({
+  read(value, at) {
+    const found = value ?? otherwise;
+    if (!Number.isSafeInteger(found)) throw refused(value, at, 'an integer');
+    return otherwise > 0 && Number(found) <= 0 ? otherwise : Number(found);
+  },
+  json: (value) => (value === undefined || value === otherwise ? undefined : String(value)),
+});
 
-function list<T>(of: GoType<T>): GoType<readonly T[]> {
-  return {
-    read(value, at) {
-      if (!Array.isArray(value ?? [])) throw refused(value, at, 'a list');
-      return ((value ?? []) as unknown[]).map((each, index) => at.member(of, each, index));
-    },
-    json: (values = []) =>
-      values.length === 0 ? undefined : `[${values.map((each) => of.json(each) ?? '""').join()}]`,
-  };
-}
+const list = <T>(of: GoType<T>): GoType<readonly T[]> => ({
+  read(value, at) {
+    if (!Array.isArray(value ?? [])) throw refused(value, at, 'a list');
+    return ((value ?? []) as unknown[]).map((each, index) => at.member(of, each, index));
+  },
+  json: (values = []) =>
+    values.length === 0 ? undefined : `[${values.map((each) => of.json(each) ?? '""').join()}]`,
+});
 
-function map<T>(of: GoType<T>): GoType<Readonly<Record<string, T>>> {
-  return {
-    read: (value, at) =>
-      Object.fromEntries(
-        membersOf(value, at).map(([name, each]) => [name, at.member(of, each, name)]),
-      ),
-    json: (members = {}) =>
-      Object.keys(members).length === 0
-        ? undefined
-        : goMap(members, (each) => of.json(each) ?? '{}'),
-  };
-}
+const map = <T>(of: GoType<T>): GoType<Readonly<Record<string, T>>> => ({
+  read: (value, at) =>
+    Object.fromEntries(
+      membersOf(value, at).map(([name, each]) => [name, at.member(of, each, name)]),
+    ),
+  json: (members = {}) =>
+    Object.keys(members).length === 0 ? undefined : goMap(members, (each) => of.json(each) ?? '{}'),
+});
 
 type Keys = Readonly<Record<string, GoType<unknown>>>;
 type Value<T> = T extends GoType<infer V> ? V : never;

@@ -23,11 +23,7 @@ export class Prober {
   readonly #tls = new ProbeTls();
 
   /** True for a status from 200 to 299, after redirects on the same host, without a proxy. Never rejects. */
-  async ask(
-    url: URL,
-    httpGet: HttpGet,
-    signal: AbortSignal,
-  ): Promise<{ readonly isWell: boolean; readonly fault: Error | undefined }> {
+  async ask(url: URL, httpGet: HttpGet, signal: AbortSignal) {
     const { trust, faults } = await this.#tls.trustFor(httpGet);
     const asked = { url, trust, redirects: onSameHost, maxRedirects: MAX_REDIRECTS };
     // Any failure counts as unhealthy, including a truncated answer.

@@ -62,9 +62,7 @@ export class KnownSecret {
   }
 }
 
-function isSame(a: Secret, b: Secret): boolean {
-  return a.uid === b.uid && a.resourceVersion === b.resourceVersion;
-}
+const isSame = (a: Secret, b: Secret) => a.uid === b.uid && a.resourceVersion === b.resourceVersion;
 
 /** Versions are opaque, but numeric ones increase. */
 function isOlder(secret: Secret, known: Secret): boolean {

@@ -175,9 +175,7 @@ export class LocalPlan {
   }
 }
 
-function pick({ periodic, probes }: PassResult): Pick<PassResult, 'periodic' | 'probes'> {
-  return { periodic, probes };
-}
+const pick = ({ periodic, probes }: PassResult) => ({ periodic, probes });
 
 /** Without times, which differ at each check. */
 function gist(state: SourceState): string {

@@ -71,10 +71,6 @@ export function fittingOutputs(outputs: Outputs, names: readonly string[]): Outp
   return fits(named) ? named : {};
 }
 
-function pack(json: string): string {
-  return `"${gzipText(json).toString('base64')}"`;
-}
+const pack = (json: string): string => `"${gzipText(json).toString('base64')}"`;
 
-function unpack(base64: string): string {
-  return gunzipText(Buffer.from(base64, 'base64'));
-}
+const unpack = (base64: string): string => gunzipText(Buffer.from(base64, 'base64'));

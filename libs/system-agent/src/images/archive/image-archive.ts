@@ -8,7 +8,6 @@ import {
   exactly,
   foundImage,
   imageOfManifest,
-  type FoundImage,
   type Wanted,
   findManifest,
   parseConfig,
@@ -132,13 +131,8 @@ function plain(name: string): string {
   return parts.join('/');
 }
 
-function missing(name: string) {
-  return imageFailed(
-    'read an archive of images',
-    `no ${JSON.stringify(name)}`,
-    'what its manifest names',
-  );
-}
+const missing = (name: string) =>
+  imageFailed('read an archive of images', `no ${JSON.stringify(name)}`, 'what its manifest names');
 
 const DOCKER = 'manifest.json';
 const OCI = 'index.json';
@@ -149,10 +143,7 @@ const NAMES = ['io.containerd.image.name', 'org.opencontainers.image.ref.name'];
  * Finds an image in an archive of `docker save` or an OCI layout; undefined when it has no image of this name.
  * @throws AgentError `imageFailed`; an Error when the file is not an archive.
  */
-export async function findInArchive(
-  archive: ImageArchive,
-  wanted: Wanted,
-): Promise<FoundImage | undefined> {
+export async function findInArchive(archive: ImageArchive, wanted: Wanted) {
   const documents = await archive.documents([DOCKER, OCI]);
   const docker = documents.get(DOCKER);
   const oci = documents.get(OCI);
@@ -188,9 +179,7 @@ async function findInLayout(archive: ImageArchive, text: Buffer, wanted: Wanted)
   return await imageOfManifest(manifest, limits, { blob, layers });
 }
 
-function blobName(digest: string): string {
-  return `blobs/${digest.replace(':', '/')}`;
-}
+const blobName = (digest: string): string => `blobs/${digest.replace(':', '/')}`;
 
 function isSame(name: string | undefined, reference: Reference): boolean {
   if (name === undefined) return false;

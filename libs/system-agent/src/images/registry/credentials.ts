@@ -38,10 +38,7 @@ export type DockerConfig = z.infer<typeof dockerConfig>;
 /**
  * Reads the `auths` of Docker's config.json, if any. Credential helpers are not run. @throws AgentError `imageFailed`.
  */
-export async function readDockerConfig(
-  path: string,
-  trust: Pick<FileTrust, 'distrustOfFile'>,
-): Promise<DockerConfig> {
+export async function readDockerConfig(path: string, trust: Pick<FileTrust, 'distrustOfFile'>) {
   const content = await readTrusted(path, trust);
   if (content === undefined) return {};
   return parseJson(dockerConfig, content, [path, 'that of docker login']);

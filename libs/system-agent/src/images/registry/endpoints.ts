@@ -23,10 +23,7 @@ const DOCKER_HUB = 'index.docker.io';
  * are rewritten only for mirrors.
  * @throws AgentError `imageFailed` for an invalid endpoint or rewrite.
  */
-export async function endpointsOf(
-  { registry, repository }: Reference,
-  { mirrors }: Registries,
-): Promise<Endpoint[]> {
+export async function endpointsOf({ registry, repository }: Reference, { mirrors }: Registries) {
   const host = registry === 'docker.io' ? DOCKER_HUB : registry;
   const own = { base: baseOf(host), repository };
   const mirror = entryOf(mirrors, namesOfRegistry(registry));

@@ -127,10 +127,7 @@ function joinTwice({ contents }: Document): void {
 }
 
 /** Undefined when there is no file. @throws AgentError `imageFailed`. */
-export async function readTrusted(
-  name: string,
-  trust: Pick<FileTrust, 'distrustOfFile'>,
-): Promise<string | undefined> {
+export async function readTrusted(name: string, trust: Pick<FileTrust, 'distrustOfFile'>) {
   try {
     return await readText(name, { trust, followLinks: true, maxBytes: MAX_BYTES });
   } catch (error) {

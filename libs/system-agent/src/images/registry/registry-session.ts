@@ -115,10 +115,8 @@ export class RegistrySession {
     const of = repository === '' ? '' : ` of ${repository}`;
     const what = `get ${path}${of} from ${base.origin}`;
     const login = this.#shown === undefined ? '' : `; used ${this.#shown}`;
-    return new AgentError(
-      code ?? 'imageFailed',
-      `cannot ${what}: found status ${status}; wanted 200${login}`,
-    );
+    const message = `cannot ${what}: found status ${status}; wanted 200${login}`;
+    return new AgentError(code ?? 'imageFailed', message);
   }
 }
 

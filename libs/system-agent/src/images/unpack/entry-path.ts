@@ -34,9 +34,7 @@ export function entryFault(name: string, os: FileSystemOs): string | undefined {
   return parts.some((part) => DEVICE.test(part)) ? 'the name of a device' : undefined;
 }
 
-function partsOf(name: string): string[] {
-  return name.split('/').filter((part) => part !== '' && part !== '.');
-}
+const partsOf = (name: string) => name.split('/').filter((part) => part !== '' && part !== '.');
 
 export class Subtree {
   readonly #parts: readonly string[];

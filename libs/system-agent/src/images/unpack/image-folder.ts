@@ -39,11 +39,7 @@ export class ImageFolder {
     if (folder !== this.#root) await chmod(folder, (mode & ALLOWED_BITS) | 0o700);
   }
 
-  async makeFile(
-    parts: readonly string[],
-    mode: number,
-    bytes: AsyncIterable<Uint8Array>,
-  ): Promise<void> {
+  async makeFile(parts: readonly string[], mode: number, bytes: AsyncIterable<Uint8Array>) {
     const place = await this.#emptyPlace(parts);
     // Exclusive, so that it is a new file.
     const file = await open(place, 'wx', mode & ALLOWED_BITS);
