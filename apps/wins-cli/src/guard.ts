@@ -8,8 +8,7 @@ import {
   type Answer,
 } from '@wins/base';
 import { CommandError } from './command-error.js';
-import { outputError } from './output-error.js';
-import { OutputFailure } from './output-failure.js';
+import { outputError, OutputFailure } from './output-error.js';
 
 export interface Verbosity {
   readonly debug: boolean;

@@ -1,5 +1,5 @@
 /** Client commands that call the daemon and run programs of the host: all of `wins cli` except `proxy`. */
-import { showInfo as info } from './commands/app-info.js';
+import { showInfo as info } from './commands/host-calls.js';
 import { deliver as deliverFile } from './commands/deliver.js';
 import { explain as explainVerdict } from './commands/explain.js';
 import * as host from './commands/host-calls.js';

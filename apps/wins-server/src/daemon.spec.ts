@@ -7,8 +7,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { startDaemon } from './daemon.js';
-import { LogLevel } from './kernel/log/log-level.js';
-import { createLoggerTo } from './kernel/log/logger.js';
+import { createLoggerTo, LogLevel } from './kernel/log/logger.js';
 import { posix } from './posix.js';
 
 describe('a daemon whose firewall hangs', () => {

@@ -1,15 +1,15 @@
+import { ensurePipeFolder } from './kept-directory.js';
+import { adminPipeOf, COMMIT, VERSION } from '@wins/base';
 import {
   applicationServiceDefinition,
   type ApplicationServiceServer,
 } from '@wins/wins-api/contract';
-import { adminPipeOf, COMMIT, VERSION } from '@wins/base';
-import { noteAdministrators } from './kernel/admin/note-administrators.js';
 import { FEATURES } from './features/features.js';
-import { ensurePipeFolder } from './kernel/ensure-pipe-folder.js';
+import { noteAdministrators } from './kernel/admin-pipe.js';
 import { createKernel, type KernelParts } from './kernel/create-kernel.js';
 import type { Feature, Kernel } from './kernel/feature.js';
-import { watchProcess } from './kernel/watch-process.js';
 import { Health } from './kernel/rpc/health.js';
+import { watchProcess } from './kernel/watch-process.js';
 
 /** Time for pending answers once all processes have ended. */
 const DRAIN_MS = 2000;

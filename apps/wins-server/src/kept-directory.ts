@@ -1,3 +1,5 @@
+import { type FileTrust } from '@wins/trusted-files';
+import { existsSync } from 'node:fs';
 import { resolvePipePath } from '@wins/pipe-transport';
 import path from 'node:path';
 
@@ -26,4 +28,34 @@ export function keptDirectory(
   return address === `/run/rancher-wins/${name}`
     ? paths.join('/var/lib/rancher-wins', what, folder)
     : `${address}.${what}`;
+}
+
+/** Returns the audit folder of a config's daemon: `audit.directory`, else the one of `keptDirectory`. */
+export function auditDirectoryOf(
+  { listen, audit }: { readonly listen: string; readonly audit: { readonly directory?: string } },
+  platform?: NodeJS.Platform,
+  environment?: NodeJS.ProcessEnv,
+): string {
+  return keptDirectory({ what: 'audit', listen, parent: audit.directory }, platform, environment);
+}
+
+/** Folder of the process records for the time after a crash; for a socket, beside it. */
+export function stateDirectoryOf(
+  listen: string,
+  platform: NodeJS.Platform = process.platform,
+  environment: NodeJS.ProcessEnv = process.env,
+): string {
+  const { address, name } = resolvePipePath(listen, { platform, env: environment });
+  if (platform !== 'win32') return `${address}.state`;
+  const programData = environment['ProgramData'] ?? 'C:\\ProgramData';
+  // Pipe names may contain characters that are invalid in file names.
+  const folder = name.replace(/[^A-Za-z0-9_-]/g, (char) => `%${char.codePointAt(0)?.toString(16)}`);
+  return path.win32.join(programData, 'rancher', 'wins', 'state', folder);
+}
+
+/** For this user only, because a config is accepted before its folders exist. @throws TrustedFileError. */
+export function ensurePipeFolder(pipe: string, trust: FileTrust): void {
+  if (process.platform === 'win32') return;
+  const folder = path.dirname(resolvePipePath(pipe).address);
+  if (!existsSync(folder)) trust.ensurePrivateFolder(folder);
 }

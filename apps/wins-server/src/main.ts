@@ -3,17 +3,17 @@ import { guard, later } from './guard.js';
 
 export const runApp = guard(() => import('./commands/app-run.js'), 'runApp');
 export const checkConfig = guard(() => import('./commands/config-check.js'), 'checkConfig');
-export const printSchema = guard(() => import('./commands/config-schema.js'), 'printSchema');
+export const printSchema = guard(() => import('./commands/config-check.js'), 'printSchema');
 const explain = () => import('./commands/config-explain.js');
 export const explainConfig = guard(explain, 'explainConfig');
 /** For shell completion. */
 export const listConfigKeys = later(explain, 'listConfigKeys');
-export const reloadConfig = guard(() => import('./commands/config-reload.js'), 'reloadConfig');
+export const reloadConfig = guard(() => import('./commands/config-check.js'), 'reloadConfig');
 export const checkRegistry = guard(() => import('./commands/registry-check.js'), 'checkRegistry');
 export const showEvents = guard(() => import('./commands/events-show.js'), 'showEvents');
 export const showMetrics = guard(() => import('./commands/metrics.js'), 'showMetrics');
 export const showLogs = guard(() => import('./commands/logs.js'), 'showLogs');
-export const showStatus = guard(() => import('./commands/status.js'), 'showStatus');
+export const showStatus = guard(() => import('./commands/doctor.js'), 'showStatus');
 export const runDoctor = guard(() => import('./commands/doctor.js'), 'runDoctor');
 
 const audit = () => import('./commands/audit.js');
@@ -23,11 +23,11 @@ export const verifyAudit = guard(audit, 'verifyAudit');
 const bundle = () => import('./commands/support-bundle.js');
 export const makeSupportBundle = guard(bundle, 'makeSupportBundle');
 
-const plans = () => import('./commands/plan/show.js');
+const plans = () => import('./commands/plan.js');
 export const showPlanStatus = guard(plans, 'showPlanStatus');
 export const showPlans = guard(plans, 'showPlans');
 export const showPlanHistory = guard(plans, 'showPlanHistory');
-export const applyPlan = guard(() => import('./commands/plan/apply.js'), 'applyPlan');
+export const applyPlan = guard(() => import('./commands/plan.js'), 'applyPlan');
 
 const csiProxy = () => import('./commands/csi-proxy.js');
 export const showCsiProxy = guard(csiProxy, 'showCsiProxy');
@@ -39,7 +39,7 @@ export const planNetwork = guard(network, 'planNetwork');
 export const applyNetwork = guard(network, 'applyNetwork');
 export const tearDownNetwork = guard(network, 'tearDownNetwork');
 
-const debug = () => import('./commands/debug/show.js');
+const debug = () => import('./commands/debug.js');
 export const showStacks = guard(debug, 'showStacks');
 export const showReport = guard(debug, 'showReport');
 export const showHandles = guard(debug, 'showHandles');
@@ -48,12 +48,12 @@ export const showRuns = guard(debug, 'showRuns');
 export const showStreams = guard(debug, 'showStreams');
 export const changeLogLevel = guard(debug, 'changeLogLevel');
 
-const debugFiles = () => import('./commands/debug/write-files.js');
+const debugFiles = () => import('./commands/debug.js');
 export const writeHeap = guard(debugFiles, 'writeHeap');
 export const writeCpu = guard(debugFiles, 'writeCpu');
 export const writeTrace = guard(debugFiles, 'writeTrace');
 
-const stackDump = () => import('./commands/debug/stack-dump.js');
+const stackDump = () => import('./commands/stack-dump.js');
 export const requestStackDump = guard(stackDump, 'requestStackDump');
 
 /** These functions are for `wins uninstall`, which is another application. */
@@ -73,7 +73,7 @@ export const removeNetwork = later(
 );
 
 /** For `wins up`. */
-export const refuseDrops = later(() => import('./configuration/refuse-drops.js'), 'refuseDrops');
+export const refuseDrops = later(() => import('./configuration/served-note.js'), 'refuseDrops');
 
 /** For `wins cli`, which does not read configs. */
 const deliveries = () => import('./configuration/judge-delivery.js');

@@ -1,4 +1,4 @@
-import type { ProcessHost } from '@wins/base';
+import { quoteText, type PipeServerCheck, type ProcessHost } from '@wins/base';
 import {
   canTellLinuxClients,
   freeMemoryTrimmer,
@@ -6,11 +6,13 @@ import {
   LinuxError,
   posixProcessHost as processHostOf,
 } from '@wins/linux-host';
+import { connectPipe } from '@wins/pipe-transport';
 import { ProcessError } from '@wins/process-manager';
-import { posixFileTrust } from '@wins/trusted-files';
+import { posixFileTrust, type FileTrust } from '@wins/trusted-files';
+import { lstat } from 'node:fs/promises';
+import path from 'node:path';
 import type { Logger } from './kernel/log/logger.js';
 import type { DaemonSystem, OperatingSystem } from './operating-system.js';
-import { ownSocketCheck } from './own-socket-check.js';
 
 /** Linux, and partly macOS, where only processes are supported. */
 export const posix: OperatingSystem = {
@@ -39,4 +41,24 @@ function linuxParts(logger: Pick<Logger, 'warn'>): Pick<DaemonSystem, 'identify'
     logger.warn({ problem: error.message }, 'cannot identify clients: all of them share one quota');
     return {};
   }
+}
+
+/** Connects to a socket only if its server must be this user or root: one of them owns the socket, and nobody else can replace it. */
+export function ownSocketCheck(trust: FileTrust): PipeServerCheck {
+  return {
+    open: async ({ address }, signal) => {
+      const { uid } = await lstat(address);
+      if (uid !== 0 && uid !== process.geteuid?.())
+        throw untrusted(`user ${uid} owns its socket; wanted root or this user`);
+      const distrust = trust.distrustOfFolder(path.dirname(address));
+      if (distrust !== undefined)
+        throw untrusted(`others can replace it: ${quoteText(distrust.path)}: ${distrust.found}`);
+      return connectPipe(address, { signal });
+    },
+  };
+}
+
+function untrusted(found: string): Error {
+  const error = new Error(`its server is not trusted: ${found}`);
+  return Object.assign(error, { code: 'ERR_UNTRUSTED_PIPE_SERVER' });
 }

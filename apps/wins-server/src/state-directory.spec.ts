@@ -1,4 +1,4 @@
-import { stateDirectoryOf } from './state-directory.js';
+import { stateDirectoryOf } from './kept-directory.js';
 
 it('is beside the socket', () => {
   expect(stateDirectoryOf('/run/x/wins', 'linux')).toBe('/run/x/wins.state');

@@ -1,14 +1,98 @@
-import type { HostClient, NetworkSelector, WinsClient } from '@wins/wins-api';
-import { EXIT, quoteText, UsageError, type CommandHandler, type Answer } from '@wins/base';
+import {
+  COMMIT,
+  EXIT,
+  quoteText,
+  UsageError,
+  VERSION,
+  type Answer,
+  type CommandHandler,
+} from '@wins/base';
+import { hashFile } from '@wins/trusted-files';
+import type {
+  ApplicationInfo,
+  HnsNetwork,
+  HnsSubnet,
+  HostClient,
+  HostVersion,
+  NetworkAdapter,
+  NetworkSelector,
+  WinsClient,
+} from '@wins/wins-api';
 import { isIP } from 'node:net';
 import { withDaemon, type DaemonOptions } from '../daemon/connect-daemon.js';
-import {
-  ADAPTER,
-  HNS_NETWORK,
-  HOST_VERSION,
-  originalJson,
-  type OriginalNames,
-} from './original-json.js';
+
+/** Field names of the Go client, in the order of the field numbers, which is the order of its output. */
+export type OriginalNames<Value> = Readonly<Record<keyof Value, string>>;
+
+export const BUILD: OriginalNames<ApplicationInfo> = {
+  checksum: 'Checksum',
+  version: 'Version',
+  commit: 'Commit',
+};
+
+export const HOST_VERSION: OriginalNames<HostVersion> = {
+  currentMajorVersionNumber: 'CurrentMajorVersionNumber',
+  currentMinorVersionNumber: 'CurrentMinorVersionNumber',
+  currentBuildNumber: 'CurrentBuildNumber',
+  ubr: 'UBR',
+  releaseId: 'ReleaseId',
+  buildLabEx: 'BuildLabEx',
+  currentBuild: 'CurrentBuild',
+};
+
+export const ADAPTER: OriginalNames<NetworkAdapter> = {
+  interfaceIndex: 'InterfaceIndex',
+  gatewayAddress: 'GatewayAddress',
+  subnetCidr: 'SubnetCIDR',
+  hostName: 'HostName',
+  addressCidr: 'AddressCIDR',
+};
+
+export const HNS_NETWORK: OriginalNames<HnsNetwork> = {
+  id: 'ID',
+  type: 'Type',
+  subnets: 'Subnets',
+  managementIp: 'ManagementIP',
+};
+
+const SUBNET: OriginalNames<HnsSubnet> = {
+  addressCidr: 'AddressCIDR',
+  gatewayAddress: 'GatewayAddress',
+};
+
+/** Returns the JSON of the Go client, which scripts of its commands parse; all others print camelCase. Empty fields are omitted. */
+export function originalJson<Value extends object>(
+  names: OriginalNames<Value>,
+  value: Value,
+): object {
+  const fields = Object.entries<string>(names)
+    .map(([key, name]) => [name, value[key as keyof Value]] as const)
+    .filter(([, field]) => (field as string | readonly object[]).length > 0)
+    .map(([name, field]) => [
+      name,
+      Array.isArray(field) ? field.map((subnet) => originalJson(SUBNET, subnet)) : field,
+    ]);
+  return Object.fromEntries(fields) as object;
+}
+
+export async function showInfo(options: DaemonOptions): Promise<Answer> {
+  const server = await withDaemon(options, (client) => client.info());
+  const program = process.argv[1] ?? process.execPath;
+  const { sha1 } = await hashFile(program, ['sha1'], { followLinks: true });
+  const client = { checksum: sha1, version: VERSION, commit: COMMIT };
+  const rows = Object.entries({ client, server }).map(([side, info]) => [
+    side,
+    info.version,
+    info.commit,
+    info.checksum,
+  ]);
+  return {
+    value: { Client: originalJson(BUILD, client), Server: originalJson(BUILD, server) },
+    isAsOriginal: true,
+    table: { headings: ['SIDE', 'VERSION', 'COMMIT', 'CHECKSUM'], rows },
+    names: [client.version, server.version],
+  };
+}
 
 export interface ChoiceOptions extends DaemonOptions {
   readonly name?: string | undefined;

@@ -12,7 +12,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { CommandError } from '../command-error.js';
 import { withDaemon, type DaemonOptions } from '../daemon/connect-daemon.js';
 import { exitStatusOf, whyStopped } from '../exit-status-of.js';
-import { writeAll } from '../write-all.js';
+import { writeAll } from '../output-error.js';
 import { wasThere } from './held-run.js';
 
 /** Time to wait for the next daemon after one has answered; an upgrade takes less. */

@@ -1,9 +1,10 @@
+import { EXIT, type Answer, type CommandSurroundings, type Show } from '@wins/base';
 import type { EnforcedLimits, ListedRun } from '@wins/wins-api';
-import { EXIT, type Answer, type CommandSurroundings } from '@wins/base';
+import { setTimeout as delay } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
 import { withDaemon, type DaemonOptions } from '../daemon/connect-daemon.js';
-import { formatBytes } from './format-bytes.js';
+import { listenForInterruptions } from '../interruptions.js';
 import { listDetached } from './lasting-runs.js';
-import { watchAnswer } from './watch-answer.js';
 
 export interface ListOptions extends DaemonOptions {
   readonly watch: boolean;
@@ -65,4 +66,41 @@ function limitsText(limits: EnforcedLimits | undefined): string {
     ...(pids === undefined ? [] : [`${pids} pids`]),
   ];
   return `${each.join(', ')} by ${means}`;
+}
+
+const UNITS = ['KiB', 'MiB', 'GiB', 'TiB'];
+
+/** Writes a number of bytes for people, in powers of 1,024: `1.5 KiB`. */
+export function formatBytes(bytes: number): string {
+  let [value, unit] = [bytes, 'B'];
+  for (const larger of UNITS) {
+    if (value < 1024) break;
+    [value, unit] = [value / 1024, larger];
+  }
+  return unit === 'B' ? `${value} B` : `${value.toFixed(1)} ${unit}`;
+}
+
+const EVERY_MS = 1000;
+
+/** Prints an answer, and again after each change, until interruption. It polls, because earlier daemons do not report changes. */
+export async function watchAnswer(
+  ask: (signal: AbortSignal) => Promise<Answer>,
+  show: Show,
+): Promise<void> {
+  const interrupted = new AbortController();
+  const { signal } = interrupted;
+  using _interruptions = listenForInterruptions(() => interrupted.abort());
+  let shown: unknown;
+  try {
+    for (;;) {
+      const answer = await ask(signal);
+      if (!isDeepStrictEqual(answer.value, shown)) {
+        shown = answer.value;
+        if (!(await show({ ...answer, isRenewed: true }))) return;
+      }
+      await delay(EVERY_MS, undefined, { signal });
+    }
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
 }

@@ -12,13 +12,10 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { withDaemon, type DaemonOptions } from '../daemon/connect-daemon.js';
 import { exitStatusOf, whyStopped } from '../exit-status-of.js';
-import { parseExposes } from '../options/expose-list.js';
+import { parseExposes, splitListValue } from '../options/list-value.js';
 import { leaveAtOnce, listenForInterruptions } from '../interruptions.js';
-import { splitListValue } from '../options/list-value.js';
 import { holdRun, holdThroughDaemons, type HeldRun } from './held-run.js';
-import { OutputFailure } from '../output-failure.js';
-import { outputError } from '../output-error.js';
-import { writeAll } from '../write-all.js';
+import { outputError, OutputFailure, writeAll } from '../output-error.js';
 import { followFiles, readFiles, readMounts } from '../delivery/mounted-files.js';
 import { digestProgram } from '../delivery/program-digests.js';
 

@@ -1,11 +1,8 @@
-import { type RunStats, WinsClientError } from '@wins/wins-api';
 import { EXIT, type Answer, type CommandSurroundings } from '@wins/base';
+import { WinsClientError, type RunFigures, type RunStats } from '@wins/wins-api';
 import { setTimeout as delay } from 'node:timers/promises';
 import { withDaemonOfAdministrators, type DaemonOptions } from '../daemon/connect-daemon.js';
-import { cpuPercentOf, runKey } from './run-cpu.js';
-import { formatBytes } from './format-bytes.js';
-import { limitFigures } from './process-ls.js';
-import { watchAnswer } from './watch-answer.js';
+import { formatBytes, limitFigures, watchAnswer } from './process-ls.js';
 
 export interface StatsOptions extends DaemonOptions {
   /** Run to measure. Absent: all runs that are visible to this client. */
@@ -110,4 +107,20 @@ function answerOf(before: RunStats, latest: RunStats, bars: boolean): Answer {
     table: { headings: bars ? HEADINGS.toSpliced(2, 0, 'CPU', 'MEM') : HEADINGS, rows },
     names: runs.map(({ name }) => name),
   };
+}
+
+/** Returns a key that distinguishes a run from a later run of the same name. */
+export function runKey({ name, startedAtMs }: Pick<RunFigures, 'name' | 'startedAtMs'>): string {
+  return `${name} ${startedAtMs}`;
+}
+
+/** Percent of one processor between two measurements, with one decimal; above 100 on several. Null when it cannot be measured. */
+export function cpuPercentOf(
+  earlier: Pick<RunFigures, 'usage'> | undefined,
+  latest: Pick<RunFigures, 'usage'>,
+  tookMs: number,
+): number | null {
+  if (earlier?.usage === undefined || latest.usage === undefined || tookMs <= 0) return null;
+  const usedMs = latest.usage.cpuMs - earlier.usage.cpuMs;
+  return Math.round((1000 * usedMs) / tookMs) / 10;
 }

@@ -6,7 +6,7 @@ import { ClientLog, type LogFormat } from '../client-log.js';
 import { CommandError } from '../command-error.js';
 import { listenForInterruptions } from '../interruptions.js';
 import { splitListValue } from '../options/list-value.js';
-import { pipeFailure } from '../daemon/pipe-failure.js';
+import { pipeFailure } from '../daemon/trusted-pipe.js';
 import { CONNECT_TIMEOUT_MS } from '../daemon/connect-daemon.js';
 import { showProgress } from '../progress.js';
 import { handshakeTimeout } from '../tunnel/handshake-failure.js';

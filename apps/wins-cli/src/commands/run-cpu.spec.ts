@@ -1,5 +1,5 @@
-import { cpuPercentOf, runKey } from './run-cpu.js';
-import { formatBytes } from './format-bytes.js';
+import { cpuPercentOf, runKey } from './process-stats.js';
+import { formatBytes } from './process-ls.js';
 
 const used = (cpuMs: number) => ({ usage: { cpuMs, memoryBytes: 0, processes: 1 } });
 

@@ -1,20 +1,19 @@
+import { adminPipeOf, EXIT, formatDuration } from '@wins/base';
 import { PipeError, resolvePipePath } from '@wins/pipe-transport';
 import {
   createWinsClient,
   routeGrpcLog,
   WinsClientError,
+  type CallEvent,
   type WinsClient,
   type WinsClientOptions,
 } from '@wins/wins-api';
-import { adminPipeOf, EXIT, formatDuration } from '@wins/base';
-import { clientName } from './client-label.js';
 import { setTimeout as delay } from 'node:timers/promises';
 import { ClientLog, type ClientLogOptions } from '../client-log.js';
 import { CommandError } from '../command-error.js';
 import { showProgress } from '../progress.js';
-import { ASK_DOCTOR, pipeFailure } from './pipe-failure.js';
-import { traceCalls } from './trace-calls.js';
-import { connectTrustedPipe } from './trusted-pipe.js';
+import { clientName } from './client-label.js';
+import { ASK_DOCTOR, connectTrustedPipe, pipeFailure } from './trusted-pipe.js';
 
 /** Delay before another attempt when a pipe is served but no call is accepted. */
 const AGAIN_DELAY_MS = 200;
@@ -219,4 +218,28 @@ function explain(error: unknown, asked: Asked): unknown {
 
 function silence(timeoutMs: number): string {
   return `gave no answer within ${formatDuration(timeoutMs)}`;
+}
+
+export function traceCalls(log: ClientLog, address: string): (event: CallEvent) => void {
+  return (event) => {
+    switch (event.kind) {
+      case 'connecting':
+        log.debug('connecting', { address });
+        return;
+      case 'connected':
+        log.debug('connected', { ms: event.ms });
+        return;
+      case 'called':
+        log.debug(`call ${event.method}`, { call: event.call });
+        return;
+      case 'ended': {
+        const { method, call, ms, error } = event;
+        log.debug(`${error === undefined ? 'answer to' : 'no answer to'} ${method}`, {
+          call,
+          ms,
+          error,
+        });
+      }
+    }
+  };
 }

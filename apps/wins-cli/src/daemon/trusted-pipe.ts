@@ -1,5 +1,7 @@
-import { connectPipe, type ConnectPipeOptions } from '@wins/pipe-transport';
+import { EXIT } from '@wins/base';
+import { connectPipe, type ConnectPipeOptions, type PipeError } from '@wins/pipe-transport';
 import type { Socket } from 'node:net';
+import { CommandError } from '../command-error.js';
 import { loadWindowsClient } from './load-windows-client.js';
 
 /** Connects to a pipe of the daemon. On Windows the server must be the service or privileged, as any process may claim a name first. */
@@ -10,4 +12,13 @@ export function connectTrustedPipe(
   const security =
     process.platform === 'win32' ? loadWindowsClient().windowsPipeCheck() : undefined;
   return connectPipe(pipe, { ...options, security });
+}
+
+export const ASK_DOCTOR = 'run "wins doctor" on the host to see why';
+
+export function pipeFailure(error: PipeError): CommandError {
+  const waits = error.code === 'notFound' ? '--wait-timeout waits for it; ' : '';
+  return new CommandError(`${error.message} (${waits}${ASK_DOCTOR})`, EXIT.client.failed, {
+    cause: error,
+  });
 }

@@ -1,5 +1,5 @@
 import { RunExposeProtocol } from '@wins/wins-api';
-import { parseExposes } from './expose-list.js';
+import { parseExposes } from './list-value.js';
 
 const { TCP, UDP } = RunExposeProtocol;
 

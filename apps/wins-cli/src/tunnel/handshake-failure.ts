@@ -1,5 +1,5 @@
 import { DEFAULT_PROXY_PIPE_NAME, errnoOf, formatDuration, messageOf } from '@wins/base';
-import { ASK_DOCTOR } from '../daemon/pipe-failure.js';
+import { ASK_DOCTOR } from '../daemon/trusted-pipe.js';
 
 const OTHER_PIPE = `check that it is the tunnel pipe (--proxy ${DEFAULT_PROXY_PIPE_NAME}) and not the main one, or ${ASK_DOCTOR}`;
 

@@ -9,12 +9,15 @@ import {
 } from '@wins/base';
 import { stat } from 'node:fs/promises';
 import { loadDaemonConfig } from '../configuration/load-daemon-config.js';
-import { auditDirectoryOf } from '../kernel/audit/audit-directory.js';
+import { auditDirectoryOf } from '../kept-directory.js';
 import { sinceOption } from '../kernel/audit/parse-since.js';
-import { readAuditLog } from '../kernel/audit/read-audit-log.js';
+import {
+  readAuditLog,
+  verifyAuditLog,
+  type AuditVerdict,
+} from '../kernel/audit/verify-audit-log.js';
 import type { AuditRecord } from '../kernel/audit/audit-record.js';
 import { factHead, factRow, factText } from '../kernel/log/fact-row.js';
-import { verifyAuditLog, type AuditVerdict } from '../kernel/audit/verify-audit-log.js';
 
 const WIDTHS = [24, 8, 14, 8, 12];
 const HEAD = factHead(WIDTHS, ['TIME', 'SEQ', 'KIND', 'VERDICT', 'REQUESTER']);

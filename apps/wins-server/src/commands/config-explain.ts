@@ -1,7 +1,7 @@
 import { findConfigKeys, configKeys, type ConfigKey } from '@wins/config';
 import type { ConfigVerdict, WinsClient } from '@wins/wins-api';
 import { EXIT, quoteText, UsageError, type Answer } from '@wins/base';
-import { judgeStartHere } from '../configuration/judge-start-here.js';
+import { judgeStartHere } from '../configuration/allowed-executables.js';
 import { loadDaemonConfig } from '../configuration/load-daemon-config.js';
 import {
   portVerdict,

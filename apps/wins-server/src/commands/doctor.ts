@@ -1,9 +1,9 @@
 import { escapeText, type Answer } from '@wins/base';
 import { examine } from '../doctor/examine.js';
-import { exitCodeForFindings, reportValue, textReport } from '../doctor/report.js';
-import { headlineOf } from '../doctor/status.js';
+import { exitCodeForFindings, reportValue, textReport } from '../doctor/finding.js';
+import { headlineOf, statusOf } from '../doctor/status.js';
 import { thisDoctorHost } from '../doctor/this-doctor-host.js';
-import { checkRegistries } from '../features/agent/check-registries.js';
+import { checkRegistries } from '../features/agent/check-agent.js';
 import { FEATURES } from '../features/features.js';
 
 export interface DoctorOptions {
@@ -25,5 +25,17 @@ export async function runDoctor(options: DoctorOptions): Promise<Answer> {
       rows: findings.map(({ check, level, found, advice = '' }) => [level, check, found, advice]),
     },
     names: findings.filter(({ level }) => level !== 'ok').map(({ check }) => check),
+  };
+}
+
+export async function showStatus(options: {
+  readonly config?: string | undefined;
+}): Promise<Answer> {
+  const status = await statusOf(await thisDoctorHost(options.config));
+  return {
+    exitCode: exitCodeForFindings(status),
+    value: reportValue(status),
+    text: textReport(status),
+    names: status.filter(({ level }) => level !== 'ok').map(({ check }) => check),
   };
 }

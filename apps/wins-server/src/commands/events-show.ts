@@ -5,7 +5,7 @@ import { eventsServiceDefinition, type EventRecord } from '@wins/wins-api/contra
 import { EXIT, messageOf, type CommandSurroundings } from '@wins/base';
 import { sinceOption } from '../kernel/audit/parse-since.js';
 import { DaemonCallError } from '../daemon-call-error.js';
-import { eventsDirectoryOf } from '../features/events/event-journal.js';
+import { eventsDirectoryOf } from '../features/events/feature.js';
 import { factHead, factRow } from '../kernel/log/fact-row.js';
 import { callRunningDaemon, pipeOfConfig, type RunningDaemonOptions } from './running-daemon.js';
 

@@ -4,7 +4,7 @@ import type { MethodDefinition } from '@grpc/grpc-js';
 import { createWinsClient, routeGrpcLog, WinsClientError, type WinsClient } from '@wins/wins-api';
 import { adminPipeOf, DEFAULT_PIPE_NAME, EXIT, quoteText, type PipeServerCheck } from '@wins/base';
 import { DaemonCallError } from '../daemon-call-error.js';
-import { loadStartConfig } from '../configuration/start-config.js';
+import { loadStartConfig } from '../configuration/load-daemon-config.js';
 import { thisSystem } from '../this-system.js';
 
 const ANSWER_TIMEOUT_MS = 15_000;

@@ -4,8 +4,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { startDaemon } from '../daemon.js';
-import { LogLevel } from '../kernel/log/log-level.js';
-import { createLoggerTo } from '../kernel/log/logger.js';
+import { createLoggerTo, LogLevel } from '../kernel/log/logger.js';
 import { thisSystem } from '../this-system.js';
 import { loadDaemonConfig } from './load-daemon-config.js';
 

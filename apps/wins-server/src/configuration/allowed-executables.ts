@@ -1,10 +1,17 @@
+import { escapeText, type ProcessHost } from '@wins/base';
 import {
   defaultConfigPath,
   type LastingRuns as ConfiguredRuns,
   type WinsConfig,
 } from '@wins/config';
-import type { AllowedExecutable, LastingGrant } from '@wins/process-manager';
-import { escapeText } from '@wins/base';
+import {
+  judgeStart,
+  MAX_EXECUTABLE_BYTES,
+  type AllowedExecutable,
+  type LastingGrant,
+  type StartVerdict,
+} from '@wins/process-manager';
+import { hashFile } from '@wins/trusted-files';
 import path from 'node:path';
 
 const HOUR_MS = 3_600_000;
@@ -33,4 +40,18 @@ export function howToAllow(file: string): string {
   const shown = escapeText(path.resolve(file));
   const option = file === defaultConfigPath() ? '' : ` --config ${shown}`;
   return `add it to ${KEY} of ${shown} on the host (wins srv config check${option} shows the list)`;
+}
+
+/** Judges a start on this host; hashes the file when digests are pinned and none is given. @throws TrustedFileError */
+export async function judgeStartHere(
+  question: { readonly path: string; readonly sha256?: string | undefined },
+  config: WinsConfig,
+  host: ProcessHost,
+): Promise<StartVerdict> {
+  const { path, sha256 } = question;
+  const context = { allowed: allowedBy(config), host, maxBytes: MAX_EXECUTABLE_BYTES };
+  const verdict = await judgeStart({ path, ...(sha256 !== undefined && { sha256 }) }, context);
+  if (verdict.refusal !== undefined || !verdict.isPinned || sha256 !== undefined) return verdict;
+  const found = await hashFile(path, ['sha256'], { maxBytes: MAX_EXECUTABLE_BYTES });
+  return judgeStart({ path, sha256: found.sha256 }, context);
 }

@@ -1,9 +1,7 @@
 import { runtimeDirectory, TextError } from '@wins/base';
 import type { WinsConfig } from '@wins/config';
 import type { FileTrust } from '@wins/trusted-files';
-import { auditDirectoryOf } from '../kernel/audit/audit-directory.js';
-import { keptDirectory } from '../kept-directory.js';
-import { stateDirectoryOf } from '../state-directory.js';
+import { auditDirectoryOf, keptDirectory, stateDirectoryOf } from '../kept-directory.js';
 
 export interface JudgingOptions {
   readonly platform: NodeJS.Platform;

@@ -4,7 +4,7 @@ import { TrustedFileError, type Distrust } from '@wins/trusted-files';
 import { quoteText } from '@wins/base';
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
-import { auditDirectoryOf } from '../kernel/audit/audit-directory.js';
+import { auditDirectoryOf } from '../kept-directory.js';
 import { daemonPlaces, type DaemonPlace, type JudgingOptions } from './daemon-places.js';
 import { describeDistrust } from './judge-pipes.js';
 

@@ -1,4 +1,11 @@
-import { defaultConfigPath, loadConfig, type LoadedConfig } from '@wins/config';
+import {
+  ConfigError,
+  defaultConfigPath,
+  loadConfig,
+  loadLastGood,
+  type LoadedConfig,
+} from '@wins/config';
+import path from 'node:path';
 import { thisSystem } from '../this-system.js';
 import { judgeConfig } from './judge-config.js';
 
@@ -39,4 +46,39 @@ export async function judgeForThisHost(
 
 export function configFileOf(named: string | undefined): string {
   return named ?? defaultConfigPath();
+}
+
+export interface StartConfig {
+  readonly loaded: LoadedConfig;
+  /** Why the file was refused and the previously served config is used instead; undefined when the file is used. */
+  readonly refused?: Error;
+}
+
+/** Loads the file, or the previously served config when the file is unusable, or empty after a failed copy. @throws ConfigError */
+export async function loadStartConfig(named: string | undefined): Promise<StartConfig> {
+  let file: LoadedConfig;
+  try {
+    file = await loadDaemonConfig(named);
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    const loaded = await loadKeptConfig(named).catch((other: unknown) => {
+      if (!(other instanceof ConfigError)) throw other;
+      throw new ConfigError(error.code, [...error.problems, ...other.problems], { cause: error });
+    });
+    if (loaded === undefined) throw error;
+    return { loaded, refused: error };
+  }
+  if (file.bytes?.length !== 0) return { loaded: file };
+  const kept = await loadKeptConfig(named).catch(() => undefined);
+  if (kept === undefined || kept.bytes?.length === 0) return { loaded: file };
+  return { loaded: kept, refused: new Error(`the config file ${file.path} is empty`) };
+}
+
+/** Loads the config that a daemon served last, judged like the file; undefined when there is none. @throws ConfigError. */
+export async function loadKeptConfig(named: string | undefined): Promise<LoadedConfig | undefined> {
+  const file = path.resolve(configFileOf(named));
+  const trust = (await thisSystem()).fileTrust();
+  const kept = await loadLastGood(file, { trust, platform: process.platform });
+  if (kept === undefined) return undefined;
+  return { ...(await judgeForThisHost(kept)), path: configFileOf(named) };
 }

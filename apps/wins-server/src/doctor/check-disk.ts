@@ -1,5 +1,4 @@
-import { auditDirectoryOf } from '../kernel/audit/audit-directory.js';
-import { stateDirectoryOf } from '../state-directory.js';
+import { auditDirectoryOf, stateDirectoryOf } from '../kept-directory.js';
 import type { Check } from './doctor-host.js';
 import { ok, problem, warning, type Finding } from './finding.js';
 

@@ -7,8 +7,7 @@ import { judgeConfig } from '../configuration/judge-config.js';
 import type { UpgradeResult } from '@wins/service-upgrade';
 import type { AuditFolder, DoctorHost, FileJudgement } from './doctor-host.js';
 import { examine } from './examine.js';
-import type { Finding } from './finding.js';
-import { exitCodeForFindings, reportValue, textReport } from './report.js';
+import { exitCodeForFindings, reportValue, textReport, type Finding } from './finding.js';
 import { statusOf } from './status.js';
 
 const WINS = { checksum: 'c0ffee', version: 'v1.2.3', commit: 'abc' };

@@ -12,19 +12,20 @@ import { access, constants, lstat, stat } from 'node:fs/promises';
 import { release, type } from 'node:os';
 import path from 'node:path';
 import { heavyParts } from '../load-heavy-parts.js';
-import { judgeStartHere } from '../configuration/judge-start-here.js';
+import { allowedBy, judgeStartHere } from '../configuration/allowed-executables.js';
 import { freeBytes } from '../free-bytes.js';
 import { activityOf, descriptorsOf, dial, dialAt, neighbours, recentEvents } from './host-facts.js';
 import { ruleWords } from '../kernel/audit/decision.js';
-import { auditDirectoryOf } from '../kernel/audit/audit-directory.js';
+import { auditDirectoryOf, stateDirectoryOf } from '../kept-directory.js';
 import { verifyAuditLog } from '../kernel/audit/verify-audit-log.js';
 import { askRunningDaemon, callRunningDaemon } from '../commands/running-daemon.js';
-import { allowedBy } from '../configuration/allowed-executables.js';
-import { configFileOf, loadDaemonConfig } from '../configuration/load-daemon-config.js';
+import {
+  configFileOf,
+  loadDaemonConfig,
+  loadKeptConfig,
+} from '../configuration/load-daemon-config.js';
 import { missingKeys, servedNote } from '../configuration/served-note.js';
-import { loadKeptConfig } from '../configuration/start-config.js';
 import type { OperatingSystem } from '../operating-system.js';
-import { stateDirectoryOf } from '../state-directory.js';
 import { sparingUpgrader } from '../features/upgrade/process-hosts.js';
 import { loadUpgrader } from '../features/upgrade/upgrader.js';
 import type { AuditFolder, DoctorHost, FileJudgement, PipeAccess } from './doctor-host.js';

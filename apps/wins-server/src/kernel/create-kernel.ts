@@ -1,18 +1,16 @@
 import { adminPipeOf, runtimeDirectory, TextError } from '@wins/base';
 /** Composition root of the parts that exist regardless of the config. */
-import { AdminPipe } from './admin/admin-pipe.js';
+import { AdminPipe } from './admin-pipe.js';
 import { AuditTrail } from './audit/audit-trail.js';
 import type { LoadedConfig } from '@wins/config';
 import { hashFile } from '@wins/trusted-files';
 import { routeGrpcLog } from '@wins/wins-api';
-import { auditDirectoryOf } from './audit/audit-directory.js';
+import { auditDirectoryOf, stateDirectoryOf } from '../kept-directory.js';
 import { HostCallGate } from '../features/host/host-call-gate.js';
 import { sparingUpgrader, withDaemonVariables } from '../features/upgrade/process-hosts.js';
 import { hostSystem } from '../host-system/select-host-system.js';
-import type { LogLevel } from './log/log-level.js';
-import type { Logger } from './log/logger.js';
+import type { Logger, LogLevel } from './log/logger.js';
 import type { OperatingSystem } from '../operating-system.js';
-import { stateDirectoryOf } from '../state-directory.js';
 import { ConfigInForce } from './config-in-force.js';
 import { DaemonEvents } from './daemon-events.js';
 import { FeatureSet } from './feature-set.js';
@@ -20,7 +18,7 @@ import type { Feature, Kernel, StartedConfig } from './feature.js';
 import { daemonResources } from './admission/daemon-resources.js';
 import { slowTurnLog } from './admission/slow-turn-watch.js';
 import { ServedPipe } from './served-pipe.js';
-import { collectReads } from './service-runtime/memory/memory-return.js';
+import { collectReads } from './memory.js';
 
 export interface KernelParts {
   readonly config: StartedConfig;

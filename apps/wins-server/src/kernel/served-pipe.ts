@@ -9,8 +9,7 @@ import { ClientTurns, type ClientTurnsOptions } from './admission/client-turns.j
 import { Places, type PlacesOptions } from './admission/places.js';
 import type { DaemonResources } from './admission/daemon-resources.js';
 import { tallyLog } from './admission/tally.js';
-import type { DaemonEvents } from './daemon-events.js';
-import { turnedAwayLog } from './turned-away-log.js';
+import type { DaemonEvents, DaemonPipe } from './daemon-events.js';
 
 /** Parts of a pipe that differ between daemons. */
 export interface PipeParts {
@@ -120,4 +119,24 @@ export class ServedPipe {
     this.#options.addServices?.(calls.server, this.connections);
     return calls;
   }
+}
+
+const NAMES: Readonly<Record<DaemonPipe, string>> = {
+  ...{ main: 'gRPC', admin: 'admin', tunnel: 'tunnel' },
+};
+
+/** Reports connections that were closed to free capacity to the log and as events. Disposal logs the remaining counts. */
+export function turnedAwayLog(
+  pipe: DaemonPipe,
+  logger: Logger,
+  events: DaemonEvents,
+): Pick<PlacesOptions, 'turnedAway'> & Disposable {
+  const tally = tallyLog(logger, 'warn', 'connections were turned away');
+  return {
+    turnedAway: ({ key, description: client }, why) => {
+      tally.add(`${why} ${key}`, { pipe: NAMES[pipe], why, client });
+      events.publish({ type: 'connection', pipe, phase: 'refused', rule: why });
+    },
+    [Symbol.dispose]: () => tally[Symbol.dispose](),
+  };
 }

@@ -1,7 +1,6 @@
-import { returnMemory } from './service-runtime/memory/memory-return.js';
-import { watchClock, watchStalls } from './service-runtime/event-loop/stall-watch.js';
 import { watchSlowTurns } from './admission/slow-turn-watch.js';
 import type { Kernel } from './feature.js';
+import { returnMemory } from './memory.js';
 
 export function watchProcess({
   logger,
@@ -26,4 +25,33 @@ export function watchProcess({
       for (const watch of [memory, slowTurns, clock, stalls]) watch[Symbol.dispose]();
     },
   };
+}
+
+/** Reports jumps of the wall clock, which explain inconsistent times; on Linux also those of a suspended host. */
+export function watchClock(
+  jumped: (byMs: number) => void,
+  { intervalMs = 1000, toleranceMs = 1000, timeOfDay = () => Date.now() } = {},
+): Disposable {
+  const offset = (): number => timeOfDay() - performance.now();
+  let before = offset();
+  const timer = setInterval(() => {
+    const byMs = Math.round(offset() - before);
+    if (Math.abs(byMs) >= toleranceMs) jumped(byMs);
+    before += byMs;
+  }, intervalMs).unref();
+  return { [Symbol.dispose]: () => clearInterval(timer) };
+}
+
+/** Reports a blocked event loop, which explains many client-side delays. */
+export function watchStalls(
+  stalled: (lateMs: number) => void,
+  { intervalMs = 1000, toleranceMs = 1000 } = {},
+): Disposable {
+  let due = performance.now() + intervalMs;
+  const timer = setInterval(() => {
+    const now = performance.now();
+    if (now - due >= toleranceMs) stalled(Math.round(now - due));
+    due = now + intervalMs;
+  }, intervalMs).unref();
+  return { [Symbol.dispose]: () => clearInterval(timer) };
 }

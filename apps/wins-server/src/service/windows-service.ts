@@ -1,14 +1,19 @@
-import { runAsService, windowsFileTrust, type RunningService } from '@wins/windows-host';
 import { SERVICE_NAME } from '@wins/base';
+import {
+  listenToEvent,
+  runAsService,
+  windowsFileTrust,
+  type RunningService,
+} from '@wins/windows-host';
 import { exitCodeForError } from '../exit-code-for-error.js';
-import type { LogFileOptions, LogOptions, Logger } from '../kernel/log/logger.js';
-import { listenForStackDump } from './windows-stack-dump.js';
-import { listenForShutdown, type ShutdownRequest } from './shutdown-signal.js';
+import { stackDumpEvent, writeStackDump } from '../features/diagnostics/write-stack-dump.js';
+import type { LogFileOptions, Logger, LogOptions } from '../kernel/log/logger.js';
 import {
   openServiceLog,
   type SecureFolder,
   type ServiceLog,
 } from '../kernel/log/windows-service-log.js';
+import { listenForShutdown, type ShutdownRequest } from './shutdown-signal.js';
 
 /** Environment of a daemon: a terminal, or the service control manager. */
 export interface Surroundings {
@@ -65,4 +70,27 @@ export async function runAsWindowsService(
   // The log is still open, so the daemon hangs although the service has stopped.
   log?.logger.fatal('the daemon did not start or stop in time');
   return exitCode;
+}
+
+/** Access for administrators and SYSTEM only, without inherited entries. */
+const ADMINISTRATORS_AND_SYSTEM = 'D:P(A;;GA;;;BA)(A;;GA;;;SY)';
+
+/** Writes the stacks at each signal of `Global\stackdump-PID`, as the original does. If that name is taken, the log says so. */
+export function listenForStackDump(folder: string, logger: Logger): AsyncDisposable {
+  const name = stackDumpEvent(process.pid);
+  const failed = (err: unknown): void =>
+    logger.error({ err, event: name }, 'cannot dump the stacks');
+  const signalled = async (): Promise<void> => {
+    const { Diagnostics } = await import('../features/diagnostics/diagnostics.js');
+    const file = await writeStackDump(new Diagnostics(), folder);
+    logger.info({ file }, 'the stacks are written');
+  };
+  try {
+    const sddl = ADMINISTRATORS_AND_SYSTEM;
+    const listener = listenToEvent({ name, sddl, signalled, failed });
+    return { [Symbol.asyncDispose]: () => listener.close() };
+  } catch (error) {
+    failed(error);
+    return { [Symbol.asyncDispose]: () => Promise.resolve() };
+  }
 }

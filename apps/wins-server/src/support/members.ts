@@ -7,7 +7,7 @@ import os from 'node:os';
 import { eventsOf } from '../commands/events-show.js';
 import { callRunningDaemon } from '../commands/running-daemon.js';
 import { examine } from '../doctor/examine.js';
-import { reportValue } from '../doctor/report.js';
+import { reportValue } from '../doctor/finding.js';
 import { hostSystem } from '../host-system/select-host-system.js';
 import { serviceLogFolder } from '../kernel/log/windows-service-log.js';
 import { serviceFacts } from './service-facts.js';

@@ -1,7 +1,7 @@
 import { parseConfig } from '@wins/config';
 import type { PlanStatusResponse } from '@wins/wins-api/contract';
 import { checkAgent } from './check-agent.js';
-import { sourceMessage } from './plan-messages.js';
+import { sourceMessage } from './plan-service.js';
 import type { DoctorHost, FileJudgement } from '../../doctor/doctor-host.js';
 
 const NOW = Date.parse('2026-03-01T12:00:00Z');

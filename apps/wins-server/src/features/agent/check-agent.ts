@@ -1,9 +1,10 @@
-import type { WinsConfig } from '@wins/config';
-import type { PlanStatusResponse } from '@wins/wins-api/contract';
 import { messageOf } from '@wins/base';
-import { agentSettings, isOff, type AgentSettings } from './agent-settings.js';
+import type { WinsConfig } from '@wins/config';
+import type { AskedRegistry } from '@wins/system-agent';
+import type { PlanStatusResponse } from '@wins/wins-api/contract';
 import type { Check, DoctorHost } from '../../doctor/doctor-host.js';
 import { cannotTell, ok, problem, warning, type Finding } from '../../doctor/finding.js';
+import { agentSettings, isOff, type AgentSettings } from './agent-settings.js';
 
 const NAME = 'agent';
 /** Maximum silence of a healthy server, which sends a bookmark each minute and ends a watch after ten. */
@@ -100,4 +101,44 @@ export async function judgePlans(
   const contact = `last contact with the API server ${Math.round(ageMs / 1000)} s ago`;
   const advice = 'check the network path to the API server, and see the log of the daemon';
   return [...findings, ageMs > SILENCE_MS ? warning(NAME, contact, advice) : ok(NAME, contact)];
+}
+
+const REGISTRIES = 'registries';
+
+/** Runs on request only, because these servers belong to others. */
+export const checkRegistries: Check = {
+  name: REGISTRIES,
+  needsConfig: true,
+  look: async (host, { config }) => {
+    const settings = agentSettings(config);
+    if (isOff(settings)) return [ok(REGISTRIES, `not needed: ${settings.reason}`)];
+    let check: Awaited<ReturnType<DoctorHost['checkRegistries']>>;
+    try {
+      check = await host.checkRegistries(settings);
+    } catch (error) {
+      return [
+        problem(REGISTRIES, messageOf(error), 'until then no image of a plan can be fetched'),
+      ];
+    }
+    const { registriesFile, registries, warnings } = check;
+    if (registriesFile === '') return [ok(REGISTRIES, 'there is no registries.yaml')];
+    return [
+      ...(registries.length === 0 ? [ok(REGISTRIES, `${registriesFile} lists no registry`)] : []),
+      ...warnings.map((found) => warning(REGISTRIES, found, `correct ${registriesFile}`)),
+      ...registries.map((registry) => judge(registry, registriesFile)),
+    ];
+  },
+};
+
+function judge(registry: AskedRegistry, file: string): Finding {
+  const { url, mirrorOf, proxy, trust, login, isLoginShown, failure } = registry;
+  const facts = [
+    ...(mirrorOf === '' ? [] : [`mirrors.${mirrorOf}`]),
+    ...(proxy === '' ? [] : [`proxy ${proxy}`]),
+    `trust: ${trust}`,
+    login === '' ? 'no login' : `${login}${isLoginShown ? '' : ' (not required)'}`,
+  ].join(', ');
+  if (failure === '') return ok(REGISTRIES, `${url} answers (${facts})`);
+  const advice = `check ${file}; "wins srv registry check IMAGE" checks one image`;
+  return problem(REGISTRIES, `${failure} (${facts})`, advice);
 }

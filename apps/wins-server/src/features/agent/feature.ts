@@ -15,8 +15,7 @@ import {
 } from './agent-log.js';
 import { agentSettings, type AgentSettings } from './agent-settings.js';
 import { checkAgent } from './check-agent.js';
-import { problemOf } from './plan-messages.js';
-import { createPlanService } from './plan-service.js';
+import { createPlanService, problemOf } from './plan-service.js';
 import type { RunningAgent } from './running-agent.js';
 
 type AgentView = FeatureView<AgentSettings, RunningAgent>;

@@ -1,5 +1,5 @@
 import { parsePlan, type FailedInstruction, type PlanStatus } from '@wins/system-agent';
-import { appliedMessage, contentMessage, sourceMessage } from './plan-messages.js';
+import { appliedMessage, contentMessage, sourceMessage } from './plan-service.js';
 
 const STATUS: PlanStatus = {
   source: 'remote',

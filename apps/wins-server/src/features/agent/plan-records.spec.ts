@@ -1,5 +1,5 @@
 import { AuditTrail } from '../../kernel/audit/audit-trail.js';
-import { readAuditLog } from '../../kernel/audit/read-audit-log.js';
+import { readAuditLog } from '../../kernel/audit/verify-audit-log.js';
 import { createApplier, parsePlan, posixPlanFiles } from '@wins/system-agent';
 import { FakeClock, groupRunner } from '@wins/system-agent/testing';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';

@@ -1,4 +1,4 @@
-/** Composition root of the daemon's agent. Loaded when the config turns the agent on. */
+import { onSystemDrive } from '@wins/base';
 import type { CommandRunner } from '@wins/process-manager';
 import {
   AgentError,
@@ -14,16 +14,20 @@ import {
   type AgentEvent,
   type PassResult,
   type Plan,
+  type PlanFile,
   type PlanFiles,
   type ProviderRun,
   type SystemAgent,
 } from '@wins/system-agent';
 import { systemClock } from '@wins/time';
-import type { FileTrust } from '@wins/trusted-files';
+import { readBytes, type FileTrust } from '@wins/trusted-files';
+import { lstatSync } from 'node:fs';
+import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import type { AgentSettings } from './agent-settings.js';
-import { fileEffects, type FileEffect } from './dry-run.js';
 import { registryOptions } from './registry-options.js';
+
+/** Composition root of the daemon's agent. Loaded when the config turns the agent on. */
 
 export type FileFailure = (message: string, options: ErrorOptions) => Error;
 
@@ -108,4 +112,31 @@ export async function reachSecret(
   if (secret === undefined) return 'missing';
   await secrets.tryWriting(secret, signal);
   return 'found';
+}
+
+export type FileEffect = 'create' | 'replace' | 'keep' | 'delete' | 'none' | '';
+
+/** Predicts the effect of a plan on each of its files, in order; empty for an unpredictable effect. Changes nothing. */
+export async function fileEffects({ files }: Plan): Promise<readonly FileEffect[]> {
+  const effects: FileEffect[] = [];
+  for (const file of files)
+    effects.push(await effectOf({ ...file, path: onSystemDrive(file.path) }));
+  return effects;
+}
+
+async function effectOf(file: PlanFile): Promise<FileEffect> {
+  try {
+    const isThere = lstatSync(file.path, { throwIfNoEntry: false }) !== undefined;
+    if (file.action === 'delete') return isThere ? 'delete' : 'none';
+    if (!isThere) return 'create';
+    if (file.directory) return 'keep';
+    const content = Buffer.from(file.content ?? '', 'base64');
+    const found = await stat(file.path);
+    if (!found.isFile() || found.size !== content.length) return 'replace';
+    // The path may name another file by now, such as a pipe without a writer.
+    const now = await readBytes(file.path, { followLinks: true, maxBytes: content.length });
+    return content.equals(now) ? 'keep' : 'replace';
+  } catch {
+    return '';
+  }
 }

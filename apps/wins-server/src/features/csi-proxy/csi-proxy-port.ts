@@ -2,6 +2,8 @@ import type { TlsSettings } from '@wins/config';
 import type { Download } from '@wins/rancher-client';
 import type { Clock } from '@wins/time';
 import type { FileTrust } from '@wins/trusted-files';
+import { existsSync } from 'node:fs';
+import path from 'node:path';
 import type { Decision } from '../../kernel/audit/decision.js';
 import type { CsiProxyState } from './decide/component-state.js';
 import type { ServiceCommand } from './decide/install-record.js';
@@ -53,4 +55,18 @@ export interface KeeperOptions {
   readonly programMagic?: Uint8Array;
   /** Time after which csi-proxy, which never ends by itself, is killed. Default: 5,000 ms. */
   readonly graceMs?: number;
+}
+
+/** Why csi-proxy cannot run on this system, if so. Specs replace it before first use (docs/adr/0048-ship-no-test-doubles.md). */
+export const csiProxyHost: { lacks: string | undefined } = {
+  lacks: process.platform === 'win32' ? undefined : 'csi-proxy is for Windows nodes only',
+};
+
+/** Returns the folder in which a daemon with this config records its installation. */
+export function stateFolderOf(configFile: string): string {
+  return path.join(path.dirname(path.resolve(configFile)), 'csi-proxy');
+}
+
+export function hasRecord(stateFolder: string): boolean {
+  return existsSync(path.join(stateFolder, 'state.json'));
 }

@@ -15,7 +15,7 @@ import { FeatureSwitch } from '../../kernel/feature-switch.js';
 import type { RunningFeature } from '../../kernel/feature.js';
 import type { HeavyParts } from '../../load-heavy-parts.js';
 import { kernelOf } from '../../testing/kernel-of.js';
-import { csiProxyHost } from './csi-proxy-host.js';
+import { csiProxyHost } from './csi-proxy-port.js';
 import type { KeptCsiProxy } from './csi-proxy-service.js';
 import { csiProxyFeature, type KeptSettings } from './feature.js';
 import { removeCsiProxy } from './remove-csi-proxy.js';

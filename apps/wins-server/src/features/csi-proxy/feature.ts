@@ -8,7 +8,7 @@ import { csiProxyServiceDefinition } from '@wins/wins-api/contract';
 import type { Feature, RunningFeature } from '../../kernel/feature.js';
 import { heavyParts, type HeavyParts } from '../../load-heavy-parts.js';
 import { checkCsiProxy } from './check-csi-proxy.js';
-import { csiProxyHost, hasRecord } from './csi-proxy-host.js';
+import { csiProxyHost, hasRecord } from './csi-proxy-port.js';
 import { createCsiProxyService, type KeptCsiProxy } from './csi-proxy-service.js';
 
 const STATES = Object.keys(MOVES) as (keyof typeof MOVES)[];

@@ -1,9 +1,8 @@
 import { messageOf } from '@wins/base';
 import { isDeepStrictEqual } from 'node:util';
 import { FeatureError, isFeatureError } from '../../kernel/feature-error.js';
-import { MAX_STEPS, planSteps } from './decide/after-step.js';
+import { decide, MAX_STEPS, planSteps, type Step } from './decide/decide.js';
 import { nextState, retryDelayMs, type CsiProxyState } from './decide/component-state.js';
-import { decide, type Step } from './decide/decide.js';
 import { withReasons } from './install/failures.js';
 import { nodeLook } from './install/look-at-node.js';
 import { recordFile } from './install/record-file.js';

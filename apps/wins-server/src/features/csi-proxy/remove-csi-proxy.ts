@@ -1,6 +1,6 @@
 import type { FileTrust } from '@wins/trusted-files';
 import { thisSystem } from '../../this-system.js';
-import { csiProxyHost, hasRecord, stateFolderOf } from './csi-proxy-host.js';
+import { csiProxyHost, hasRecord, stateFolderOf } from './csi-proxy-port.js';
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { heavyParts, type HeavyParts } from '../../load-heavy-parts.js';

@@ -1,6 +1,5 @@
-import { Diagnostics, type Pieces } from './diagnostics.js';
+import { Diagnostics, requireHeapRoom, type Pieces } from './diagnostics.js';
 import { FeatureError } from '../../kernel/feature-error.js';
-import { requireHeapRoom } from './heap-snapshot.js';
 import { withoutSecrets } from './process-report.js';
 
 const SECRET = 'canary-7f3a9c';

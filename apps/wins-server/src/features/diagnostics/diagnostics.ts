@@ -1,8 +1,17 @@
+import { escapeText } from '@wins/base';
+import { once } from 'node:events';
+import type { Readable } from 'node:stream';
+import { getHeapSnapshot, getHeapStatistics } from 'node:v8';
 import { FeatureError } from '../../kernel/feature-error.js';
-import { heapSnapshot, PIECE_BYTES } from './heap-snapshot.js';
 import { processReport } from './process-report.js';
-import { cpuProfileText, recordCpuProfile, recordTrace, type RecordOptions } from './recording.js';
-import { stacksText } from './stacks-text.js';
+import {
+  cpuProfileText,
+  recordCpuProfile,
+  recordTrace,
+  type CpuProfile,
+  type CpuProfileNode,
+  type RecordOptions,
+} from './recording.js';
 
 export interface ActiveHandles {
   /** Node's name for it, such as `PipeWrap`, `Timeout` or `FSReqPromise`. */
@@ -80,4 +89,94 @@ export class Diagnostics {
 function* piecesOf(content: Buffer): Generator<Buffer, void, void> {
   for (let at = 0; at < content.length; at += PIECE_BYTES)
     yield content.subarray(at, at + PIECE_BYTES);
+}
+
+/** A snapshot blocks the event loop for about 10 s per 100 MB of small objects, as measured on one slow core. */
+const LARGEST_HEAP_BYTES = 64 * 1024 * 1024;
+/** Observed maximum of additional memory for a snapshot, as a multiple of the heap in use. */
+const HEAP_COST = 16;
+export const PIECE_BYTES = 64 * 1024;
+
+/** Checks that a snapshot does no harm. Pure. @throws FeatureError `tooLarge`. */
+export function requireHeapRoom({ usedBytes, availableBytes }: ReturnType<typeof roomNow>): void {
+  const tried = 'cannot take a heap snapshot';
+  if (usedBytes > LARGEST_HEAP_BYTES) {
+    const message = `${tried}: the heap has ${usedBytes} bytes (limit ${LARGEST_HEAP_BYTES}), so the daemon would pause for too long`;
+    throw new FeatureError('tooLarge', message);
+  }
+  if (availableBytes < usedBytes * HEAP_COST) {
+    const message = `${tried}: it needs ${usedBytes * HEAP_COST} bytes of memory, and ${availableBytes} are free`;
+    throw new FeatureError('tooLarge', message);
+  }
+}
+
+/** Yields chunks of 64 KiB. The event loop is blocked meanwhile, and the text is held in memory. @throws FeatureError `tooLarge`. */
+export async function* heapSnapshot(): AsyncGenerator<Buffer, void, void> {
+  requireHeapRoom(roomNow());
+  const snapshot: Readable = getHeapSnapshot();
+  try {
+    for (;;) {
+      const piece = (snapshot.read(PIECE_BYTES) ?? snapshot.read()) as Buffer | null;
+      if (piece !== null) yield piece;
+      else if (snapshot.readableEnded) return;
+      else await Promise.race([once(snapshot, 'readable'), once(snapshot, 'end')]);
+    }
+  } finally {
+    snapshot.destroy();
+  }
+}
+
+function roomNow() {
+  // Available since Node 20.19; the type definitions are older.
+  const { availableMemory } = process as { availableMemory?: () => number };
+  return {
+    usedBytes: getHeapStatistics().used_heap_size,
+    availableBytes: availableMemory?.() ?? Infinity,
+  };
+}
+
+const MOST_STACKS = 32;
+const MOST_FRAMES = 64;
+/** Pseudo-functions of the profiler while no function runs. */
+const NOWHERE = new Set(['(root)', '(program)', '(idle)', '(garbage collector)']);
+
+/** Returns the stacks of a profile, most frequent first, each with its share of the samples. Pure. */
+export function stacksText({ nodes, samples = [] }: CpuProfile): string {
+  const byId = new Map(nodes.map((node) => [node.id, node]));
+  const parents = new Map(
+    nodes.flatMap(({ id, children = [] }) => children.map((child) => [child, id] as const)),
+  );
+  const seen = new Map<number, number>();
+  for (const id of samples) seen.set(id, (seen.get(id) ?? 0) + 1);
+  const ranked = [...seen].sort(([, one], [, other]) => other - one);
+  const shown = ranked.slice(0, MOST_STACKS).map(([id, count]) => {
+    const share = ((count / samples.length) * 100).toFixed(1);
+    return [`${share} % of ${samples.length} looks`, ...framesFrom(id, byId, parents)].join('\n');
+  });
+  const hidden = ranked.length - shown.length;
+  return [...shown, ...(hidden > 0 ? [`and ${hidden} rarer stacks`] : [])].join('\n\n');
+}
+
+function framesFrom(
+  leaf: number,
+  nodes: ReadonlyMap<number, CpuProfileNode>,
+  parents: ReadonlyMap<number, number>,
+): string[] {
+  const frames: string[] = [];
+  for (
+    let id: number | undefined = leaf;
+    id !== undefined && frames.length < MOST_FRAMES;
+    id = parents.get(id)
+  ) {
+    const frame = nodes.get(id)?.callFrame;
+    if (frame === undefined || (NOWHERE.has(frame.functionName) && frames.length > 0)) break;
+    frames.push(`    ${frameText(frame)}`);
+  }
+  return frames;
+}
+
+function frameText({ functionName, url, lineNumber }: CpuProfileNode['callFrame']): string {
+  if (NOWHERE.has(functionName)) return functionName;
+  const name = functionName === '' ? '(anonymous)' : functionName;
+  return escapeText(url === '' ? name : `${name} (${url}:${lineNumber + 1})`);
 }

@@ -2,7 +2,7 @@ import { debugServiceDefinition } from '@wins/wins-api/contract';
 import type { Feature } from '../../kernel/feature.js';
 import { runs } from '../runs/feature.js';
 import { tunnel } from '../tunnel/feature.js';
-import { createDebugService, WHAT } from './service/debug-service.js';
+import { createDebugService, WHAT } from './debug-service.js';
 
 /** Diagnoses the daemon for administrators, on their pipe alone. */
 export const diagnostics: Feature = {

@@ -1,5 +1,5 @@
 import { Session } from 'node:inspector';
-import { startLongProfile } from './long-profile.js';
+import { startLongProfile } from './recording.js';
 
 function countUpTo(limit: number): number {
   let sum = 0;

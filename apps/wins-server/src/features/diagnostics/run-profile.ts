@@ -36,7 +36,7 @@ export async function startRunProfile(
   }
   const file = folder === undefined ? name : path.resolve(folder, name);
   try {
-    const { startLongProfile } = await import('./long-profile.js');
+    const { startLongProfile } = await import('./recording.js');
     const recording = await startLongProfile(kind);
     logger.info({ profile: kind, file }, 'a profile is recorded, and written when the daemon ends');
     return {

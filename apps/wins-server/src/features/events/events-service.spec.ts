@@ -10,7 +10,7 @@ import { privateFolder } from '../../testing/private-folder.js';
 import { serveCalls } from '../../testing/serve-calls.js';
 import { resourceTable } from '../../kernel/admission/resources.js';
 import { Shares } from '../../kernel/admission/shares.js';
-import { createEventsService } from './events-service.js';
+import { createEventsService } from './feature.js';
 
 const { read } = eventsServiceDefinition;
 

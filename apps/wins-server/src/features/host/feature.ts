@@ -1,10 +1,100 @@
+import { formatAddress, parseNetwork, type NetworkSelector } from '@wins/base';
 import {
   hnsServiceDefinition,
   hostServiceDefinition,
   networkServiceDefinition,
+  type HnsServiceServer,
+  type HostServiceServer,
+  type NetworkServiceServer,
 } from '@wins/wins-api/contract';
+import { FeatureError } from '../../kernel/feature-error.js';
 import type { Feature } from '../../kernel/feature.js';
-import { hostServices } from './host-services.js';
+import type { HostCallGate } from './host-call-gate.js';
+
+const MAX_NAME_LENGTH = 256;
+
+type ChoiceMessage = { readonly $case: 'Name' | 'Address'; readonly value: string } | undefined;
+
+export function hostServices(calls: Pick<HostCallGate, 'answer'>) {
+  const host: HostServiceServer = {
+    getVersion: (call, respond) =>
+      calls.answer(call, respond, {
+        ...{ action: 'getVersion', subject: [] },
+        plan: () => async (system) => {
+          const version = await system.version();
+          return {
+            Data: {
+              CurrentMajorVersionNumber: version.currentMajorVersionNumber,
+              CurrentMinorVersionNumber: version.currentMinorVersionNumber,
+              CurrentBuildNumber: version.currentBuildNumber,
+              ...{ UBR: version.ubr, ReleaseId: version.releaseId },
+              ...{ BuildLabEx: version.buildLabEx, CurrentBuild: version.currentBuild },
+            },
+          };
+        },
+      }),
+  };
+  const network: NetworkServiceServer = {
+    get: (call, respond) =>
+      calls.answer(call, respond, {
+        ...{ action: 'getAdapter', subject: wordsOf(call.request.Options) },
+        plan: () => {
+          const which = readChoice(call.request.Options);
+          return async (system) => {
+            const adapter = await system.adapter(which);
+            const { interfaceIndex: InterfaceIndex, gatewayAddress: GatewayAddress } = adapter;
+            const { subnetCidr: SubnetCIDR, addressCidr: AddressCIDR } = adapter;
+            const ofAdapter = { InterfaceIndex, GatewayAddress, SubnetCIDR, AddressCIDR };
+            return { Data: { ...ofAdapter, HostName: adapter.hostName } };
+          };
+        },
+      }),
+  };
+  const hns: HnsServiceServer = {
+    getNetwork: (call, respond) =>
+      calls.answer(call, respond, {
+        ...{ action: 'getHnsNetwork', subject: wordsOf(call.request.Options) },
+        plan: () => {
+          const which = readChoice(call.request.Options);
+          if (which === undefined)
+            throw invalid('cannot choose a network: the request has neither a name nor an address');
+          return async (system) => {
+            const { id: ID, type: Type, managementIp, subnets } = await system.hnsNetwork(which);
+            const Subnets = subnets.map(({ addressCidr: AddressCIDR, gatewayAddress }) => ({
+              ...{ AddressCIDR, GatewayAddress: gatewayAddress },
+            }));
+            return { Data: { ID, Type, Subnets, ManagementIP: managementIp } };
+          };
+        },
+      }),
+  };
+  return { host, network, hns };
+}
+
+function wordsOf(choice: ChoiceMessage): readonly string[] {
+  return choice === undefined ? [] : [choice.value];
+}
+
+/** Parses a name, or an address in canonical form. Go clients send an empty text for no selector. @throws FeatureError `invalidArgument` */
+function readChoice(choice: ChoiceMessage): NetworkSelector | undefined {
+  if (choice === undefined || choice.value === '') return undefined;
+  const { $case, value } = choice;
+  if ($case === 'Name') {
+    if (value.length <= MAX_NAME_LENGTH && !/\p{Cc}/u.test(value)) return { name: value };
+    throw invalid(
+      `the name has ${value.length} characters; wanted 1 to ${MAX_NAME_LENGTH} printable ones`,
+    );
+  }
+  const network = parseNetwork(value);
+  if (network === undefined)
+    throw invalid('the value is not an IP address; wanted one such as 192.0.2.2');
+  const address = formatAddress(network.bytes);
+  return { address: value.includes('/') ? `${address}/${network.prefix}` : address };
+}
+
+function invalid(message: string): FeatureError {
+  return new FeatureError('invalidArgument', message);
+}
 
 export const host: Feature = {
   ...{ name: 'host', stage: 'serves', purpose: 'describe the host' },

@@ -24,8 +24,8 @@ import { FeatureError } from '../../kernel/feature-error.js';
 import { CONTAINER } from '../../testing/client-identities.js';
 import { serveCalls } from '../../testing/serve-calls.js';
 import { HostCallGate, type HostDecision } from './host-call-gate.js';
-import { hostServices } from './host-services.js';
-import { createRouteService } from '../routes/route-service.js';
+import { hostServices } from './feature.js';
+import { createRouteService } from '../routes/feature.js';
 
 const FRAME_HEADER_BYTES = 9;
 const DATA_FRAME = 0;

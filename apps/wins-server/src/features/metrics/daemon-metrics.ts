@@ -1,5 +1,5 @@
 import { freeBytes } from '../../free-bytes.js';
-import { auditDirectoryOf } from '../../kernel/audit/audit-directory.js';
+import { auditDirectoryOf } from '../../kept-directory.js';
 import { ruleWords, type Decision } from '../../kernel/audit/decision.js';
 import { CODE, type BuildText } from './metric-table.js';
 import type { MetricRegistry, Samples } from './metric-registry.js';

@@ -2,7 +2,7 @@ import { linuxHostRoutes } from '@wins/linux-host';
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { stateDirectoryOf } from '../../state-directory.js';
+import { stateDirectoryOf } from '../../kept-directory.js';
 import { recordFileIn } from './network-settings.js';
 import { removeNetwork } from './remove-network.js';
 import * as parts from './start-network.js';

@@ -1,7 +1,7 @@
 import { loadConfig } from '@wins/config';
 import { existsSync } from 'node:fs';
 import { heavyParts, type HeavyParts } from '../../load-heavy-parts.js';
-import { stateDirectoryOf } from '../../state-directory.js';
+import { stateDirectoryOf } from '../../kept-directory.js';
 import { thisSystem } from '../../this-system.js';
 import { recordFileIn } from './network-settings.js';
 

@@ -10,8 +10,7 @@ import { heavyParts } from '../../load-heavy-parts.js';
 import { networkSettings } from '../network/network-settings.js';
 import { publishedPorts } from './judge-ports.js';
 import { checkHostPorts } from './check-ports.js';
-import { PortRelays } from './port-relays.js';
-import type { PortRelay } from './port-relay.js';
+import { PortRelays, type PortRelay } from './port-relays.js';
 
 const CHANGE_EVENT = 'hostPort';
 const BACKOFF = { initialMs: 1_000, maxMs: 60_000 };

@@ -3,8 +3,7 @@ import { createSocket, type Socket as UdpSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { Shares } from '../../kernel/admission/shares.js';
-import { PortRelays } from './port-relays.js';
-import type { RelayState } from './port-relay.js';
+import { PortRelays, type RelayState } from './port-relays.js';
 
 const FACTS = { ownAddresses: [], ownPorts: [] };
 const ROW = { what: 'connections', total: 8, reserve: 0, floor: 1, atLimit: 'refused' } as const;

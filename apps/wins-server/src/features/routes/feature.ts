@@ -1,6 +1,58 @@
-import { routeServiceDefinition } from '@wins/wins-api/contract';
+import type { HostSystem } from '@wins/base';
+import { routeServiceDefinition, type RouteServiceServer } from '@wins/wins-api/contract';
 import type { Feature } from '../../kernel/feature.js';
-import { createRouteService } from './route-service.js';
+import type { HostCallGate } from '../host/host-call-gate.js';
+import { assertGranted, ownNetworks, parseDestinations } from './judge-routes.js';
+
+/** Serves wins.RouteService for networks that the config grants at the time of a call. */
+export function createRouteService(
+  calls: Pick<HostCallGate, 'answer'>,
+  granted: () => readonly string[],
+  findOwnNetworks = ownNetworks,
+): RouteServiceServer {
+  const destinationsIn = async (
+    addresses: readonly string[],
+    host: HostSystem,
+  ): Promise<readonly string[]> => {
+    const destinations = parseDestinations(addresses);
+    assertGranted(destinations, granted(), findOwnNetworks(await host.routes()));
+    return destinations.map(({ text }) => text);
+  };
+  const changing =
+    (
+      action: 'addRoutes' | 'removeRoutes',
+    ): RouteServiceServer['add'] & RouteServiceServer['remove'] =>
+    (call, respond) => {
+      const { Addresses } = call.request;
+      calls.answer(call, respond, {
+        ...{ action, subject: Addresses, changes: true },
+        plan: async (system) => {
+          const addresses = await destinationsIn(Addresses, system);
+          return async (host) => {
+            await host[action](addresses);
+            return {};
+          };
+        },
+      });
+    };
+  return {
+    add: changing('addRoutes'),
+    remove: changing('removeRoutes'),
+    list: (call, respond) =>
+      calls.answer(call, respond, {
+        action: 'listRoutes',
+        subject: [],
+        plan: () => async (host) => ({
+          Data: (await host.routes()).map((route) => ({
+            DestinationCIDR: route.destinationCidr,
+            Gateway: route.gateway,
+            InterfaceIndex: route.interfaceIndex,
+            Metric: route.metric,
+          })),
+        }),
+      }),
+  };
+}
 
 interface RouteSettings {
   readonly granted: readonly string[];

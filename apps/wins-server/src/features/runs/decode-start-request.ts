@@ -1,6 +1,8 @@
 import { BinaryReader, WireType } from '@bufbuild/protobuf/wire';
-import { START_LIMITS } from '@wins/process-manager';
-import { ProcessStartRequest, UNKNOWN_PARTS } from '@wins/wins-api/contract';
+import type { TreeLimits } from '@wins/base';
+import { START_LIMITS, type RunFile, type StartRequest } from '@wins/process-manager';
+import { RunExposeProtocol, type RunFile as FileMessage } from '@wins/wins-api';
+import { ProcessStartRequest, UNKNOWN_PARTS, type RunLimits } from '@wins/wins-api/contract';
 
 /** Maximum number of decoded entries of each list, by field number: one above the limit, so that the manager refuses the request. */
 const DECODED: ReadonlyMap<number, number> = new Map([
@@ -62,4 +64,35 @@ function tagOf(reader: BinaryReader): [field: number, wireType: WireType] {
   const isGroup = wireType === WireType.StartGroup || wireType === WireType.EndGroup;
   if (isGroup) throw new RangeError('found a group, which no message of ours has');
   return [field, wireType];
+}
+
+/** Converts a complete start request, for all calls that start runs, because an omitted field could be a limit. */
+export function startRequestOf(message: ProcessStartRequest): Omit<StartRequest, 'owner'> {
+  const { Path, Args, Envs, Dir, Exposes, Checksum, ChecksumSHA256 } = message;
+  const { Limits, Replace, Files } = message;
+  return {
+    ...{ path: Path, args: Args, envs: Envs, replaces: Replace },
+    exposes: Exposes.map(({ Port, Protocol }) => ({
+      port: Port,
+      protocol: Protocol === RunExposeProtocol.UDP ? 'udp' : 'tcp',
+    })),
+    ...(Dir !== '' && { directory: Dir }),
+    ...(Checksum !== '' && { sha1: Checksum }),
+    ...(ChecksumSHA256 !== '' && { sha256: ChecksumSHA256 }),
+    ...(Limits && { limits: limitsOf(Limits) }),
+    files: Files.map(fileOf),
+  };
+}
+
+export function fileOf({ Name, Content }: FileMessage): RunFile {
+  return { name: Name, content: Content };
+}
+
+/** Converts limits; 0 means no limit. */
+function limitsOf({ MemoryBytes, CpuMillis, Pids }: RunLimits): TreeLimits {
+  return {
+    ...(MemoryBytes !== 0n && { memoryBytes: Number(MemoryBytes) }),
+    ...(CpuMillis !== 0 && { cpus: CpuMillis / 1000 }),
+    ...(Pids !== 0 && { pids: Pids }),
+  };
 }

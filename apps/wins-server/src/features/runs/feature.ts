@@ -13,8 +13,7 @@ import { EVERYBODY } from '@wins/base';
 import { logProcessEvent } from '../../kernel/log/process-events.js';
 import { loadUpgrader } from '../upgrade/upgrader.js';
 import { lastingClientOf } from '../lasting/lasting-owner.js';
-import { checkOrphans } from './check-orphans.js';
-import { checkWhiteList } from './check-white-list.js';
+import { checkOrphans, checkWhiteList } from './check-white-list.js';
 import {
   createProcessService,
   servedProcessDefinition,

@@ -29,8 +29,12 @@ import type { Caller, Connections } from '../../kernel/rpc/connections.js';
 import { goneSignal } from '../../kernel/rpc/administrators-only.js';
 import { respondWith, toRpcError } from '../../kernel/rpc/rpc-errors.js';
 import { lastingClientOf } from '../lasting/lasting-owner.js';
-import { decodeExactly, decodeStartRequest } from './decode-start-request.js';
-import { fileOf, startRequestOf } from './start-request-of.js';
+import {
+  decodeExactly,
+  decodeStartRequest,
+  fileOf,
+  startRequestOf,
+} from './decode-start-request.js';
 
 /** Definition as served: a request is decoded only up to the limits. */
 export const servedProcessDefinition: typeof processServiceDefinition = {

@@ -1,7 +1,7 @@
 import type { TunnelLimits } from '@wins/config';
 import type { MetricRegistry } from '../metrics/metric-registry.js';
 import type { DaemonEvent } from '../../kernel/daemon-events.js';
-import { ensurePipeFolder } from '../../kernel/ensure-pipe-folder.js';
+import { ensurePipeFolder } from '../../kept-directory.js';
 import type { Feature, FeatureView, Kernel, RunningFeature } from '../../kernel/feature.js';
 import { checkPorts } from './check-ports.js';
 import { openTunnelEndpoint, type TunnelEndpoint } from './tunnel-endpoint.js';

@@ -1,5 +1,5 @@
-import type { Duplex } from 'node:stream';
 import type { ClientIdentity } from '@wins/base';
+import type { Duplex } from 'node:stream';
 import type { Claim, LimitReason, Shares } from './shares.js';
 
 /** Why a connection was closed to free capacity. */

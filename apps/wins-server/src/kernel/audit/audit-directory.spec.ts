@@ -1,4 +1,4 @@
-import { auditDirectoryOf } from './audit-directory.js';
+import { auditDirectoryOf } from '../../kept-directory.js';
 
 describe('the folder of an audit log', () => {
   it.each<[string, string | undefined, NodeJS.Platform, string]>([

@@ -17,8 +17,7 @@ import path from 'node:path';
 import { auditPlace } from '../../testing/private-folder.js';
 import { AuditLog, type AuditLogOptions } from './audit-log.js';
 import type { AuditRecord } from './audit-record.js';
-import { readAuditLog } from './read-audit-log.js';
-import { verifyAuditLog } from './verify-audit-log.js';
+import { readAuditLog, verifyAuditLog } from './verify-audit-log.js';
 
 const onPosix = process.platform === 'win32' ? it.skip : it;
 

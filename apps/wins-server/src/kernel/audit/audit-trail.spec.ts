@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { readAuditLog } from './read-audit-log.js';
+import { readAuditLog } from './verify-audit-log.js';
 import { createLoggerTo } from '../log/logger.js';
 import { auditPlace } from '../../testing/private-folder.js';
 import { AuditTrail } from './audit-trail.js';

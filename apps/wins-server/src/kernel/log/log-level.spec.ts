@@ -1,4 +1,4 @@
-import { LogLevel } from './log-level.js';
+import { LogLevel } from './logger.js';
 
 describe('the level of the log', () => {
   beforeEach(() => void jest.useFakeTimers());

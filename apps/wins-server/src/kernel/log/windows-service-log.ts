@@ -3,7 +3,7 @@ import { messageOf, SERVICE_NAME } from '@wins/base';
 import path from 'node:path';
 import { LOG_FILES } from './log-file-options.js';
 import { createLoggerTo, type LogFileOptions, type LogOptions, type Logger } from './logger.js';
-import { openRotatingLog, type RotatingLog } from '../service-runtime/log-files/rotating-log.js';
+import { openRotatingLog, type RotatingLog } from './rotating-log.js';
 import { createEventDestination } from './windows-service-events.js';
 
 /** Creates a folder that only administrators and the system can write; changes an existing one to that, or throws. */

@@ -1,6 +1,5 @@
 import * as fc from 'fast-check';
-import { decide, type CsiProxyFacts } from './decide.js';
-import { afterStep, planSteps, programPath } from './after-step.js';
+import { afterStep, decide, planSteps, programPath, type CsiProxyFacts } from './decide.js';
 import { MOVES, nextState, retryDelayMs, type CsiProxyState } from './component-state.js';
 import type { InstallRecord, ServiceCommand, StoredRelease } from './install-record.js';
 import type { CsiProxyWish } from '../settings/judge-settings.js';

@@ -1,7 +1,7 @@
 import { messageOf } from '@wins/base';
 import { FeatureError } from '../../../kernel/feature-error.js';
 import type { KeeperOptions } from '../csi-proxy-port.js';
-import { recorded } from '../decide/after-step.js';
+import { recorded } from '../decide/decide.js';
 import type { InstallRecord, ServiceCommand } from '../decide/install-record.js';
 import type { RecordFile } from './record-file.js';
 import { seenProgram } from './remove-programs.js';

@@ -7,7 +7,7 @@ import { unlink } from 'node:fs/promises';
 import path from 'node:path';
 import { FeatureError } from '../../../kernel/feature-error.js';
 import { readProgram } from '../archive/read-program.js';
-import { programPath } from '../decide/after-step.js';
+import { programPath } from '../decide/decide.js';
 import type { StoredRelease } from '../decide/install-record.js';
 import type { CsiProxyWish } from '../settings/judge-settings.js';
 import { withFile } from './failures.js';

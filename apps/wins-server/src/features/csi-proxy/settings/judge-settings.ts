@@ -1,7 +1,132 @@
+import { hasUser, quoteText } from '@wins/base';
 import type { CsiProxySettings as CsiProxySection, TlsSettings, WinsConfig } from '@wins/config';
-import { quoteText } from '@wins/base';
 import path from 'node:path';
-import { judgeArguments, judgeUrl, judgeVersion, type Fault } from './judge-release.js';
+
+/** Completes "found …; wanted …". */
+export interface Fault {
+  readonly found: string;
+  readonly wanted: string;
+}
+
+type VersionNumbers = readonly [major: number, minor: number, patch: number];
+
+const VERSION =
+  /^v?(0|[1-9]\d{0,5})\.(0|[1-9]\d{0,5})\.(0|[1-9]\d{0,5})(-[0-9A-Za-z]+(?:[.-][0-9A-Za-z]+)*)?$/;
+const MAX_VERSION = 64;
+const FIRST: VersionNumbers = [1, 0, 0];
+/** First release that does not allow a path to become part of a command. */
+const SAFE: VersionNumbers = [1, 1, 3];
+
+/** Judges a version. It becomes part of an address and of a folder name, so only a strict version is accepted. */
+export function judgeVersion(
+  text: string,
+): Fault | { readonly numbers: VersionNumbers; readonly doubt?: string } {
+  const wanted = 'a release such as v1.1.3';
+  const parts = text.length > MAX_VERSION ? null : VERSION.exec(text);
+  if (parts === null) return { found: quoteText(text, { maxLength: MAX_VERSION }), wanted };
+  const numbers = [Number(parts[1]), Number(parts[2]), Number(parts[3])] as const;
+  const [major] = numbers;
+  if (major >= 2) {
+    const found = `${text}: since v2 csi-proxy is a library for drivers in HostProcess containers and has no program to install`;
+    return { found, wanted: `${wanted}, or no section csi-proxy` };
+  }
+  if (major < 1) return { found: `${text}, which cannot be a service`, wanted };
+  const isSafe = isAtLeast(numbers, SAFE) && parts[4] === undefined;
+  if (isSafe || isAtLeast(numbers, [1, 1, 4])) return { numbers };
+  const doubt = `${text} lets everybody who can mount a volume run commands on the host; v1.1.3 is the first safe release`;
+  return { numbers, doubt };
+}
+
+function isAtLeast(numbers: VersionNumbers, other: VersionNumbers): boolean {
+  const index = numbers.findIndex((number, at) => number !== other[at]);
+  return index === -1 || (numbers[index] ?? 0) > (other[index] ?? 0);
+}
+
+const VERBS = '%s, %v or %[1]s for the version, and %% for a percent sign';
+const PLACES: ReadonlySet<string> = new Set(['%s', '%v', '%[1]s']);
+const VERB = /%(?:\[\d*\])?.?/gu;
+
+/** Inserts a version like Go's printf. Templates for which Go prints an error are refused: another verb, a second `%s`, or none. */
+export function judgeUrl({ url: template, version, sha256 }: CsiProxySection): Fault | string {
+  const faults: Fault[] = [];
+  let places = 0;
+  const url = template.replace(VERB, (verb, at: number) => {
+    if (verb === '%%') return '%';
+    const column = at + 1;
+    if (!PLACES.has(verb)) {
+      faults.push({ found: `${JSON.stringify(verb)} at column ${column}`, wanted: VERBS });
+    } else if (verb !== '%[1]s' && places > 0) {
+      // A verb without a number takes the next argument, but there is only one.
+      const found = `a second placeholder, ${verb}, at column ${column}`;
+      faults.push({ found, wanted: '%[1]s there, which is the version again' });
+    }
+    places += 1;
+    return version;
+  });
+  if (places === 0)
+    faults.push({
+      found: `no placeholder for the version in ${template.length} columns`,
+      wanted: VERBS,
+    });
+  if (faults[0] !== undefined) return faults[0];
+  // The address may still contain a password, which would appear in logs.
+  if (!URL.canParse(url)) return { found: 'not an address', wanted: 'an address' };
+  const address = new URL(url);
+  if (hasUser(address)) return { found: 'a user or password', wanted: 'an address without them' };
+  const { protocol } = address;
+  if (protocol === 'https:' || (protocol === 'http:' && sha256 !== undefined)) return url;
+  return { found: `the scheme ${protocol}`, wanted: 'https:, or http: with csi-proxy.sha256' };
+}
+
+/** Flags that may be added, each with the first release that supports it; csi-proxy exits at an unknown flag. */
+const ALLOWED: Readonly<Partial<Record<string, VersionNumbers>>> = {
+  ...{ add_dir_header: FIRST, alsologtostderr: FIRST, log_file_max_size: FIRST },
+  ...{ 'metrics-bind-address': [1, 3, 0], 'require-privacy': [1, 2, 0] },
+  ...{ skip_headers: FIRST, skip_log_headers: FIRST, stderrthreshold: FIRST },
+  ...{ v: FIRST, vmodule: FIRST, 'working-dir': [1, 1, 0] },
+};
+
+/** Flags that the daemon sets, each with the config key that changes it. */
+const OURS: Readonly<Partial<Record<string, string>>> = {
+  'windows-service': 'none: a service always has it',
+  log_file: 'none: the log is beside the config',
+  logtostderr: 'none: a service has no standard error',
+  'kubelet-path': 'kubeletPath, a folder',
+};
+
+const FLAG = /^--?([A-Za-z][A-Za-z0-9_-]*)(?:=.*)?$/su;
+const MAX_ARGUMENTS = 64;
+const MAX_ARGUMENT = 1024;
+
+/** Judges added flags: known to this release, complete (`-v=4`), and not set by the daemon. Pure. */
+export function judgeArguments(
+  added: readonly string[],
+  numbers: VersionNumbers,
+): (Fault & { readonly index: number }) | undefined {
+  if (added.length > MAX_ARGUMENTS) {
+    const found = `${added.length} arguments`;
+    return { index: MAX_ARGUMENTS, found, wanted: `at most ${MAX_ARGUMENTS}` };
+  }
+  for (const [index, argument] of added.entries()) {
+    const name = argument.length > MAX_ARGUMENT ? undefined : FLAG.exec(argument)?.[1];
+    if (name === undefined) {
+      const found = quoteText(argument, { maxLength: 64 });
+      return { index, found, wanted: 'one flag with its value, such as -v=4' };
+    }
+    const instead = Object.hasOwn(OURS, name) ? OURS[name] : undefined;
+    if (instead !== undefined) return { index, found: `-${name}`, wanted: instead };
+    const since = Object.hasOwn(ALLOWED, name) ? ALLOWED[name] : undefined;
+    if (since === undefined) {
+      const found = `-${name}, which is not a permitted flag of csi-proxy`;
+      return { index, found, wanted: `one of -${Object.keys(ALLOWED).join(', -')}` };
+    }
+    if (!isAtLeast(numbers, since)) {
+      const found = `-${name}, which makes ${numbers.join('.')} exit`;
+      return { index, found, wanted: `version v${since.join('.')} or later for it` };
+    }
+  }
+  return undefined;
+}
 
 /** Desired state of a node; all paths are absolute. */
 export interface CsiProxyWish {

@@ -1,7 +1,7 @@
-import { createLoggerTo } from '../log/logger.js';
-import type { Caller } from '../rpc/connections.js';
-import { ADMINISTRATOR } from '../../testing/client-identities.js';
-import { noteAdministrators } from './note-administrators.js';
+import { createLoggerTo } from './log/logger.js';
+import type { Caller } from './rpc/connections.js';
+import { ADMINISTRATOR } from '../testing/client-identities.js';
+import { noteAdministrators } from './admin-pipe.js';
 
 describe('administrators who ask on the main pipe', () => {
   it('are told of once for each client, and for so many clients', () => {

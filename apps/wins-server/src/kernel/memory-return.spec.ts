@@ -1,10 +1,4 @@
-import {
-  collector,
-  collectReads,
-  MemoryPolicy,
-  returnMemory,
-  youngCollector,
-} from './memory-return.js';
+import { collector, collectReads, MemoryPolicy, returnMemory, youngCollector } from './memory.js';
 
 const MIB = 1024 * 1024;
 const QUIET = 0.01;

@@ -1,6 +1,5 @@
 import { status, type ServerWritableStream } from '@grpc/grpc-js';
-import type { ClientDescription } from '@wins/base';
-import type { AuditTrail } from '../../../kernel/audit/audit-trail.js';
+import { quoteText, type ClientDescription } from '@wins/base';
 import type { ManagedProcess } from '@wins/process-manager';
 import type {
   DebugClient,
@@ -10,12 +9,10 @@ import type {
   DebugServiceServer,
   DebugSession,
 } from '@wins/wins-api/contract';
-import { quoteText } from '@wins/base';
 import { once } from 'node:events';
-import { FeatureError } from '../../../kernel/feature-error.js';
-import { SET_LEVELS, type LogLevel } from '../../../kernel/log/log-level.js';
-import type { OpenConnection } from '../../../kernel/rpc/connections.js';
-import { rpcError, toRpcError } from '../../../kernel/rpc/rpc-errors.js';
+import type { AuditTrail } from '../../kernel/audit/audit-trail.js';
+import { FeatureError } from '../../kernel/feature-error.js';
+import { SET_LEVELS, type LogLevel } from '../../kernel/log/logger.js';
 import {
   administratorsOnly,
   goneSignal,
@@ -23,9 +20,11 @@ import {
   refusalOf,
   type AnswerAdministrators,
   type Callers,
-} from '../../../kernel/rpc/administrators-only.js';
-import type { OpenSession } from '../../tunnel/tunnel-endpoint.js';
-import type { Diagnostics } from '../diagnostics.js';
+} from '../../kernel/rpc/administrators-only.js';
+import type { OpenConnection } from '../../kernel/rpc/connections.js';
+import { rpcError, toRpcError } from '../../kernel/rpc/rpc-errors.js';
+import type { OpenSession } from '../tunnel/tunnel-endpoint.js';
+import type { Diagnostics } from './diagnostics.js';
 
 export interface DebugSources {
   /** @throws FeatureError while the config turns diagnostics off, which may change at any time. */
@@ -59,7 +58,7 @@ export function createDebugService(
 ): DebugServiceServer {
   let loaded: Promise<Diagnostics> | undefined;
   const diagnostics = (): Promise<Diagnostics> =>
-    (loaded ??= import('../diagnostics.js').then((parts) => new parts.Diagnostics()));
+    (loaded ??= import('./diagnostics.js').then((parts) => new parts.Diagnostics()));
 
   const administered = administratorsOnly(callers, WHAT, debugError);
   const answer: AnswerAdministrators = (call, respond, make) =>

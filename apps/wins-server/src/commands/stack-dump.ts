@@ -1,8 +1,8 @@
-import { serviceControlManager, signalEvent, WindowsError } from '@wins/windows-host';
 import { quoteText, SERVICE_NAME, type Answer } from '@wins/base';
+import { serviceControlManager, signalEvent, WindowsError } from '@wins/windows-host';
 import path from 'node:path';
-import { stackDumpEvent, stackDumpFile } from '../../features/diagnostics/write-stack-dump.js';
-import { serviceLogFolder } from '../../kernel/log/windows-service-log.js';
+import { stackDumpEvent, stackDumpFile } from '../features/diagnostics/write-stack-dump.js';
+import { serviceLogFolder } from '../kernel/log/windows-service-log.js';
 
 export interface StackDumpOptions {
   /** Process id. Default: that of the service, as the service manager reports it. */
@@ -10,7 +10,7 @@ export interface StackDumpOptions {
 }
 
 /** Signals the service to write its stacks; the file appears within seconds. @throws WindowsError, also on other systems. */
-export async function requestStackDump(options: StackDumpOptions): Promise<Answer> {
+export function requestStackDump(options: StackDumpOptions): Answer {
   if (process.platform !== 'win32') {
     const message = `cannot dump stacks: this is ${process.platform}, not Windows. Use "wins srv debug stacks"`;
     throw new WindowsError('unavailable', message);

@@ -1,4 +1,4 @@
-import { watchClock, watchStalls } from './stall-watch.js';
+import { watchClock, watchStalls } from './watch-process.js';
 
 const standStill = (ms: number): void =>
   void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);

@@ -1,5 +1,8 @@
 import type { ClientIdentity } from '@wins/base';
-import { ServedPipe, type PipeParts } from '../served-pipe.js';
+import type { Logger } from './log/logger.js';
+import type { Callers } from './rpc/administrators-only.js';
+import type { Connections } from './rpc/connections.js';
+import { ServedPipe, type PipeParts } from './served-pipe.js';
 
 /** Administrators' pipe. The daemon serves without it: a failure to open it is logged. */
 export class AdminPipe implements AsyncDisposable {
@@ -57,4 +60,29 @@ export class AdminPipe implements AsyncDisposable {
       return false;
     }
   }
+}
+
+/** Maximum number of logged client names, because administrators choose them freely. */
+const MOST_CLIENTS = 32;
+
+/** Wraps the callers of the main pipe to log once per client that an administrator used this pipe, which is deprecated. */
+export function noteAdministrators(
+  connections: Pick<Connections, 'clientOf' | 'ownerOf'>,
+  logger: Logger,
+  adminPipe: string,
+): Callers {
+  const noted = new Set<string>();
+  return {
+    clientOf: (caller) => connections.clientOf(caller),
+    ownerOf: (caller) => connections.ownerOf(caller),
+    administered: (caller) => {
+      const { label = 'a client without a name' } = connections.ownerOf(caller);
+      if (noted.has(label) || noted.size >= MOST_CLIENTS) return;
+      noted.add(label);
+      logger.warn(
+        { client: label, adminPipe },
+        'deprecated: an administrator used the pipe of containers; use the pipe of administrators, like wins of this release',
+      );
+    },
+  };
 }

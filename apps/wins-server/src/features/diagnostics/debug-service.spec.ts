@@ -1,18 +1,18 @@
 import { EVERYBODY, type ClientIdentity } from '@wins/base';
-import type { Decision } from '../../../kernel/audit/decision.js';
+import type { Decision } from '../../kernel/audit/decision.js';
 import { parseConfig } from '@wins/config';
 import { createWinsClient, WinsClientError, type WinsClient } from '@wins/wins-api';
 import { debugServiceDefinition, type DebugPiece } from '@wins/wins-api/contract';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { FeatureSwitch } from '../../../kernel/feature-switch.js';
-import { LogLevel } from '../../../kernel/log/log-level.js';
-import { ADMINISTRATOR, CONTAINER } from '../../../testing/client-identities.js';
-import { serveCalls } from '../../../testing/serve-calls.js';
-import { kernelOf } from '../../../testing/kernel-of.js';
+import { FeatureSwitch } from '../../kernel/feature-switch.js';
+import { LogLevel } from '../../kernel/log/logger.js';
+import { ADMINISTRATOR, CONTAINER } from '../../testing/client-identities.js';
+import { serveCalls } from '../../testing/serve-calls.js';
+import { kernelOf } from '../../testing/kernel-of.js';
 import { createDebugService } from './debug-service.js';
-import { diagnostics } from '../feature.js';
+import { diagnostics } from './feature.js';
 
 const USER: ClientIdentity = {
   ...{ key: 'uid:1000', isAdministrator: false, isEverybody: false },

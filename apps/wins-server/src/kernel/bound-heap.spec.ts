@@ -1,5 +1,5 @@
 import { getHeapSpaceStatistics } from 'node:v8';
-import { boundHeap } from './bound-heap.js';
+import { boundHeap } from './memory.js';
 
 /** How much young objects may take until they are collected; V8 14 commits the pages for it one after the other. */
 const placeBytes = (): number => {
