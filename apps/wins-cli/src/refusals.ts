@@ -45,11 +45,7 @@ export class Refusals {
   }
 }
 
-function explain(
-  name: string,
-  key: string,
-  { code, rule, peerText, message }: TunnelError,
-): string | undefined {
+function explain(name: string, key: string, { code, rule, peerText, message }: TunnelError) {
   switch (code) {
     case 'dialRefused':
     case 'dialTimeout':

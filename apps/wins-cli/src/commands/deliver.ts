@@ -25,10 +25,7 @@ export interface DeliverOptions {
 const SHOW_AFTER_MS = 1000;
 
 /** `wins cli deliver`: copies a file to a mounted folder of the host, or merges the keys of a config into the host's config. */
-export async function deliver(
-  options: DeliverOptions,
-  { show }: CommandSurroundings,
-): Promise<number> {
+export async function deliver(options: DeliverOptions, { show }: CommandSurroundings) {
   const [from, to] = [path.resolve(options.from), path.resolve(options.to)];
   const base = options.base === undefined ? undefined : path.resolve(options.base);
   const { quiet, merge, configs, sha256: pinned, 'allow-drop': allowDrop } = options;

@@ -124,10 +124,7 @@ interface ReadState {
 }
 
 /** Prints output; when following, returns how the run ended. Resumes at the next daemon, without gaps or duplicates. */
-async function readRun(
-  options: NamedRunOptions,
-  wanted: Omit<LastingReadRequest, 'Name'>,
-): Promise<LastingEnd | undefined> {
+async function readRun(options: NamedRunOptions, wanted: Omit<LastingReadRequest, 'Name'>) {
   const state: ReadState = { deadline: Infinity, isAnswered: false, isReaderGone: false };
   const read = async (client: WinsClient, answered: () => void): Promise<void> => {
     const rest =

@@ -12,10 +12,7 @@ export interface ListOptions extends DaemonOptions {
   readonly detached: boolean;
 }
 
-export async function listProcesses(
-  options: ListOptions,
-  { show }: CommandSurroundings,
-): Promise<number> {
+export async function listProcesses(options: ListOptions, { show }: CommandSurroundings) {
   await withDaemon(options, async (client, answered) => {
     const ask = async (signal?: AbortSignal): Promise<Answer> => {
       const answer = options.detached
@@ -83,10 +80,7 @@ export function formatBytes(bytes: number): string {
 const EVERY_MS = 1000;
 
 /** Prints an answer, and again after each change, until interruption. It polls, because earlier daemons do not report changes. */
-export async function watchAnswer(
-  ask: (signal: AbortSignal) => Promise<Answer>,
-  show: Show,
-): Promise<void> {
+export async function watchAnswer(ask: (signal: AbortSignal) => Promise<Answer>, show: Show) {
   const interrupted = new AbortController();
   const { signal } = interrupted;
   using _interruptions = listenForInterruptions(() => interrupted.abort());

@@ -131,12 +131,7 @@ export async function runProcess(options: RunOptions): Promise<number> {
 }
 
 /** Copies the output until the process has ended. A signal, or a reader that closes the stream, stops the process. */
-async function follow(
-  client: WinsClient,
-  name: ProcessName,
-  run: HeldRun,
-  quiet: boolean,
-): Promise<number> {
+async function follow(client: WinsClient, name: ProcessName, run: HeldRun, quiet: boolean) {
   const reader = { gone: false };
   const failure = new OutputFailure(process.stdout);
   let isOver = false;

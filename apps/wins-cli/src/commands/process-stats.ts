@@ -16,10 +16,7 @@ const BETWEEN_MS = 1000;
 /** Delay before a repeated request, because an answer may repeat the previous measurement when another client had requested it. */
 const AGAIN_MS = 100;
 
-export async function showStats(
-  options: StatsOptions,
-  { show }: CommandSurroundings,
-): Promise<number> {
+export async function showStats(options: StatsOptions, { show }: CommandSurroundings) {
   const { name = '', watch, bars = false } = options;
   await withDaemonOfAdministrators(options, async (client, answered) => {
     let earlier: RunStats | undefined;

@@ -60,10 +60,7 @@ const EXIT_OF = new Map<string, number>([
 ]);
 
 /** `wins cli upgrade`: hands a helper to the daemon, and asks the next daemon for the result. A lost connection is expected. */
-export async function upgradeDaemon(
-  options: UpgradeOptions,
-  { show }: CommandSurroundings,
-): Promise<number> {
+export async function upgradeDaemon(options: UpgradeOptions, { show }: CommandSurroundings) {
   const file = path.resolve(options.path);
   await permitDrops(options);
   await putBack(options, file);
@@ -110,11 +107,7 @@ async function permitDrops({ config, configs, ...options }: UpgradeOptions): Pro
 }
 
 /** Counts attempts, because each stops the serving daemon. @returns Its number; or a final earlier result of the same name. */
-async function nextAttempt(
-  options: UpgradeOptions,
-  endMs: number,
-  program: Program,
-): Promise<UpgradeReport | number> {
+async function nextAttempt(options: UpgradeOptions, endMs: number, program: Program) {
   if (options.once === undefined) return 1;
   let found: UpgradeReport | undefined;
   try {
@@ -129,12 +122,7 @@ async function nextAttempt(
 }
 
 /** Polls until the result is that of this upgrade. Meanwhile the daemon is replaced. */
-async function result(
-  options: UpgradeOptions,
-  endMs: number,
-  program: Program,
-  id: string,
-): Promise<UpgradeReport> {
+async function result(options: UpgradeOptions, endMs: number, program: Program, id: string) {
   let lastError: unknown;
   for (let delayMs = FIRST_DELAY_MS; performance.now() < endMs;) {
     await delay(delayMs);

@@ -53,11 +53,7 @@ export type Task<T> = (client: WinsClient, answered: () => void) => Promise<T>;
  *
  * `connectPipe` does the waiting, because it waits for a busy or absent pipe and knows why a pipe cannot be reached.
  */
-export async function withDaemon<T>(
-  options: DaemonOptions,
-  task: Task<T>,
-  patience?: Patience,
-): Promise<T> {
+export async function withDaemon<T>(options: DaemonOptions, task: Task<T>, patience?: Patience) {
   const { server, timeout, quiet } = options;
   const timeoutMs = timeout ?? CONNECT_TIMEOUT_MS;
   const { waitTimeoutMs, answerTimeoutMs } = patience ?? {
@@ -103,10 +99,7 @@ export async function withDaemon<T>(
 }
 
 /** Uses the administrators' pipe, which recognises administrators in any session; falls back to the main pipe when that is not possible. */
-export async function withDaemonOfAdministrators<T>(
-  options: DaemonOptions,
-  task: Task<T>,
-): Promise<T> {
+export async function withDaemonOfAdministrators<T>(options: DaemonOptions, task: Task<T>) {
   const admin = { ...options, server: adminPipeOf(options.server), 'wait-timeout': 0 };
   try {
     return await withDaemon(admin, task);
@@ -124,10 +117,7 @@ function isOfOthers(error: unknown): boolean {
 }
 
 /** Closes the client after the output of the command; a process that exits earlier closes it anyway. */
-async function withClient<T>(
-  options: WinsClientOptions,
-  task: (client: WinsClient) => Promise<T>,
-): Promise<T> {
+async function withClient<T>(options: WinsClientOptions, task: (client: WinsClient) => Promise<T>) {
   const client = createWinsClient(options);
   try {
     return await task(client);

@@ -33,10 +33,7 @@ export interface ShowOptions extends AuditPlaceOptions {
 }
 
 /** `wins srv audit show`: prints the records of the audit log, oldest first; for programs one JSON line or one YAML document per record. */
-export async function showAudit(
-  options: ShowOptions,
-  { show }: CommandSurroundings,
-): Promise<number> {
+export async function showAudit(options: ShowOptions, { show }: CommandSurroundings) {
   const since = sinceOption(options.since);
   const directory = await auditPlace(options);
   if (options.output === 'table') process.stdout.write(`${HEAD}\n`);

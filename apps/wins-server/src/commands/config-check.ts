@@ -21,10 +21,7 @@ export interface CheckOptions {
 }
 
 /** `wins srv config check`: unknown keys, and entries that can never match, are errors unless it judges as at the daemon's start. */
-export async function checkConfig(
-  options: CheckOptions,
-  { show }: CommandSurroundings,
-): Promise<number> {
+export async function checkConfig(options: CheckOptions, { show }: CommandSurroundings) {
   const { platform } = options;
   let loaded: LoadedConfig;
   try {
@@ -101,10 +98,7 @@ export interface ReloadOptions extends RunningDaemonOptions {
 }
 
 /** `wins srv config reload`: for a file with faults the previous config stays in force, and the exit code is 78. */
-export async function reloadConfig(
-  options: ReloadOptions,
-  { show }: CommandSurroundings,
-): Promise<number> {
+export async function reloadConfig(options: ReloadOptions, { show }: CommandSurroundings) {
   const answer = await askRunningDaemon(options, (client, signal) =>
     client.config.reload({ signal, allowDrop: options['allow-drop'] }),
   );

@@ -20,10 +20,7 @@ export interface EventsOptions extends RunningDaemonOptions {
 type Range = Readonly<{ since: Date | undefined; follow: boolean }>;
 
 /** `wins srv events`: one JSON line or YAML document per event for programs. Without an answer of the daemon, reads the files. */
-export async function showEvents(
-  options: EventsOptions,
-  { show }: CommandSurroundings,
-): Promise<number> {
+export async function showEvents(options: EventsOptions, { show }: CommandSurroundings) {
   const range = { since: sinceOption(options.since), follow: options.follow };
   if (options.output === 'table')
     process.stdout.write(`${factHead(WIDTHS, ['TIME', 'SEQ', 'EVENT'])}\n`);

@@ -1,6 +1,6 @@
 import type { JudgedValue, WinsConfig } from '@wins/config';
 import { watchedPath as absolutePath } from '@wins/service-upgrade';
-import { TrustedFileError, type Distrust } from '@wins/trusted-files';
+import { TrustedFileError } from '@wins/trusted-files';
 import { quoteText } from '@wins/base';
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
@@ -86,10 +86,7 @@ function placeFault(folder: DaemonPlace['folder'], platform: NodeJS.Platform): s
     : `Windows does not allow a folder with the name ${quoteText(odd)}`;
 }
 
-function distrustOf(
-  folder: string,
-  { trust }: NonNullable<JudgingOptions['host']>,
-): Distrust | undefined {
+function distrustOf(folder: string, { trust }: NonNullable<JudgingOptions['host']>) {
   try {
     const distrust = trust.distrustOfPrivateFolder(folder);
     // The checking user may differ from the daemon's user, and only the daemon knows which owner is right.

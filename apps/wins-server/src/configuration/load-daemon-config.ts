@@ -35,10 +35,7 @@ export async function loadDaemonConfig(
     : judgeForThisHost(loaded, strict);
 }
 
-export async function judgeForThisHost(
-  loaded: LoadedConfig,
-  isStrict = false,
-): Promise<LoadedConfig> {
+export async function judgeForThisHost(loaded: LoadedConfig, isStrict = false) {
   const { fileTrust, tellsClientsApart, pipeAccessFault } = await thisSystem();
   const host = { trust: fileTrust(), tellsClientsApart, pipeAccessFault };
   return judgeConfig(loaded, { platform: process.platform, isStrict, host });

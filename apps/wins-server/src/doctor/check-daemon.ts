@@ -89,11 +89,7 @@ async function lookAtPipe(
 }
 
 /** Checks the administrators' pipe, whose access list does not depend on the config. A daemon of an earlier release has no such pipe. */
-async function lookAtAdminPipe(
-  name: string,
-  host: DoctorHost,
-  isMainServed: boolean,
-): Promise<readonly Finding[]> {
+async function lookAtAdminPipe(name: string, host: DoctorHost, isMainServed: boolean) {
   const { isAbsent, findings } = await lookAtPipe(name, 'administrators', host, undefined);
   if (!isAbsent) return findings;
   // The finding about the main pipe suffices.
@@ -103,11 +99,7 @@ async function lookAtAdminPipe(
   return [warning('pipe', found, advice)];
 }
 
-async function askDaemon(
-  pipe: string,
-  configFile: string,
-  host: DoctorHost,
-): Promise<readonly Finding[]> {
+async function askDaemon(pipe: string, configFile: string, host: DoctorHost) {
   let daemon: ApplicationInfo;
   try {
     daemon = await host.daemonInfo(pipe);
@@ -119,11 +111,7 @@ async function askDaemon(
   return [await compareBuilds(daemon, host), ...(await compareConfigs(pipe, configFile, host))];
 }
 
-async function compareConfigs(
-  pipe: string,
-  configFile: string,
-  host: DoctorHost,
-): Promise<readonly Finding[]> {
+async function compareConfigs(pipe: string, configFile: string, host: DoctorHost) {
   let inForce: string;
   try {
     ({ file: inForce } = await host.daemonConfig(pipe));

@@ -30,11 +30,7 @@ export async function examine(
   return all;
 }
 
-export async function runCheck(
-  { name, look }: Check,
-  host: DoctorHost,
-  loaded: LoadedConfig,
-): Promise<readonly Finding[]> {
+export async function runCheck({ name, look }: Check, host: DoctorHost, loaded: LoadedConfig) {
   try {
     return await look(host, loaded);
   } catch (error) {
@@ -87,10 +83,7 @@ async function lookAtKept(
   }
 }
 
-async function judgeFile(
-  { path, found, warnings }: LoadedConfig,
-  host: DoctorHost,
-): Promise<readonly Finding[]> {
+async function judgeFile({ path, found, warnings }: LoadedConfig, host: DoctorHost) {
   const name = 'config';
   if (!found) {
     const advice = 'write one: without it no program may run and no port can be reached';

@@ -61,10 +61,7 @@ export async function neighbours(): ReturnType<DoctorHost['neighbours']> {
 }
 
 /** Returns the events of the last 24 hours, or since a given time, oldest first. */
-export async function recentEvents(
-  server: string,
-  since = new Date(Date.now() - DAY_MS),
-): Promise<readonly RingEvent[]> {
+export async function recentEvents(server: string, since = new Date(Date.now() - DAY_MS)) {
   const events: RingEvent[] = [];
   for await (const event of eventsOf({ server }, { since, follow: false })) {
     events.push(event);

@@ -16,10 +16,7 @@ export interface SupportSource {
 }
 
 /** Locates the daemon. Never rejects for an unusable config, because that may be the reason for the bundle. */
-export async function supportSource(
-  named: string | undefined,
-  host: DoctorHost,
-): Promise<SupportSource> {
+export async function supportSource(named: string | undefined, host: DoctorHost) {
   try {
     const loaded = await loadDaemonConfig(named);
     return { named, loaded, fault: undefined, listen: loaded.config.listen, host };

@@ -13,11 +13,7 @@ export interface CommandOutput {
 }
 
 /** @returns The exit code of the command, or that for an invalid command line, which a line on standard error explains. */
-export async function runCommandLine(
-  root: Group,
-  argv: readonly string[],
-  output: CommandOutput,
-): Promise<number> {
+export async function runCommandLine(root: Group, argv: readonly string[], output: CommandOutput) {
   const path: WordPath = [root];
   try {
     return await runRead(readWords(path, argv), output);

@@ -56,10 +56,7 @@ export function render(
 }
 
 /** Returns the table of an answer. Without a table, returns the text of one answer of many, else a table with the fields of the value. */
-function inColumns(
-  { table, text, value, isOneOfMany = false }: Answer,
-  layouts: () => Layouts,
-): string {
+function inColumns({ table, text, value, isOneOfMany = false }: Answer, layouts: () => Layouts) {
   if (table === undefined && isOneOfMany && text !== undefined) return text;
   const { tableOf } = layouts();
   return table === undefined

@@ -46,10 +46,7 @@ async function judgeFolders(
   return findings;
 }
 
-async function judgeConnection(
-  settings: AgentSettings,
-  host: DoctorHost,
-): Promise<readonly Finding[]> {
+async function judgeConnection(settings: AgentSettings, host: DoctorHost) {
   const { connectionInfoFile, isStrict } = settings;
   if (connectionInfoFile === undefined) return [];
   const trusted = isStrict

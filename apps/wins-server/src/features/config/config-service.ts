@@ -4,7 +4,6 @@ import type {
   ConfigEntry,
   ConfigExplainRequest,
   ConfigProblem,
-  ConfigReloadResponse,
   ConfigServiceServer,
 } from '@wins/wins-api/contract';
 import { escapeText, messageOf } from '@wins/base';
@@ -96,10 +95,7 @@ async function verdictOf(
   }
 }
 
-async function reloadAnswer(
-  { config, reload }: ConfigServiceParts,
-  allowDrop: readonly string[],
-): Promise<ConfigReloadResponse> {
+async function reloadAnswer({ config, reload }: ConfigServiceParts, allowDrop: readonly string[]) {
   try {
     const { loaded, change } = await reload(allowDrop);
     return {

@@ -18,11 +18,7 @@ const LONGEST_PART = 1024 * 1024;
 const STACK_FILE = /^rancher-wins\.\d{1,10}\.stacks\.log$/;
 
 /** Writes at most 2 MiB, and keeps seven files of older processes. @throws TrustedFileError, FeatureError. */
-export async function writeStackDump(
-  diagnostics: Diagnostics,
-  folder: string,
-  seconds = 1,
-): Promise<string> {
+export async function writeStackDump(diagnostics: Diagnostics, folder: string, seconds = 1) {
   const file = path.join(folder, stackDumpFile(process.pid));
   const stacks = await diagnostics.stacks({ seconds });
   const report = diagnostics.report();

@@ -53,11 +53,7 @@ export class MetricRegistry {
     this.#counters.get(name)?.inc(labels, 0);
   }
 
-  observe<Name extends OfType<'histogram'>>(
-    name: Name,
-    labels: LabelsOf<Name>,
-    seconds: number,
-  ): void {
+  observe<Name extends OfType<'histogram'>>(name: Name, labels: LabelsOf<Name>, seconds: number) {
     this.#histograms.get(name)?.observe(labels, seconds);
   }
 

@@ -48,10 +48,7 @@ const LOOPBACK = networkOfText('127.0.0.0/8');
 const NEVER = ['0.0.0.0/8', '169.254.0.0/16', '224.0.0.0/3'].map(networkOfText);
 
 /** Judges each desired port separately; of two with the same listen address, the first is relayed. Pure. */
-export function judgePorts(
-  ports: readonly HostPortSettings[],
-  facts: PortFacts,
-): readonly JudgedPort[] {
+export function judgePorts(ports: readonly HostPortSettings[], facts: PortFacts) {
   const judged: JudgedPort[] = [];
   for (const wanted of ports) {
     const [listen, to] = [endpointOf(wanted.listen), endpointOf(wanted.to)];

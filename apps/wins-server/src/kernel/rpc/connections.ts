@@ -247,12 +247,7 @@ export class Connections {
     if (events.isCounted) events.publish({ type: 'connection', pipe, phase });
   }
 
-  #tellCall(
-    stream: ServedStream,
-    path: string,
-    sinceMs: number,
-    trace: TraceContext | undefined,
-  ): void {
+  #tellCall(stream: ServedStream, path: string, sinceMs: number, trace: TraceContext | undefined) {
     const answered = stream.lastHeaders?.['grpc-status'];
     const code = answered === undefined ? undefined : Number(answered);
     const [method, ms] = [this.#options.calls().methodOf(path), performance.now() - sinceMs];

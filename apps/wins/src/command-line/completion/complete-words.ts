@@ -27,11 +27,7 @@ export interface Completions {
 const NOTHING: Completions = { kind: 'words', words: [] };
 
 /** Prints a line `:words`, `:files` or `:folders`, then each word, a tab and its description. @returns False for other command lines. */
-export async function completeWords(
-  root: Group,
-  argv: readonly string[],
-  sources: ValueSources,
-): Promise<boolean> {
+export async function completeWords(root: Group, argv: readonly string[], sources: ValueSources) {
   const [request = '', _program, ...typed] = argv;
   const [asked, count] = REQUEST.exec(request) ?? [];
   if (asked === undefined && request !== EARLIER_REQUEST) return false;
@@ -49,11 +45,7 @@ export async function completeWords(
 }
 
 /** Returns the possible continuations of these words, the last of which is being typed. */
-export async function completionsOf(
-  root: Group,
-  words: readonly string[],
-  sources: ValueSources,
-): Promise<Completions> {
+export async function completionsOf(root: Group, words: readonly string[], sources: ValueSources) {
   const path: [Group, ...(Group | Command)[]] = [root];
   const given = new Map<string, string | undefined>();
   let awaited: readonly [string, Option] | undefined;
@@ -108,10 +100,7 @@ function optionOf(
   return [found, equals?.slice(1)];
 }
 
-function optionsLeft(
-  path: readonly (Group | Command)[],
-  given: ReadonlyMap<string, unknown>,
-): Completions {
+function optionsLeft(path: readonly (Group | Command)[], given: ReadonlyMap<string, unknown>) {
   const words = Object.entries(optionsAt(path)).flatMap(([name, { isHidden, describe }]) =>
     isHidden === true || given.has(name) ? [] : [[`--${name}`, describe] as const],
   );
@@ -133,10 +122,7 @@ async function valuesOf(
 }
 
 /** Returns the names of the daemon's runs. On a time-out or any error it returns none, because a shell cannot show errors. */
-async function runs(
-  sources: ValueSources,
-  server: string | undefined,
-): Promise<[string, string][]> {
+async function runs(sources: ValueSources, server?: string): Promise<[string, string][]> {
   try {
     const names = await sources.runs(server, AbortSignal.timeout(ANSWER_LIMIT_MS));
     return names.filter((name) => PLAIN.test(name)).map((name) => [name, 'a run of the daemon']);

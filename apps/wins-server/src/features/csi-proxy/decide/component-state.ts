@@ -52,11 +52,7 @@ const COSTLY: ReadonlySet<FeatureErrorCode> = new Set([
  * cluster do not contact a server at once. Pure.
  * @param failures - Number of consecutive failures, from 1.
  */
-export function retryDelayMs(
-  code: FeatureErrorCode,
-  failures: number,
-  random = Math.random(),
-): number {
+export function retryDelayMs(code: FeatureErrorCode, failures: number, random = Math.random()) {
   const waits = COSTLY.has(code) ? SELDOM : USUAL;
   return backoffMs({ ...waits, random: () => random }, failures);
 }

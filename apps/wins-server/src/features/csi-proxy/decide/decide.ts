@@ -229,17 +229,11 @@ export function fetched(record: InstallRecord, release: StoredRelease): InstallR
   return { ...record, pins, releases: [...others, release] };
 }
 
-export function recorded(
-  { trial: _over, ...record }: InstallRecord,
-  installed: ServiceCommand,
-): InstallRecord {
+export function recorded({ trial: _over, ...record }: InstallRecord, installed: ServiceCommand) {
   return { ...record, installed };
 }
 
-export function tidied(
-  { obsolete, ...record }: InstallRecord,
-  programs: readonly string[],
-): InstallRecord {
+export function tidied({ obsolete, ...record }: InstallRecord, programs: readonly string[]) {
   return {
     ...record,
     releases: record.releases.filter(({ program }) => !programs.includes(program)),

@@ -1,5 +1,5 @@
 import type { Download } from '@wins/rancher-client';
-import { writePendingFile, type FileTrust, type PendingFile } from '@wins/trusted-files';
+import { writePendingFile, type FileTrust } from '@wins/trusted-files';
 import { messageOf, toldAddress } from '@wins/base';
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
@@ -110,11 +110,7 @@ async function downloadArchive(
 }
 
 /** Writes a temporary file beside the target. Only one daemon works in the folder, so an existing file of that name is a leftover. */
-async function writeAside(
-  target: string,
-  mode: number,
-  fill: (append: Append) => Promise<void>,
-): Promise<PendingFile> {
+async function writeAside(target: string, mode: number, fill: (append: Append) => Promise<void>) {
   const temporary = `${target}.part`;
   await unlink(temporary).catch(() => undefined);
   let position = 0;
