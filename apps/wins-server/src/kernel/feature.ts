@@ -49,6 +49,14 @@ export interface FeatureService {
   implement(callers: Callers): UntypedServiceImplementation;
 }
 
+export function service(
+  definition: ServiceDefinition,
+  pipe: FeatureService['pipe'],
+  implement: FeatureService['implement'],
+): FeatureService {
+  return { definition, pipe, implement };
+}
+
 /** Callbacks of a running feature to its switch. */
 export interface FeatureReport<Settings> {
   /** Reports that the feature's health may have changed. */

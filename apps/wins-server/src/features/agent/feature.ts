@@ -3,7 +3,7 @@ import type { ProbeName } from '../metrics/metric-table.js';
 import type { AgentStatus } from '@wins/system-agent';
 import { planServiceDefinition } from '@wins/wins-api/contract';
 import type { DaemonEvent } from '../../kernel/daemon-events.js';
-import type { Feature, FeatureView } from '../../kernel/feature.js';
+import { service, type Feature, type FeatureView } from '../../kernel/feature.js';
 import { heavyParts } from '../../load-heavy-parts.js';
 import { runs } from '../runs/feature.js';
 import {
@@ -59,11 +59,9 @@ export const agent: Feature<AgentSettings, RunningAgent> = {
     message: (reason) => `the agent is disabled (${reason}): see "systemagent" in the config`,
   },
   services: (view, { audit }) => [
-    {
-      definition: planServiceDefinition,
-      pipe: 'both',
-      implement: (callers) => createPlanService({ agent: view, callers, audit }),
-    },
+    service(planServiceDefinition, 'both', (callers) =>
+      createPlanService({ agent: view, callers, audit }),
+    ),
   ],
   health: (view) => ({
     // Also SERVING while the node is configured to follow no plan.

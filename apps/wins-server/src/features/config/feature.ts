@@ -3,7 +3,7 @@ import { configServiceDefinition } from '@wins/wins-api/contract';
 import { howToDrop } from '../../configuration/config-guard.js';
 import type { Check } from '../../doctor/doctor-host.js';
 import { problem, warning } from '../../doctor/finding.js';
-import type { Feature, RunningFeature } from '../../kernel/feature.js';
+import { service, type Feature, type RunningFeature } from '../../kernel/feature.js';
 import { runs } from '../runs/feature.js';
 import { createConfigService } from './config-service.js';
 import { followConfig, type FollowedConfig } from './follow-config.js';
@@ -41,16 +41,13 @@ export const config: Feature<object, FollowedConfig & RunningFeature<object>> = 
   settings: () => ({}),
   start: (_settings, kernel, { changed }) => followConfig(kernel, changed),
   services: (view, kernel) => [
-    {
-      definition: configServiceDefinition,
-      pipe: 'both',
-      implement: (callers) =>
-        createConfigService({
-          ...{ callers, config: kernel.config, logger: kernel.logger },
-          reload: (allowDrop) => view.require().reload(allowDrop),
-          manager: () => kernel.of(runs).require().manager,
-        }),
-    },
+    service(configServiceDefinition, 'both', (callers) =>
+      createConfigService({
+        ...{ callers, config: kernel.config, logger: kernel.logger },
+        reload: (allowDrop) => view.require().reload(allowDrop),
+        manager: () => kernel.of(runs).require().manager,
+      }),
+    ),
   ],
   // Healthy while the daemon serves with the current config file.
   health: ({ running }) => ({ 'wins.ConfigService': running?.isGood ?? true }),

@@ -5,7 +5,7 @@ import {
   type CsiProxyWish,
 } from './settings/judge-settings.js';
 import { csiProxyServiceDefinition } from '@wins/wins-api/contract';
-import type { Feature, RunningFeature } from '../../kernel/feature.js';
+import { service, type Feature, type RunningFeature } from '../../kernel/feature.js';
 import { heavyParts, type HeavyParts } from '../../load-heavy-parts.js';
 import { checkCsiProxy } from './check-csi-proxy.js';
 import { csiProxyHost, hasRecord } from './csi-proxy-port.js';
@@ -73,11 +73,9 @@ export function csiProxyFeature(
       message: (reason) => `csi-proxy is disabled (${reason}): see "csi-proxy" in the config`,
     },
     services: (view, { audit }) => [
-      {
-        definition: csiProxyServiceDefinition,
-        pipe: 'both',
-        implement: (callers) => createCsiProxyService({ csiProxy: view, callers, audit }),
-      },
+      service(csiProxyServiceDefinition, 'both', (callers) =>
+        createCsiProxyService({ csiProxy: view, callers, audit }),
+      ),
     ],
     health: ({ state, running }) => ({
       // Also SERVING while no csi-proxy is desired.

@@ -1,5 +1,5 @@
 import { debugServiceDefinition } from '@wins/wins-api/contract';
-import type { Feature } from '../../kernel/feature.js';
+import { service, type Feature } from '../../kernel/feature.js';
 import { runs } from '../runs/feature.js';
 import { tunnel } from '../tunnel/feature.js';
 import { createDebugService, WHAT } from './debug-service.js';
@@ -13,16 +13,13 @@ export const diagnostics: Feature = {
     config.debugPipe ? {} : { reason: 'its config says debugPipe: false; set debugPipe: true' },
   whenOff: { code: 'debugOff', message: (reason) => `cannot ${WHAT}: ${reason}` },
   services: (view, { audit, level, pipe, ...kernel }) => [
-    {
-      definition: debugServiceDefinition,
-      pipe: 'admin',
-      implement: (callers) =>
-        createDebugService(callers, {
-          ...{ audit, level, requireOn: () => void view.require() },
-          connections: () => pipe.connections.list(),
-          sessions: () => kernel.of(tunnel).running?.list() ?? [],
-          runs: () => kernel.of(runs).running?.manager.list() ?? [],
-        }),
-    },
+    service(debugServiceDefinition, 'admin', (callers) =>
+      createDebugService(callers, {
+        ...{ audit, level, requireOn: () => void view.require() },
+        connections: () => pipe.connections.list(),
+        sessions: () => kernel.of(tunnel).running?.list() ?? [],
+        runs: () => kernel.of(runs).running?.manager.list() ?? [],
+      }),
+    ),
   ],
 };

@@ -11,7 +11,7 @@ import type { Shares } from '../../kernel/admission/shares.js';
 import { EventRing, type EventPage, type PageOptions } from '../../kernel/events/event-ring.js';
 import type { RingEvent } from '../../kernel/events/ring-files.js';
 import { FeatureError } from '../../kernel/feature-error.js';
-import type { Feature, Kernel } from '../../kernel/feature.js';
+import { service, type Feature, type Kernel } from '../../kernel/feature.js';
 import { administratorsOnly, type Callers } from '../../kernel/rpc/administrators-only.js';
 import type { Caller } from '../../kernel/rpc/connections.js';
 import { rpcError, toRpcError } from '../../kernel/rpc/rpc-errors.js';
@@ -128,14 +128,11 @@ export const events: Feature<object, EventJournal> = {
   settings: () => ({}),
   start: (_settings, kernel) => new EventJournal(kernel),
   services: (view, { resources }) => [
-    {
-      definition: eventsServiceDefinition,
-      pipe: 'both',
-      implement: (callers) =>
-        createEventsService({
-          journal: { page: (options) => view.require().page(options) },
-          ...{ callers, followers: resources.followers },
-        }),
-    },
+    service(eventsServiceDefinition, 'both', (callers) =>
+      createEventsService({
+        journal: { page: (options) => view.require().page(options) },
+        ...{ callers, followers: resources.followers },
+      }),
+    ),
   ],
 };

@@ -8,7 +8,7 @@ import {
   type NetworkServiceServer,
 } from '@wins/wins-api/contract';
 import { FeatureError } from '../../kernel/feature-error.js';
-import type { Feature } from '../../kernel/feature.js';
+import { service, type Feature } from '../../kernel/feature.js';
 import type { HostCallGate } from './host-call-gate.js';
 
 const MAX_NAME_LENGTH = 256;
@@ -102,9 +102,9 @@ export const host: Feature = {
   services: (_view, { hostCalls }) => {
     const services = hostServices(hostCalls);
     return [
-      { definition: hostServiceDefinition, pipe: 'main', implement: () => services.host },
-      { definition: networkServiceDefinition, pipe: 'main', implement: () => services.network },
-      { definition: hnsServiceDefinition, pipe: 'main', implement: () => services.hns },
+      service(hostServiceDefinition, 'main', () => services.host),
+      service(networkServiceDefinition, 'main', () => services.network),
+      service(hnsServiceDefinition, 'main', () => services.hns),
     ];
   },
 };

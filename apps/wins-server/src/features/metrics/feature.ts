@@ -1,6 +1,6 @@
 import type { MetricsSettings } from '@wins/config';
 import { metricsServiceDefinition, type MetricsServiceServer } from '@wins/wins-api/contract';
-import type { Feature } from '../../kernel/feature.js';
+import { service, type Feature } from '../../kernel/feature.js';
 import { heavyParts, type HeavyParts } from '../../load-heavy-parts.js';
 import { administratorsOnly } from '../../kernel/rpc/administrators-only.js';
 import type { RunningMetrics } from './start-metrics.js';
@@ -20,17 +20,13 @@ export function metricsFeature(
         `metrics are disabled (${reason}): set metrics.listen in the config to turn them on`,
     },
     services: (view) => [
-      {
-        definition: metricsServiceDefinition,
-        pipe: 'both',
-        implement: (callers) => {
-          const answer = administratorsOnly(callers, 'show the metrics');
-          return {
-            scrape: (call, respond) =>
-              answer(call, respond, async () => ({ Text: await view.require().scrape() })),
-          } satisfies MetricsServiceServer;
-        },
-      },
+      service(metricsServiceDefinition, 'both', (callers) => {
+        const answer = administratorsOnly(callers, 'show the metrics');
+        return {
+          scrape: (call, respond) =>
+            answer(call, respond, async () => ({ Text: await view.require().scrape() })),
+        } satisfies MetricsServiceServer;
+      }),
     ],
   };
 }

@@ -1,6 +1,6 @@
 import type { HostSystem } from '@wins/base';
 import { routeServiceDefinition, type RouteServiceServer } from '@wins/wins-api/contract';
-import type { Feature } from '../../kernel/feature.js';
+import { service, type Feature } from '../../kernel/feature.js';
 import type { HostCallGate } from '../host/host-call-gate.js';
 import { assertGranted, ownNetworks, parseDestinations } from './judge-routes.js';
 
@@ -64,10 +64,8 @@ export const routes: Feature<RouteSettings> = {
   purpose: 'change routes',
   settings: ({ config }) => ({ granted: config.routes.allow }),
   services: (view, { hostCalls }) => [
-    {
-      definition: routeServiceDefinition,
-      pipe: 'main',
-      implement: () => createRouteService(hostCalls, () => view.settings?.granted ?? []),
-    },
+    service(routeServiceDefinition, 'main', () =>
+      createRouteService(hostCalls, () => view.settings?.granted ?? []),
+    ),
   ],
 };

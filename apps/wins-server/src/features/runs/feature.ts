@@ -8,7 +8,7 @@ import {
 } from '@wins/process-manager';
 import { runStatsDefinition } from '@wins/wins-api/contract';
 import { allowedBy, howToAllow } from '../../configuration/allowed-executables.js';
-import type { Feature, Kernel, RunningFeature } from '../../kernel/feature.js';
+import { service, type Feature, type Kernel, type RunningFeature } from '../../kernel/feature.js';
 import { EVERYBODY } from '@wins/base';
 import { logProcessEvent } from '../../kernel/log/process-events.js';
 import { loadUpgrader } from '../upgrade/upgrader.js';
@@ -73,21 +73,15 @@ export const runs: Feature<RunsSettings, Runs> = {
     };
   },
   services: (view) => [
-    {
-      definition: servedProcessDefinition,
-      pipe: 'main',
-      implement: (callers) => createProcessService(() => view.require(), callers),
-    },
-    {
-      definition: stopDefinition,
-      pipe: 'admin',
-      implement: (callers) => createProcessService(() => view.require(), callers),
-    },
-    {
-      definition: runStatsDefinition,
-      pipe: 'both',
-      implement: (callers) => createRunStatsService(() => view.require().manager, callers),
-    },
+    service(servedProcessDefinition, 'main', (callers) =>
+      createProcessService(() => view.require(), callers),
+    ),
+    service(stopDefinition, 'admin', (callers) =>
+      createProcessService(() => view.require(), callers),
+    ),
+    service(runStatsDefinition, 'both', (callers) =>
+      createRunStatsService(() => view.require().manager, callers),
+    ),
   ],
   doctor: [checkWhiteList, checkOrphans],
   metrics: (registry, view) => {
