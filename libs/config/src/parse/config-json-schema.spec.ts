@@ -66,17 +66,3 @@ it('goes with an example in the documentation that is read without a warning', (
 it('gives a new object each time', () => {
   expect(configJsonSchema()).not.toBe(configJsonSchema());
 });
-
-it('has exactly the keys that the documentation lists, in its order', () => {
-  const readme = readFileSync(join(__dirname, '../../README.md'), 'utf8');
-  const documented = [...readme.matchAll(/^\| `([A-Za-z0-9_.-]+)`\s*\|/gm)].map(([, key]) => key);
-  const known: string[] = [];
-  const collect = ({ properties = {} }: Schema, path: string) => {
-    for (const [name, part] of Object.entries(properties)) {
-      if (part.properties === undefined) known.push(path + name);
-      else collect(part, `${path}${name}.`);
-    }
-  };
-  collect(schema, '');
-  expect(documented.slice(0, known.length)).toEqual(known);
-});
