@@ -18,7 +18,7 @@ export { SpoolWriter } from '../../apps/wins-server/src/features/lasting/spool/s
 export { FeatureError } from '../../apps/wins-server/src/kernel/feature-error.js';
 export { auditPlace } from '../../apps/wins-server/src/testing/private-folder.js';
 export { AuditLog } from '../../apps/wins-server/src/kernel/audit/audit-log.js';
-export { readAuditLog } from '../../apps/wins-server/src/kernel/audit/read-audit-log.js';
+export { readAuditLog } from '../../apps/wins-server/src/kernel/audit/verify-audit-log.js';
 export { verifyAuditLog } from '../../apps/wins-server/src/kernel/audit/verify-audit-log.js';
 export { ConfigError, parseConfig } from '@wins/config';
 export { serveHttp2Connection } from '@wins/http2-connection';

@@ -45,33 +45,40 @@ function lineAbout(text: string, config: string, key: string): string | undefine
   return from === -1 || line?.includes(` ${key}: found `) !== true ? undefined : line;
 }
 
-it.each(REFUSED.map(([keysOf, key, words]) => ({ keysOf, key, words })))(
-  '$key is refused alike by all that judge a config: $words',
-  async ({ keysOf, key, words }) => {
-    using workspace = place();
-    const config = workspace.config(['/bin/true'], keysOf(workspace));
-    const ask = (...args: string[]) =>
-      runWins([...args, '--config', config], workspace.environment);
-    const { code, stderr } = await ask('srv', 'config', 'check');
-    const line = lineAbout(stderr, config, key);
-    expect({ code, line }).toEqual({ code: 78, line: expect.stringMatching(words) as string });
-    expect(line).toMatch(/:\d+:\d+: /);
-    const all = [
-      [78, 'srv', 'config', 'check', '--lenient'],
-      [78, 'srv', 'app', 'run', '--register'],
-      [78, 'srv', 'app', 'run'],
-      [2, 'doctor'],
-    ] as const;
-    const outcomes = await Promise.all(all.map(([, ...args]) => ask(...args)));
-    for (const [index, [expected, ...args]] of all.entries()) {
-      const { code: ended, stdout, stderr: said } = outcomes[index] ?? { stderr: '' };
-      // The log is JSON, and escapes what a terminal shows as it is.
-      const text = `${stdout?.toString()}${said}`.replaceAll('\\', '');
-      const [words] = (line ?? '').replaceAll('\\', '').split('; ');
-      expect([args, ended, text]).toEqual([args, expected, expect.stringContaining(words ?? '')]);
-    }
-  },
-);
+/** The other commands that judge a config, with their exit codes. */
+const JUDGES = [
+  [78, 'srv', 'config', 'check', '--lenient'],
+  [78, 'srv', 'app', 'run', '--register'],
+  [78, 'srv', 'app', 'run'],
+  [2, 'doctor'],
+] as const;
+
+// They judge by one function, so each config is tried with the check and with one of the others, by turns.
+it.each(
+  REFUSED.map(([keysOf, key, words], index) => ({
+    keysOf,
+    key,
+    words,
+    judge: JUDGES[index % JUDGES.length] ?? JUDGES[0],
+  })),
+)('$key is refused alike by all that judge a config: $words', async (row) => {
+  const { keysOf, key, words, judge } = row;
+  using workspace = place();
+  const config = workspace.config(['/bin/true'], keysOf(workspace));
+  const ask = (...args: string[]) => runWins([...args, '--config', config], workspace.environment);
+  const [expected, ...args] = judge;
+  const [checked, judged] = await Promise.all([ask('srv', 'config', 'check'), ask(...args)]);
+  const line = lineAbout(checked.stderr, config, key);
+  expect({ code: checked.code, line }).toEqual({
+    code: 78,
+    line: expect.stringMatching(words) as string,
+  });
+  expect(line).toMatch(/:\d+:\d+: /);
+  // The log is JSON, and escapes what a terminal shows as it is.
+  const text = `${judged.stdout.toString()}${judged.stderr}`.replaceAll('\\', '');
+  const [said] = (line ?? '').replaceAll('\\', '').split('; ');
+  expect([args, judged.code, text]).toEqual([args, expected, expect.stringContaining(said ?? '')]);
+});
 
 it('the reload refuses each of them with these words, and the config in force stays', async () => {
   using workspace = place();
