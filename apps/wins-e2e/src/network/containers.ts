@@ -12,7 +12,7 @@ export class Container implements AsyncDisposable {
 
   /** Starts one that has these addresses, and a host at the other end of its cable: its gateway, if it has one. */
   static async start(
-    host: HostInNetwork,
+    host: Pick<HostInNetwork, 'run' | 'ip'>,
     addresses: readonly string[],
     {
       gateway,
@@ -65,11 +65,14 @@ export const peer = (number: number, via: string) => ({ subnet: `10.42.${number}
 type Place = Pick<HostInNetwork, 'run'>;
 const node = (place: Place, script: string) => place.run(process.execPath, '-e', script);
 
-/** Answers "hello" to each connection, and prints each datagram. */
+/** Answers "hello" to each connection, prints each datagram, and sends it back. */
 const LISTENER = `
 require("net").createServer((socket) => socket.end("hello")).listen(7070, "0.0.0.0", () => {
   const udp = require("dgram").createSocket("udp4");
-  udp.on("message", (text) => console.log("got " + text));
+  udp.on("message", (text, { port, address }) => {
+    console.log("got " + text);
+    udp.send(text, port, address, () => {});
+  });
   udp.bind(7070, "0.0.0.0", () => console.log("listens"));
 });`;
 
@@ -103,6 +106,41 @@ const { connect } = require("net");
 })();`;
   const { stdout } = await node(place, script).outcome;
   return stdout.toString().trim().split('\n');
+}
+
+/** Sends a numbered datagram each 5 ms, once the first has come back. */
+export async function flowing(place: Place, address: string) {
+  const program = node(
+    place,
+    `
+const udp = require("dgram").createSocket("udp4");
+const missing = new Set();
+let sent = 0;
+const next = () => { missing.add(String(sent)); udp.send(String(sent++)); };
+udp.once("connect", next).once("message", () => {
+  console.log("flows");
+  const timer = setInterval(next, 5);
+  process.on("SIGTERM", () => { clearInterval(timer); udp.send("end"); });
+}).on("message", (text) => {
+  missing.delete(String(text));
+  if (String(text) === "end") { console.log(JSON.stringify({ sent, missing: [...missing] })); process.exit(); }
+}).connect(7070, ${JSON.stringify(address)});`,
+  );
+  await program.printed('flows');
+  return {
+    /** Stops it, once its last one has come back, and says which ones have not. */
+    end: async (): Promise<readonly string[]> => {
+      program.child.kill();
+      const [, text = ''] = (await program.outcome).stdout.toString().trim().split('\n');
+      const { sent, missing } = JSON.parse(text) as { sent: number; missing: readonly string[] };
+      if (sent < 10) throw new Error(`only ${sent} were sent`);
+      return missing;
+    },
+    [Symbol.asyncDispose]: async () => {
+      program.child.kill('SIGKILL');
+      await program.outcome;
+    },
+  };
 }
 
 /** Sends datagrams one after another: what is dropped cannot come after what arrives. */

@@ -72,6 +72,25 @@ inOwnNetwork('the network of containers of a host', () => {
     expect(host.ip('netconf show dev wins0')).toMatch(/forwarding on/);
   });
 
+  it('stays as it is while it cannot be listed, and routes are kept', async () => {
+    await using host = await HostInNetwork.start(hostNetwork);
+    await host.network('apply');
+    const there = networkOf(host);
+    await host.run('/bin/mount', '--bind', '/dev/null', '/sbin/tc').outcome;
+    host.ip('route del 10.42.2.0/24');
+    expect(await host.network('apply')).toMatchObject({
+      ...{ State: 'partial', Problems: [expect.stringMatching(/^10\.42\.1\.0\/24: .*iproute2/)] },
+    });
+    expect(networkOf(host)).toEqual(there);
+    const torn = await host.network('teardown');
+    expect(torn.Problems).toEqual([expect.stringMatching(/^wins-subnet: .*iproute2/)]);
+    expect(host.routes()).not.toContainEqual(expect.stringContaining('10.42.2.0'));
+    expect(host.ip('rule show')).toContain('19901');
+    await host.run('/bin/umount', '/sbin/tc').outcome;
+    expect(await host.network('apply')).toMatchObject({ State: 'settled', Problems: [] });
+    expect(networkOf(host)).toEqual(there);
+  });
+
   it('is the same after a daemon that was killed, and goes without the section', async () => {
     await using host = await HostInNetwork.start(
       undefined,

@@ -4,6 +4,7 @@ import { once, EventEmitter } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { judgePeers } from '../plan/judge-peers.js';
 import { MetadataServer } from '../testing/metadata-server.js';
 import { lastGood } from './last-good.js';
 import { metadataFeed, type MetadataFeedOptions } from './metadata-feed.js';
@@ -135,6 +136,31 @@ describe("Rancher's metadata service as a source of peers", () => {
     server.publish([OWN, host('h-b', 2)]);
     expect((await until(({ items }) => items.length === 1)).items).toEqual([peer('h-b', 2)]);
     expect(clock.waits).toEqual([1000]);
+  });
+
+  it('tells the same over 10 versions with other addresses of agents, and who shares a next hop', async () => {
+    const server = await start(TWO);
+    const { source, seen, until } = follow(server);
+    await until(isCurrent);
+    const sharing = { ...peer('h-d', 4), nextHop: '172.16.0.3' };
+    for (let count = 1; count <= 10; count += 1) {
+      const agent = { agent_ip: `198.51.100.${count}`, primary_ip: `198.51.100.${count}` };
+      const d = host('h-d', 4, agent, { [`${LABELS}.router_ip`]: '172.16.0.3' });
+      const hosts = [OWN, host('h-b', 2, agent), host('h-c', 3, agent), d];
+      server.publish(count % 2 === 0 ? hosts : hosts.reverse());
+      while (source.status.version !== server.version) await new Promise(setImmediate);
+      const { items } = source.status;
+      expect(items).toEqual([...PEERS, sharing]);
+      const incumbents = PEERS.map(({ subnet, nextHop }) => {
+        return { destination: subnet, gateway: nextHop };
+      });
+      const { accepted, rejected } = judgePeers(items, { incumbents });
+      expect([accepted, rejected.map(({ peer: { id }, code }) => `${id} ${code}`)]).toEqual([
+        ...[PEERS, ['h-d nextHopShared']],
+      ]);
+    }
+    // The first of them brought h-d; no other change was told.
+    expect(seen.filter(({ items }) => items.length === 3)).toHaveLength(1);
   });
 
   it('is asked once a second while its version changes with each question', async () => {
