@@ -47,9 +47,6 @@ export interface HostNetworkStatus {
 }
 
 const NOTHING: DesiredNetwork = { routes: [] };
-const STARTING: HostNetworkStatus = {
-  ...{ kind: 'starting', standings: [], orphans: [], problems: [], isDown: false },
-};
 
 interface Waiting {
   readonly resolve: (status: HostNetworkStatus) => void;
@@ -67,7 +64,9 @@ export class HostNetwork implements AsyncDisposable {
   readonly #working: Promise<unknown>;
   readonly #backoff = new Backoff({ initialMs: 1_000, maxMs: 300_000 });
   #desired: DesiredNetwork;
-  #status = STARTING;
+  #status: HostNetworkStatus = {
+    ...{ kind: 'starting', standings: [], orphans: [], problems: [], isDown: false },
+  };
   #isDown = false;
   /** Undefined until the record was read. */
   #record: readonly Owned[] | undefined;
@@ -122,7 +121,7 @@ export class HostNetwork implements AsyncDisposable {
 
   /** Runs a pass at once, without waiting for the next check. @throws HostNetworkError `closed`; the reason of the signal. */
   apply(signal?: AbortSignal): Promise<HostNetworkStatus> {
-    return this.#pass({ isDown: false }, signal);
+    return this.#pass(false, signal);
   }
 
   /**
@@ -131,7 +130,7 @@ export class HostNetwork implements AsyncDisposable {
    * @throws HostNetworkError `closed`; the reason of the signal.
    */
   teardown(signal?: AbortSignal): Promise<HostNetworkStatus> {
-    return this.#pass({ isDown: true }, signal);
+    return this.#pass(true, signal);
   }
 
   /** Stops the management after the current step; the routes stay. Idempotent. */
@@ -144,10 +143,7 @@ export class HostNetwork implements AsyncDisposable {
     return this.close();
   }
 
-  async #pass(
-    { isDown }: { readonly isDown: boolean },
-    signal?: AbortSignal,
-  ): Promise<HostNetworkStatus> {
+  async #pass(isDown: boolean, signal?: AbortSignal): Promise<HostNetworkStatus> {
     signal?.throwIfAborted();
     this.#throwIfClosed();
     this.#isDown = isDown;
@@ -209,9 +205,7 @@ export class HostNetwork implements AsyncDisposable {
       const problems: string[] = [];
       const { standings, orphans } = await this.#settle(problems);
       const kind = problems.length === 0 ? 'settled' : 'partial';
-      this.#become({
-        ...{ kind, standings, orphans, problems, isDown: this.#isDown },
-      });
+      this.#become({ kind, standings, orphans, problems, isDown: this.#isDown });
       if (kind === 'partial') return this.#backoff.nextMs();
       this.#backoff.reset();
       return LOOK_EVERY_MS;

@@ -1,12 +1,9 @@
-import type { HostRoutes, NetworkItem, StaticRoute } from '@wins/base';
-import { StateFile } from '@wins/files';
-import { replaceFile, type FileTrust } from '@wins/trusted-files';
-import path from 'node:path';
-import type { Owned } from '../plan/plan.js';
+import type { HostRoutes, NetworkItem } from '@wins/base';
+import type { OwnedItem } from '../plan/plan-items.js';
+import type { Owned, OwnedRoute } from '../plan/plan.js';
+import { privateFile, type PrivateFileOptions } from '../private-file.js';
 
 const FORMAT = 1;
-/** Enough for 2,048 routes, some recorded twice while one replaces another. */
-const MAX_BYTES = 1024 * 1024;
 
 /** Record of the routes and items that wins made on this host. */
 export interface RouteRecords {
@@ -19,34 +16,13 @@ export interface RouteRecords {
   write(owned: readonly Owned[]): Promise<void>;
 }
 
-export interface RouteRecordOptions {
-  /** Absolute path; the folder is made private, or checked, before each write. */
-  readonly path: string;
-  readonly trust: Pick<FileTrust, 'distrustOfFile' | 'ensurePrivateFolder'>;
+export interface RouteRecordOptions extends PrivateFileOptions {
   readonly host: Pick<HostRoutes, 'bootMark' | 'isThisBoot'>;
-  /** Called for an invalid record. It counts as empty, so the routes in it stay untouched. */
-  readonly onDamaged: (file: string) => void;
 }
 
-interface Content {
-  readonly boot: string;
-  readonly owned: readonly Owned[];
-}
-
-/** Stores the record in a private file. Both methods reject with TrustedFileError. */
-export function routeRecords(options: RouteRecordOptions): RouteRecords {
-  const { trust, host, onDamaged, path: file } = options;
-  const state = new StateFile<Content>({
-    ...{ path: file, maxBytes: MAX_BYTES, trust, parse },
-    damaged: () => {
-      onDamaged(file);
-      return undefined;
-    },
-    replace: async (place, content) => {
-      trust.ensurePrivateFolder(path.dirname(place));
-      await replaceFile(place, content);
-    },
-  });
+/** Stores the record in a private file; the routes in an invalid one stay untouched. Both methods reject with TrustedFileError. */
+export function routeRecords({ host, ...options }: RouteRecordOptions): RouteRecords {
+  const state = privateFile(options, parse);
   return {
     read: async () => {
       const content = await state.read();
@@ -62,43 +38,39 @@ export function routeRecords(options: RouteRecordOptions): RouteRecords {
   };
 }
 
-function parse(json: unknown): Content {
+function parse(json: unknown): { readonly boot: string; readonly owned: readonly Owned[] } {
   const { format, boot, routes, items = [] } = json as Readonly<Record<string, unknown>>;
-  if (
-    format !== FORMAT ||
-    typeof boot !== 'string' ||
-    !Array.isArray(routes) ||
-    !Array.isArray(items)
-  )
+  const isOurs = format === FORMAT && typeof boot === 'string';
+  if (!isOurs || !Array.isArray(routes) || !Array.isArray(items))
     throw new TypeError('no record of routes');
   return { boot, owned: [...items.map(parseItem), ...routes.map(parseRoute)] };
 }
 
 function parseRoute(json: unknown): Owned {
-  const { route, state } = json as { readonly route: StaticRoute; readonly state: unknown };
+  const { route, state } = json as OwnedRoute;
   const { destination, gateway, interface: through, metric } = route;
-  const isRoute =
-    [destination, gateway, through].every((text) => typeof text === 'string') &&
-    Number.isSafeInteger(metric);
-  if (!isRoute || (state !== 'pending' && state !== 'applied'))
-    throw new TypeError('no route of a record');
+  const isRoute = [destination, gateway, through].every(isText) && Number.isSafeInteger(metric);
+  if (!isRoute || !isState(state)) throw new TypeError('no route of a record');
   return { route: { destination, gateway, interface: through, metric }, state };
 }
 
 const KINDS: ReadonlySet<NetworkItem['kind']> = new Set([
   ...(['bridge', 'address', 'filter', 'rule', 'forwarding'] as const),
 ]);
+const PRIORS: ReadonlySet<unknown> = new Set([undefined, '0', '1']);
 
 function parseItem(json: unknown): Owned {
-  const { item, state, prior } = json as {
-    readonly item: NetworkItem;
-    readonly state: unknown;
-    readonly prior: unknown;
-  };
+  const { item, state, prior } = json as OwnedItem;
   const { kind, key, value } = item;
-  const isItem = KINDS.has(kind) && typeof key === 'string' && typeof value === 'string';
-  const isState = state === 'pending' || state === 'applied';
-  if (!isItem || !isState || (prior !== undefined && prior !== '0' && prior !== '1'))
-    throw new TypeError('no item of a record');
+  const isItem = KINDS.has(kind) && [key, value].every(isText);
+  if (!isItem || !isState(state) || !PRIORS.has(prior)) throw new TypeError('no item of a record');
   return { item: { kind, key, value }, state, ...(prior !== undefined && { prior }) };
+}
+
+function isText(value: unknown): boolean {
+  return typeof value === 'string';
+}
+
+function isState(value: unknown): boolean {
+  return value === 'pending' || value === 'applied';
 }

@@ -1,4 +1,4 @@
-import { formatAddress, parseAddress, type IpNetwork } from '@wins/base';
+import { formatAddress, networkOf, parseAddress, parseNetwork, type IpNetwork } from '@wins/base';
 
 /** First and last address of an IPv4 network, as numbers. */
 export interface Extent {
@@ -10,6 +10,10 @@ export function isWithin(address: number, { first, last }: Extent): boolean {
   return address >= first && address <= last;
 }
 
+export function isInside(inner: Extent, outer: Extent): boolean {
+  return inner.first >= outer.first && inner.last <= outer.last;
+}
+
 export function meet(one: Extent, other: Extent): boolean {
   return one.first <= other.last && one.last >= other.first;
 }
@@ -17,6 +21,14 @@ export function meet(one: Extent, other: Extent): boolean {
 export function extentOf({ bytes, prefix }: IpNetwork): Extent {
   const first = numberOf(bytes);
   return { first, last: first + 2 ** (32 - prefix) - 1 };
+}
+
+/** Returns the extents of those texts that are IPv4 networks. */
+export function extentsOf(networks: readonly string[]): readonly Extent[] {
+  return networks.flatMap((text) => {
+    const network = parseNetwork(text);
+    return network?.bytes.length === 4 ? [extentOf(networkOf(network))] : [];
+  });
 }
 
 /** Parses an IPv4 address to a number; undefined for any other text. */

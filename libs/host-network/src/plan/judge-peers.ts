@@ -8,7 +8,9 @@ import {
 import {
   addressOf,
   extentOf,
+  extentsOf,
   firstAtLeast,
+  isInside,
   isWithin,
   meet,
   textOf,
@@ -40,20 +42,26 @@ export interface PeerRules {
 }
 
 /**
- * Reason why a peer is refused. `notCanonical`: the subnet is no IPv4 network, or has bits below its prefix. `prefixLength`: not 16 to 29.
- * `unroutable`: loopback, multicast and the like. `foreignRoute`: a route of another program already leads to the subnet, or into it, by
- * another way. `disputed`: the subnet overlaps that of another peer. `idRepeated`: one host has two next hops. `nextHopShared`: two hosts
- * have the same next hop.
+ * Reason why containers get no such subnet. `notCanonical`: it is no IPv4 network, or has bits below its prefix. `prefixLength`: not 16 to
+ * 29. `unroutable`: loopback, multicast and the like. `foreignRoute`: a route of another program already leads to it, or into it, by another
+ * way.
  */
-export type PeerRejectionCode =
-  | 'limit'
+export type SubnetFault =
   | 'notCanonical'
   | 'prefixLength'
   | 'unroutable'
   | 'outsideCluster'
-  | 'ownSubnet'
   | 'reservedAddress'
-  | 'foreignRoute'
+  | 'foreignRoute';
+
+/**
+ * Reason why a peer is refused. `disputed`: the subnet overlaps that of another peer. `idRepeated`: one host has two next hops. `nextHopShared`: two hosts
+ * have the same next hop.
+ */
+export type PeerRejectionCode =
+  | SubnetFault
+  | 'limit'
+  | 'ownSubnet'
   | 'disputed'
   | 'idRepeated'
   | 'nextHopInvalid'
@@ -88,7 +96,8 @@ interface Candidate {
   readonly isIncumbent: boolean;
 }
 
-type Refusal = readonly [code: PeerRejectionCode, detail: string];
+/** A reason, with one clause for people. */
+export type Refusal<Code = PeerRejectionCode> = readonly [code: Code, detail: string];
 
 /**
  * Judges to which peers a route may lead, and gives the reason for the others. Pure and total: the order of peers does not matter, and an
@@ -97,7 +106,7 @@ type Refusal = readonly [code: PeerRejectionCode, detail: string];
 export function judgePeers(peers: readonly DesiredPeer[], rules: PeerRules = {}): JudgedPeers {
   const { cluster = RFC_1918, own, reserved = [], foreign = [], incumbents = [] } = rules;
   const ranges = extentsOf(cluster.slice(0, MAX_CLUSTER));
-  const [ownExtent] = extentsOf(own === undefined ? [] : [own]);
+  const ownExtents = extentsOf(own === undefined ? [] : [own]);
   const kept = reserved.flatMap((address) => addressOf(address) ?? []);
   const others = foreign
     .flatMap(({ destination, gateway }) => {
@@ -108,41 +117,38 @@ export function judgePeers(peers: readonly DesiredPeer[], rules: PeerRules = {})
   const known = new Set(incumbents.map(({ destination, gateway }) => `${destination} ${gateway}`));
   const isKnown = (peer: DesiredPeer): boolean => known.has(routeOf(peer));
   const refused = new Map<DesiredPeer, Refusal>();
-  const sorted = [...peers].sort((a, b) => compare(keyOf(a), keyOf(b)));
+  const sorted = sortedBy(peers, ({ id, subnet, nextHop }) => `${id}\0${subnet}\0${nextHop}`);
   const first = new Map<string, DesiredPeer>();
   for (const peer of sorted.toReversed()) first.set(routeOf(peer), peer);
   // Count accepted peers first, so that newcomers with invented ids cannot displace them.
   let room = MAX_PEERS - [...first.values()].filter(isKnown).length;
 
-  const fit = sorted.flatMap((peer): readonly Candidate[] => {
+  const candidateOf = (peer: DesiredPeer): Candidate | Refusal => {
     const same = first.get(routeOf(peer));
-    if (same !== undefined && same !== peer) {
-      refused.set(peer, ['disputed', `the host ${same.id} has this route already`]);
-      return [];
-    }
+    if (same !== undefined && same !== peer)
+      return ['disputed', `the host ${same.id} has this route already`];
     const read = readPeer(peer);
-    if ('code' in read) {
-      refused.set(peer, [read.code, read.detail]);
-      return [];
-    }
+    if (!('hop' in read)) return read;
     const { extent, hop } = read;
     const taken = kept.find((address) => isWithin(address, extent));
     const isIncumbent = isKnown(peer);
     const rival = isIncumbent ? undefined : rivalOf(peer, extent, others);
-    const refusal: Refusal | undefined =
-      !isIncumbent && (room -= 1) < 0
-        ? ['limit', `it is beyond the limit of ${MAX_PEERS} hosts`]
-        : !ranges.some((range) => range.first <= extent.first && range.last >= extent.last)
-          ? ['outsideCluster', `it is not in ${cluster.join(', ')}`]
-          : ownExtent !== undefined && meet(ownExtent, extent)
-            ? ['ownSubnet', `it overlaps ${String(own)}, which this host has`]
-            : taken !== undefined
-              ? ['reservedAddress', `${textOf(taken)} is in it`]
-              : rival !== undefined
-                ? ['foreignRoute', `another program has a route to ${rival.destination}`]
-                : undefined;
-    if (refusal === undefined) return [{ peer, extent, hop, isIncumbent }];
-    refused.set(peer, refusal);
+    return !isIncumbent && (room -= 1) < 0
+      ? ['limit', `it is beyond the limit of ${MAX_PEERS} hosts`]
+      : !ranges.some((range) => isInside(extent, range))
+        ? ['outsideCluster', `it is not in ${cluster.join(', ')}`]
+        : ownExtents.some((one) => meet(one, extent))
+          ? ['ownSubnet', `it overlaps ${String(own)}, which this host has`]
+          : taken !== undefined
+            ? ['reservedAddress', `${textOf(taken)} is in it`]
+            : rival !== undefined
+              ? ['foreignRoute', `another program has a route to ${rival.destination}`]
+              : { peer, extent, hop, isIncumbent };
+  };
+  const fit = sorted.flatMap((peer): readonly Candidate[] => {
+    const read = candidateOf(peer);
+    if ('peer' in read) return [read];
+    refused.set(peer, read);
     return [];
   });
 
@@ -157,10 +163,9 @@ export function judgePeers(peers: readonly DesiredPeer[], rules: PeerRules = {})
     return ['nextHopShared', `the host ${id} has the same next hop`];
   });
   const standing = fit.filter(({ peer }) => !refused.has(peer));
-  const subnets = [
-    ...standing.map(({ extent }) => extent),
-    ...(ownExtent === undefined ? [] : [ownExtent]),
-  ].sort((a, b) => a.first - b.first);
+  const subnets = [...standing.map(({ extent }) => extent), ...ownExtents].sort(
+    (a, b) => a.first - b.first,
+  );
   for (const one of standing) {
     const at = subnets[firstAtLeast(subnets, one.hop, ({ last }) => last)];
     if (at !== undefined && isWithin(one.hop, at))
@@ -189,26 +194,28 @@ function rivalOf<Other extends Extent & Pick<StaticRoute, 'destination' | 'gatew
   }
 }
 
-type ReadPeer =
-  | { readonly extent: Extent; readonly hop: number }
-  | { readonly code: PeerRejectionCode; readonly detail: string };
-
-function readPeer({ subnet, nextHop }: DesiredPeer): ReadPeer {
+/** Parses the subnet of containers. @returns The refusal of one that no host may have. */
+export function readSubnet(subnet: string): Extent | Refusal<SubnetFault> {
   const network = parseNetwork(subnet);
   if (network?.bytes.length !== 4 || formatNetwork(networkOf(network)) !== subnet)
-    return { code: 'notCanonical', detail: 'its subnet is not a canonical IPv4 network' };
+    return ['notCanonical', 'it is not a canonical IPv4 network'];
   const reason = unroutableReason(network);
-  if (reason !== undefined) return { code: 'unroutable', detail: reason };
+  if (reason !== undefined) return ['unroutable', reason];
   const { prefix } = network;
-  if (prefix < SHORTEST_PREFIX || prefix > LONGEST_PREFIX)
-    return { code: 'prefixLength', detail: `/${prefix} is not /16 to /29` };
+  return prefix < SHORTEST_PREFIX || prefix > LONGEST_PREFIX
+    ? ['prefixLength', `/${prefix} is not /16 to /29`]
+    : extentOf(network);
+}
+
+function readPeer({ subnet, nextHop }: DesiredPeer): Pick<Candidate, 'extent' | 'hop'> | Refusal {
+  const extent = readSubnet(subnet);
+  if (!('first' in extent)) return extent;
   const hop = addressOf(nextHop);
-  const hopNetwork = hop === undefined ? undefined : parseNetwork(nextHop);
-  if (hop === undefined || hopNetwork === undefined)
-    return { code: 'nextHopInvalid', detail: 'its next hop is not an IPv4 address' };
-  const wrong = unroutableReason(hopNetwork);
-  if (wrong !== undefined) return { code: 'nextHopInvalid', detail: `its next hop: ${wrong}` };
-  return { extent: extentOf(network), hop };
+  const network = hop === undefined ? undefined : parseNetwork(nextHop);
+  if (hop === undefined || network === undefined)
+    return ['nextHopInvalid', 'its next hop is not an IPv4 address'];
+  const wrong = unroutableReason(network);
+  return wrong === undefined ? { extent, hop } : ['nextHopInvalid', `its next hop: ${wrong}`];
 }
 
 /**
@@ -252,24 +259,17 @@ function* byText(
   }
 }
 
-function extentsOf(networks: readonly string[]): readonly Extent[] {
-  return networks.flatMap((text) => {
-    const network = parseNetwork(text);
-    return network?.bytes.length === 4 ? [extentOf(networkOf(network))] : [];
-  });
-}
-
 const idOf = ({ peer }: Candidate): string => peer.id;
 const hopOf = ({ peer }: Candidate): string => peer.nextHop;
 
-function routeOf({ subnet, nextHop }: Pick<DesiredPeer, 'subnet' | 'nextHop'>): string {
+function routeOf({ subnet, nextHop }: DesiredPeer): string {
   return `${subnet} ${nextHop}`;
 }
 
-function keyOf({ id, subnet, nextHop }: DesiredPeer): string {
-  return `${id}\0${subnet}\0${nextHop}`;
-}
-
-function compare(a: string, b: string): number {
-  return a < b ? -1 : Number(a > b);
+export function sortedBy<Item>(
+  items: readonly Item[],
+  keyOf: (item: Item) => string,
+): readonly Item[] {
+  const compare = (a: string, b: string): number => (a < b ? -1 : Number(a > b));
+  return [...items].sort((a, b) => compare(keyOf(a), keyOf(b)));
 }

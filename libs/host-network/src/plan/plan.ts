@@ -10,7 +10,7 @@ import {
   type StaticRoute,
 } from '@wins/base';
 import { DEFAULT_METRIC, type DesiredNetwork, type DesiredRoute } from './desired-route.js';
-import { judgePeers, type JudgedPeers, type PeerRejectionCode } from './judge-peers.js';
+import { judgePeers, sortedBy, type JudgedPeers, type PeerRejectionCode } from './judge-peers.js';
 import { itemsOf, judgeSubnet, type SubnetRejectionCode } from './own-network.js';
 import { itemKey, planItems, type OwnedItem, type RouteState } from './plan-items.js';
 import { Surroundings, type ResolvedRoute } from './resolve-route.js';
@@ -18,7 +18,6 @@ import { Surroundings, type ResolvedRoute } from './resolve-route.js';
 /** A route or item that wins made, or was about to make at the last record. */
 export type Owned = OwnedRoute | OwnedItem;
 
-/** A route that wins made, or was about to make at the last record. */
 export interface OwnedRoute {
   readonly route: StaticRoute;
   readonly state: 'pending' | 'applied';
@@ -96,10 +95,10 @@ export function plan(
   const record = recorded.filter((one) => 'route' in one);
   const items = recorded.filter((one) => 'item' in one);
   const host = new Surroundings(actual);
-  const listed = grouped(actual.routes);
+  const listed = grouped(actual.routes, (route) => route);
   const owned = grouped(
     record.filter(({ route }) => listed.get(route.destination)?.some((at) => isOurs(at, route))),
-    ({ route }) => route.destination,
+    ({ route }) => route,
   );
   const lost = new Set(
     record.filter(({ state }) => state === 'applied').map(({ route }) => stepKey(route)),
@@ -175,7 +174,7 @@ export function plan(
     const others = (listed.get(destination) ?? []).filter(
       (at) => !ours.some((own) => isOurs(at, own.route)),
     );
-    const alike = others.some((at) => leadsAlike(at, route));
+    const alike = others.some((at) => isSameRoute({ ...at, metric }, route));
     const rival = others.find((at) => at.metric === metric);
     const outcome = tried.get(stepKey(route));
     if (alike) stands('foreign', 'another program made it', route);
@@ -197,7 +196,7 @@ export function plan(
       ...{ gateway: peer.nextHop, interface: '', metric: DEFAULT_METRIC },
     });
 
-  const network = planOwn(desired, actual, items, [...uplinks].sort(compare), tried);
+  const network = planOwn(desired, actual, items, [...uplinks].sort(), tried);
   const steps = [...removals, ...additions].slice(0, limits.steps);
   const pending = steps
     .filter(({ op }) => op === 'add')
@@ -209,14 +208,12 @@ export function plan(
     .map(({ destination }) => destination);
   return {
     steps: [...network.steps, ...steps],
-    record: [...network.record, ...sorted([...kept, ...pending], ({ route }) => stepKey(route))],
+    record: [...network.record, ...sortedBy([...kept, ...pending], ({ route }) => stepKey(route))],
     standings: [...standings, ...network.standings],
-    orphans: sorted([...orphans, ...network.orphans], (text) => text),
+    orphans: [...orphans, ...network.orphans].sort(),
     isLimited: steps.length < removals.length + additions.length,
   };
 }
-
-type PlannedNetwork = Pick<RoutePlan, 'steps' | 'record' | 'standings' | 'orphans'>;
 
 /** Plans the container network or its removal. Nothing is changed or forgotten while its items are unknown. */
 function planOwn(
@@ -225,7 +222,7 @@ function planOwn(
   record: readonly OwnedItem[],
   uplinks: readonly string[],
   tried: ReadonlyMap<string, string>,
-): PlannedNetwork {
+): Omit<RoutePlan, 'isLimited'> {
   const { own } = desired;
   const { items: listed = [], itemsError } = actual;
   const bare = { gateway: '', interface: '', metric: 0 };
@@ -250,7 +247,7 @@ function planOwn(
   }));
   if (own !== undefined && refusal !== undefined) {
     const { subnet: destination, gateway } = own;
-    const { code, detail } = refusal;
+    const [code, detail] = refusal;
     standings.push({
       ...{ ...bare, kind: 'subnet', destination, gateway, state: 'rejected', code, detail },
     });
@@ -268,7 +265,7 @@ function wantedRoutes(
     ...{ destination: subnet, gateway: nextHop, metric: DEFAULT_METRIC, peer: id },
   }));
   const all = new Map([...toPeers, ...routes].map((one) => [one.destination, one]));
-  return [...all.values()].sort((a, b) => compare(a.destination, b.destination));
+  return sortedBy([...all.values()], ({ destination }) => destination);
 }
 
 /** Identifies a step across plans, by all fields of its route or item. */
@@ -280,14 +277,6 @@ function stepKey(route: StaticRoute, op: RouteChange['op'] = 'add'): string {
   return [op, route.destination, route.gateway, route.interface, route.metric].join(' ');
 }
 
-function leadsAlike(one: StaticRoute, other: StaticRoute): boolean {
-  return (
-    one.destination === other.destination &&
-    one.gateway === other.gateway &&
-    one.interface === other.interface
-  );
-}
-
 /** Whether a listed route is the recorded one, and not an identical route of another program. */
 function isOurs(listed: ListedRoute, recorded: StaticRoute): boolean {
   return listed.isMarked !== false && isSameRoute(listed, recorded);
@@ -295,22 +284,14 @@ function isOurs(listed: ListedRoute, recorded: StaticRoute): boolean {
 
 function grouped<Item>(
   items: readonly Item[],
-  keyOf: (item: Item) => string = (item) => (item as StaticRoute).destination,
+  routeOf: (item: Item) => StaticRoute,
 ): Map<string, Item[]> {
   const groups = new Map<string, Item[]>();
   for (const item of items) {
-    const key = keyOf(item);
-    const group = groups.get(key);
-    if (group === undefined) groups.set(key, [item]);
-    else group.push(item);
+    const { destination } = routeOf(item);
+    const group = groups.get(destination) ?? [];
+    group.push(item);
+    groups.set(destination, group);
   }
   return groups;
-}
-
-function sorted<Item>(items: readonly Item[], keyOf: (item: Item) => string): readonly Item[] {
-  return [...items].sort((a, b) => compare(keyOf(a), keyOf(b)));
-}
-
-function compare(a: string, b: string): number {
-  return a < b ? -1 : Number(a > b);
 }

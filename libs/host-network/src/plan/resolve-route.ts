@@ -39,15 +39,8 @@ interface OwnAddress extends Extent {
   readonly net: IpNetwork;
 }
 
-/** A network of this host. */
-export interface TakenNetwork extends Extent {
-  readonly text: string;
-}
-
 /** An interface with parsed addresses. */
-interface Link {
-  readonly id: string;
-  readonly name: string;
+interface Link extends Pick<RouteInterface, 'id' | 'name'> {
   readonly own: readonly OwnAddress[];
 }
 
@@ -63,7 +56,7 @@ export class Surroundings {
   /** Default routes through a gateway, lowest cost first. */
   readonly #defaults: readonly ListedRoute[];
   /** The networks of this host. */
-  readonly #taken: readonly TakenNetwork[];
+  readonly taken: readonly (Extent & { readonly text: string })[];
   /** Sorted by address. */
   readonly #hops: readonly Hop[];
 
@@ -76,7 +69,7 @@ export class Surroundings {
         return destination === ANYWHERE && gateway !== '' && costs.has(through);
       })
       .sort((a, b) => cost(a) - cost(b));
-    this.#taken = takenBy(this.#links);
+    this.taken = takenBy(this.#links);
     this.#hops = hopsOf(routes);
   }
 
@@ -105,7 +98,7 @@ export class Surroundings {
   /** Returns the reason when a destination would take over a network of the host, or one of its next hops. */
   #ownReason(network: IpNetwork, { destination, gateway }: DesiredRoute): string | undefined {
     const extent = extentOf(network);
-    const taken = this.#taken.find((own) => meet(own, extent));
+    const taken = this.taken.find((own) => meet(own, extent));
     if (taken !== undefined) return `the host itself is in ${taken.text}`;
     const isIn = (address: number): boolean => isWithin(address, extent);
     const own = addressOf(gateway ?? '');
@@ -159,12 +152,7 @@ export class Surroundings {
   }
 }
 
-/** Returns the networks of a host with these interfaces. */
-export function takenNetworks(interfaces: readonly RouteInterface[]): readonly TakenNetwork[] {
-  return takenBy(interfaces.map(linkOf));
-}
-
-function takenBy(links: readonly Link[]): readonly TakenNetwork[] {
+function takenBy(links: readonly Link[]): Surroundings['taken'] {
   return links.flatMap(({ own }) =>
     own.map(({ net }) => {
       // An adapter without DHCP has an address in 169.254.0.0/16, which also contains cloud metadata addresses that are not on that

@@ -1,5 +1,5 @@
 import { formatAddress, parseNetwork, unroutableReason } from '@wins/base';
-import { ElementList, isElementId, type ElementFault, type Gathered } from './element-list.js';
+import { ElementList, isElementId, type ElementFault } from './element-list.js';
 import { followMetadata, type Fields, type MetadataServiceOptions } from './metadata-service.js';
 import type { Feed } from './source.js';
 
@@ -54,7 +54,10 @@ export function containerFeed(options: MetadataServiceOptions): Feed<DesiredPort
         list.skip(fault, isElementId(uuid) ? uuid : '');
       if (good.length > 0) list.add(uuid, good);
     });
-    return limited(list.result(), isCut);
+    const gathered = list.result();
+    const items = gathered.items.flat();
+    const isLimited = gathered.isLimited || isCut || items.length > MAX_PORTS;
+    return { ...gathered, items: items.slice(0, MAX_PORTS), isLimited };
   });
 }
 
@@ -73,15 +76,6 @@ function readRule(
     ...{ id: String(uuid), proto: proto === 'udp' ? 'udp' : 'tcp' },
     ...{ listen: `${ip}:${from}`, to: `${address}:${to}` },
   };
-}
-
-function limited(
-  gathered: Gathered<readonly DesiredPort[]>,
-  isCut: boolean,
-): Gathered<DesiredPort> {
-  const items = gathered.items.flat();
-  const isLimited = gathered.isLimited || isCut || items.length > MAX_PORTS;
-  return { ...gathered, items: items.slice(0, MAX_PORTS), isLimited };
 }
 
 /** Whether a text is the canonical IPv4 address of a single host. */

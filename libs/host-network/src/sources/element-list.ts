@@ -52,23 +52,13 @@ export class ElementList<Item extends object> {
 
   /** Adds a parsed element or its fault; the id may be of any type. */
   add(id: unknown, read: Item | ElementFault): void {
-    if (!isElementId(id)) {
-      this.skip('badId');
-      return;
-    }
-    const known = this.#items.get(id);
-    if (known !== undefined) {
+    if (!isElementId(id)) this.skip('badId');
+    else if (this.#items.has(id)) {
       this.skip('repeatedId', id);
       // Both are dropped, whichever came first, because neither is trustworthy.
       this.#items.set(id, 'repeated');
-      return;
-    }
-    if (typeof read === 'string') {
-      this.skip(read, id);
-      return;
-    }
-    this.#items.set(id, read);
-    if (this.#items.size >= 4 * this.#most) this.#cut();
+    } else if (typeof read === 'string') this.skip(read, id);
+    else if (this.#items.set(id, read).size >= 4 * this.#most) this.#cut();
   }
 
   skip(code: ElementFault, id = ''): void {
@@ -102,16 +92,10 @@ export function readPeer(
   subnet: unknown,
   nextHop: unknown,
 ): DesiredPeer | ElementFault {
-  const fault = elementFault(subnet, nextHop);
-  return fault ?? ({ id, subnet, nextHop } as DesiredPeer);
-}
-
-/** Returns the fault of texts that cannot be a network and an address. */
-export function elementFault(subnet: unknown, nextHop: unknown): ElementFault | undefined {
   if (isNone(subnet)) return 'noSubnet';
   if (!isText(subnet)) return 'badSubnet';
   if (isNone(nextHop)) return 'noNextHop';
-  return isText(nextHop) ? undefined : 'badNextHop';
+  return isText(nextHop) ? ({ id, subnet, nextHop } as DesiredPeer) : 'badNextHop';
 }
 
 function isNone(value: unknown): boolean {

@@ -1,37 +1,18 @@
-import { StateFile } from '@wins/files';
-import { replaceFile, type FileTrust } from '@wins/trusted-files';
-import path from 'node:path';
 import { MAX_PEERS, type DesiredPeer } from '../plan/judge-peers.js';
-import { elementFault, isElementId } from './element-list.js';
+import { privateFile, type PrivateFileOptions } from '../private-file.js';
+import { isElementId, readPeer } from './element-list.js';
 import type { LastGood } from './source.js';
 
 const FORMAT = 1;
-/** Enough for 1,024 peers with the longest ids. */
-const MAX_BYTES = 1024 * 1024;
 
-export interface LastGoodOptions {
-  /** Absolute path; the folder is made private before each write. */
-  readonly path: string;
+export interface LastGoodOptions extends PrivateFileOptions {
   /** Identifies the source and its settings; data of another origin is ignored. */
   readonly origin: string;
-  readonly trust: Pick<FileTrust, 'distrustOfFile' | 'ensurePrivateFolder'>;
-  /** Called for an invalid file; it counts as empty. */
-  readonly onDamaged: (file: string) => void;
 }
 
 /** Stores the last peers in a private file. Both methods reject with TrustedFileError. */
-export function lastGood({ path: file, origin, trust, onDamaged }: LastGoodOptions): LastGood {
-  const state = new StateFile<{ readonly origin: string; readonly peers: readonly DesiredPeer[] }>({
-    ...{ path: file, maxBytes: MAX_BYTES, trust, parse },
-    damaged: () => {
-      onDamaged(file);
-      return undefined;
-    },
-    replace: async (place, content) => {
-      trust.ensurePrivateFolder(path.dirname(place));
-      await replaceFile(place, content);
-    },
-  });
+export function lastGood({ origin, ...options }: LastGoodOptions): LastGood {
+  const state = privateFile(options, parse);
   return {
     read: async () => {
       const content = await state.read();
@@ -49,9 +30,9 @@ function parse(json: unknown): { readonly origin: string; readonly peers: readon
     origin,
     peers: peers.map((json): DesiredPeer => {
       const { id, subnet, nextHop } = json as DesiredPeer;
-      if (!isElementId(id) || elementFault(subnet, nextHop) !== undefined)
-        throw new TypeError('no peer of a source');
-      return { id, subnet, nextHop };
+      const peer = readPeer(id, subnet, nextHop);
+      if (!isElementId(id) || typeof peer === 'string') throw new TypeError('no peer of a source');
+      return peer;
     }),
   };
 }

@@ -68,12 +68,8 @@ export function followMetadata<Item>(
         }
         const known = version;
         while (version === known) {
-          const query = new URLSearchParams({
-            wait: 'true',
-            value: known,
-            maxWait: `${LONG_POLL_S}`,
-          });
-          version = await askForText(patient, `/version?${query.toString()}`, signal);
+          const query = `wait=true&value=${encodeURIComponent(known)}&maxWait=${LONG_POLL_S}`;
+          version = await askForText(patient, `/version?${query}`, signal);
           listener.onContact();
           await clock.wait(GATHER_MS, signal);
         }

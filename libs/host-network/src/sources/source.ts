@@ -142,7 +142,7 @@ export class Source<Item extends object = DesiredPeer> implements AsyncDisposabl
       try {
         await feed.follow(listener, signal);
       } catch (error) {
-        if (isAborted(signal)) return;
+        if (this.#closing.signal.aborted) return;
         this.#problem = messageOf(error);
         this.#tell();
         await this.#backoff.wait(signal, this.#clock).catch(() => undefined);
@@ -184,9 +184,4 @@ export class Source<Item extends object = DesiredPeer> implements AsyncDisposabl
   #warn(act: string, error: unknown): undefined {
     this.#options.onWarning(`cannot ${act} the last good peers: ${messageOf(error)}`);
   }
-}
-
-// A function, so that the compiler does not treat the value as constant across an await.
-function isAborted(signal: AbortSignal): boolean {
-  return signal.aborted;
 }

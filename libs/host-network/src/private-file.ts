@@ -1,0 +1,30 @@
+import { StateFile } from '@wins/files';
+import { replaceFile, type FileTrust } from '@wins/trusted-files';
+import path from 'node:path';
+
+export interface PrivateFileOptions {
+  /** Absolute path; the folder is made private, or checked, before each write. */
+  readonly path: string;
+  readonly trust: Pick<FileTrust, 'distrustOfFile' | 'ensurePrivateFolder'>;
+  /** Called for an invalid file. It counts as missing. */
+  readonly onDamaged: (file: string) => void;
+}
+
+/** A file that only administrators may read. Its methods reject with TrustedFileError. */
+export function privateFile<Content>(
+  { path: file, trust, onDamaged }: PrivateFileOptions,
+  parse: (json: unknown) => Content,
+): StateFile<Content> {
+  return new StateFile<Content>({
+    // Enough for 1,024 peers with the longest ids, or for 2,048 routes, some recorded twice while one replaces another.
+    ...{ path: file, maxBytes: 1024 * 1024, trust, parse },
+    damaged: () => {
+      onDamaged(file);
+      return undefined;
+    },
+    replace: async (place, content) => {
+      trust.ensurePrivateFolder(path.dirname(place));
+      await replaceFile(place, content);
+    },
+  });
+}
