@@ -92,11 +92,9 @@ export function itemsOfFilters(
   });
 }
 
-function limiting(
-  what: string | undefined,
-  value: string,
-  index: number,
-): readonly PacketFilter[] | undefined {
+type Filters = readonly PacketFilter[] | undefined;
+
+function limiting(what: string | undefined, value: string, index: number): Filters {
   const limits = containerLimits(value.split(' '));
   if (limits === undefined || (what !== 'ingress' && what !== 'egress')) return undefined;
   const { near, away } = limits;
@@ -115,11 +113,7 @@ function limiting(
   ];
 }
 
-function ruling(
-  what: string | undefined,
-  value: string,
-  index: number,
-): readonly PacketFilter[] | undefined {
+function ruling(what: string | undefined, value: string, index: number): Filters {
   const network = addressRange(value);
   const destination = network === undefined ? [] : [network];
   const both = onlyPermitting('forward', 'rule', ['arrivesBy', index], { destination });

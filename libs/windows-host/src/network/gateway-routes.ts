@@ -23,10 +23,8 @@ export function addGatewayRoutes(
   if (missing.length === 0) return;
   for (const wanted of missing) table.add(wanted);
   const after = table.read();
-  verify(
-    'added',
-    missing.filter((wanted) => !after.some((row) => leadsAlike(row, wanted))),
-  );
+  const failed = missing.filter((wanted) => !after.some((row) => leadsAlike(row, wanted)));
+  verify('added', failed);
 }
 
 /**

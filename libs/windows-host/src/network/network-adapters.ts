@@ -57,14 +57,14 @@ export function networkAdapters(): readonly AdapterEntry[] {
   });
 }
 
-interface AdapterListing {
-  /** Fills the buffer; says in `size` how large it should be when it is too small. */
+/** Repeats the call, which says the wanted `size`, with a larger buffer while the system asks for one, up to a limit. */
+export function readAdapters({
+  call,
+  addressOf,
+}: {
   readonly call: (buffer: Buffer, size: [number]) => number;
   readonly addressOf: (buffer: Buffer) => bigint;
-}
-
-/** Repeats the call with a larger buffer while the system asks for one, up to a limit. */
-export function readAdapters({ call, addressOf }: AdapterListing): readonly AdapterEntry[] {
+}): readonly AdapterEntry[] {
   const tried = 'cannot list the network adapters';
   const functionName = 'GetAdaptersAddresses';
   let room = FIRST_SIZE_BYTES;
@@ -177,8 +177,8 @@ function byDefaultRoute(state: NetworkState): NetworkAdapter {
   for (const family of FAMILIES) {
     const route = defaultRoute(state, family);
     const adapter = state.adapters.find(({ index }) => index === route?.interfaceIndex);
-    const own = adapter && preferredAddress(adapter, family, route?.nextHop);
-    if (adapter !== undefined && own !== undefined) return describe(state, adapter, own);
+    const found = adapter && describeIn(family, state, adapter);
+    if (found !== undefined) return found;
   }
   const found = `none of ${state.adapters.length} adapters has one`;
   throw new WindowsError('notFound', `cannot find the adapter with the default route: ${found}`);
@@ -194,15 +194,9 @@ function byName(state: NetworkState, name: string): NetworkAdapter {
     const known = state.adapters.map((entry) => quoteText(entry.name)).join(', ');
     throw new WindowsError('notFound', `${tried}: there are only ${known}`);
   }
-  for (const family of FAMILIES) {
-    const own = preferredAddress(
-      adapter,
-      family,
-      defaultRoute(state, family, adapter.index)?.nextHop,
-    );
-    if (own !== undefined) return describe(state, adapter, own);
-  }
-  throw new WindowsError('notFound', `${tried}: it has no address`);
+  const [found] = FAMILIES.flatMap((family) => describeIn(family, state, adapter) ?? []);
+  if (found === undefined) throw new WindowsError('notFound', `${tried}: it has no address`);
+  return found;
 }
 
 function byAddress(state: NetworkState, text: string): NetworkAdapter {
@@ -218,16 +212,18 @@ function byAddress(state: NetworkState, text: string): NetworkAdapter {
   throw new WindowsError('notFound', `${tried}: no adapter has it`);
 }
 
-/** The address that reaches the gateway, else one that is not only local to the link, else any. */
-function preferredAddress(
-  { addresses }: AdapterEntry,
+/** Describes an adapter by its address that reaches the gateway, else one that is not only local to the link, else any. */
+function describeIn(
   family: number,
-  gateway: Uint8Array | undefined,
-): IpNetwork | undefined {
-  const own = addresses.filter(({ bytes }) => bytes.length === family);
-  const wide = own.filter(({ bytes }) => !LINK_LOCAL.some((net) => overlap(alone(bytes), net)));
+  state: NetworkState,
+  adapter: AdapterEntry,
+): NetworkAdapter | undefined {
+  const gateway = defaultRoute(state, family, adapter.index)?.nextHop;
+  const all = adapter.addresses.filter(({ bytes }) => bytes.length === family);
+  const wide = all.filter(({ bytes }) => !LINK_LOCAL.some((net) => overlap(alone(bytes), net)));
   const reaching = wide.find((net) => gateway !== undefined && overlap(alone(gateway), net));
-  return reaching ?? wide[0] ?? own[0];
+  const own = reaching ?? wide[0] ?? all[0];
+  return own && describe(state, adapter, own);
 }
 
 function describe(state: NetworkState, adapter: AdapterEntry, own: IpNetwork): NetworkAdapter {

@@ -4,7 +4,6 @@ import {
   isSameRoute,
   parseAddress,
   parseNetwork,
-  messageOf,
   type HostRoutes,
   type ListedRoute,
   type NetworkChange,
@@ -32,6 +31,7 @@ import {
   changeItem,
   interfaceIdOf,
   listItems,
+  outcomeOf,
   systemContainerCalls,
   type ContainerNetworkCalls,
 } from './windows-network-items.js';
@@ -72,9 +72,9 @@ export function hostRoutesOf(
       const outcomes = new Map<NetworkChange, RouteOutcome>();
       for (const one of changes) if ('item' in one) outcomes.set(one, await changeItem(one, calls));
       const entries = calls.adapters();
-      return changes.flatMap((one) =>
-        'route' in one ? outcomeOf(one, table, entries) : (outcomes.get(one) ?? []),
-      );
+      for (const one of changes)
+        if ('route' in one) outcomes.set(one, await outcomeOf(() => change(one, table, entries)));
+      return changes.flatMap((one) => outcomes.get(one) ?? []);
     },
     watch,
   };
@@ -101,22 +101,17 @@ function listed(
     }));
 }
 
-function outcomeOf(
+function change(
   { op, route }: RouteChange,
   table: RouteTable,
   entries: readonly AdapterEntry[],
-): RouteOutcome {
-  try {
-    const row = rowOf(route, entries);
-    if (op === 'add') return { kind: table.add(row) ? 'done' : 'exists' };
-    // The system identifies a route by destination, interface and next hop, so a row with another metric belongs to
-    // someone else.
-    if (listed(table.read(), entries).some((at) => isSameRoute(at, route))) table.remove(row);
-    return { kind: 'done' };
-  } catch (error) {
-    const isDenied = error instanceof WindowsError && error.code === 'accessDenied';
-    return { kind: 'failed', isDenied, message: messageOf(error) };
-  }
+): boolean {
+  const row = rowOf(route, entries);
+  if (op === 'add') return table.add(row);
+  // The system identifies a route by destination, interface and next hop, so a row with another metric belongs to
+  // someone else.
+  if (listed(table.read(), entries).some((at) => isSameRoute(at, route))) table.remove(row);
+  return true;
 }
 
 function rowOf(route: StaticRoute, entries: readonly AdapterEntry[]): ForwardRow {

@@ -12,8 +12,8 @@ import {
   type RoutingState,
 } from '@wins/base';
 import { systemClock } from '@wins/time';
-import { WindowsError } from '../windows-error.js';
-import { filtersOf, itemsOfFilters, type FilterLabel } from './container-filters.js';
+import { WindowsError, type WindowsErrorCode } from '../windows-error.js';
+import { filtersOf, itemsOfFilters } from './container-filters.js';
 import { createNetwork, deleteNetwork, enumerateEndpoints, systemHnsCalls } from './hns-calls.js';
 import {
   decodeNetworkIds,
@@ -24,37 +24,17 @@ import {
 } from './hns-networks.js';
 import { addAddress, isForwarding, removeAddress, setForwarding } from './interface-settings.js';
 import { networkAdapters, type AdapterEntry } from './network-adapters.js';
-import { changeFilters, readFilters, type FilterChanges } from './packet-filters.js';
+import { changeFilters, readFilters } from './packet-filters.js';
 
 /** Calls of Windows that make the network of containers. They throw WindowsErrors. */
-export interface ContainerNetworkCalls {
-  adapters(): readonly AdapterEntry[];
-  networks(): Promise<readonly NamedHnsNetwork[]>;
-  createNetwork(id: Buffer, settings: string): Promise<void>;
-  deleteNetwork(id: Buffer): Promise<void>;
-  /** The ids of what is attached to networks, as the text of a JSON array. */
-  enumerateEndpoints(query: string): Promise<string>;
-  /**
-   * Adds an address.
-   *
-   * @returns false when the interface already has it.
-   */
-  addAddress(interfaceIndex: number, address: IpNetwork): boolean;
-  removeAddress(interfaceIndex: number, address: IpNetwork): void;
-  /** Undefined when there is no such interface. */
-  isForwarding(interfaceIndex: number): boolean | undefined;
-  setForwarding(interfaceIndex: number, isOn: boolean): void;
-  readFilters(): readonly FilterLabel[];
-  /** All of them or none. */
-  changeFilters(changes: FilterChanges): void;
-}
-
-export const systemContainerCalls: ContainerNetworkCalls = {
+export const systemContainerCalls = {
   adapters: networkAdapters,
   networks: () => listNetworks(systemHnsCalls),
   ...{ createNetwork, deleteNetwork, enumerateEndpoints },
   ...{ addAddress, removeAddress, isForwarding, setForwarding, readFilters, changeFilters },
 };
+
+export type ContainerNetworkCalls = Readonly<typeof systemContainerCalls>;
 
 /** Our fixed id, by which we recognise the network in HNS: HNS accepts an id from the creator. */
 export const NETWORK_ID = '6f3a7c52-0f0e-4f5b-9a0c-5d1f6a8e2b40';
@@ -102,20 +82,20 @@ export async function changeItem(
   { op, item, prior }: ItemChange,
   calls: ContainerNetworkCalls,
 ): Promise<RouteOutcome> {
+  return outcomeOf(() => (op === 'add' ? addItem(item, calls) : removeItem(item, prior, calls)));
+}
+
+/** Reports how a change ended. @param act - Returns false when the same already existed. */
+export async function outcomeOf(act: () => boolean | Promise<boolean>): Promise<RouteOutcome> {
   try {
-    const isDone = op === 'add' ? await addItem(item, calls) : await removeItem(item, prior, calls);
-    return { kind: isDone ? 'done' : 'exists' };
+    return { kind: (await act()) ? 'done' : 'exists' };
   } catch (error) {
     const isDenied = error instanceof WindowsError && error.code === 'accessDenied';
     return { kind: 'failed', isDenied, message: messageOf(error) };
   }
 }
 
-/**
- * Adds an item.
- *
- * @returns false when it already existed.
- */
+/** Adds an item. @returns false when it already existed. */
 async function addItem(item: NetworkItem, calls: ContainerNetworkCalls): Promise<boolean> {
   const { kind, key, value } = item;
   switch (kind) {
@@ -147,25 +127,19 @@ async function addItem(item: NetworkItem, calls: ContainerNetworkCalls): Promise
   }
 }
 
-async function addBridge(
-  { key, value }: NetworkItem,
-  calls: ContainerNetworkCalls,
-): Promise<boolean> {
+async function addBridge(item: NetworkItem, calls: ContainerNetworkCalls): Promise<boolean> {
+  const { key, value } = item;
   if (bridgeAmong(await calls.networks()).length > 0) return false;
   // HNS takes the adapter away from the host, so it must not be the one that carries the host's traffic.
   const adapter = calls.adapters().find(({ name }) => name === key);
-  const wanted = `wanted a loopback adapter with the name ${key}`;
-  if (adapter === undefined)
-    throw new WindowsError(
-      'notFound',
-      `cannot make the network: there is no such adapter; ${wanted}`,
-    );
+  const unfit = (code: WindowsErrorCode, found: string): WindowsError => {
+    const wanted = `wanted a loopback adapter with the name ${key}`;
+    return new WindowsError(code, `cannot make the network: ${found}; ${wanted}`);
+  };
+  if (adapter === undefined) throw unfit('notFound', 'there is no such adapter');
   const own = adapter.addresses.find((one) => one.bytes.length === 4 && !overlap(one, LINK_LOCAL));
   if (own !== undefined)
-    throw new WindowsError(
-      'busy',
-      `cannot make the network: its adapter carries ${formatNetwork(own)} of the host; ${wanted}`,
-    );
+    throw unfit('busy', `its adapter carries ${formatNetwork(own)} of the host`);
   await calls.createNetwork(networkId(), networkSettings(value));
   for (let looks = 0; looks < INTERFACE_LOOKS; looks += 1) {
     if (calls.adapters().some(({ name }) => name === HOST_INTERFACE)) return true;
