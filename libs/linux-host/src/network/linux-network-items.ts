@@ -128,15 +128,17 @@ async function removeItem({ item, prior }: ItemChange): Promise<RouteOutcome> {
 
 function ruleWords(key: string, network: string): readonly string[] {
   const [name = '', what] = key.split(' ');
-  return what === 'allow'
-    ? [
-        ...['pref', PREFERENCES.allow, 'iif', name, 'to', network],
-        'lookup',
-        'main',
-        'protocol',
-        PROTOCOL,
-      ]
-    : ['pref', PREFERENCES.deny, 'iif', name, 'prohibit', 'protocol', PROTOCOL];
+  const isAllow = what === 'allow';
+  const act = isAllow ? ['to', network, 'lookup', 'main'] : ['prohibit'];
+  return [
+    'pref',
+    PREFERENCES[isAllow ? 'allow' : 'deny'],
+    'iif',
+    name,
+    ...act,
+    'protocol',
+    PROTOCOL,
+  ];
 }
 
 function ruleOf(row: Row): readonly ListedItem[] {
@@ -166,15 +168,10 @@ async function listBridge(): Promise<readonly ListedItem[]> {
     if (ifname !== name) return [];
     const { info_kind: type } = (linkinfo ?? {}) as Row;
     const isMarked = String(group) === PROTOCOL && type === 'bridge';
-    const bridge = {
-      kind: 'bridge',
-      key: name,
-      value: isMarked ? '' : String(type),
-      isMarked,
-    } as const;
+    const value = isMarked ? '' : String(type);
     const own = Array.isArray(addresses) ? (addresses as readonly Row[]) : [];
     return [
-      bridge,
+      { kind: 'bridge', key: name, value, isMarked } as const,
       ...own
         .filter(({ family }) => family === 'inet')
         .map(({ local, prefixlen }) => ({
@@ -221,7 +218,7 @@ async function readForwarding(name: string): Promise<string | undefined> {
   }
 }
 
-/** Returns the file of the forwarding setting. The kernel allows no slash in an interface name. */
+/** The kernel allows no slash in an interface name. */
 function forwardingFile(name: string): string {
   return `${CONF}/${name}/forwarding`;
 }

@@ -13,11 +13,8 @@ export interface LinuxSystem {
  * Maps the version of a Linux system to the fields of Windows: major, minor and build are the kernel's three numbers; the release is that
  * of the distribution (`12`); the build lab is the distribution and the full kernel name.
  */
-export function linuxVersion({
-  osRelease,
-  kernelRelease,
-  kernelVersion,
-}: LinuxSystem): HostVersion {
+export function linuxVersion(system: LinuxSystem): HostVersion {
+  const { osRelease, kernelRelease, kernelVersion } = system;
   const [, major = '', minor = '', build = '0'] =
     /^(\d+)\.(\d+)(?:\.(\d+))?/.exec(kernelRelease) ?? [];
   const fields = parseOsRelease(osRelease);

@@ -32,26 +32,19 @@ function judge(status: HostNetworkStatusResponse): readonly Finding[] {
   }
   if (Down)
     return [warning(NAME, 'it was torn down by hand', '"wins srv network apply" restores it')];
-  const findings: Finding[] = [];
-  if (Problems.length > 0) {
-    const advice = 'correct it; it is retried, or now by "wins srv network apply"';
-    findings.push(problem(NAME, told(Problems), advice));
-  }
-  const refused = Routes.filter((route) => ['conflict', 'rejected'].includes(route.State));
-  if (refused.length > 0) {
-    const found = told(refused.map(({ Destination, Detail }) => `${Destination}: ${Detail}`));
-    const advice = 'correct "hostNetwork" in the config, or remove the obstacle';
-    findings.push(problem(NAME, found, advice));
-  }
-  const waiting = Routes.filter((route) => route.State === 'waiting');
-  if (waiting.length > 0) {
-    const found = told(waiting.map(({ Destination, Detail }) => `${Destination}: ${Detail}`));
-    findings.push(warning(NAME, found, 'the daemon adds it once that exists'));
-  }
-  if (Orphans.length > 0) {
-    const found = `they are marked as made by wins, but have no known owner: ${told(Orphans)}`;
-    findings.push(warning(NAME, found, 'remove them by hand if they are unused'));
-  }
+  const details = (...states: readonly string[]): readonly string[] =>
+    Routes.filter((route) => states.includes(route.State)).map(
+      ({ Destination, Detail }) => `${Destination}: ${Detail}`,
+    );
+  const orphans = 'they are marked as made by wins, but have no known owner: ';
+  const fix = 'correct "hostNetwork" in the config, or remove the obstacle';
+  const retried = 'correct it; it is retried, or now by "wins srv network apply"';
+  const findings = [
+    ...some(problem, Problems, '', retried),
+    ...some(problem, details('conflict', 'rejected'), '', fix),
+    ...some(warning, details('waiting'), '', 'the daemon adds it once that exists'),
+    ...some(warning, Orphans, orphans, 'remove them by hand if they are unused'),
+  ];
   if (findings.length > 0) return findings;
   if (State !== 'settled') {
     return [warning(NAME, `it is ${State}`, 'see "wins srv network status"')];
@@ -75,33 +68,18 @@ function judgeSources({ Sources }: HostNetworkStatusResponse): readonly Finding[
       const found = `${known} kept, and it ${silent}: ${source.Problem}`;
       const advice = 'its last answer stays in use until it answers again';
       findings.push((State === 'degraded' ? problem : warning)(NAME, found, advice));
-    } else if (Doubted)
-      findings.push(
-        warning(
-          NAME,
-          `${known} kept, although most are missing in its latest snapshot`,
-          'look again in 10 s',
-        ),
-      );
-    else if (State === 'starting') findings.push(warning(NAME, `${Source}: it ${silent}`, 'wait'));
+    } else if (Doubted) {
+      const found = `${known} kept, although most are missing in its latest snapshot`;
+      findings.push(warning(NAME, found, 'look again in 10 s'));
+    } else if (State === 'starting')
+      findings.push(warning(NAME, `${Source}: it ${silent}`, 'wait'));
     else findings.push(ok(NAME, known));
-    if (Limited)
-      findings.push(
-        warning(
-          NAME,
-          `${Source}: it has more ${more} than the daemon accepts`,
-          'split the cluster',
-        ),
-      );
-    if (SkippedCount > 0) {
-      const first = Skipped.slice(0, TOLD).map(
-        ({ Id, Code }) => `${Id === '' ? 'one' : Id}: ${Code}`,
-      );
-      const found = `${Source}: ${SkippedCount} of its elements are skipped: ${first.join('; ')}`;
-      findings.push(
-        warning(NAME, found, 'correct the labels of these hosts, or the ports of these containers'),
-      );
-    }
+    const many = `${Source}: it has more ${more} than the daemon accepts`;
+    if (Limited) findings.push(warning(NAME, many, 'split the cluster'));
+    const advice = 'correct the labels of these hosts, or the ports of these containers';
+    const first = Skipped.slice(0, TOLD).map(({ Id, Code }) => `${Id || 'one'}: ${Code}`);
+    const skipped = `${Source}: ${SkippedCount} of its elements are skipped: ${first.join('; ')}`;
+    if (SkippedCount > 0) findings.push(warning(NAME, skipped, advice));
     return findings;
   });
 }
@@ -132,6 +110,16 @@ async function probePeers(
   const seen = peers.filter(({ Gateway }) => links?.get(Gateway) === true).length;
   const answered = port === undefined ? '' : `, ${probed.length} answered at port ${port}`;
   return [ok(NAME, `${peers.length} other hosts have a route, ${seen} are on the link${answered}`)];
+}
+
+/** A finding of these texts, if there are any. */
+function some(
+  level: typeof problem,
+  texts: readonly string[],
+  before: string,
+  advice: string,
+): readonly Finding[] {
+  return texts.length === 0 ? [] : [level(NAME, before + told(texts), advice)];
 }
 
 function told(texts: readonly string[]): string {

@@ -40,16 +40,23 @@ export interface NetworkServiceParts {
 /** Serves wins.HostNetworkService, only for administrators of the host. */
 export function createNetworkService(parts: NetworkServiceParts): HostNetworkServiceServer {
   const { network, ports, callers } = parts;
-  const withPorts = (answer: HostNetworkStatusResponse): HostNetworkStatusResponse => ({
-    ...answer,
-    Sources: [...answer.Sources, ...(ports.running?.sources ?? []).map(sourceMessage)],
-    Ports: (ports.running?.relays.standings ?? []).map((port) => ({
-      ...{ Protocol: port.proto, Listen: port.listen, To: port.to, Open: port.open },
-      ...{ State: port.state, Detail: port.detail },
-    })),
-  });
-  const offMessage = () =>
-    HostNetworkStatusResponse.fromPartial({ On: false, Reason: network.reason });
+  const withPorts = (
+    running: KeptNetwork | undefined,
+    status: HostNetworkStatus | undefined,
+  ): HostNetworkStatusResponse => {
+    const answer =
+      running === undefined || status === undefined
+        ? HostNetworkStatusResponse.fromPartial({ On: false, Reason: network.reason })
+        : statusMessage(running, status);
+    return {
+      ...answer,
+      Sources: [...answer.Sources, ...(ports.running?.sources ?? []).map(sourceMessage)],
+      Ports: (ports.running?.relays.standings ?? []).map((port) => ({
+        ...{ Protocol: port.proto, Listen: port.listen, To: port.to, Open: port.open },
+        ...{ State: port.state, Detail: port.detail },
+      })),
+    };
+  };
   /** Changes the ports, and the routes if their feature is on; at least one of the two features is. */
   const change = async (
     isDown: boolean,
@@ -57,8 +64,7 @@ export function createNetworkService(parts: NetworkServiceParts): HostNetworkSer
   ): Promise<HostNetworkStatusResponse> => {
     ports.running?.relays.setDown(isDown);
     const { running } = network;
-    if (running === undefined) return withPorts(offMessage());
-    return withPorts(statusMessage(running, await act(running.kept)));
+    return withPorts(running, running && (await act(running.kept)));
   };
   const requireOne = () => {
     if (ports.running === undefined) network.require();
@@ -66,22 +72,13 @@ export function createNetworkService(parts: NetworkServiceParts): HostNetworkSer
   const answer = administratorsOnly(callers, 'show or change the network of the host');
   return {
     status: (call, respond) =>
-      answer(call, respond, () =>
-        withPorts(
-          network.running === undefined
-            ? offMessage()
-            : statusMessage(network.running, network.running.kept.status),
-        ),
-      ),
+      answer(call, respond, () => withPorts(network.running, network.running?.kept.status)),
     plan: (call, respond) =>
       answer(call, respond, async () => {
         const { Teardown } = call.request;
         const { kept } = network.require();
         const { steps, isLimited } = await kept.plan(Teardown ? { isDown: true } : {});
-        return {
-          Steps: steps.map(stepMessage),
-          Limited: isLimited,
-        };
+        return { Steps: steps.map(stepMessage), Limited: isLimited };
       }),
     apply: (call, respond) =>
       answer(call, respond, async () => {
@@ -101,16 +98,12 @@ export function createNetworkService(parts: NetworkServiceParts): HostNetworkSer
 }
 
 function stepMessage(step: PlannedStep): HostNetworkStep {
-  const {
-    destination,
-    gateway,
-    interface: through,
-    metric,
-  } = 'route' in step
-    ? step.route
-    : { destination: step.item.key, gateway: '', interface: '', metric: 0 };
+  const { destination, gateway, metric, ...at } =
+    'route' in step
+      ? step.route
+      : { destination: step.item.key, gateway: '', interface: '', metric: 0 };
   return {
-    ...{ Op: step.op, Destination: destination, Gateway: gateway, Interface: through },
+    ...{ Op: step.op, Destination: destination, Gateway: gateway, Interface: at.interface },
     ...{ Metric: metric, Reason: step.reason, Kind: 'route' in step ? 'route' : step.item.kind },
   };
 }
