@@ -11,12 +11,8 @@ const PATH = 'SOFTWARE\\Microsoft\\Windows NT\\CurrentVersion';
  */
 export function windowsVersion(): HostVersion {
   using key = RegistryKey.open(PATH);
-  if (key === undefined) {
-    throw new WindowsError(
-      'notFound',
-      `cannot read the release of Windows: there is no HKLM\\${PATH}`,
-    );
-  }
+  const tried = 'cannot read the release of Windows';
+  if (key === undefined) throw new WindowsError('notFound', `${tried}: there is no HKLM\\${PATH}`);
   return versionFrom(key.values());
 }
 

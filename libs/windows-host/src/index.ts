@@ -51,8 +51,6 @@ export type {
 export type { FilterChanges } from './network/packet-filters.js';
 export type { ContainerNetworkCalls } from './network/windows-network-items.js';
 export { windowsHostSystem } from './network/windows-host-system.js';
-export { pipeAccess, pipeExists } from './pipes/pipe-access.js';
-
 export {
   type PipeClient,
   pipeAccessFault,
@@ -60,7 +58,12 @@ export {
   type SecuredPipeOptions,
   type PipeProtection,
 } from './pipes/secured-pipe.js';
-export { securedPipeClient, type SecuredPipeClientOptions } from './pipes/secured-pipe-client.js';
+export {
+  pipeAccess,
+  pipeExists,
+  securedPipeClient,
+  type SecuredPipeClientOptions,
+} from './pipes/secured-pipe-client.js';
 export { windowsClients } from './pipes/windows-clients.js';
 export { windowsNode } from './node/windows-node.js';
 export type { NodeServiceManners, NodeServiceState } from './node/node-services.js';

@@ -20,10 +20,7 @@ export interface SystemFailure {
   readonly errorNumber: number;
 }
 
-/**
- * The only error class of this library. Its message contains the operation, its object, the finding and the
- * expectation.
- */
+/** The only error class of this library. */
 export class WindowsError extends Error {
   override readonly name = 'WindowsError';
   /** The name of the system's error code, such as `ERROR_ACCESS_DENIED`. */
@@ -44,9 +41,7 @@ export class WindowsError extends Error {
 }
 
 /**
- * Numbers and names of the error codes with which calls of this library are known to fail, by kind of failure.
- * https://learn.microsoft.com/windows/win32/debug/system-error-codes
- */
+/** Known error codes of the calls of this library, https://learn.microsoft.com/windows/win32/debug/system-error-codes */
 const ERRORS: Readonly<Partial<Record<WindowsErrorCode, string>>> = {
   notFound:
     '2 ERROR_FILE_NOT_FOUND 3 ERROR_PATH_NOT_FOUND 1018 ERROR_KEY_DELETED ' +
@@ -74,7 +69,7 @@ const ERRORS: Readonly<Partial<Record<WindowsErrorCode, string>>> = {
   timeout: '258 WAIT_TIMEOUT 1053 ERROR_SERVICE_REQUEST_TIMEOUT',
 };
 
-/** The symbol and the kind of an error code; the symbol is undefined for one that is not known here. */
+/** Returns the symbol and the kind of an error code; the symbol is undefined for an unknown one. */
 function meaningOf(errorNumber: number): readonly [symbol: string | undefined, WindowsErrorCode] {
   for (const [code, texts] of Object.entries(ERRORS)) {
     const symbol = new RegExp(`(?:^| )${errorNumber} (\\w+)`).exec(texts)?.[1];
@@ -91,18 +86,14 @@ export function systemError(tried: string, failure: SystemFailure): WindowsError
   return new WindowsError(code, `${tried}: ${functionName} failed with ${found}`, { failure });
 }
 
-/**
- * Returns the result of an operation; undefined when it fails with a {@link WindowsError} of one of these codes, or of
- * any code when none is given.
- */
+/** Returns the result of an operation; undefined when it fails with a WindowsError of one of these codes, or of any. */
 export function unlessFails<T>(act: () => T, ...codes: readonly WindowsErrorCode[]): T | undefined {
   try {
     return act();
   } catch (error) {
-    const isMeant =
-      error instanceof WindowsError && (codes.length === 0 || codes.includes(error.code));
-    if (isMeant) return undefined;
-    throw error;
+    if (!(error instanceof WindowsError)) throw error;
+    if (codes.length > 0 && !codes.includes(error.code)) throw error;
+    return undefined;
   }
 }
 

@@ -1,5 +1,5 @@
 import { quoteText, type FileHold } from '@wins/base';
-import { openFile } from '../win32/files.js';
+import { openFile } from '../win32/calls/call.js';
 import * as win32 from '../win32/kernel32.js';
 import { unlessFails } from '../windows-error.js';
 
@@ -19,8 +19,8 @@ export function holdFile(path: string): FileHold {
 /**
  * Locks a file for this process, creating it if missing; the file remains after unlocking. The system releases the lock
  * when the process ends for any reason. Anyone who may open the file may lock it, so its folder should be private.
+ * Returns undefined while another process has the file open in any way.
  *
- * @returns undefined while another process has it open in any way.
  * @throws WindowsError `notFound` when its folder is missing, `accessDenied`.
  */
 export function lockFile(path: string): FileHold | undefined {

@@ -2,10 +2,8 @@ import { escapeText } from '@wins/base';
 import { checkStatus, inBackground } from '../win32/calls/call.js';
 import { structure, systemLibrary } from '../win32/calls/system-library.js';
 
-/** Programs that are named at most. */
 const MAX_HOLDERS = 8;
-/** CCH_RM_SESSION_KEY and its end, in UTF-16. */
-const KEY_BYTES = 2 * 33;
+const KEY_BYTES = 2 * 33; // CCH_RM_SESSION_KEY and its NUL, in UTF-16
 const ERROR_MORE_DATA = 234;
 
 /** https://learn.microsoft.com/windows/win32/api/restartmanager/ns-restartmanager-rm_process_info */
@@ -14,20 +12,16 @@ export const RM_PROCESS_INFO = structure(
 );
 
 /** https://learn.microsoft.com/windows/win32/api/restartmanager: each function returns its error code. */
-const restartManager = systemLibrary(
-  'rstrtmgr.dll',
-  [
-    'uint32_t RmStartSession(_Out_ uint32_t *session, uint32_t flags, void *key)',
-    'uint32_t RmRegisterResources(uint32_t session, uint32_t files, str16 *names, uint32_t programs, void *ofPrograms, uint32_t services, void *ofServices)',
-    'uint32_t RmGetList(uint32_t session, _Out_ uint32_t *needed, _Inout_ uint32_t *count, void *infos, _Out_ uint32_t *reasons)',
-    'uint32_t RmEndSession(uint32_t session)',
-  ],
-  'the Restart Manager',
-);
+const restartManager = systemLibrary('rstrtmgr.dll', 'the Restart Manager', [
+  'uint32_t RmStartSession(_Out_ uint32_t *session, uint32_t flags, void *key)',
+  'uint32_t RmRegisterResources(uint32_t session, uint32_t files, str16 *names, uint32_t programs, void *ofPrograms, uint32_t services, void *ofServices)',
+  'uint32_t RmGetList(uint32_t session, _Out_ uint32_t *needed, _Inout_ uint32_t *count, void *infos, _Out_ uint32_t *reasons)',
+  'uint32_t RmEndSession(uint32_t session)',
+]);
 
 /**
- * Returns the programs that have a file open, from the Windows Restart Manager: `nginx.exe (process 12)`. At most
- * eight; empty when that cannot be determined. Never rejects.
+ * Returns the programs that have a file open, such as `nginx.exe (process 12)`, at most eight; empty when that cannot
+ * be determined. Never rejects.
  */
 export async function fileHolders(file: string): Promise<readonly string[]> {
   try {

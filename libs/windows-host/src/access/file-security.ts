@@ -7,9 +7,8 @@ import {
   SE_FILE_OBJECT,
   type LocalMemory,
 } from '../win32/advapi32.js';
-import { call, checkStatus } from '../win32/calls/call.js';
+import { call, checkStatus, openFile } from '../win32/calls/call.js';
 import { loadKoffi } from '../win32/calls/system-library.js';
-import { openFile } from '../win32/files.js';
 import {
   FILE_FLAG_BACKUP_SEMANTICS,
   kernel32,
@@ -28,17 +27,10 @@ const SDDL_REVISION_1 = 1;
  */
 export function fileSecurity(path: string): string {
   const tried = `cannot read the access list of ${path}`;
-  const opening = { access: READ_CONTROL, flags: FILE_FLAG_BACKUP_SEMANTICS };
-  using file = openFile(tried, path, opening);
+  using file = openFile(tried, path, { access: READ_CONTROL, flags: FILE_FLAG_BACKUP_SEMANTICS });
   return handleSecurity(file.value, tried);
 }
-
-/**
- * Works like {@link fileSecurity}, for an open file, folder or pipe. Its handle needs READ_CONTROL, which every way of reading has.
- *
- * @param tried begins the message of an error: what was tried and on what.
- * @throws WindowsError
- */
+/** Works like {@link fileSecurity}, for an open file, folder or pipe whose handle has READ_CONTROL. */
 export function handleSecurity(handle: Handle, tried: string, objectType = SE_FILE_OBJECT): string {
   const wanted =
     OWNER_SECURITY_INFORMATION | GROUP_SECURITY_INFORMATION | DACL_SECURITY_INFORMATION;
@@ -49,11 +41,7 @@ export function handleSecurity(handle: Handle, tried: string, objectType = SE_FI
   return takeLocal(out, (descriptor) => descriptorText(descriptor, wanted, tried));
 }
 
-/**
- * Converts an SDDL text to a binary security descriptor.
- *
- * @throws WindowsError `invalidArgument` when the system does not understand the text.
- */
+/** Converts SDDL to a binary security descriptor. @throws WindowsError `invalidArgument` for text that is none. */
 export function descriptorFromText(sddl: string): Buffer {
   const out: [LocalMemory | null] = [null];
   const sizeBytes: [number] = [0];
@@ -65,11 +53,7 @@ export function descriptorFromText(sddl: string): Buffer {
   );
 }
 
-/**
- * Converts a binary security descriptor to the system's SDDL.
- *
- * @throws WindowsError
- */
+/** Converts a binary security descriptor to the system's SDDL. */
 export function descriptorText(
   descriptor: LocalMemory | Buffer,
   information: number,
@@ -81,7 +65,7 @@ export function descriptorText(
   return takeText(out);
 }
 
-/** Returns the text that a call allocated, and frees it. */
+/** Returns the text that a call allocated, and frees that memory. */
 export function takeText(out: readonly [LocalMemory | null]): string {
   return takeLocal(out, (memory) => loadKoffi().decode(memory, 'char16_t', -1) as string);
 }
@@ -98,10 +82,7 @@ function takeLocal<T>(
   }
 }
 
-/**
- * Creates SECURITY_ATTRIBUTES with their descriptor in the same memory. Without a descriptor the new object gets the
- * default of this account.
- */
+/** Creates SECURITY_ATTRIBUTES with their descriptor in the same memory. Without one, the account's default applies. */
 export function securityAttributes(descriptor?: Buffer, isInheritable = false): Buffer {
   const nLength = SECURITY_ATTRIBUTES.sizeBytes;
   const fields = { nLength, bInheritHandle: isInheritable ? 1 : 0 };

@@ -1,11 +1,6 @@
 import { quoteText } from '@wins/base';
-import {
-  advapi32,
-  DACL_SECURITY_INFORMATION,
-  PROTECTED_DACL_SECURITY_INFORMATION,
-} from '../win32/advapi32.js';
-import { call } from '../win32/calls/call.js';
-import { openFile } from '../win32/files.js';
+import * as win32 from '../win32/advapi32.js';
+import { call, openFile } from '../win32/calls/call.js';
 import { CREATE_NEW, GENERIC_WRITE, kernel32 } from '../win32/kernel32.js';
 import { securityAttributes, descriptorFromText } from './file-security.js';
 import { processAccount, type ProcessAccount } from './process-account.js';
@@ -20,37 +15,29 @@ export function createPrivateFile(file: string, mode = 0o600): void {
   createFile(file, listFor(mode, false));
 }
 
-/** Makes an empty file, or fails when it is there. @throws WindowsError */
+/** Creates an empty file; fails when it exists. */
 export function createFile(file: string, security: Buffer): void {
   const opening = { access: GENERIC_WRITE, share: 0, security, disposition: CREATE_NEW };
   openFile(`cannot create the file ${quoteText(file)}`, file, opening).close();
 }
 
-/** Makes a folder, or fails when it is there. @throws WindowsError */
+/** Creates a folder; fails when it exists. */
 export function createFolder(folder: string, security: Buffer): void {
-  call(
-    `cannot create the folder ${quoteText(folder)}`,
-    kernel32.CreateDirectoryW,
-    folder,
-    security,
-  );
+  const tried = `cannot create the folder ${quoteText(folder)}`;
+  call(tried, kernel32.CreateDirectoryW, folder, security);
 }
 
-/**
- * Sets the access list for permission bits on a file or folder, without inheriting from its parent folder.
- *
- * @throws WindowsError
- */
+/** Sets the access list for permission bits on a file or folder, without inheriting from its parent folder. */
 export function setMode(place: string, mode: number, isFolder: boolean): void {
-  const information = DACL_SECURITY_INFORMATION | PROTECTED_DACL_SECURITY_INFORMATION;
+  const information = win32.DACL_SECURITY_INFORMATION | win32.PROTECTED_DACL_SECURITY_INFORMATION;
   setSecurity(place, information, planFileSecurity(mode, processAccount(), isFolder));
 }
 
-/** Writes the parts of a security descriptor that `information` names. @throws WindowsError */
+/** Writes the parts of a security descriptor that `information` names. */
 export function setSecurity(place: string, information: number, sddl: string): void {
   const tried = `cannot set the access list of ${quoteText(place)}`;
   const descriptor = descriptorFromText(sddl);
-  call(tried, advapi32.SetFileSecurityW, place, information >>> 0, descriptor);
+  call(tried, win32.advapi32.SetFileSecurityW, place, information >>> 0, descriptor);
 }
 
 /** SECURITY_ATTRIBUTES for permission bits. */
@@ -65,8 +52,8 @@ const EXECUTE = 1;
 /**
  * Returns the security descriptor for POSIX permission bits. SYSTEM and administrators may do everything, as root
  * elsewhere; an account without their rights also gets full rights to its own files. The last three bits apply to
- * everyone; the group bits are ignored, because the group of a service is SYSTEM. Inherits nothing from the parent
- * folder, and children do not inherit the bits for everyone. Pure.
+ * everyone; the group bits are ignored, because the group of a service is SYSTEM. Inherits nothing, and children do not
+ * inherit the bits for everyone.
  */
 export function planFileSecurity(
   mode: number,

@@ -6,9 +6,9 @@ import { SID_AND_ATTRIBUTES } from '../win32/structures.js';
 
 /** The account of a process. */
 export interface ProcessAccount {
-  /** The SID of its account. */
+  /** Its SID. */
   readonly user: string;
-  /** True when it is SYSTEM, or has administrator rights now, which a non-elevated administrator lacks. */
+  /** True for SYSTEM, and while it has administrator rights, which a non-elevated administrator lacks. */
   readonly isPrivileged: boolean;
 }
 

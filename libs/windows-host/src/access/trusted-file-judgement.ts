@@ -1,7 +1,6 @@
 import { quoteText, foldAscii } from '@wins/base';
 import { handleSecurity } from './file-security.js';
-import { call } from '../win32/calls/call.js';
-import { openFile } from '../win32/files.js';
+import { call, openFile } from '../win32/calls/call.js';
 import * as win32 from '../win32/kernel32.js';
 import { BY_HANDLE_FILE_INFORMATION } from '../win32/structures.js';
 import { systemError } from '../windows-error.js';
@@ -10,8 +9,7 @@ import { whoMayReplace, whoMayWrite } from './who-may-write.js';
 
 const FILE_ATTRIBUTE_DIRECTORY = 0x10;
 const FILE_ATTRIBUTE_REPARSE_POINT = 0x400;
-/** More than any path. */
-const PATH_CHARACTERS = 32_768;
+const PATH_CHARACTERS = 32_768; // more than any path
 const ERROR_INSUFFICIENT_BUFFER = 122;
 
 export interface FileFacts {
@@ -24,11 +22,7 @@ export interface FileFacts {
   readonly sddl: string;
 }
 
-/**
- * Reads the facts of the object at a path, without following a link at its end.
- *
- * @throws WindowsError `notFound`, `accessDenied` and whatever else the system says.
- */
+/** Reads the facts of the object at a path, without following a link at its end. */
 export function readFileFacts(path: string): FileFacts {
   const tried = `cannot examine ${quoteText(path)}`;
   using file = openFile(tried, path, {
@@ -54,11 +48,7 @@ export function readFileFacts(path: string): FileFacts {
   };
 }
 
-/**
- * Returns the paths of all steps to a file or folder, from the drive down: `C:\`, `C:\a`, `C:\a\b.exe`. Pure.
- *
- * @param path in its canonical spelling, `C:\a\b.exe`.
- */
+/** Returns the steps to `C:\a\b.exe`, a canonical path, from the drive down: `C:\`, `C:\a`, `C:\a\b.exe`. */
 export function stepsTo(path: string): readonly string[] {
   const steps = [path.slice(0, 3)];
   for (let at = path.indexOf('\\', 3); at !== -1; at = path.indexOf('\\', at + 1)) {
@@ -68,12 +58,10 @@ export function stepsTo(path: string): readonly string[] {
 }
 
 /**
- * Judges one step of a path. Pure. Every step must be the object that its path names, without links; then the owner and
- * the access list decide. Nobody untrusted may write to the file itself or add files to its folder, because either
- * could run their code; further up, nobody untrusted may replace the next step.
- *
- * @param wanted what the step is: a folder further up, the folder of the file, or the thing itself.
- * @param trusted SIDs that are trusted besides the system's own, such as that of the daemon's account.
+ * Judges one step of a path: a folder further up, the folder of the file, or the file itself. Each must be the object
+ * that its path names, without links; then the owner and the access list decide. Nobody untrusted may write to the file
+ * itself or add files to its folder, because either could run their code; further up, nobody untrusted may replace the
+ * next step. `trusted` holds SIDs besides the system's own, such as that of the daemon's account.
  */
 export function judgeStep(
   facts: FileFacts,
@@ -99,10 +87,7 @@ export function judgeStep(
 
 /**
  * Returns the remedy for a folder that others can change, for an administrator, who knows whether these others are
- * administrators too. Pure.
- *
- * @returns empty when no one else can change it.
- * @throws TextError for text that is no SDDL.
+ * administrators too; empty when no one else can change it.
  */
 export function privateFolderMending(folder: string, sddl: string, account: string): string {
   const others = whoMayWrite(sddl, [account]);

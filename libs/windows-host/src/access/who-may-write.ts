@@ -17,13 +17,12 @@ const REPLACE = 0x1_0000 | 0x40 | 0x4_0000 | 0x8_0000;
 const WRITE = REPLACE | 0x2 | 0x4 | 0x10 | 0x100;
 
 /**
- * Returns the accounts, besides the trusted ones, that own a file or folder or may write to it, delete it, or change
- * its access list, as SIDs without duplicates; empty when it is safe. Pure.
+ * Returns the SIDs of the accounts, besides the trusted ones, that own a file or folder or may write to it, delete it,
+ * or change its access list; empty when it is safe.
  *
  * Errs on the safe side: ignores deny entries, treats a conditional entry as if its condition held, and treats a
  * missing access list or an unknown owner as everyone. Ignores entries that only children inherit.
  *
- * @param sddl with the owner and the access list.
  * @param trusted SIDs that are trusted besides SYSTEM, Administrators, the built-in Administrator and TrustedInstaller.
  * @throws TextError for text that is no SDDL.
  */
@@ -31,22 +30,13 @@ export function whoMayWrite(sddl: string, trusted: readonly string[] = []): read
   return whoMay(sddl, WRITE, trusted);
 }
 
-/**
- * Works like {@link whoMayWrite}, for a folder further up: returns who may replace a file or folder in it. Ignores the
- * right to create new ones, because everyone has it in the root of a drive.
- *
- * @throws TextError for text that is no SDDL.
- */
+/** Accounts that may replace something in a folder further up. Everyone may create files in the root of a drive. */
 export function whoMayReplace(sddl: string, trusted: readonly string[] = []): readonly string[] {
   return whoMay(sddl, REPLACE, trusted);
 }
 
-/** Returns the accounts, besides the trusted ones, that have one of these rights or own it. */
-export function whoMay(
-  sddl: string,
-  rights: number,
-  trusted: readonly string[] = [],
-): readonly string[] {
+/** Returns the accounts, besides the trusted ones, that own it or have one of these rights. */
+export function whoMay(sddl: string, rights: number, trusted: readonly string[] = []) {
   const { owner = EVERYONE, entries } = parseSecurityDescriptor(sddl);
   const granted = (entries ?? [{ type: 'A', flags: [], rights, sid: EVERYONE }])
     .filter((entry) => entry.type.endsWith('A') && !entry.flags.includes('IO'))

@@ -1,24 +1,12 @@
-import {
-  distrusted,
-  fileSystemError,
-  TrustedFileError,
-  type FileTrust,
-  type TrustedFileErrorCode,
-  type Distrust,
-} from '@wins/trusted-files';
+import * as trustedFiles from '@wins/trusted-files';
+import type { Distrust, FileTrust, TrustedFileErrorCode } from '@wins/trusted-files';
 import { TextError, errnoOf } from '@wins/base';
 import path from 'node:path';
 import { WindowsError, type WindowsErrorCode, unlessFails } from '../windows-error.js';
 import { mkdirSync } from 'node:fs';
 import { createFolder, listFor } from './private-file.js';
 import { processAccount } from './process-account.js';
-import {
-  readFileFacts,
-  type FileFacts,
-  judgeStep,
-  privateFolderMending,
-  stepsTo,
-} from './trusted-file-judgement.js';
+import * as judgement from './trusted-file-judgement.js';
 
 const CODES: Readonly<Partial<Record<WindowsErrorCode, TrustedFileErrorCode>>> = {
   accessDenied: 'accessDenied',
@@ -28,8 +16,8 @@ const CODES: Readonly<Partial<Record<WindowsErrorCode, TrustedFileErrorCode>>> =
 };
 
 /**
- * Trust by owner and access list: only SYSTEM, administrators, TrustedInstaller and the account of this process may write. Links,
- * junctions and mount points are refused in any case. Paths may have either separator, and must begin with the letter of a drive.
+ * Trust by owner and access list: only SYSTEM, administrators, TrustedInstaller and the account of this process may
+ * write. Refuses links, junctions and mount points. Paths may have either separator, and begin with a drive letter.
  */
 export function windowsFileTrust(): FileTrust {
   return {
@@ -38,22 +26,23 @@ export function windowsFileTrust(): FileTrust {
     distrustOfFolder: (folder) =>
       translated('inspect', folder, () => distrustOfFolder(path.win32.resolve(folder))),
     distrustOfPrivateFolder: (folder) =>
-      translated('inspect', folder, () => distrustOfPrivateFolder(folder)),
+      translated('inspect', folder, () => walkToPrivateFolder(folder, factsIfThere)),
     ensurePrivateFolder: (folder) => {
       const distrust = translated('make the folder', folder, () => makePrivateFolder(folder));
-      if (distrust !== undefined) throw distrusted('keep private files in', folder, distrust);
+      if (distrust !== undefined)
+        throw trustedFiles.distrusted('keep private files in', folder, distrust);
     },
   };
 }
 
 function translated<T>(tried: string, place: string, act: () => T): T {
-  const failure = (code: TrustedFileErrorCode, found: string, cause: Error): TrustedFileError =>
-    new TrustedFileError(code, tried, place, found, { cause });
+  const failure = (code: TrustedFileErrorCode, found: string, cause: Error) =>
+    new trustedFiles.TrustedFileError(code, tried, place, found, { cause });
   try {
     return act();
   } catch (error) {
     if (error instanceof TextError) throw failure('unknown', error.message, error);
-    if (!(error instanceof WindowsError)) throw fileSystemError(error, tried, place);
+    if (!(error instanceof WindowsError)) throw trustedFiles.fileSystemError(error, tried, place);
     const { functionName, errorNumber, symbol } = error;
     const found = functionName
       ? `${functionName} failed with ${symbol ?? `error ${errorNumber ?? 0}`}`
@@ -65,29 +54,22 @@ function translated<T>(tried: string, place: string, act: () => T): T {
 /**
  * Returns a reason for distrust, or undefined. A file is distrusted when anyone except SYSTEM, administrators,
  * TrustedInstaller and this account could have put it there or can change it. So is one whose path contains a link or
- * resolves to another file.
- *
- * The walk goes down from the drive, so that each step is read through folders already known to be safe, and its
- * findings stay true.
+ * resolves to another file. The walk goes down from the drive, so that each step is read through folders already known
+ * to be safe, and its findings stay true.
  *
  * @param file in its canonical spelling, `C:\a\b.exe`.
- * @throws WindowsError `notFound`, and what else the system says.
+ * @throws WindowsError `notFound`, and others of the system.
  */
 export function distrustOfFile(file: string): Distrust | undefined {
-  return distrustOfSteps(stepsTo(file), ['folder', 'file']);
+  return distrustOfSteps(judgement.stepsTo(file), ['folder', 'file']);
 }
 
-/**
- * Judges a folder in the same way: whether anyone else could have put it there or can add to it.
- *
- * @param folder in its canonical spelling, `C:\a\b`.
- * @throws WindowsError `notFound`, and what else the system says.
- */
+/** Works like {@link distrustOfFile}: whether anyone else could have put a folder there or can add to it. */
 export function distrustOfFolder(folder: string): Distrust | undefined {
-  return distrustOfSteps(stepsTo(folder), ['folder']);
+  return distrustOfSteps(judgement.stepsTo(folder), ['folder']);
 }
 
-/** @param wanted what the last steps are to be; those before are ancestors. */
+/** `wanted` says what the last steps are to be; those before are ancestors. */
 function distrustOfSteps(
   steps: readonly string[],
   wanted: readonly ('folder' | 'file')[],
@@ -95,11 +77,8 @@ function distrustOfSteps(
   const trusted = [processAccount().user];
   const ancestors = steps.length - wanted.length;
   for (const [index, step] of steps.entries()) {
-    const distrust = judgeStep(
-      readFileFacts(step),
-      wanted[index - ancestors] ?? 'ancestor',
-      trusted,
-    );
+    const kind = wanted[index - ancestors] ?? 'ancestor';
+    const distrust = judgement.judgeStep(judgement.readFileFacts(step), kind, trusted);
     if (distrust !== undefined) return distrust;
   }
   return undefined;
@@ -109,12 +88,8 @@ function distrustOfSteps(
  * Creates a folder that only SYSTEM, administrators and this kind of account can use, or checks that an existing one is
  * safe: no link in its path, and nobody else can write in it or replace it. Creates missing parents with default
  * rights, each only inside a folder that was found safe, so that no junction can redirect it.
- *
- * @param absolute its absolute path.
- * @returns Why it is not safe; undefined when it is.
- * @throws WindowsError
  */
-export function makePrivateFolder(absolute: string): Distrust | undefined {
+function makePrivateFolder(absolute: string): Distrust | undefined {
   // An account with administrator rights is not named in the list: another administrator, or the daemon as SYSTEM,
   // could not distinguish it from a stranger.
   const makePrivately = (step: string): void => createFolder(step, listFor(0o700, true));
@@ -123,37 +98,30 @@ export function makePrivateFolder(absolute: string): Distrust | undefined {
   );
 }
 
-/**
- * Judges a folder as {@link makePrivateFolder} does, without creating it: for a missing folder, judges only the
- * existing folders above it.
- */
-export function distrustOfPrivateFolder(absolute: string): Distrust | undefined {
-  return walkToPrivateFolder(absolute, factsIfThere);
-}
-
+/** Judges each step that `take` returns; of a missing folder only the existing ones above it. */
 function walkToPrivateFolder(
   absolute: string,
-  take: (step: string, isFolder: boolean) => FileFacts | undefined,
+  take: (step: string, isFolder: boolean) => judgement.FileFacts | undefined,
 ): Distrust | undefined {
   const folder = path.win32.resolve(absolute);
   const { user } = processAccount();
-  for (const step of stepsTo(folder)) {
+  for (const step of judgement.stepsTo(folder)) {
     const isFolder = step === folder;
     const facts = take(step, isFolder);
     if (facts === undefined) return undefined;
-    const distrust = judgeStep(facts, isFolder ? 'folder' : 'ancestor', [user]);
+    const distrust = judgement.judgeStep(facts, isFolder ? 'folder' : 'ancestor', [user]);
     if (distrust === undefined) continue;
-    const remedy = isFolder ? privateFolderMending(folder, facts.sddl, user) : '';
+    const remedy = isFolder ? judgement.privateFolderMending(folder, facts.sddl, user) : '';
     return remedy === '' ? distrust : { ...distrust, remedy };
   }
   return undefined;
 }
 
-function factsIfThere(step: string): FileFacts | undefined {
-  return unlessFails(() => readFileFacts(step), 'notFound');
+function factsIfThere(step: string): judgement.FileFacts | undefined {
+  return unlessFails(() => judgement.readFileFacts(step), 'notFound');
 }
 
-function factsOrMade(step: string, make: (step: string) => void): FileFacts {
+function factsOrMade(step: string, make: (step: string) => void): judgement.FileFacts {
   const found = factsIfThere(step);
   if (found !== undefined) return found;
   try {
@@ -163,5 +131,5 @@ function factsOrMade(step: string, make: (step: string) => void): FileFacts {
     const isThere = error instanceof WindowsError && error.code === 'alreadyExists';
     if (!isThere && errnoOf(error) !== 'EEXIST') throw error;
   }
-  return readFileFacts(step);
+  return judgement.readFileFacts(step);
 }

@@ -1,10 +1,4 @@
-import {
-  isHeld,
-  replaceFile,
-  TrustedFileError,
-  whenNotHeld,
-  type ReplaceOptions,
-} from '@wins/trusted-files';
+import { isHeld, replaceFile, TrustedFileError, whenNotHeld } from '@wins/trusted-files';
 import { errnoOf, messageOf, quoteText } from '@wins/base';
 import { existsSync, realpathSync } from 'node:fs';
 import { mkdir, open, readFile, rm, rmdir, stat, unlink } from 'node:fs/promises';
@@ -30,18 +24,18 @@ export interface WindowsPlanFilesOptions {
 export interface WindowsPlanFiles {
   /** A plan's user and group are POSIX ids, which have no meaning on Windows. */
   readonly hasOwners: false;
-  /** Makes a folder, and those above it, with these rights; sets those of the folder itself in any case. */
+  /** Creates a folder, and those above it, with these rights; sets those of an existing folder. */
   ensureFolder(folder: string, rights: PlanFileMode): Promise<void>;
   /**
    * Replaces a file unless it already has this content; sets its rights in any case. Follows a link. A file that
    * another program holds open for shared writing cannot be replaced and is overwritten in place.
    */
   writeFile(file: string, content: Buffer, rights: PlanFileMode): Promise<void>;
-  /** Removes a file, or a folder with all that is in it when `directory` says so. What is absent is removed already. */
+  /** Removes a file, or a folder with all its content when `directory` is true. Ignores an absent one. */
   remove(file: string, directory: boolean): Promise<void>;
-  /** Makes a folder that administrators and this account alone can change, or checks that it is one. */
+  /** Creates a folder that only administrators and this account can change, or checks that it is one. */
   ensurePrivateFolder(folder: string): Promise<void>;
-  /** Replaces a file with one that administrators and this account alone can read; durable. */
+  /** Replaces a file with one that only administrators and this account can read; durable. */
   writePrivateFile(file: string, content: Buffer): Promise<void>;
 }
 
@@ -142,7 +136,7 @@ function replace(
   file: string,
   content: Buffer,
   mode: number,
-  options: Pick<ReplaceOptions, 'heldFileMs' | 'isFlushed'>,
+  options: { readonly heldFileMs: number; readonly isFlushed: boolean },
 ): Promise<void> {
   const create = (pending: string): void => createPrivateFile(pending, mode);
   return replaceFile(file, content, { create, ...options });

@@ -16,9 +16,8 @@ export interface LogEvent {
 /** The event log, for one source. The caller that opened it closes it. */
 export interface EventLog {
   /**
-   * Writes an event.
+   * Writes an event; false when the system rejects it, such as when the log is full, which is no reason to stop.
    *
-   * @returns true when the system accepted it; false for example when the log is full, which is no reason to stop.
    * @throws RangeError for an id outside of 1 to 1000, and after `close`.
    */
   report(event: LogEvent): boolean;
@@ -48,10 +47,9 @@ export function openEventLog(source: string): EventLog {
   const log = new OwnedHandle(handle, (value) => void DeregisterEventSource(value));
   return {
     report: ({ type, id, lines }) => {
-      if (!Number.isInteger(id) || id < 1 || id > LARGEST_ID)
-        throw new RangeError(
-          `cannot write an event with the id ${id}: it must be from 1 to ${LARGEST_ID}`,
-        );
+      const isKnown = Number.isInteger(id) && id >= 1 && id <= LARGEST_ID;
+      const wanted = `it must be from 1 to ${LARGEST_ID}`;
+      if (!isKnown) throw new RangeError(`cannot write an event with the id ${id}: ${wanted}`);
       // A pointer and what it points to: a list of one string.
       const strings = oneText(eventText(lines));
       return ReportEventW(log.value, TYPES[type], 0, id, null, 1, 0, strings, null) !== 0;
@@ -72,11 +70,7 @@ export function registerEventSource(source: string): void {
   key.set('TypesSupported', { type: 'number', value: error | warning | information });
 }
 
-/**
- * Unregisters a source; its events remain. Ignores an unknown source.
- *
- * @throws WindowsError `accessDenied`.
- */
+/** Unregisters a source; its events remain. Ignores an unknown source. @throws WindowsError `accessDenied`. */
 export function unregisterEventSource(source: string): void {
   RegistryKey.deleteTree(keyOf(source));
 }
@@ -95,14 +89,12 @@ function keyOf(source: string): string {
 
 /** The most characters that the event log takes in one string. */
 export const LONGEST_EVENT_TEXT = 31_839;
-
 const CUT = '…';
 
 /**
- * Joins lines into one text for the event log. Escapes characters by which untrusted text could start a new line,
- * reverse the text direction or end the text early, and `%` before a digit, which the event viewer would expand.
- *
- * @returns At most {@link LONGEST_EVENT_TEXT} UTF-16 units; what is longer is cut, and ends with `…`.
+ * Joins lines into one text for the event log, cut with `…` at {@link LONGEST_EVENT_TEXT} UTF-16 units. Escapes
+ * characters by which untrusted text could start a new line, reverse the text direction or end the text early, and `%`
+ * before a digit, which the event viewer would expand.
  */
 export function eventText(lines: readonly string[]): string {
   let text = '';

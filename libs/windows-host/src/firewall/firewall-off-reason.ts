@@ -5,9 +5,9 @@ import { unlessFails } from '../windows-error.js';
 
 /** Sources of the settings that show whether the firewall of a host filters anything. */
 export interface FirewallSwitches {
-  /** The state of the service of the firewall; undefined when there is none. */
+  /** State of the firewall's service; undefined when there is none. */
   readonly serviceState: () => ServiceState | undefined;
-  /** `EnableFirewall` of a registry key; undefined when that is not set. */
+  /** `EnableFirewall` of a registry key; undefined when it is not set. */
   readonly enabled: (path: string) => boolean | undefined;
 }
 

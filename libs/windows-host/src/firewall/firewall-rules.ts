@@ -12,14 +12,10 @@ interface PortRange {
 /** Sorted, disjoint port ranges of each protocol. */
 type PortSet = Readonly<Record<'tcp' | 'udp', readonly PortRange[]>>;
 
-// Limit on ranges, so that people can read a rule and its text fits into a command line.
+// Limit on ranges of a protocol, so that people can read a rule and its text fits into a command line.
 const MAX_RANGES = 256;
 
-/**
- * Sorts ports into ranges.
- *
- * @throws WindowsError `invalidArgument` for what is no port, and for more than 256 ranges of a protocol.
- */
+/** Sorts ports into ranges. @throws WindowsError `invalidArgument` for what is no port, and for too many ranges. */
 export function portSet(ports: readonly ExposedPort[]): PortSet {
   const set = { tcp: new Set<number>(), udp: new Set<number>() };
   for (const { protocol, port } of ports) {
@@ -67,17 +63,11 @@ interface FirewallRule {
   readonly ports: readonly PortRange[] | undefined;
 }
 
-const OPENING: ReadonlyMap<string, string> = new Map([
-  ['Action', 'Allow'],
-  ['Active', 'TRUE'],
-  ['Dir', 'In'],
-]);
+const OPENING = { Action: 'Allow', Active: 'TRUE', Dir: 'In' };
 
 /**
- * Parses a rule in the registry's format: `v2.30|Action=Allow|Active=TRUE|Dir=In|Protocol=6|LPort=80|Name=…|`.
- * https://learn.microsoft.com/openspecs/windows_protocols/ms-gpfas
- *
- * @returns undefined for what is no rule, or one without a name.
+ * Parses a rule in the registry's format: `v2.30|Action=Allow|Active=TRUE|Dir=In|Protocol=6|LPort=80|Name=…|`;
+ * undefined for what is no rule, or one without a name. https://learn.microsoft.com/openspecs/windows_protocols/ms-gpfas
  */
 export function parseFirewallRule(text: string): FirewallRule | undefined {
   const [version = '', ...parts] = text.split('|');
@@ -92,7 +82,7 @@ export function parseFirewallRule(text: string): FirewallRule | undefined {
   const isWhole = ports.every((range) => range !== undefined);
   return {
     name,
-    opens: [...OPENING].every(([key, value]) => only(key) === value),
+    opens: Object.entries(OPENING).every(([key, value]) => only(key) === value),
     protocol: Number.isNaN(protocol) ? undefined : protocol,
     ports: ports.length > 0 && isWhole ? ports : undefined,
   };
@@ -150,10 +140,7 @@ export interface FirewallHost {
 const RULES_PATH =
   'SYSTEM\\CurrentControlSet\\Services\\SharedAccess\\Parameters\\FirewallPolicy\\FirewallRules';
 const NAME = /^rancher-wins-([0-9a-f]{32})$/;
-const PROTOCOLS: ReadonlyMap<number | undefined, string> = new Map([
-  [6, 'tcp'],
-  [17, 'udp'],
-]);
+const PROTOCOLS: Readonly<Partial<Record<number, string>>> = { 6: 'tcp', 17: 'udp' };
 const RULE = ['advfirewall', 'firewall'];
 const OPENING_WORDS = ['dir=in', 'action=allow'];
 // Number of checks whether the rules are as expected, and the delay between two checks.
@@ -207,10 +194,8 @@ export function firewallRules(host: FirewallHost = systemFirewall): FirewallRule
         const listed = formatRanges(ranges);
         wanted.push(`${protocol} ${listed}`);
         const what = [`protocol=${protocol.toUpperCase()}`, `localport=${listed}`];
-        await host.netsh(
-          [...RULE, 'add', 'rule', `name=${name}`, ...OPENING_WORDS, ...what],
-          signal,
-        );
+        const args = [...RULE, 'add', 'rule', `name=${name}`, ...OPENING_WORDS, ...what];
+        await host.netsh(args, signal);
       }
       await verify(`cannot add the firewall rules ${name}`, mark, wanted, signal);
     },
@@ -254,7 +239,7 @@ function ruleName(mark: string): string {
 }
 
 function describeRule({ opens, protocol, ports }: FirewallRule): string {
-  const known = PROTOCOLS.get(protocol);
+  const known = protocol === undefined ? undefined : PROTOCOLS[protocol];
   if (!opens) return 'does not open what it should';
   if (known === undefined || ports === undefined) return 'any';
   return `${known} ${formatRanges(joinRanges(ports))}`;

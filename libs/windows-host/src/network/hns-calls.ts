@@ -10,29 +10,23 @@ const FEATURE = 'the Host Networking Service (Windows feature Containers)';
 // A network is described by some kilobytes.
 const MAX_CHARACTERS = 16 * 1024 * 1024;
 
-const memory = systemLibrary('ole32.dll', ['void CoTaskMemFree(void *memory)'], FEATURE);
+const memory = systemLibrary('ole32.dll', FEATURE, ['void CoTaskMemFree(void *memory)']);
 
 /** https://learn.microsoft.com/virtualization/api/hcn/reference */
-const computeNetwork = systemLibrary(
-  'computenetwork.dll',
-  [
-    'int32_t HcnEnumerateNetworks(str16 query, _Out_ void **networks, _Out_ void **errorRecord)',
-    'int32_t HcnOpenNetwork(void *id, _Out_ void **network, _Out_ void **errorRecord)',
-    'int32_t HcnQueryNetworkProperties(void *network, str16 query, _Out_ void **properties, _Out_ void **errorRecord)',
-    'int32_t HcnCloseNetwork(void *network)',
-    'int32_t HcnCreateNetwork(void *id, str16 settings, _Out_ void **network, _Out_ void **errorRecord)',
-    'int32_t HcnDeleteNetwork(void *id, _Out_ void **errorRecord)',
-    'int32_t HcnEnumerateEndpoints(str16 query, _Out_ void **endpoints, _Out_ void **errorRecord)',
-  ],
-  FEATURE,
-);
+const computeNetwork = systemLibrary('computenetwork.dll', FEATURE, [
+  'int32_t HcnEnumerateNetworks(str16 query, _Out_ void **networks, _Out_ void **errorRecord)',
+  'int32_t HcnOpenNetwork(void *id, _Out_ void **network, _Out_ void **errorRecord)',
+  'int32_t HcnQueryNetworkProperties(void *network, str16 query, _Out_ void **properties, _Out_ void **errorRecord)',
+  'int32_t HcnCloseNetwork(void *network)',
+  'int32_t HcnCreateNetwork(void *id, str16 settings, _Out_ void **network, _Out_ void **errorRecord)',
+  'int32_t HcnDeleteNetwork(void *id, _Out_ void **errorRecord)',
+  'int32_t HcnEnumerateEndpoints(str16 query, _Out_ void **endpoints, _Out_ void **errorRecord)',
+]);
 
 /** Not documented; the first version of the service's interface, on which github.com/microsoft/hcsshim is built. */
-const vmCompute = systemLibrary(
-  'vmcompute.dll',
-  ['int32_t HNSCall(str16 method, str16 path, str16 request, _Out_ void **response)'],
-  FEATURE,
-);
+const vmCompute = systemLibrary('vmcompute.dll', FEATURE, [
+  'int32_t HNSCall(str16 method, str16 path, str16 request, _Out_ void **response)',
+]);
 
 export async function enumerateNetworks(query: string): Promise<string> {
   const { HcnEnumerateNetworks } = computeNetwork;

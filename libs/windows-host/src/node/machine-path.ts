@@ -10,23 +10,24 @@ const NAME = 'Path';
  */
 export function machinePath(key: string = KEY): NodeRoom<{ readonly path: string }, Presence> {
   return {
-    read: ({ path }) => presence(elementsOf(valueOf(key).value).some((each) => isSame(each, path))),
+    read: ({ path }) =>
+      presence(
+        valueOf(key)
+          .value.split(';')
+          .some((each) => isSame(each, path)),
+      ),
     write: ({ path }, state) =>
       settled(() => {
         if (/[;%"\0]/.test(path))
           throw refused('cannot change the PATH', 'a separator in the folder');
         const { type, value } = valueOf(key);
-        const isThere = elementsOf(value).some((each) => isSame(each, path));
+        // With the empty elements, so that joining them gives the same text again.
+        const all = value.split(';');
+        const others = all.filter((each) => !isSame(each, path));
+        const isThere = others.length < all.length;
         if (isThere === (state !== undefined)) return;
-        const changed =
-          state === undefined
-            ? elementsOf(value)
-                .filter((each) => !isSame(each, path))
-                .join(';')
-            : value === ''
-              ? path
-              : `${value};${path}`;
-        write(key, { type, value: changed });
+        const added = value === '' ? path : `${value};${path}`;
+        write(key, { type, value: state === undefined ? others.join(';') : added });
       }),
   };
 }
@@ -43,11 +44,6 @@ function write(path: string, value: RegistryValue): void {
   using key = RegistryKey.create(path);
   key.set(NAME, value);
   key.flush();
-}
-
-/** Returns the elements as they stand there, the empty ones too, so that joining them gives the same text again. */
-function elementsOf(value: string): readonly string[] {
-  return value.split(';');
 }
 
 function isSame(a: string, b: string): boolean {

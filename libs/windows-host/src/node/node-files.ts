@@ -8,50 +8,40 @@ import { createFile, createFolder } from '../access/private-file.js';
 import { processAccount } from '../access/process-account.js';
 import { readFileFacts, judgeStep } from '../access/trusted-file-judgement.js';
 import { SYSTEM_ACCOUNTS } from '../access/who-may-write.js';
-import {
-  accessOf,
-  descriptorOf,
-  refused,
-  setAccess,
-  keepFile,
-  type ContentRoom,
-  type NodeRoom,
-} from './node-room.js';
+import * as room from './node-room.js';
 import { removeFile } from './remove-program.js';
 
 const MAX_BYTES = 512 * 1024 * 1024;
 const MAX_STRANGERS = 100;
 /** Retry time for a file held by a program that has just ended, or by a scanner. */
 const PATIENCE = { heldFileMs: 15_000 };
-/** WRITE_DAC and WRITE_OWNER. */
-const MAY_CHANGE_LIST = 0x4_0000 | 0x8_0000;
-
-/** A folder. `isData`: all that is in it goes with it. */
+const MAY_CHANGE_LIST = 0x4_0000 | 0x8_0000; // WRITE_DAC and WRITE_OWNER
+/** A folder; with `isData`, removing it removes its content. */
 export interface FolderItem {
   readonly path: string;
   readonly isData?: true;
 }
 
 /** Folders with their access lists. Creates a missing folder with its list; sets list and owner of an existing one. */
-export function nodeFolders(): NodeRoom<FolderItem, { readonly access: string }> {
+export function nodeFolders(): room.NodeRoom<FolderItem, { readonly access: string }> {
   return {
-    read: ({ path: folder }) => {
+    // eslint-disable-next-line @typescript-eslint/require-await -- errors are rejections
+    read: async ({ path: folder }) => {
       const stats = look(folder);
-      if (stats === undefined) return Promise.resolve(undefined);
-      const access = stats.isDirectory() ? accessOf(fileSecurity(folder), true) : 'no folder';
-      return Promise.resolve({ access });
+      if (stats === undefined) return undefined;
+      return {
+        access: stats.isDirectory() ? room.accessOf(fileSecurity(folder), true) : 'no folder',
+      };
     },
     write: async ({ path: folder, isData }, state) => {
       const there = look(folder);
       if (state === undefined) {
         if (there === undefined) return;
         const isWhole = isData === true && there.isDirectory();
-        await whenNotHeld(
-          () => (isWhole ? rm(folder, { recursive: true }) : rmdir(folder)),
-          PATIENCE,
-        );
+        const act = () => (isWhole ? rm(folder, { recursive: true }) : rmdir(folder));
+        await whenNotHeld(act, PATIENCE);
       } else if (there === undefined) createFolder(folder, attributesOf(state.access, true));
-      else setAccess(folder, state.access, true);
+      else room.setAccess(folder, state.access, true);
     },
   };
 }
@@ -62,40 +52,39 @@ export interface FileState {
   readonly access: string;
 }
 
-/**
- * Files with their access lists: written under a temporary name with the list set before the first byte, flushed, and
- * renamed.
- */
-export function nodeFiles(): ContentRoom<{ readonly path: string }, FileState> {
+/** Files with their access lists: written under a temporary name with their list from the first byte, flushed, renamed. */
+export function nodeFiles(): room.ContentRoom<{ readonly path: string }, FileState> {
   return {
     read: async ({ path: file }) => {
       const stats = look(file);
       if (stats === undefined) return undefined;
-      if (!stats.isFile()) throw refused(`cannot read ${quoteText(file)}`, 'no regular file');
+      if (!stats.isFile()) throw room.refused(`cannot read ${quoteText(file)}`, 'no regular file');
       const { sha256 } = await hashFile(file, ['sha256'], { maxBytes: MAX_BYTES });
-      return { sha256, access: accessOf(fileSecurity(file), false) };
+      return { sha256, access: room.accessOf(fileSecurity(file), false) };
     },
     write: async ({ path: file }, state, content) => {
-      const temporary = path.win32.join(
-        path.win32.dirname(file),
-        `.${path.win32.basename(file)}.installing`,
-      );
+      const { dir, base } = path.win32.parse(file);
+      const temporary = path.win32.join(dir, `.${base}.installing`);
       await rm(temporary, { force: true });
       if (state === undefined) {
         if (look(file) !== undefined) await removeFile(file, PATIENCE.heldFileMs);
         return;
       }
       const copy = await copyPendingFile(content ?? file, file, {
-        ...{ algorithms: ['sha256'], maxBytes: MAX_BYTES, mode: 0o600, temporary },
+        algorithms: ['sha256'],
+        maxBytes: MAX_BYTES,
+        mode: 0o600,
+        temporary,
         create: (made) => createFile(made, attributesOf(state.access, false)),
         accept: ({ sha256 }) => {
-          if (sha256 !== state.sha256)
-            throw refused(`cannot write ${quoteText(file)}`, `another digest than ${state.sha256}`);
+          if (sha256 === state.sha256) return;
+          const found = `another digest than ${state.sha256}`;
+          throw room.refused(`cannot write ${quoteText(file)}`, found);
         },
       });
       await copy.place(PATIENCE);
     },
-    keep: ({ path: file }, to) => keepFile(file, to),
+    keep: ({ path: file }, to) => room.keepFile(file, to),
   };
 }
 
@@ -134,7 +123,7 @@ async function below(folder: string, trusted: readonly string[]): Promise<string
 }
 
 function attributesOf(access: string, isFolder: boolean): Buffer {
-  return securityAttributes(descriptorOf(access, isFolder));
+  return securityAttributes(room.descriptorOf(access, isFolder));
 }
 
 function look(place: string): Stats | undefined {

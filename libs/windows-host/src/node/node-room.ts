@@ -43,10 +43,10 @@ const FOR_EVERYONE: Readonly<Record<string, string>> = {
   executable: 'FRFX',
 };
 const EVERYONE = 'S-1-1-0';
+
 /**
  * Returns the security descriptor for an access word: administrators and SYSTEM may do everything, and an account
- * without their rights may with its own files. `undefined` for an unknown word. Pure except for the account of this
- * process.
+ * without their rights may with its own files; undefined for an unknown word.
  */
 function accessDescriptor(word: string, isFolder: boolean): string | undefined {
   const everyone = FOR_EVERYONE[word];
@@ -83,12 +83,12 @@ function rightsOf(rights: string, isFolder: boolean): string {
   return isFolder && rights !== '' ? 'FRFX' : rights;
 }
 
-/** The descriptor for a word, or for what {@link accessOf} told instead. @throws WindowsError `invalidArgument`. */
+/** The descriptor for a word, or for an SDDL that {@link accessOf} returned. @throws WindowsError `invalidArgument`. */
 export function descriptorOf(access: string, isFolder: boolean): Buffer {
   return descriptorFromText(accessDescriptor(access, isFolder) ?? access);
 }
 
-/** Gives a file or folder owner and access list. @throws WindowsError. */
+/** Sets owner and access list of a file or folder. */
 export function setAccess(place: string, access: string, isFolder: boolean): void {
   const text = accessDescriptor(access, isFolder) ?? access;
   const { owner, group, isProtected } = parseSecurityDescriptor(text);
@@ -107,8 +107,7 @@ export function refused(tried: string, found: string): WindowsError {
 }
 
 const MAX_BYTES = 1024 * 1024;
-/** More than any program. */
-const MAX_FILE_BYTES = 512 * 1024 * 1024;
+const MAX_FILE_BYTES = 512 * 1024 * 1024; // more than any program
 
 /** Reads small content from a file, after checking its digest. No error quotes the content. */
 export async function contentIn(file: string | undefined, sha256: string): Promise<Buffer> {

@@ -16,8 +16,8 @@ export type NodeServiceManners = Omit<
   'name' | 'command' | 'commandLine' | 'startType'
 >;
 
-const GONE_WITHIN_MS = 10_000;
-const STOP_WITHIN_MS = 60_000;
+const GONE = { timeoutMs: 10_000 };
+const STOP = { timeoutMs: 60_000 };
 
 /** Services. Writing an existing service changes only its command and start type. Removing a service stops it first. */
 export function nodeServices(
@@ -34,15 +34,11 @@ export function nodeServices(
     write: async ({ name }, state) => {
       if (state === undefined) {
         if (unlessAbsent(() => services.status(name)) === undefined) return;
-        await services.stop(name, { timeoutMs: STOP_WITHIN_MS });
+        await services.stop(name, STOP);
         services.remove(name);
-        const isGone = await services.gone(name, { timeoutMs: GONE_WITHIN_MS });
-        if (!isGone)
-          throw new WindowsError(
-            'busy',
-            `cannot remove the service ${name}: another program holds it open`,
-          );
-        return;
+        if (await services.gone(name, GONE)) return;
+        const found = 'another program holds it open';
+        throw new WindowsError('busy', `cannot remove the service ${name}: ${found}`);
       }
       const { command, startType } = state;
       if (unlessAbsent(() => services.status(name)) === undefined) {
@@ -84,14 +80,11 @@ export function nodeRunning(): NodeRoom<{ readonly service: string }, Presence> 
       return presence(state !== undefined && state !== 'stopped');
     },
     write: async ({ service }, state) => {
-      if (state !== undefined) {
-        // The service manager treats a stopping service as running.
-        if (unlessAbsent(() => services.status(service))?.state === 'stopPending')
-          await services.stop(service, { timeoutMs: STOP_WITHIN_MS });
-        await services.start(service);
-      } else if (unlessAbsent(() => services.status(service)) !== undefined) {
-        await services.stop(service, { timeoutMs: STOP_WITHIN_MS });
-      }
+      const found = unlessAbsent(() => services.status(service))?.state;
+      // The service manager treats a stopping service as running.
+      const mustStop = state === undefined ? found !== undefined : found === 'stopPending';
+      if (mustStop) await services.stop(service, STOP);
+      if (state !== undefined) await services.start(service);
     },
   };
 }

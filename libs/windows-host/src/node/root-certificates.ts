@@ -1,34 +1,25 @@
 import { call } from '../win32/calls/call.js';
 import { loadKoffi, systemLibrary } from '../win32/calls/system-library.js';
 import { CERT_CONTEXT } from '../win32/structures.js';
-import {
-  refused,
-  contentIn,
-  digestOf,
-  keepBytes,
-  presence,
-  type ContentRoom,
-  type Presence,
-} from './node-room.js';
+import * as room from './node-room.js';
 
 /** HCERTSTORE and PCCERT_CONTEXT. */
 type CertificateHandle = bigint;
 
 const CERT_STORE_PROV_SYSTEM_W = 10;
-/** CERT_SYSTEM_STORE_LOCAL_MACHINE, which must be there. */
+/** CERT_SYSTEM_STORE_LOCAL_MACHINE, which must exist. */
 const STORE_OF_MACHINE = 0x2_0000 | 0x4000;
 const X509_ASN_ENCODING = 1;
 const CERT_STORE_CTRL_COMMIT = 3;
-/** Keeps a certificate that is there, with its properties. */
+/** Keeps an existing certificate, with its properties. */
 const CERT_STORE_ADD_USE_EXISTING = 2;
-
 /** Certificates that the whole machine trusts, by the SHA-256 of their DER form. */
-export function rootCertificates(): ContentRoom<{ readonly sha256: string }, Presence> {
+export function rootCertificates(): room.ContentRoom<{ readonly sha256: string }, room.Presence> {
   return {
-    read: ({ sha256 }) => presence(withCertificate(sha256, () => true) === true),
+    read: ({ sha256 }) => room.presence(withCertificate(sha256, () => true) === true),
     write: async ({ sha256 }, state, content) => {
       if (state !== undefined) {
-        add(await contentIn(content, sha256));
+        add(await room.contentIn(content, sha256));
         return;
       }
       withCertificate(sha256, (certificate, store) => {
@@ -41,8 +32,8 @@ export function rootCertificates(): ContentRoom<{ readonly sha256: string }, Pre
     },
     keep: async ({ sha256 }, file) => {
       const bytes = withCertificate(sha256, (found) => encodedBytes(found));
-      if (bytes === undefined) throw refused(`cannot keep the certificate ${sha256}`, 'none');
-      await keepBytes(file, bytes);
+      if (bytes === undefined) throw room.refused(`cannot keep the certificate ${sha256}`, 'none');
+      await room.keepBytes(file, bytes);
     },
   };
 }
@@ -51,7 +42,7 @@ function add(der: Buffer): void {
   withStore((store) => {
     const { CertAddEncodedCertificateToStore: add } = certificateStores;
     const how = CERT_STORE_ADD_USE_EXISTING;
-    const tried = `cannot add the certificate ${digestOf(der)} to the root store of the machine`;
+    const tried = `cannot add the certificate ${room.digestOf(der)} to the root store of the machine`;
     call(tried, add, store, X509_ASN_ENCODING, der, der.length, how, null);
     commit(store);
   });
@@ -64,13 +55,12 @@ function commit(store: CertificateHandle): void {
   call(tried, CertControlStore, store, 0, CERT_STORE_CTRL_COMMIT, null);
 }
 
-/** The DER form of a certificate. */
 function encodedBytes(certificate: CertificateHandle): Buffer {
   const { pbCertEncoded, cbCertEncoded } = CERT_CONTEXT.read(certificate);
   return Buffer.from(loadKoffi().decode(pbCertEncoded, 'uint8_t', cbCertEncoded) as Uint8Array);
 }
 
-/** Works with a certificate while the store is open; undefined when it is not there. */
+/** Uses a certificate while the store is open; undefined when it is absent. */
 function withCertificate<T>(
   sha256: string,
   act: (certificate: CertificateHandle, store: CertificateHandle) => T,
@@ -80,7 +70,7 @@ function withCertificate<T>(
     let at: CertificateHandle | null = null;
     // Each call frees the previous context.
     while ((at = CertEnumCertificatesInStore(store, at)) !== null) {
-      if (digestOf(encodedBytes(at)) !== sha256) continue;
+      if (room.digestOf(encodedBytes(at)) !== sha256) continue;
       try {
         return act(at, store);
       } finally {
@@ -103,8 +93,8 @@ function withStore<T>(act: (store: CertificateHandle) => T): T {
   }
 }
 
-/** The stores of certificates. Their pages: https://learn.microsoft.com/windows/win32/api/wincrypt */
-export const certificateStores = systemLibrary('crypt32.dll', [
+/** https://learn.microsoft.com/windows/win32/api/wincrypt */
+const certificateStores = systemLibrary('crypt32.dll', 'Windows', [
   'void *CertOpenStore(intptr_t provider, uint32_t encoding, intptr_t crypto, uint32_t flags, str16 name)',
   'int CertCloseStore(void *store, uint32_t flags)',
   'void *CertEnumCertificatesInStore(void *store, void *previous)',

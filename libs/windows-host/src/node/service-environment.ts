@@ -10,10 +10,7 @@ export interface VariableItem {
   readonly name: string;
 }
 
-/**
- * Variables that the service control manager adds to the environment of a service. Leaves variables of other names
- * alone.
- */
+/** Variables that the service control manager adds to the environment of a service. Keeps those of other names. */
 export function serviceEnvironment(): ContentRoom<VariableItem, { readonly sha256: string }> {
   return {
     read: (item) => {
@@ -21,12 +18,14 @@ export function serviceEnvironment(): ContentRoom<VariableItem, { readonly sha25
       return Promise.resolve(value === undefined ? undefined : { sha256: digestOf(value) });
     },
     write: async (item, state, content) => {
-      const others = linesOf(item.service).filter((line) => !isOf(line, item.name));
-      const line =
-        state && `${item.name}=${(await contentIn(content, state.sha256)).toString('utf8')}`;
-      const lines = line === undefined ? others : [...others, line];
-      if (state === undefined && others.length === linesOf(item.service).length) return;
-      write(item.service, lines);
+      const all = linesOf(item.service);
+      const others = all.filter((line) => !isOf(line, item.name));
+      if (state === undefined) {
+        if (others.length < all.length) write(item.service, others);
+        return;
+      }
+      const value = (await contentIn(content, state.sha256)).toString('utf8');
+      write(item.service, [...others, `${item.name}=${value}`]);
     },
     keep: (item, file) => keepBytes(file, Buffer.from(valueOf(item) ?? '')),
   };
@@ -62,8 +61,8 @@ function write(service: string, lines: readonly string[]): void {
   key.flush();
 }
 
-/** The key in which the service control manager keeps a service. @throws WindowsError `invalidArgument` for a name that is no name. */
-export function serviceKey(service: string): string {
+/** The registry key of a service. @throws WindowsError `invalidArgument` for a malformed name. */
+function serviceKey(service: string): string {
   if (!/^[\w.-]{1,256}$/.test(service)) throw refused('cannot find a service', quoteText(service));
   return `SYSTEM\\CurrentControlSet\\Services\\${service}`;
 }

@@ -10,8 +10,8 @@ export interface WinHttpProxyState {
   readonly bypass: string;
 }
 
-/** The proxy that programs with WinHTTP use when they name none: https://learn.microsoft.com/windows/win32/api/winhttp */
-const winHttp = systemLibrary('winhttp.dll', [
+/** The proxy that programs with WinHTTP use by default: https://learn.microsoft.com/windows/win32/api/winhttp */
+const winHttp = systemLibrary('winhttp.dll', 'Windows', [
   'int WinHttpGetDefaultProxyConfiguration(void *info)',
   'int WinHttpSetDefaultProxyConfiguration(void *info)',
 ]);

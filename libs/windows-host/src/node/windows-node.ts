@@ -1,17 +1,8 @@
-import {
-  isEventSource,
-  registerEventSource,
-  unregisterEventSource,
-} from '../event-log/event-log.js';
+import * as sources from '../event-log/event-log.js';
 import { machinePath } from './machine-path.js';
 import { nodeFiles, nodeFolders, strangersIn } from './node-files.js';
 import { presence, settled, type NodeRoom, type Presence } from './node-room.js';
-import {
-  nodeDependencies,
-  nodeRunning,
-  nodeServices,
-  type NodeServiceManners,
-} from './node-services.js';
+import * as services from './node-services.js';
 import { rootCertificates } from './root-certificates.js';
 import { serviceEnvironment, isBeingRemoved } from './service-environment.js';
 import { winHttpProxy } from './win-http-proxy.js';
@@ -22,7 +13,7 @@ import { winHttpProxy } from './win-http-proxy.js';
  *
  * @param manners - Properties of a new service besides its command line and its start type.
  */
-export function windowsNode(manners: NodeServiceManners) {
+export function windowsNode(manners: services.NodeServiceManners) {
   return {
     rooms: {
       folder: nodeFolders(),
@@ -31,10 +22,10 @@ export function windowsNode(manners: NodeServiceManners) {
       certificate: rootCertificates(),
       winHttpProxy: winHttpProxy(),
       eventSource: eventSources(),
-      service: nodeServices(manners),
+      service: services.nodeServices(manners),
       variable: serviceEnvironment(),
-      dependency: nodeDependencies(),
-      running: nodeRunning(),
+      dependency: services.nodeDependencies(),
+      running: services.nodeRunning(),
     },
     strangersIn: (folder: string): Promise<readonly string[]> => strangersIn(folder),
     isBeingRemoved: (service: string): Promise<boolean> => Promise.resolve(isBeingRemoved(service)),
@@ -43,10 +34,10 @@ export function windowsNode(manners: NodeServiceManners) {
 
 function eventSources(): NodeRoom<{ readonly name: string }, Presence> {
   return {
-    read: ({ name }) => presence(isEventSource(name)),
-    write: ({ name }, state) =>
-      settled(() =>
-        state === undefined ? unregisterEventSource(name) : registerEventSource(name),
-      ),
+    read: ({ name }) => presence(sources.isEventSource(name)),
+    write: ({ name }, state) => {
+      const { registerEventSource, unregisterEventSource } = sources;
+      return settled(() => (state ? registerEventSource : unregisterEventSource)(name));
+    },
   };
 }

@@ -11,19 +11,15 @@ const PIPE_CONNECTED = 535;
 const IO_PENDING = 997;
 
 /** Waits for clients of one pipe instance after another. Its owner closes it when no wait is in progress. */
+/** Waits for clients of one pipe instance after another. Its owner closes it when no wait is in progress. */
 export class ClientWait {
   readonly #event: OwnedHandle;
-  /** Native memory, which does not move while an operation is under way. */
+  /** Native memory, which does not move during an operation. */
   readonly #overlapped: bigint;
   readonly #waits: EventWaits;
   readonly #tried: string;
   #listening: Handle | undefined;
   #isClosed = false;
-
-  /**
-   * @param tried begins the message of an error: what was tried and on what.
-   * @throws WindowsError
-   */
   constructor(eventWaits: EventWaits, tried: string) {
     this.#event = new OwnedHandle(call(tried, kernel32.CreateEventW, null, 1, 0, null));
     this.#overlapped = loadKoffi().alloc('uint8_t', OVERLAPPED.sizeBytes) as bigint;
@@ -34,18 +30,15 @@ export class ClientWait {
 
   /**
    * Resolves in a later turn of the event loop: with `true` when a client is connected, or with `false` when it has
-   * already disconnected or after `cancel`.
-   *
-   * @throws WindowsError when the instance cannot listen; it is not listening then.
+   * already disconnected or after `cancel`. When it rejects, the instance is not listening.
    */
   async client(pipe: Handle): Promise<boolean> {
     const { ConnectNamedPipe, GetLastError, ResetEvent } = kernel32;
     ResetEvent(this.#event.value);
     const isIn = ConnectNamedPipe(pipe, this.#overlapped) !== 0;
     const state = isIn ? PIPE_CONNECTED : GetLastError();
-    if (state === PIPE_CONNECTED || state === NO_DATA)
-      // Yields, so that a burst of clients cannot starve the event loop.
-      return turn(state === PIPE_CONNECTED);
+    // Yields, so that a burst of clients cannot starve the event loop.
+    if (state === PIPE_CONNECTED || state === NO_DATA) return turn(state === PIPE_CONNECTED);
     if (state !== IO_PENDING)
       throw systemError(this.#tried, { functionName: 'ConnectNamedPipe', errorNumber: state });
     this.#listening = pipe;

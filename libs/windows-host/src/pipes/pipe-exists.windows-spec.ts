@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { describe, it } from 'node:test';
 import { endProcess, isRunning, processesOf } from '../processes/windows-process.js';
-import { pipeExists } from './pipe-access.js';
+import { pipeExists } from './secured-pipe-client.js';
 
 describe('whether a pipe is served', () => {
   const address = `\\\\.\\pipe\\wins-spec-exists-${process.pid}`;

@@ -3,17 +3,16 @@ import { Socket } from 'node:net';
 import type { OwnedHandle } from '../win32/calls/call.js';
 import { systemLibrary } from '../win32/calls/system-library.js';
 
-/** Functions that this program itself exports: the file is the one that runs, so nothing is searched. */
-const libuv = systemLibrary(process.execPath, [
+/** Functions that this program itself exports, so no file is searched. */
+const libuv = systemLibrary(process.execPath, 'Windows', [
   // https://docs.libuv.org/en/v1.x/fs.html#c.uv_open_osfhandle
   'int uv_open_osfhandle(intptr_t handle)',
 ]);
 
 /**
- * Creates a socket from one end of a pipe that was opened for overlapped operations. Takes ownership of the handle,
- * even on failure, and closes it exactly once.
+ * Creates a socket, by default writable, from one end of a pipe that was opened for overlapped operations. Takes
+ * ownership of the handle, even on failure, and closes it exactly once.
  *
- * @param writable False for an end that can only be read.
  * @throws Error with Node's code: `EMFILE` when this process has no descriptor left, others when the peer has gone.
  */
 export function socketOfPipe(pipe: OwnedHandle, writable = true): Socket {

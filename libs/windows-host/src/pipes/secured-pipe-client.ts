@@ -1,58 +1,48 @@
 import {
   parseSecurityDescriptor,
+  messageOf,
   type PipePath,
   type PipeServerCheck,
-  messageOf,
 } from '@wins/base';
 import { type ProcessAccount, processAccount } from '../access/process-account.js';
 import { PRIVILEGED, whoMay } from '../access/who-may-write.js';
 import { handleSecurity } from '../access/file-security.js';
-import { withNodeCode, type NodeCode, unlessFails, WindowsError } from '../windows-error.js';
+import { systemError, withNodeCode, unlessFails, WindowsError } from '../windows-error.js';
+import type { NodeCode } from '../windows-error.js';
 import { socketOfPipe } from './pipe-socket.js';
 import { processIdentity, type ProcessIdentity } from '../processes/windows-process.js';
 import { serviceControlManager } from '../services/service-control-manager.js';
 import { SE_KERNEL_OBJECT } from '../win32/advapi32.js';
-import { call, type OwnedHandle } from '../win32/calls/call.js';
-import { openFile } from '../win32/files.js';
-import {
-  FILE_FLAG_OVERLAPPED,
-  kernel32,
-  SECURITY_IDENTIFICATION,
-  SECURITY_SQOS_PRESENT,
-} from '../win32/kernel32.js';
+import { call, openFile, type OwnedHandle } from '../win32/calls/call.js';
+import * as win32 from '../win32/kernel32.js';
 
 /** Evidence about the server of a pipe, which a client gathers through its own end before it sends anything. */
 export interface PipeServerEvidence {
   readonly serverPid: number;
-  /** The process of the registered service; `undefined` when there is none, or none is running. */
+  /** The process of the registered service; undefined when there is none, or none is running. */
   readonly servicePid: number | undefined;
-  /** Account of the server; `undefined` when it cannot be queried, as from within a container. */
+  /** Account of the server; undefined when it cannot be queried, as from within a container. */
   readonly account: ProcessAccount | undefined;
   readonly sddl: string;
-}
-
-interface PipeServerVerdict {
-  readonly isTrusted: boolean;
-  readonly reason: string;
 }
 
 /** FILE_CREATE_PIPE_INSTANCE, WRITE_DAC, WRITE_OWNER: the rights to serve the pipe, or to grant oneself that right. */
 const SERVE = 0x4 | 0x4_0000 | 0x8_0000;
 
 /**
- * Judges whether the server of a pipe is the service, or has privileges enough to replace the service anyway. Pure;
- * missing or inconsistent evidence counts against it.
+ * Judges whether the server of a pipe is the service, or has privileges enough to replace the service anyway. Missing
+ * or inconsistent evidence counts against it.
  *
  * Requires two things, because each alone can be forged or mistaken. The pipe must be owned by SYSTEM, Administrators,
  * or the account of a privileged server: only a privileged process can create such a pipe, whereas the PID of an ended
  * process may be reused. And its server must be the service, or privileged; where its process cannot be queried, as
  * from within a container, no unprivileged account may have the right to serve the pipe.
  */
-export function judgePipeServer(evidence: PipeServerEvidence): PipeServerVerdict {
+export function judgePipeServer(evidence: PipeServerEvidence) {
   const { serverPid, servicePid, account, sddl } = evidence;
   const { owner } = parseSecurityDescriptor(sddl);
-  const refuse = (reason: string): PipeServerVerdict => ({ isTrusted: false, reason });
-  const trust = (reason: string): PipeServerVerdict => ({ isTrusted: true, reason });
+  const refuse = (reason: string) => ({ isTrusted: false, reason });
+  const trust = (reason: string) => ({ isTrusted: true, reason });
   const who = `process ${serverPid}`;
   const isOwnedByPrivileged =
     owner !== undefined &&
@@ -69,10 +59,7 @@ export function judgePipeServer(evidence: PipeServerEvidence): PipeServerVerdict
     : refuse(`${who} cannot be looked at, and the pipe may be served by ${others.join(', ')}`);
 }
 
-/**
- * Rights to read and write a pipe without FILE_CREATE_PIPE_INSTANCE: GENERIC_WRITE would also request the right to
- * serve it.
- */
+/** Without FILE_CREATE_PIPE_INSTANCE, the right to serve the pipe, which GENERIC_WRITE would also request. */
 const PIPE_READ_AND_WRITE = 0x12_019b;
 
 /** Options of {@link securedPipeClient}. */
@@ -113,12 +100,11 @@ export function securedPipeClient(options: SecuredPipeClientOptions = {}): {
 }
 
 function openPipe(address: string): OwnedHandle {
+  const { FILE_FLAG_OVERLAPPED, SECURITY_SQOS_PRESENT, SECURITY_IDENTIFICATION } = win32;
+  const flags = FILE_FLAG_OVERLAPPED | SECURITY_SQOS_PRESENT | SECURITY_IDENTIFICATION;
+  const opening = { access: PIPE_READ_AND_WRITE, share: 0, flags };
   try {
-    return openFile(`cannot open the pipe ${address}`, address, {
-      access: PIPE_READ_AND_WRITE,
-      share: 0,
-      flags: FILE_FLAG_OVERLAPPED | SECURITY_SQOS_PRESENT | SECURITY_IDENTIFICATION,
-    });
+    return openFile(`cannot open the pipe ${address}`, address, opening);
   } catch (error) {
     throw withNodeCode(error, ...FAILURES);
   }
@@ -133,7 +119,7 @@ function assertServer(
     const serverPid = serverProcess(pipe, address);
     if (wanted !== undefined) assertProcess(serverPid, wanted);
     const tried = `cannot find the owner of the pipe ${address}`;
-    const verdict = judgePipeServer({
+    const { isTrusted, reason } = judgePipeServer({
       serverPid,
       // In a container the service does not exist, and some containers have no usable service control manager.
       servicePid:
@@ -143,15 +129,12 @@ function assertServer(
       account: unlessFails(() => processAccount(serverPid)),
       sddl: handleSecurity(pipe.value, tried, SE_KERNEL_OBJECT),
     });
-    if (!verdict.isTrusted)
-      throw new WindowsError('accessDenied', `refused to talk to it: ${verdict.reason}`);
+    if (!isTrusted) throw new WindowsError('accessDenied', `refused to talk to it: ${reason}`);
   } catch (error) {
     // Missing evidence is no reason to trust.
-    const reason = messageOf(error);
-    const message = `its server is not trusted: ${reason}`;
-    throw Object.assign(new Error(message, { cause: error }), {
-      code: 'ERR_UNTRUSTED_PIPE_SERVER',
-    });
+    const message = `its server is not trusted: ${messageOf(error)}`;
+    const code = 'ERR_UNTRUSTED_PIPE_SERVER';
+    throw Object.assign(new Error(message, { cause: error }), { code });
   }
 }
 
@@ -164,6 +147,36 @@ function assertProcess(serverPid: number, { pid, created }: ProcessIdentity): vo
 function serverProcess(pipe: OwnedHandle, address: string): number {
   const out: [number] = [0];
   const tried = `cannot find out who serves the pipe ${address}`;
-  call(tried, kernel32.GetNamedPipeServerProcessId, pipe.value, out);
+  call(tried, win32.kernel32.GetNamedPipeServerProcessId, pipe.value, out);
   return out[0];
+}
+
+/**
+ * Returns the owner and the access list of the served pipe at `\\.\pipe\NAME` as SDDL. Its server sees an anonymous
+ * client connect and disconnect.
+ *
+ * @throws WindowsError `notFound` when no process serves it, `busy`, `accessDenied`.
+ */
+export function pipeAccess(address: string): string {
+  const tried = `cannot read the access list of the pipe ${address}`;
+  const opening = { access: win32.READ_CONTROL, flags: win32.SECURITY_SQOS_PRESENT };
+  using pipe = openFile(tried, address, opening);
+  return handleSecurity(pipe.value, tried, SE_KERNEL_OBJECT);
+}
+
+const FILE_NOT_FOUND = 2;
+/** All instances are in use. */
+const SEM_TIMEOUT = 121;
+/** 0 would be the time that the server of the pipe has chosen. */
+const SHORTEST_MS = 1;
+
+/** Returns true when any process serves the pipe at `\\.\pipe\NAME`. Does not connect and uses no instance. @throws WindowsError */
+export function pipeExists(address: string): boolean {
+  const { GetLastError, WaitNamedPipeW } = win32.kernel32;
+  if (WaitNamedPipeW(address, SHORTEST_MS) !== 0) return true;
+  const errorNumber = GetLastError();
+  if (errorNumber === SEM_TIMEOUT) return true;
+  if (errorNumber === FILE_NOT_FOUND) return false;
+  const functionName = WaitNamedPipeW.name;
+  throw systemError(`cannot find the pipe ${address}`, { functionName, errorNumber });
 }

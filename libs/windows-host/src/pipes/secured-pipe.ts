@@ -1,45 +1,29 @@
 import { processAccount, type ProcessAccount } from '../access/process-account.js';
 import { unlessFails, WindowsError, withNodeCode, type NodeCode } from '../windows-error.js';
 import * as win32 from '../win32/kernel32.js';
-import {
-  type EndpointEvents,
-  type PipeEndpoint,
-  grantsTheSame,
-  parseSecurityDescriptor,
-  ADMINISTRATORS_AND_SYSTEM,
-  judgePipeAccess,
-  quoteText,
-  TextError,
-} from '@wins/base';
+import { grantsTheSame, parseSecurityDescriptor, quoteText, TextError } from '@wins/base';
+import { ADMINISTRATORS_AND_SYSTEM, judgePipeAccess } from '@wins/base';
+import type { EndpointEvents, PipeEndpoint } from '@wins/base';
 import { Backoff } from '@wins/time';
 import type { Socket } from 'node:net';
 import { ClientWait } from './client-wait.js';
-import {
-  descriptorFromText,
-  descriptorText,
-  handleSecurity,
-  securityAttributes,
-} from '../access/file-security.js';
+import * as security from '../access/file-security.js';
 import { socketOfPipe } from './pipe-socket.js';
-import {
-  DACL_SECURITY_INFORMATION,
-  OWNER_SECURITY_INFORMATION,
-  SE_KERNEL_OBJECT,
-} from '../win32/advapi32.js';
+import * as advapi from '../win32/advapi32.js';
 import { call, OwnedHandle } from '../win32/calls/call.js';
 import { EventWaits } from '../win32/calls/event-waits.js';
 
 /** Client of a pipe instance that this process serves. No client can forge any of these facts. */
 export interface PipeClient {
-  /** The process that opened it. It may have ended since. */
+  /** The process that opened it; it may have ended since. */
   readonly pid: number;
-  /** The session of that process: 0 is that of the host's services; a container has sessions of its own. */
+  /** Session of that process: 0 for services of the host; a container has its own sessions. */
   readonly session: number | undefined;
-  /** Account of the process; `undefined` when it has ended, or may not be queried. */
+  /** Account of the process; undefined when it has ended, or may not be queried. */
   readonly account: ProcessAccount | undefined;
 }
 
-/** Returns the client that opened this instance; `undefined` when it disconnected before the query. */
+/** Returns the client that opened this instance; undefined when it has disconnected. */
 function pipeClient(pipe: win32.Handle): PipeClient | undefined {
   const pid: [number] = [0];
   if (win32.kernel32.GetNamedPipeClientProcessId(pipe, pid) === 0) return undefined;
@@ -54,7 +38,7 @@ function pipeClient(pipe: win32.Handle): PipeClient | undefined {
 
 const PIPE_ACCESS_DUPLEX = 3;
 const PIPE_UNLIMITED_INSTANCES = 255;
-/** Number of clients that can connect at the same instant; further ones find the pipe busy until the event loop has run. */
+/** Clients that can connect at the same instant; further ones find the pipe busy until the event loop has run. */
 const WAITING_INSTANCES = 8;
 /** Buffer of each connection for received data that is not read yet; a client that has filled it waits. */
 const RECEIVED_BYTES = 64 * 1024;
@@ -77,10 +61,10 @@ async function openServedPipe(
   events: EndpointEvents<PipeClient>,
 ): Promise<PipeEndpoint> {
   const descriptor = pipeDescriptor(sddl);
-  // As the system writes it: it knows the accounts behind aliases.
-  const parts = OWNER_SECURITY_INFORMATION | DACL_SECURITY_INFORMATION;
-  const wanted = descriptorText(descriptor, parts, `cannot normalise ${sddl}`);
-  const attributes = securityAttributes(descriptor);
+  // Normalised by the system, which knows the accounts behind aliases.
+  const parts = advapi.OWNER_SECURITY_INFORMATION | advapi.DACL_SECURITY_INFORMATION;
+  const wanted = security.descriptorText(descriptor, parts, `cannot normalise ${sddl}`);
+  const attributes = security.securityAttributes(descriptor);
   const pipe = new ServedPipe(address, attributes, events);
   try {
     pipe.open(wanted);
@@ -91,12 +75,12 @@ async function openServedPipe(
   return pipe;
 }
 
-/** The binary form of what a pipe gets. @throws WindowsError `invalidArgument` when the system does not understand it. */
+/** Returns the binary security descriptor of a pipe. @throws WindowsError `invalidArgument` for text that is none. */
 function pipeDescriptor(sddl: string): Buffer {
   // Clients check the owner to verify that a privileged process created the pipe, so do not rely on the default owner,
   // which depends on host policy.
   const hasOwner = parseSecurityDescriptor(sddl).owner !== undefined;
-  return descriptorFromText(hasOwner ? sddl : `O:BA${sddl}`);
+  return security.descriptorFromText(hasOwner ? sddl : `O:BA${sddl}`);
 }
 
 class ServedPipe implements PipeEndpoint {
@@ -117,7 +101,7 @@ class ServedPipe implements PipeEndpoint {
     this.#events = events;
   }
 
-  /** When it throws half way, `close` undoes what is done. */
+  /** When it throws half way, `close` undoes the rest. */
   open(wanted: string): void {
     const first = this.#instance(win32.FILE_FLAG_FIRST_PIPE_INSTANCE, ...OF_FIRST);
     this.#serve(first, (instance) => this.#verify(instance, wanted));
@@ -178,7 +162,7 @@ class ServedPipe implements PipeEndpoint {
 
   #handOver(instance: OwnedHandle): void {
     try {
-      // The instance is the socket's afterwards.
+      // The socket owns the instance afterwards.
       const client = pipeClient(instance.value);
       this.#events.accepted(socketOfPipe(instance), client);
     } catch (error) {
@@ -212,7 +196,7 @@ class ServedPipe implements PipeEndpoint {
 
   #verify(instance: OwnedHandle, wanted: string): void {
     const tried = `cannot verify owner and access list of the pipe ${this.#address}`;
-    const found = handleSecurity(instance.value, tried, SE_KERNEL_OBJECT);
+    const found = security.handleSecurity(instance.value, tried, advapi.SE_KERNEL_OBJECT);
     const [a, b] = [parseSecurityDescriptor(found), parseSecurityDescriptor(wanted)];
     if (a.owner === b.owner && grantsTheSame(a, b)) return;
     throw new WindowsError('notVerified', `${tried}: it is ${found}; wanted ${wanted}`);
@@ -221,35 +205,33 @@ class ServedPipe implements PipeEndpoint {
 
 /** Options of {@link securedPipe}. */
 export interface SecuredPipeOptions {
-  /** Access to the pipe, as SDDL with an access list; its owner is Administrators if it names none. Default: Administrators and SYSTEM. */
+  /** Access to the pipe, as SDDL; the owner defaults to Administrators. Default: Administrators and SYSTEM. */
   readonly sddl?: string | undefined;
 }
 
 /** Opens pipes that are protected from their first instant. */
 export interface PipeProtection {
   /**
-   * Serves the pipe at `path.address`, such as `\\.\pipe\NAME`, alone, and keeps the event loop alive until it is closed.
+   * Serves the pipe at `path.address`, such as `\\.\pipe\NAME`, alone, and keeps the event loop alive until it is
+   * closed. Eight instances wait for clients; each is replaced before its client is handed over, so that the name is
+   * held without a break. When that fails, the client is disconnected, `failed` is called, and the instance waits again
+   * after 10 ms, 20 ms, and so on up to 1 s.
    *
-   * Eight instances wait for clients; one that has its client is replaced before the client is handed over, so that the name is
-   * held without a break. When that fails the client is disconnected, `failed` is called, and the instance waits again after
-   * 10 ms, 20 ms, and so on up to 1 s.
-   *
-   * @throws Error with Node's code `EADDRINUSE` when the name is taken, `EACCES` when this process is not among those that may
-   * serve it; WindowsError `notVerified` when the pipe's owner or access list is not the wanted one, and others as the system
-   * has it. Nothing is left behind.
+   * @throws Error with Node's code `EADDRINUSE` when the name is taken, `EACCES` when this process may not serve it;
+   * WindowsError `notVerified` when the pipe has another owner or access list. Leaves nothing behind.
    */
   open(
     path: { readonly address: string },
     events: EndpointEvents<PipeClient>,
   ): Promise<PipeEndpoint>;
-  /** Returns the client of an accepted connection; undefined when it disconnected before the query. */
+  /** Returns the client of an accepted connection; undefined when it had disconnected. */
   clientOf(connection: Socket): PipeClient | undefined;
 }
 
 /**
- * Named pipes that only those whom an access list names may open, and only from this host: byte mode, buffers of 64 KiB.
+ * Named pipes that only the accounts of an access list may open, and only from this host: byte mode, buffers of 64 KiB.
  *
- * @throws WindowsError `invalidArgument` for what `judgePipeAccess` of `@wins/base` finds faulty.
+ * @throws WindowsError `invalidArgument` for a faulty access list.
  */
 export function securedPipe(options: SecuredPipeOptions = {}): PipeProtection {
   const sddl = options.sddl ?? ADMINISTRATORS_AND_SYSTEM;
@@ -273,10 +255,8 @@ export function securedPipe(options: SecuredPipeOptions = {}): PipeProtection {
 }
 
 /**
- * Returns the reason why this system cannot use an access list that {@link securedPipe} accepts: it names an account of
- * a domain that this host does not know.
- *
- * @returns the end of a sentence; undefined when it can.
+ * Returns the reason why this system cannot use an access list that {@link securedPipe} accepts, such as an account of
+ * an unknown domain, as the end of a sentence; undefined when it can.
  */
 export function pipeAccessFault(sddl: string): string | undefined {
   try {

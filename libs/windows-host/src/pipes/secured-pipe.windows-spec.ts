@@ -1,3 +1,4 @@
+import { openFile } from '../win32/calls/call.js';
 // Longer than most files because it is one list: what a pipe must do, and what it must not leave behind.
 import { grantsTheSame, parseSecurityDescriptor } from '@wins/base';
 import assert from 'node:assert/strict';
@@ -5,13 +6,12 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterEach, describe, it, type TestContext } from 'node:test';
 import { descriptorFromText, securityAttributes } from '../access/file-security.js';
-import { pipeAccess } from './pipe-access.js';
+import { pipeAccess } from './secured-pipe-client.js';
 import { securedPipe, type SecuredPipeOptions } from './secured-pipe.js';
 import type { PipeEndpoint } from '@wins/base';
 import type { OwnedHandle } from '../win32/calls/call.js';
 import { systemLibrary } from '../win32/calls/system-library.js';
 import { handlesInUse } from '../testing/handles-in-use.js';
-import { openFile } from '../win32/files.js';
 import {
   FILE_FLAG_OVERLAPPED,
   GENERIC_READ,
@@ -269,6 +269,7 @@ describe('a secured pipe', () => {
   it('is a pipe of bytes for clients that ask for messages, as those of the original do not', async () => {
     const { SetNamedPipeHandleState: setMode, GetNamedPipeInfo: info } = systemLibrary(
       'kernel32.dll',
+      'Windows',
       [
         'int SetNamedPipeHandleState(intptr_t pipe, void *mode, void *max, void *timeout)',
         'int GetNamedPipeInfo(intptr_t pipe, _Out_ uint32_t *flags, void *a, void *b, void *c)',

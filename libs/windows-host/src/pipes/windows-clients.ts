@@ -1,22 +1,12 @@
-import {
-  UNIDENTIFIED,
-  UNIDENTIFIED_CLIENT,
-  type ClientIdentity,
-  type IdentifyClient,
-} from '@wins/base';
+import { UNIDENTIFIED, UNIDENTIFIED_CLIENT } from '@wins/base';
+import type { ClientIdentity, IdentifyClient } from '@wins/base';
 import type { PipeClient, PipeProtection } from './secured-pipe.js';
 
-/** The session of the host's services. A process of a container is in one of the container's own. */
+/** Session of the host's services. A process of a container is in one of the container's own. */
 const SERVICES = 0;
 /** Accounts that exist in containers only: ContainerAdministrator, ContainerUser. */
 const OF_CONTAINERS = 'S-1-5-93-';
-
-/**
- * Identifies the clients of pipes by the process at the other end: its account and its session.
- *
- * @param pipe - The function that opens the pipes: {@link securedPipe}.
- * @param isOfAdministrators - True for a pipe that no container can open, as in {@link windowsClient}. Default: false.
- */
+/** Identifies the clients of pipes by account and session of the process at the other end, as {@link windowsClient}. */
 export function windowsClients(
   { clientOf }: Pick<PipeProtection, 'clientOf'>,
   isOfAdministrators = false,
@@ -30,8 +20,8 @@ export function windowsClients(
 /**
  * Derives the identity of a client from the system's answers.
  *
- * @param isOfAdministrators - Whether the pipe is one that no container has: then its access list has proved what the session proves on
- * a pipe that containers share, and an administrator is one in any session. Default: no.
+ * @param isOfAdministrators True for a pipe that no container can open: its access list has proved what the session
+ * proves on a pipe that containers share, and an administrator is one in any session. Default: false.
  */
 export function windowsClient(client: PipeClient, isOfAdministrators = false): ClientIdentity {
   const { pid, session, account } = client;

@@ -8,34 +8,20 @@ import { signalEvent } from './named-event.js';
 import { isInJob, PROCESS_QUERY_INFORMATION, withProcess } from './windows-process.js';
 
 const CTRL_BREAK_EVENT = 1;
-const PROCESS_CREATE_THREAD = 0x2;
-const PROCESS_VM_OPERATION = 0x8;
-const PROCESS_VM_READ = 0x10;
-const PROCESS_VM_WRITE = 0x20;
-/** Access rights that CreateRemoteThread needs. */
-const MAY_START_THREAD =
-  PROCESS_CREATE_THREAD |
-  PROCESS_QUERY_INFORMATION |
-  PROCESS_VM_OPERATION |
-  PROCESS_VM_READ |
-  PROCESS_VM_WRITE;
+/** Rights that CreateRemoteThread needs besides the query: to create a thread, and to use, read and write memory. */
+const MAY_START_THREAD = 0x2 | 0x8 | 0x10 | 0x20 | PROCESS_QUERY_INFORMATION;
 const WM_CLOSE = 0x10;
-/** Others of a desktop may make windows without end. */
+/** Limit, because other programs of a desktop may create windows without end. */
 const MAX_WINDOWS = 65_536;
 
-/** By their headers, as in `kernel32`: winuser. */
-const user32 = systemLibrary('user32.dll', [
+// https://learn.microsoft.com/windows/win32/api/winuser
+const user32 = systemLibrary('user32.dll', 'Windows', [
   'intptr_t FindWindowExW(intptr_t parent, intptr_t after, str16 class_, str16 title)',
   'uint32_t GetWindowThreadProcessId(intptr_t window, _Out_ uint32_t *pid)',
   'int PostMessageW(intptr_t window, uint32_t message, uintptr_t first, intptr_t second)',
 ]);
 
-/**
- * Asks the processes of a job to end.
- *
- * @returns Whether any of them, or the event, was reached.
- * @throws WindowsError
- */
+/** Asks the processes of a job to end. Returns whether any of them, or the event, was reached. @throws WindowsError */
 export function askToEnd(job: Handle, { signal, event }: StopRequest): boolean {
   if (event !== undefined) {
     signalEvent(event);
@@ -70,7 +56,7 @@ function breakOff(pid: number, job: Handle): boolean {
   return asked ?? false;
 }
 
-/** Closes the windows of a job, as a user would: those on the desktop of this process, hidden ones too. */
+/** Closes the windows of a job, as a user would: those on the desktop of this process, including hidden ones. */
 function closeWindows(job: Handle): boolean {
   const wanted = new Set(processesIn(job));
   const { FindWindowExW, GetWindowThreadProcessId, PostMessageW } = user32;

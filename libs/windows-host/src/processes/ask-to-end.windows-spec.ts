@@ -93,7 +93,7 @@ function theSuite(): void {
     // Without a screen Wine opens the window, and ends the program soon after.
     const hasScreen = !isWine() || process.env['DISPLAY'] !== undefined;
     it('ends when its window is closed', { skip: !hasScreen }, async () => {
-      const { FindWindowW } = systemLibrary('user32.dll', [
+      const { FindWindowW } = systemLibrary('user32.dll', 'Windows', [
         'intptr_t FindWindowW(str16 class_, str16 title)',
       ]);
       const run = start([], { signal: 'WM_CLOSE' }, systemPath('notepad.exe'));

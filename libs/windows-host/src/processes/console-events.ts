@@ -5,13 +5,13 @@ import { kernel32 } from '../win32/kernel32.js';
 /** Event of the console of a process, or of the session or container around it. */
 export type ConsoleEvent = 'interrupt' | 'break' | 'close' | 'logoff' | 'shutdown';
 
-const EVENTS: ReadonlyMap<number, ConsoleEvent> = new Map([
-  [0, 'interrupt'],
-  [1, 'break'],
-  [2, 'close'],
-  [5, 'logoff'],
-  [6, 'shutdown'],
-]);
+const EVENTS: Readonly<Partial<Record<number, ConsoleEvent>>> = {
+  0: 'interrupt',
+  1: 'break',
+  2: 'close',
+  5: 'logoff',
+  6: 'shutdown',
+};
 
 /** After these the system ends the process as soon as all handlers have returned. */
 const FINAL: ReadonlySet<ConsoleEvent> = new Set(['close', 'logoff', 'shutdown']);
@@ -27,10 +27,7 @@ const handlerRoutine = lazily(() => {
 
 /** Listens to a console. The caller closes it. */
 export interface ConsoleEvents {
-  /**
-   * Returns the events to Node, unless the process is already ending; no event is reported from then on. Idempotent.
-   * The system removes the listener a moment later, and the process does not end before.
-   */
+  /** Returns the events to Node, unless the process is already ending; reports no event from then on. Idempotent. */
   close(): void;
 }
 
@@ -47,16 +44,16 @@ export interface ConsoleEvents {
 export function listenToConsole(onEvent: (event: ConsoleEvent) => void): ConsoleEvents {
   const { SetConsoleCtrlHandler } = kernel32;
   const koffi = loadKoffi();
-  // Handlers are asked the newest first. Ours tells, and leaves a final event to the one below it, which never answers.
-  // It never returns in a thread without windows, because no messages are posted to it.
+  // The newest handler is called first. Ours reports the event and leaves a final one to the one below it, which never
+  // returns, because no messages are posted to a thread without windows.
   // https://learn.microsoft.com/windows/win32/api/winuser/nf-winuser-waitmessage
   const hold = addressOfFunction('user32.dll', 'WaitMessage');
   let isFinal = false;
   let isOpen = true;
   const tell = koffi.register((number: number) => {
-    const event = EVENTS.get(number);
+    const event = EVENTS[number];
     if (event === undefined) return NOT_HANDLED;
-    // The one below it may be there yet.
+    // The handler below may still be registered.
     if (!isOpen) return HANDLED;
     setImmediate(onEvent, event);
     isFinal ||= FINAL.has(event);
@@ -64,8 +61,8 @@ export function listenToConsole(onEvent: (event: ConsoleEvent) => void): Console
   }, handlerRoutine());
   for (const handler of [hold, tell])
     call('cannot listen to the console', SetConsoleCtrlHandler, handler, 1);
-  // The system keeps the list of handlers to itself while it asks them, and `tell` answers on the thread of JavaScript: this
-  // thread must not wait for the list. The one that never answers goes first, while it is still shielded.
+  // The system locks the list of handlers while it calls them, and `tell` answers on the thread of JavaScript, so this
+  // thread must not wait for the list. `hold` is removed first, while `tell` still shields it.
   const forget = async (): Promise<void> => {
     await inBackground(SetConsoleCtrlHandler, hold, 0);
     await inBackground(SetConsoleCtrlHandler, tell, 0);

@@ -35,10 +35,11 @@ function beAtTheConsole(event: number): void {
 
 /** Stops to listen while the system is about to tell of an event, and ends with an exit code of its own. */
 function closeMeanwhile(): void {
-  const { GetErrorMode: getErrorMode, SetErrorMode: setErrorMode } = systemLibrary('kernel32.dll', [
-    'uint32_t GetErrorMode()',
-    'uint32_t SetErrorMode(uint32_t mode)',
-  ]);
+  const { GetErrorMode: getErrorMode, SetErrorMode: setErrorMode } = systemLibrary(
+    'kernel32.dll',
+    'Windows',
+    ['uint32_t GetErrorMode()', 'uint32_t SetErrorMode(uint32_t mode)'],
+  );
   const events = listenToConsole((heard) => process.stdout.write(`${heard}\n`));
   // A handler that is asked before the one of `events`, leaves a trace, and answers 0: that it does not handle the event.
   setErrorMode(0);

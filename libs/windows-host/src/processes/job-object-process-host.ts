@@ -1,37 +1,16 @@
-import {
-  failing,
-  hostPaths,
-  type HostFailureCode,
-  type ProcessHostOptions,
-} from '@wins/trusted-files';
-import {
-  RUN_MARKER_VARIABLE,
-  type ProcessHost,
-  type Leftover,
-  type LeftoverSearch,
-  type ProcessTree,
-  foldAscii,
-} from '@wins/base';
+import { failing, hostPaths } from '@wins/trusted-files';
+import type { HostFailureCode, ProcessHostOptions } from '@wins/trusted-files';
+import { RUN_MARKER_VARIABLE, foldAscii } from '@wins/base';
+import type { ProcessHost, Leftover, LeftoverSearch, ProcessTree } from '@wins/base';
 import { holdFile } from '../access/file-hold.js';
-import {
-  distrustOfFile,
-  distrustOfFolder,
-  windowsFileTrust,
-} from '../access/windows-file-trust.js';
+import * as trust from '../access/windows-file-trust.js';
+import { inPromise } from '../win32/calls/call.js';
 import { WindowsError } from '../windows-error.js';
 import { openJob } from './job-object.js';
 import { JobObjectProcess } from './job-object-process.js';
-import {
-  listProcesses,
-  ancestry,
-  parentOf,
-  type ProcessEntry,
-  isRunning,
-  ownIdentity,
-  endProcess,
-  processOfText,
-  type ProcessIdentity,
-} from './windows-process.js';
+import { listProcesses, ancestry, parentOf, type ProcessEntry } from './windows-process.js';
+import { isRunning, ownIdentity, endProcess, processOfText } from './windows-process.js';
+import type { ProcessIdentity } from './windows-process.js';
 
 const ONLY_OURS = "that only administrators and the daemon's account can change";
 
@@ -45,6 +24,7 @@ export function jobObjectProcessHost(
   options: ProcessHostOptions = {},
 ): Required<Omit<ProcessHost, 'assertProgram'>> {
   const { failure = windowsFailure } = options;
+  const { distrustOfFile, distrustOfFolder } = trust;
   const own = ownIdentity();
   return {
     dialect: 'windows',
@@ -53,70 +33,53 @@ export function jobObjectProcessHost(
       const found = processOfText(daemon);
       return found !== undefined && isRunning(found);
     },
-    // By its spelling: the trust of this library resolves a path, and what the system reads as another one must be refused here.
-    ...hostPaths({ ...windowsFileTrust(), distrustOfFile, distrustOfFolder }, failure, {
+    // By its spelling: the file trust of this library resolves a path, but a path that the system reads as another one
+    // must be refused here.
+    ...hostPaths({ ...trust.windowsFileTrust(), distrustOfFile, distrustOfFolder }, failure, {
       file: `a file ${ONLY_OURS}`,
       directory: `a folder ${ONLY_OURS}`,
     }),
-    holdFile: rejecting((path) =>
-      failing(
-        failure,
-        path,
-        () => 'stagingFailed',
-        () => holdFile(path),
-      ),
-    ),
+    holdFile: (path) => {
+      const hold = () => holdFile(path);
+      return inPromise(() => failing(failure, path, () => 'stagingFailed', hold));
+    },
     limitMeans: (limits) => {
-      failing(
-        failure,
-        undefined,
-        () => 'limitsUnavailable',
-        () => openJob({ limits }).close(),
-      );
+      const attempt = () => openJob({ limits }).close();
+      failing(failure, undefined, () => 'limitsUnavailable', attempt);
       return 'jobObject';
     },
-    start: rejecting(({ mark, mayBreakAway = false, stop, limits, ...program }) => {
-      // By the mark the helper of an upgrade knows that it has to leave its job.
+    start: ({ mark, mayBreakAway = false, stop, limits, ...program }) => {
+      // By the mark, the upgrade helper knows that it has to leave its job.
       const env = { ...program.env, [RUN_MARKER_VARIABLE]: mark };
-      return failing(failure, program.file, startCode, () =>
-        JobObjectProcess.start({ ...program, env }, { mayBreakAway, stop, limits }),
-      );
-    }),
-    findLeftovers: rejecting((search) => {
+      const start = () =>
+        JobObjectProcess.start({ ...program, env }, { mayBreakAway, stop, limits });
+      return inPromise(() => failing(failure, program.file, startCode, start));
+    },
+    findLeftovers: (search) => {
       const find = () => pickLeftovers(listProcesses(), search, own.pid);
-      const found = failing(failure, undefined, () => 'unknown', find);
-      return found.map((leftover) => ({ ...leftover, ...leftoverTree(leftover) }));
-    }),
+      const tree = (found: FoundLeftover) => ({ ...found, ...leftoverTree(found) });
+      return inPromise(() => failing(failure, undefined, () => 'unknown', find).map(tree));
+    },
   };
 }
 
-/** `invalidArgument` when this library refused; what the system refuses is no fault of a request that others have judged. */
+/** `invalidArgument` when this library refused; what the system refuses is no fault of a judged request. */
 function startCode(error: unknown): HostFailureCode {
   const refused = error instanceof WindowsError && error.code === 'invalidArgument';
   return refused && error.functionName === undefined ? 'invalidArgument' : 'spawnFailed';
 }
 
-function windowsFailure(
-  code: HostFailureCode,
-  message: string,
-  { cause }: ErrorOptions,
-): WindowsError {
+function windowsFailure(code: HostFailureCode, message: string, { cause }: ErrorOptions) {
   if (cause instanceof WindowsError) return cause;
   const known = code === 'pathNotTrusted' ? 'accessDenied' : 'unknown';
   return new WindowsError(known, message, { cause });
 }
-
-/** Turns an exception of an act into a rejection. The act happens at once, without waiting for anything. */
-function rejecting<A, T>(act: (argument: A) => T): (argument: A) => Promise<T> {
-  return (argument) => new Promise((resolve) => resolve(act(argument)));
-}
-
 type FoundLeftover = ProcessIdentity & Omit<Leftover, keyof ProcessTree>;
 
 /**
- * Selects the leftover processes of dead daemons. Pure. The jobs of a dead daemon are closed and their processes ended,
- * so only processes outside a job remain. A process that is in a job and whose parent still runs is claimed. Never
- * selects this process or its ancestors.
+ * Selects the leftover processes of dead daemons. The jobs of a dead daemon are closed and their processes ended, so
+ * only processes outside a job remain. A process that is in a job and whose parent still runs is claimed. Never selects
+ * this process or its ancestors.
  */
 export function pickLeftovers(
   processes: ReadonlyMap<number, ProcessEntry>,
@@ -141,7 +104,7 @@ export function pickLeftovers(
   });
 }
 
-/** The process behind it, as something that can be ended; by number and time, each time anew, never by number alone. */
+/** The leftover as a tree that can be ended; identified each time by PID and creation time. */
 function leftoverTree(identity: ProcessIdentity): ProcessTree {
   return {
     isGone: () => Promise.resolve(tolerant(() => !isRunning(identity)) ?? false),
@@ -152,7 +115,7 @@ function leftoverTree(identity: ProcessIdentity): ProcessTree {
   };
 }
 
-// That it may not be ended shows in that it stays.
+/** Ignores failures: a process that could not be ended is still there. */
 function tolerant<T>(act: () => T): T | undefined {
   try {
     return act();

@@ -1,16 +1,8 @@
 import type { HostExit, HostProcess, StopRequest, TreeUsage } from '@wins/base';
 import type { Readable } from 'node:stream';
-
 import type { OwnedHandle } from '../win32/calls/call.js';
 import { askToEnd } from './ask-to-end.js';
-import {
-  endJob,
-  hasRunOutOfMemory,
-  openJob,
-  jobAccount,
-  jobUsage,
-  type JobOptions,
-} from './job-object.js';
+import * as jobs from './job-object.js';
 import { unlessFails } from '../windows-error.js';
 import { openNullDevice, openOutputPipe, type OutputPipe } from './windows-process-output.js';
 import { startWindowsProcess, type Program } from './windows-process-start.js';
@@ -45,15 +37,15 @@ export class JobObjectProcess implements HostProcess {
   /**
    * Starts a program in a hidden console of its own, with the null device as input and pipes as outputs.
    *
-   * @throws WindowsError as {@link startWindowsProcess} does; then nothing runs.
+   * @throws WindowsError as {@link startWindowsProcess}; then nothing runs.
    */
   static start(
     program: Program,
-    options: JobOptions & { readonly stop?: StopRequest | undefined },
+    options: jobs.JobOptions & { readonly stop?: StopRequest | undefined },
   ): JobObjectProcess {
     const { stop = {} } = options;
     const limitBytes = options.limits?.memoryBytes;
-    const job = openJob(options);
+    const job = jobs.openJob(options);
     const outputs: OutputPipe[] = [];
     try {
       using stdin = openNullDevice();
@@ -72,9 +64,11 @@ export class JobObjectProcess implements HostProcess {
         try {
           startToken = creationTime(handle.value);
           exited = exitOf(handle).then((code) => {
-            const mayBeFull = limitBytes !== undefined && code !== 0;
-            const isFull = mayBeFull && unlessFails(() => hasRunOutOfMemory(job.value, limitBytes));
-            return { code, ...(isFull === true && { outOfMemory: true }) };
+            const isFull =
+              limitBytes !== undefined &&
+              code !== 0 &&
+              unlessFails(() => jobs.hasRunOutOfMemory(job.value, limitBytes)) === true;
+            return { code, ...(isFull && { outOfMemory: true }) };
           });
         } catch (error) {
           handle.close();
@@ -83,7 +77,7 @@ export class JobObjectProcess implements HostProcess {
         const streams = { stdout: stdout.stream, stderr: stderr.stream };
         return new JobObjectProcess({ pid, startToken, exited, ...streams }, { job, stop });
       } finally {
-        // Or the streams would not end with the last process that writes to them.
+        // Otherwise the streams would not end with the last process that writes to them.
         for (const { childEnd } of outputs) childEnd.close();
       }
     } catch (error) {
@@ -94,21 +88,19 @@ export class JobObjectProcess implements HostProcess {
   }
 
   isGone(): Promise<boolean> {
-    return Promise.resolve(this.#try(() => jobAccount(this.#job.value).processes === 0) ?? false);
+    const isEmpty = () => jobs.jobAccount(this.#job.value).processes === 0;
+    return Promise.resolve(this.#try(isEmpty) ?? false);
   }
 
-  /** Processor time is exact, that of what has ended too. */
+  /** Processor time is exact and includes that of ended processes. */
   usage(): Promise<TreeUsage | undefined> {
-    return Promise.resolve(this.#try(() => jobUsage(this.#job.value)));
+    return Promise.resolve(this.#try(() => jobs.jobUsage(this.#job.value)));
   }
 
-  /**
-   * Asks the tree to end as its command specifies, or kills it: with `force`, when the command specifies nothing, and
-   * when no process can be asked.
-   */
+  /** Kills the tree with `force`, when its command specifies no request to end, and when no process can be asked. */
   terminate(mode: 'graceful' | 'force'): Promise<void> {
     const ask = (): boolean => mode === 'graceful' && askToEnd(this.#job.value, this.#stop);
-    if (this.#try(ask) !== true) this.#try(() => endJob(this.#job.value));
+    if (this.#try(ask) !== true) this.#try(() => jobs.endJob(this.#job.value));
     return Promise.resolve();
   }
 
@@ -120,12 +112,12 @@ export class JobObjectProcess implements HostProcess {
     this.stderr.destroy();
   }
 
+  /** Ignores failures: callers check again whether it worked. */
   #try<T>(act: () => T): T | undefined {
     if (this.#closed) return undefined;
     try {
       return act();
     } catch {
-      // Whether it worked is seen by looking again.
       return undefined;
     }
   }

@@ -2,12 +2,7 @@ import type { TreeLimits, TreeUsage } from '@wins/base';
 import { cpus } from 'node:os';
 import { call, OwnedHandle } from '../win32/calls/call.js';
 import { kernel32, type Handle } from '../win32/kernel32.js';
-import {
-  JOBOBJECT_BASIC_ACCOUNTING_INFORMATION,
-  JOBOBJECT_CPU_RATE_CONTROL_INFORMATION,
-  PROCESS_MEMORY_COUNTERS,
-  JOBOBJECT_EXTENDED_LIMIT_INFORMATION,
-} from '../win32/structures.js';
+import * as structures from '../win32/structures.js';
 import { unlessFails, WindowsError } from '../windows-error.js';
 import { isInJob, PROCESS_QUERY_INFORMATION, withProcess } from './windows-process.js';
 
@@ -20,23 +15,23 @@ const MAX_PROCESSES = 1024;
 const LIST_HEAD_BYTES = 8;
 const ERROR_MORE_DATA = 234;
 
-/** Asks the system what a job has used, memory of 1,024 processes at most. @throws WindowsError */
+/** Returns the usage of a job; memory counts 1,024 processes at most. @throws WindowsError */
 export function jobUsage(job: Handle): TreeUsage {
   const account = jobAccount(job);
   const memoryBytes = processesIn(job).reduce((sum, pid) => sum + workingSetOf(pid, job), 0);
   return { ...account, memoryBytes };
 }
 
-/** The same without memory, which takes a look at each process. @throws WindowsError */
+/** Works like {@link jobUsage}, without memory, which requires a query of each process. @throws WindowsError */
 export function jobAccount(job: Handle): Pick<TreeUsage, 'cpuMs' | 'processes'> {
-  const accounting = JOBOBJECT_BASIC_ACCOUNTING_INFORMATION.create({});
+  const accounting = structures.JOBOBJECT_BASIC_ACCOUNTING_INFORMATION.create({});
   ask(job, JobObjectBasicAccountingInformation, accounting);
   return readAccounting(accounting);
 }
 
 export function readAccounting(accounting: Buffer): Pick<TreeUsage, 'cpuMs' | 'processes'> {
   const { TotalUserTime, TotalKernelTime, ActiveProcesses } =
-    JOBOBJECT_BASIC_ACCOUNTING_INFORMATION.read(accounting);
+    structures.JOBOBJECT_BASIC_ACCOUNTING_INFORMATION.read(accounting);
   const units = Number(TotalUserTime) + Number(TotalKernelTime);
   return { cpuMs: Math.round(units / UNITS_PER_MS), processes: ActiveProcesses };
 }
@@ -47,7 +42,7 @@ export function processesIn(job: Handle): readonly number[] {
   try {
     ask(job, JobObjectBasicProcessIdList, list);
   } catch (error) {
-    // The list is full then, and the others are left out.
+    // The list is full; the other processes are omitted.
     if (!(error instanceof WindowsError) || error.errorNumber !== ERROR_MORE_DATA) throw error;
   }
   const count = Math.min(list.readUInt32LE(4), MAX_PROCESSES);
@@ -56,18 +51,16 @@ export function processesIn(job: Handle): readonly number[] {
   );
 }
 
-/**
- * 0 for a process that has ended meanwhile: its number may be another's by now. Windows tells the job for less; Wine wants the full
- * right to ask.
- */
+/** 0 for a process that has ended, whose PID may be reused. Windows needs fewer rights; Wine wants the full right to query. */
 function workingSetOf(pid: number, job: Handle): number {
-  const size = PROCESS_MEMORY_COUNTERS.sizeBytes;
+  const counting = structures.PROCESS_MEMORY_COUNTERS;
+  const cb = counting.sizeBytes;
   const used = unlessFails(() =>
     withProcess(pid, PROCESS_QUERY_INFORMATION, (handle) => {
       if (!isInJob(handle, job)) return 0;
-      const counters = PROCESS_MEMORY_COUNTERS.create({ cb: size });
-      const known = kernel32.K32GetProcessMemoryInfo(handle, counters, size) !== 0;
-      return known ? Number(PROCESS_MEMORY_COUNTERS.read(counters).WorkingSetSize) : 0;
+      const counters = counting.create({ cb });
+      const known = kernel32.K32GetProcessMemoryInfo(handle, counters, cb) !== 0;
+      return known ? Number(counting.read(counters).WorkingSetSize) : 0;
     }),
   );
   return used ?? 0;
@@ -94,15 +87,13 @@ const NEARLY_ALL = 15 / 16;
 
 /** Settings that hold for a job from its beginning. */
 export interface JobOptions {
-  /** Whether a process in it may start others outside of it, if it asks for it. Nothing leaves it otherwise. Default false. */
+  /** Whether its processes may start others outside of it, on request. Default: false. */
   readonly mayBreakAway?: boolean;
   readonly limits?: TreeLimits | undefined;
 }
-
 /**
  * Creates a job object that ends with its handle: its processes, and all that they start, are killed when the last
- * handle is closed, which the system does however this process ends. The handle is not inheritable; the caller closes
- * it.
+ * handle is closed, also when this process ends in any way. The handle is not inheritable; the caller closes it.
  *
  * @throws WindowsError `unavailable` when the system does not keep one of the limits.
  */
@@ -128,48 +119,44 @@ export function openJob(options: JobOptions = {}): OwnedHandle {
   }
 }
 
-/** Some systems take a limit and do not know it any more: Wine. */
+/** Some systems accept a limit without keeping it, such as Wine. */
 function assertKept(job: Handle, wanted: Buffer): void {
   const kept = limitsOf(job);
   const { LimitFlags, ActiveProcessLimit, JobMemoryLimit } =
-    JOBOBJECT_EXTENDED_LIMIT_INFORMATION.read(wanted);
+    structures.JOBOBJECT_EXTENDED_LIMIT_INFORMATION.read(wanted);
   const isKept =
     kept.LimitFlags === LimitFlags &&
     kept.ActiveProcessLimit === ActiveProcessLimit &&
     // In whole pages.
     Math.abs(Number(kept.JobMemoryLimit) - Number(JobMemoryLimit)) < MAX_PAGE_BYTES;
   if (isKept) return;
-  throw new WindowsError(
-    'unavailable',
-    'cannot limit a job object: the system does not keep the limits',
-  );
+  const message = 'cannot limit a job object: the system does not keep the limits';
+  throw new WindowsError('unavailable', message);
 }
 
 function limitsOf(job: Handle) {
-  const found = JOBOBJECT_EXTENDED_LIMIT_INFORMATION.create({});
+  const found = structures.JOBOBJECT_EXTENDED_LIMIT_INFORMATION.create({});
   ask(job, JobObjectExtendedLimitInformation, found);
-  return JOBOBJECT_EXTENDED_LIMIT_INFORMATION.read(found);
+  return structures.JOBOBJECT_EXTENDED_LIMIT_INFORMATION.read(found);
 }
 
 /**
  * Returns true when a job reached its memory limit. The system then refuses memory, but reports it only through a
  * completion port, so usage close to the limit counts as reached.
- *
- * @throws WindowsError
  */
 export function hasRunOutOfMemory(job: Handle, limitBytes: number): boolean {
   return Number(limitsOf(job).PeakJobMemoryUsed) >= limitBytes * NEARLY_ALL;
 }
 
-/** Ends every process of a job at once; they exit with 1. @throws WindowsError */
+/** Kills every process of a job; they exit with 1. @throws WindowsError */
 export function endJob(job: Handle): void {
   call('cannot end the processes of a job', kernel32.TerminateJobObject, job, TERMINATED_EXIT_CODE);
 }
 
-/** There is no silent breakaway: leaving takes a permission and a request. */
+/** There is no silent breakaway: leaving requires both a permission and a request. */
 export function jobLimits({ mayBreakAway = false, limits = {} }: JobOptions): Buffer {
   const { memoryBytes, pids } = limits;
-  return JOBOBJECT_EXTENDED_LIMIT_INFORMATION.create({
+  return structures.JOBOBJECT_EXTENDED_LIMIT_INFORMATION.create({
     LimitFlags:
       JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE |
       (mayBreakAway ? JOB_OBJECT_LIMIT_BREAKAWAY_OK : 0) |
@@ -180,10 +167,10 @@ export function jobLimits({ mayBreakAway = false, limits = {} }: JobOptions): Bu
   });
 }
 
-/** A part of all processors, in hundredths of a per cent, that is never exceeded. */
+/** Share of all processors as a hard cap, in hundredths of a per cent. */
 export function cpuRate(wanted: number, processors: number): Buffer {
   const rate = Math.round((wanted / processors) * ALL_PROCESSORS);
-  return JOBOBJECT_CPU_RATE_CONTROL_INFORMATION.create({
+  return structures.JOBOBJECT_CPU_RATE_CONTROL_INFORMATION.create({
     ControlFlags: JOB_OBJECT_CPU_RATE_CONTROL_ENABLE | JOB_OBJECT_CPU_RATE_CONTROL_HARD_CAP,
     CpuRate: Math.min(ALL_PROCESSORS, Math.max(1, rate)),
   });

@@ -11,14 +11,11 @@ const EVENT_MODIFY_STATE = 2;
 
 /** Event that {@link listenToEvent} listens to, with its listeners. */
 export interface NamedEvent {
-  /** With its namespace, such as `Global\\stackdump-4711`. Names in `Global` are for services and administrators to make. */
+  /** With its namespace, such as `Global\\stackdump-4711`. Only services and administrators may create names in `Global`. */
   readonly name: string;
   /** Access to the event, as SDDL. */
   readonly sddl: string;
-  /**
-   * Called for each signal, one call at a time; signals during a call lead to one more call. `failed` receives its
-   * rejections.
-   */
+  /** Called for each signal, one call at a time; signals during a call lead to one more. `failed` gets its rejections. */
   readonly signalled: () => Promise<void>;
   /** Called with the reason why a call failed, or why waiting for the event is no longer possible. */
   readonly failed: (error: unknown) => void;
@@ -26,7 +23,7 @@ export interface NamedEvent {
 
 /** Listens to an event until it is closed. */
 export interface EventListener {
-  /** Resolves when a call that is under way is over and the event is gone. Idempotent. */
+  /** Resolves when a pending call has ended and the event is gone. Idempotent. */
   close(): Promise<void>;
 }
 
@@ -34,7 +31,7 @@ export interface EventListener {
  * Creates an auto-reset event and listens to it. Uses no thread, and does not keep the process alive.
  * https://learn.microsoft.com/windows/win32/api/synchapi/nf-synchapi-createeventw
  *
- * @throws WindowsError `alreadyExists` when something has the name: who made it may open it, whatever `sddl` says.
+ * @throws WindowsError `alreadyExists` when the name is taken: its creator may open the event, whatever `sddl` says.
  */
 export function listenToEvent({ name, sddl, signalled, failed }: NamedEvent): EventListener {
   const tried = `cannot create the event ${quoteText(name)}`;
@@ -76,21 +73,13 @@ export function listenToEvent({ name, sddl, signalled, failed }: NamedEvent): Ev
   };
 }
 
-/**
- * Signals an event that another process has made.
- *
- * @throws WindowsError `notFound` when there is none of this name; `accessDenied`.
- */
+/** Signals an event of another process. @throws WindowsError `notFound` when it does not exist; `accessDenied`. */
 export function signalEvent(name: string): void {
   using event = openEvent(`cannot open the event ${quoteText(name)}`, EVENT_MODIFY_STATE, name);
   call(`cannot signal the event ${quoteText(name)}`, kernel32.SetEvent, event.value);
 }
 
-/**
- * The owner and the access list of an event, as SDDL.
- *
- * @throws WindowsError `notFound`, `accessDenied`.
- */
+/** Returns the owner and the access list of an event, as SDDL. @throws WindowsError `notFound`, `accessDenied`. */
 export function eventAccess(name: string): string {
   const tried = `cannot read the access list of the event ${quoteText(name)}`;
   using event = openEvent(tried, READ_CONTROL, name);

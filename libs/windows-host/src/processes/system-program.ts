@@ -4,16 +4,16 @@ import path from 'node:path';
 import { systemPath } from '../win32/calls/system-library.js';
 import { WindowsError } from '../windows-error.js';
 
-// What is run here takes a fraction of a second, unless a service behind it is starting.
+// These programs take a fraction of a second, unless a service behind them is starting.
 const LIMIT_MS = 30_000;
 const MAX_OUTPUT_BYTES = 64 * 1024;
 
 /**
- * Runs a program of System32 by its absolute path, without a shell, with little of an environment, for at most 30 seconds.
+ * Runs a program of System32, such as `netsh.exe`, by its absolute path, without a shell and with a minimal environment,
+ * for at most 30 seconds.
  *
- * @param name such as `netsh.exe`.
- * @throws WindowsError `unavailable`, `timeout`, `unknown` when it does not end with 0; the signal's reason when it aborts,
- * which ends the program.
+ * @throws WindowsError `unavailable`, `timeout`, `unknown` when it does not end with 0; the signal's reason when it
+ * aborts, which ends the program.
  */
 export async function runSystemProgram(
   name: string,
@@ -47,15 +47,10 @@ function failure(
   cause: Error & { readonly code?: unknown; readonly killed?: boolean },
   stdout: string,
 ): WindowsError {
-  if (cause.code === 'ENOENT') {
-    return new WindowsError('unavailable', `${tried}: it does not exist`, { cause });
-  }
-  if (cause.killed === true) {
-    return new WindowsError('timeout', `${tried}: it was ended after ${LIMIT_MS / 1000} s`, {
-      cause,
-    });
-  }
+  const failed = (code: 'unavailable' | 'timeout' | 'unknown', found: string) =>
+    new WindowsError(code, `${tried}: ${found}`, { cause });
+  if (cause.code === 'ENOENT') return failed('unavailable', 'it does not exist');
+  if (cause.killed === true) return failed('timeout', `it was ended after ${LIMIT_MS / 1000} s`);
   const said = quoteText(stdout.trim(), { maxLength: 500 });
-  const found = `it ended with ${String(cause.code)} and said ${said}`;
-  return new WindowsError('unknown', `${tried}: ${found}; wanted 0`, { cause });
+  return failed('unknown', `it ended with ${String(cause.code)} and said ${said}; wanted 0`);
 }

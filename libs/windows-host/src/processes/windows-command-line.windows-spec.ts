@@ -7,7 +7,7 @@ import { loadKoffi, systemLibrary } from '../win32/calls/system-library.js';
 
 const koffi = loadKoffi();
 // https://learn.microsoft.com/windows/win32/api/shellapi/nf-shellapi-commandlinetoargvw
-const shell = systemLibrary('shell32.dll', [
+const shell = systemLibrary('shell32.dll', 'Windows', [
   'void *CommandLineToArgvW(void *line, _Out_ int *count)',
 ]);
 

@@ -1,11 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import type { Socket } from 'node:net';
-
 import { descriptorFromText, securityAttributes } from '../access/file-security.js';
 import { processAccount } from '../access/process-account.js';
 import { socketOfPipe } from '../pipes/pipe-socket.js';
-import { call, OwnedHandle } from '../win32/calls/call.js';
-import { openFile } from '../win32/files.js';
+import { call, OwnedHandle, openFile } from '../win32/calls/call.js';
 import * as win32 from '../win32/kernel32.js';
 
 const PIPE_ACCESS_INBOUND = 1;
@@ -22,8 +20,6 @@ export interface OutputPipe {
  * Creates a pipe from a child to this process. On Windows only named pipes can be read without a blocked thread: the
  * name contains 128 random bits, has one instance, and only this account, SYSTEM and administrators on this machine may
  * open it; this function makes its only connection.
- *
- * @throws WindowsError
  */
 export function openOutputPipe(): OutputPipe {
   const name = `\\\\.\\pipe\\rancher-wins-output-${randomBytes(16).toString('hex')}`;
@@ -57,7 +53,7 @@ export function openOutputPipe(): OutputPipe {
   }
 }
 
-/** An inheritable handle of the device that is always empty and takes everything; the caller closes it. @throws WindowsError */
+/** Opens an inheritable handle of the null device; the caller closes it. */
 export function openNullDevice(): OwnedHandle {
   return openFile('cannot open the null device', '\\\\.\\NUL', {
     access: win32.GENERIC_READ | win32.GENERIC_WRITE,

@@ -12,10 +12,10 @@ import { creationTime, endProcess, isInJob, type ProcessIdentity } from './windo
 const MAX_CHARACTERS = 32_766;
 
 /**
- * Writes a command line from which `CommandLineToArgvW` and the C runtimes read back exactly `argv0` and `args`. Pure.
+ * Writes a command line from which `CommandLineToArgvW` and the C runtimes read back exactly `argv0` and `args`.
  *
- * @param argv0 what the program sees as its own name; other rules hold for it, by which it can hold no quotation mark.
- * @throws WindowsError `invalidArgument` for NUL, an empty `argv0` or one with a quotation mark, or more than 32,766 UTF-16 units in all.
+ * @throws WindowsError `invalidArgument` for NUL, an `argv0` that is empty or contains a quotation mark, which its
+ * rules cannot express, or more than 32,766 UTF-16 units in all.
  */
 export function windowsCommandLine(argv0: string, args: readonly string[]): string {
   const tried = `cannot write the command line of ${quoteText(argv0, { maxLength: 300 })}`;
@@ -47,10 +47,10 @@ function backslashesAtEnd(text: string): number {
 }
 
 /**
- * Writes an environment as CreateProcessW takes it: UTF-16, `NAME=value` and NUL each, sorted by name without regard to case,
- * and NUL at the end. Pure. Of names that differ in the case of A to Z only the last counts.
+ * Writes an environment as CreateProcessW takes it: UTF-16, `NAME=value` and NUL each, sorted by name without regard to
+ * case, and NUL at the end. Of names that differ only in the case of A to Z, the last counts.
  *
- * @throws WindowsError `invalidArgument` for a name that is empty or holds `=`, and for NUL anywhere.
+ * @throws WindowsError `invalidArgument` for a name that is empty or contains `=`, and for NUL anywhere.
  */
 export function windowsEnvironmentBlock(environment: Readonly<Record<string, string>>): Buffer {
   const entries = new Map<string, string>();
@@ -61,12 +61,12 @@ export function windowsEnvironmentBlock(environment: Readonly<Record<string, str
     }
     entries.set(foldAscii(name), `${name}=${value}\0`);
   }
-  // By code units, as the system does: not by the rules of a language.
+  // Sorted by code units, as the system does, not by the rules of a language.
   const sorted = [...entries].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, text]) => text);
   return Buffer.from(`${sorted.join('') || '\0'}\0`, 'utf16le');
 }
 
-/** Not `toUpperCase`, for which \u017F is an S and \u0131 an I: such a name would take the place of another. */
+/** Not `toUpperCase`, which maps \u017F to S and \u0131 to I: such a name would replace another. */
 function foldAscii(name: string): string {
   return name.replace(/[a-z]+/g, (letters) => letters.toUpperCase());
 }
@@ -92,7 +92,7 @@ export function programEnvironment(
 export type Program = Pick<HostCommand, 'file' | 'argv0' | 'args' | 'env' | 'directory'>;
 
 interface Surroundings {
-  /** The process is in this job from its first instruction; undefined is whatever job its parent is in. */
+  /** Job of the process from its first instruction; undefined for that of its parent. */
   readonly job: Handle | undefined;
   /** Inheritable handles for input, output and errors: the only ones that the process inherits. */
   readonly stdio: readonly [stdin: Handle, stdout: Handle, stderr: Handle];
@@ -108,11 +108,10 @@ const STARTF_USESHOWWINDOW = 0x1;
 const STARTF_USESTDHANDLES = 0x100;
 
 /**
- * Starts a program: no shell, no search, no window.
+ * Starts a program: no shell, no search, no window. Returns a handle with every right, which the caller closes.
  *
- * @returns Its number, and a handle with every right, which the caller closes.
- * @throws WindowsError `invalidArgument` for a batch file, for which Windows would start its command interpreter, and for
- * arguments or variables that cannot be passed; else what the system said.
+ * @throws WindowsError `invalidArgument` for a batch file, for which Windows would start its command interpreter, and
+ * for arguments or variables that cannot be passed; else what the system said.
  */
 export function startWindowsProcess(
   program: Program,
@@ -157,7 +156,7 @@ export function startWindowsProcess(
   return { pid: dwProcessId, handle: new OwnedHandle(hProcess) };
 }
 
-/** A list of attributes of a process to be; it keeps what they point to. */
+/** Attributes of a process to create; keeps the memory that they point to. */
 class AttributeList implements Disposable {
   readonly #list: Buffer;
   readonly #values: readonly Buffer[];
@@ -198,17 +197,13 @@ const CREATE_BREAKAWAY_FROM_JOB = 0x100_0000;
  * Starts a program that outlives this process and its run: outside the job, without console, input and output. For the
  * upgrade helper, which continues while the daemon is replaced.
  *
- * @throws WindowsError `accessDenied` when the job of this process does not let it: only a run whose rule allows it may.
+ * @throws WindowsError `accessDenied` when the job of this process forbids it: only a run whose rule allows it may.
  */
 export function startDetachedProcess(program: Program): ProcessIdentity {
   return startApart(program);
 }
 
-/**
- * Starts a program in the same way, with an output to read; the caller destroys the output.
- *
- * @throws WindowsError as {@link startDetachedProcess}.
- */
+/** Works like {@link startDetachedProcess}, with an output that the caller reads and destroys. */
 export function startDetachedWithOutput(
   program: Program,
 ): ProcessIdentity & { readonly output: Readable } {
@@ -229,7 +224,7 @@ function startApart(program: Program, stdout?: Handle): ProcessIdentity {
   const { pid, handle } = startWindowsProcess(program, {
     job: undefined,
     stdio: [value, stdout ?? value, value],
-    // No group of its own: what it starts would inherit that consoles send it no Ctrl-C, and Wine then sends no Ctrl-Break either.
+    // No process group of its own: its children would inherit that Ctrl-C is ignored, and Wine then sends no Ctrl-Break.
     flags: CREATE_BREAKAWAY_FROM_JOB | DETACHED_PROCESS,
   });
   using started = handle;

@@ -7,7 +7,7 @@ import { PROCESSENTRY32W } from '../win32/structures.js';
 /** Permanent identity of a process: the system reuses process ids, and then the time differs. */
 export interface ProcessIdentity {
   readonly pid: number;
-  /** When it was created, in units of 100 ns since 1601, decimal. */
+  /** Creation time, in units of 100 ns since 1601, decimal. */
   readonly created: string;
 }
 
@@ -22,7 +22,7 @@ const TERMINATED_EXIT_CODE = 1;
 const UNIX_EPOCH_MS = 11_644_473_600_000;
 const UNITS_PER_MS = 10_000n;
 
-/** When a process was created. @throws WindowsError */
+/** Returns when a process was created. */
 export function creationTime(process: Handle): string {
   const created: [number | bigint] = [0];
   const tried = 'cannot query the creation time of a process';
@@ -30,17 +30,15 @@ export function creationTime(process: Handle): string {
   return String(created[0]);
 }
 
-/** This process. @throws WindowsError */
+/** Identity of this process. @throws WindowsError */
 export function ownIdentity(): ProcessIdentity {
-  const own = processIdentity(process.pid);
+  const { pid } = process;
+  const own = processIdentity(pid);
   if (own !== undefined) return own;
-  throw new WindowsError(
-    'notFound',
-    `cannot find this process: there is no process ${process.pid}`,
-  );
+  throw new WindowsError('notFound', `cannot find this process: there is no process ${pid}`);
 }
 
-/** Which process has this number now; `undefined` when none has. @throws WindowsError */
+/** Returns the process that has this PID now; undefined when there is none. @throws WindowsError */
 export function processIdentity(pid: number): ProcessIdentity | undefined {
   const created = withProcess(pid, 0, creationTime);
   return created === undefined ? undefined : { pid, created };
@@ -53,24 +51,18 @@ export function processStartedAt(pid: number): number | undefined {
   return Number(BigInt(created) / UNITS_PER_MS) - UNIX_EPOCH_MS;
 }
 
-/**
- * Returns true when exactly this process runs. A process that may not be queried counts as running.
- *
- * @throws WindowsError when the system does not tell.
- */
+/** Returns true when exactly this process runs, or may not be queried. @throws WindowsError for other failures. */
 export function isRunning({ pid, created }: ProcessIdentity): boolean {
+  const isIt = (handle: Handle): boolean => runs(handle) && creationTime(handle) === created;
   try {
-    return (
-      withProcess(pid, SYNCHRONIZE, (handle) => runs(handle) && creationTime(handle) === created) ??
-      false
-    );
+    return withProcess(pid, SYNCHRONIZE, isIt) ?? false;
   } catch (error) {
     if (error instanceof WindowsError && error.code === 'accessDenied') return true;
     throw error;
   }
 }
 
-/** The process that a text `PID:CREATED` names, as `ProcessHost.daemon` of Windows does; undefined for another text. */
+/** Parses `PID:CREATED`, the text of `ProcessHost.daemon` on Windows; undefined for other text. */
 export function processOfText(text: string): ProcessIdentity | undefined {
   const [, pid, created = ''] = /^([1-9][0-9]{0,9}):([0-9]{1,20})$/.exec(text) ?? [];
   return pid === undefined ? undefined : { pid: Number(pid), created };
@@ -79,22 +71,20 @@ export function processOfText(text: string): ProcessIdentity | undefined {
 /** Ends exactly this process, if it runs; it exits with 1. @throws WindowsError */
 export function endProcess({ pid, created }: ProcessIdentity): void {
   withProcess(pid, SYNCHRONIZE | PROCESS_TERMINATE, (handle) => {
-    // While the handle is open its number is not given to another process.
+    // While the handle is open, its PID is not reused.
     if (creationTime(handle) !== created) return;
     const { GetLastError, TerminateProcess } = kernel32;
     const isEnded = TerminateProcess(handle, TERMINATED_EXIT_CODE) !== 0;
     const errorNumber = GetLastError();
     if (isEnded || !runs(handle)) return;
-    throw systemError(`cannot end process ${pid}`, {
-      functionName: 'TerminateProcess',
-      errorNumber,
-    });
+    const functionName = 'TerminateProcess';
+    throw systemError(`cannot end process ${pid}`, { functionName, errorNumber });
   });
 }
 
-/** The program that a process runs, by its path; `undefined` when the system does not tell. */
+/** Returns the path of the program of a process; undefined when the system does not report it. */
 export function imageOf(process: Handle): string | undefined {
-  // All processes are asked for each start: most paths are short.
+  // All processes are queried for each start, and most paths are short.
   for (const sizeBytes of [1_024, 65_536]) {
     const name = Buffer.alloc(sizeBytes);
     const characters: [number] = [sizeBytes / 2];
@@ -106,16 +96,11 @@ export function imageOf(process: Handle): string | undefined {
 }
 
 /**
- * Does something with an open process; `undefined` when no process has that number.
+ * Uses an open process; undefined when no process has that PID.
  *
  * @param access rights besides PROCESS_QUERY_LIMITED_INFORMATION.
- * @throws WindowsError
  */
-export function withProcess<T>(
-  pid: number,
-  access: number,
-  use: (handle: Handle) => T,
-): T | undefined {
+export function withProcess<T>(pid: number, access: number, use: (handle: Handle) => T) {
   const tried = `cannot open process ${pid}`;
   const wanted = access | PROCESS_QUERY_LIMITED_INFORMATION;
   // The system reports a missing process by this error.
@@ -128,7 +113,7 @@ export function withProcess<T>(
 
 /**
  * Resolves with the exit code of a process, 0 to 2^32-1, when it ends; never rejects. Takes ownership of the handle and
- * closes it then. Waits in the system's thread pool, not in Node's. Keeps the event loop alive until the process ends.
+ * closes it then. Keeps the event loop alive until the process ends.
  *
  * @throws WindowsError when the system cannot wait; the handle is still the caller's.
  */
@@ -141,7 +126,7 @@ export function exitOf(process: OwnedHandle): Promise<number> {
   });
 }
 
-/** Whether a process is in a job, by default in any. */
+/** Returns whether a process is in a job, by default in any. */
 export function isInJob(process: Handle, job: Handle = 0): boolean {
   const result: [number] = [0];
   return kernel32.IsProcessInJob(process, job, result) !== 0 && result[0] !== 0;
@@ -154,18 +139,14 @@ function runs(process: Handle): boolean {
 const TH32CS_SNAPPROCESS = 0x2;
 
 export interface ProcessEntry extends ProcessIdentity {
-  /** The number of what started it, which may have ended and been given again. */
+  /** PID of its parent, which may have ended, so that the PID may be reused. */
   readonly parentPid: number;
-  /** The path of the program; `undefined` when the system does not tell. */
+  /** Path of the program; undefined when the system does not report it. */
   readonly image: string | undefined;
   readonly isInJob: boolean;
 }
 
-/**
- * The processes of this machine that this account may ask about, by number.
- *
- * @throws WindowsError when the system does not list them.
- */
+/** Lists the processes of this machine that this account may query, by PID. @throws WindowsError */
 export function listProcesses(): ReadonlyMap<number, ProcessEntry> {
   const found = new Map<number, ProcessEntry>();
   for (const { th32ProcessID: pid, th32ParentProcessID: parentPid } of snapshotEntries()) {
@@ -177,10 +158,8 @@ export function listProcesses(): ReadonlyMap<number, ProcessEntry> {
 
 /**
  * Returns the creation time of the oldest process of a session, which distinguishes the session from a later one with
- * the same number. A session's first processes live as long as the session.
- *
- * @returns As {@link ProcessIdentity} has it; undefined when no process of it can be looked at.
- * @throws WindowsError when the system does not list the processes.
+ * the same number, because a session's first processes live as long as the session. Undefined when no process of it can
+ * be queried.
  */
 export function sessionStart(session: number): string | undefined {
   const { ProcessIdToSessionId } = kernel32;
@@ -195,7 +174,7 @@ export function sessionStart(session: number): string | undefined {
   return oldest?.toString();
 }
 
-/** The file name of the program of a process, also of one that may not be asked; undefined when there is no such process. */
+/** Returns the file name of the program of any process; undefined when there is no such process. */
 export function programNameOf(pid: number): string | undefined {
   for (const entry of snapshotEntries()) if (entry.th32ProcessID === pid) return entry.szExeFile;
   return undefined;
@@ -211,12 +190,7 @@ function* snapshotEntries(): Generator<ReturnType<typeof PROCESSENTRY32W.read>> 
   while (Process32NextW(snapshot.value, entry) !== 0);
 }
 
-/**
- * The processes that run a program, as far as this account may ask about them.
- *
- * @param program - Its path; names have no case.
- * @throws WindowsError when the system does not list them.
- */
+/** Returns the processes that run a program, by its path, as far as this account may query them. @throws WindowsError */
 export function processesOf(program: string): readonly ProcessIdentity[] {
   const wanted = plain(program);
   return [...listProcesses().values()]
@@ -229,9 +203,9 @@ function plain(file: string): string {
 }
 
 function askAbout(pid: number): Omit<ProcessEntry, 'pid' | 'parentPid'> | undefined {
-  // Of the system's own, or of someone who keeps it to himself: none that a daemon has started.
+  // Processes that may not be queried were not started by a daemon.
   return unlessFails(() =>
-    // Windows tells the job for less; Wine wants the full right to ask. What a daemon started, it may ask.
+    // Windows needs fewer rights; Wine wants the full right to query.
     withProcess(pid, PROCESS_QUERY_INFORMATION, (handle) => ({
       created: creationTime(handle),
       image: imageOf(handle),
@@ -260,11 +234,7 @@ export function parentOf(
   return isOlder ? parent : undefined;
 }
 
-/**
- * Whether a process of this number started this one, itself or by others that still run.
- *
- * @throws WindowsError when the system does not list the processes.
- */
+/** Returns true when this process descends from one with this PID through processes that still run. @throws WindowsError */
 export function isBelow(pid: number): boolean {
   return pid !== process.pid && ancestry(listProcesses(), process.pid).has(pid);
 }

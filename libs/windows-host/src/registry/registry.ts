@@ -3,12 +3,12 @@ import { advapi32 } from '../win32/advapi32.js';
 import { checkStatus } from '../win32/calls/call.js';
 import { WindowsError } from '../windows-error.js';
 
-/** A key of the registry; koffi's `intptr_t`. */
+/** Key of the registry; koffi's `intptr_t`. */
 type KeyHandle = number;
 
-/** The C constant 0x80000002, whose sign is extended. */
+/** The C constant 0x80000002, sign-extended. */
 const HKEY_LOCAL_MACHINE: KeyHandle = -0x7ffffffe;
-/** KEY_READ in the registry of a 64-bit system, whatever the bits of the process. */
+/** KEY_READ in the registry of a 64-bit system, also from a 32-bit process. */
 const READ = 0x2_0019 | 0x100;
 const KEY_WRITE = 0x2_0006;
 const DELETE = 0x1_0000;
@@ -18,7 +18,7 @@ const ERROR_MORE_DATA = 234;
 const ERROR_NO_MORE_ITEMS = 259;
 
 const FIRST_SIZE_BYTES = 1024;
-// Nothing that is read here comes near it; a value can be as large as memory.
+// Far above the values read here; the system sets no limit.
 const MAX_VALUE_BYTES = 16 * 1024 * 1024;
 // The system's own limit is 16,383 characters.
 const NAME_CHARACTERS = 16_384;
@@ -26,8 +26,8 @@ const NAME_CHARACTERS = 16_384;
 /**
  * One key below HKEY_LOCAL_MACHINE, in the view of 64-bit programs. The caller that opened it closes it.
  *
- * Its methods throw a {@link WindowsError}: `accessDenied`, `notFound` when the key was deleted meanwhile,
- * `invalidArgument` for a name with NUL, `unknown` for a value above 16 MiB.
+ * Its methods throw a {@link WindowsError}: `unavailable`, `accessDenied`, `notFound` when the key was deleted
+ * meanwhile, `invalidArgument` for a name with NUL, `unknown` for a value above 16 MiB.
  */
 export class RegistryKey implements Disposable {
   #handle: KeyHandle | undefined;
@@ -39,23 +39,14 @@ export class RegistryKey implements Disposable {
   ) {
     this.#handle = handle;
   }
-
-  /**
-   * Opens a key to read it; undefined when it does not exist.
-   *
-   * @throws WindowsError `accessDenied`, `invalidArgument`, `unavailable`.
-   */
+  /** Opens a key to read it; undefined when it does not exist. */
   static open(path: string): RegistryKey | undefined {
     const opened: [number] = [0];
     const tried = `cannot open the registry key ${path}`;
     return openKey(path, READ, opened, tried) ? new RegistryKey(path, opened[0]) : undefined;
   }
 
-  /**
-   * Opens a key to read and write it, and makes it and those above it when they are absent.
-   *
-   * @throws WindowsError `accessDenied`, `invalidArgument`, `unavailable`.
-   */
+  /** Opens a key to read and write it, and creates it and its missing parents. */
   static create(path: string): RegistryKey {
     const opened: [number] = [0];
     const [root, access] = [HKEY_LOCAL_MACHINE, READ | KEY_WRITE];
@@ -65,17 +56,12 @@ export class RegistryKey implements Disposable {
     return new RegistryKey(path, opened[0]);
   }
 
-  /**
-   * Deletes a key with all values and keys below it. One that is absent is no error.
-   *
-   * @throws WindowsError `accessDenied`, `invalidArgument`, `unavailable`; some of it may be gone then.
-   */
+  /** Deletes a key with all values and keys below it; ignores an absent one. Some of it may be gone when it throws. */
   static deleteTree(path: string): void {
     const tried = `cannot delete the registry key ${path}`;
     const split = path.lastIndexOf('\\');
-    if (split === -1 || split === path.length - 1) {
+    if (split === -1 || split === path.length - 1)
       throw new WindowsError('invalidArgument', `${tried}: it is a root key`);
-    }
     const parent: [number] = [0];
     const name = withoutNul(path.slice(split + 1));
     if (!openKey(path.slice(0, split), READ | KEY_WRITE | DELETE, parent, tried)) return;
@@ -84,7 +70,7 @@ export class RegistryKey implements Disposable {
     checkStatus(tried, 'RegDeleteTreeW', status, ERROR_FILE_NOT_FOUND);
   }
 
-  /** The value of this name; undefined when it does not exist. */
+  /** Returns a value; undefined when it does not exist. */
   value(name: string): RegistryValue | undefined {
     const { RegQueryValueExW } = advapi32;
     const tried = `cannot read ${name} of the registry key ${this.path}`;
@@ -103,7 +89,7 @@ export class RegistryKey implements Disposable {
     }
   }
 
-  /** All values by name. The one without a name has the name `''`. */
+  /** Returns all values by name; the default value has the name `''`. */
   values(): ReadonlyMap<string, RegistryValue> {
     const found = new Map<string, RegistryValue>();
     let room = FIRST_SIZE_BYTES;
@@ -115,7 +101,7 @@ export class RegistryKey implements Disposable {
     }
   }
 
-  /** Writes a value, over one of the same name. */
+  /** Writes a value, replacing one of the same name. */
   set(name: string, value: RegistryValue): void {
     const { kind, bytes } = encodeRegistryValue(value);
     const { RegSetValueExW } = advapi32;
@@ -123,14 +109,14 @@ export class RegistryKey implements Disposable {
     checkStatus(`cannot write ${name} of the registry key ${this.path}`, 'RegSetValueExW', status);
   }
 
-  /** Deletes a value. One that is absent is no error. */
+  /** Deletes a value; ignores an absent one. */
   delete(name: string): void {
     const tried = `cannot delete ${name} of the registry key ${this.path}`;
     const status = advapi32.RegDeleteValueW(this.#open(), withoutNul(name));
     checkStatus(tried, 'RegDeleteValueW', status, ERROR_FILE_NOT_FOUND);
   }
 
-  /** Waits until all that was written to the key is on the disk. */
+  /** Waits until all changes of the key are on the disk. */
   flush(): void {
     const status = advapi32.RegFlushKey(this.#open());
     checkStatus(`cannot flush the registry key ${this.path} to the disk`, 'RegFlushKey', status);
@@ -147,11 +133,8 @@ export class RegistryKey implements Disposable {
     this.close();
   }
 
-  /** A value by its place, undefined past the last one, or the room in bytes that it needs. */
-  #valueAt(
-    index: number,
-    room: number,
-  ): (StoredValue & { readonly name: string }) | number | undefined {
+  /** Returns a value by its index, undefined past the last one, or the buffer size in bytes that it needs. */
+  #valueAt(index: number, room: number): (StoredValue & { name: string }) | number | undefined {
     const tried = `cannot read value ${index} of the registry key ${this.path}`;
     const name = Buffer.alloc(NAME_CHARACTERS * 2);
     const length: [number] = [NAME_CHARACTERS];
@@ -176,24 +159,20 @@ export class RegistryKey implements Disposable {
   }
 }
 
-/** The value may grow between two looks, so the room grows by more than was asked for. */
+/** The value may grow between two queries, so the buffer grows by more than requested. */
 function moreRoom(had: number, wanted: number, tried: string): number {
   if (wanted <= MAX_VALUE_BYTES && had < MAX_VALUE_BYTES) return Math.max(wanted, had * 2);
   const message = `${tried}: found ${wanted} bytes; wanted at most ${MAX_VALUE_BYTES}`;
   throw new WindowsError('unknown', message);
 }
 
-/** A name with NUL would silently name something else. */
+/** A name with NUL would silently name another key or value. */
 function withoutNul(name: string): string {
   if (!name.includes('\0')) return name;
-  const found = quoteText(name);
-  throw new WindowsError(
-    'invalidArgument',
-    `cannot use the name ${found} in the registry: it holds NUL`,
-  );
+  const message = `cannot use the name ${quoteText(name)} in the registry: it holds NUL`;
+  throw new WindowsError('invalidArgument', message);
 }
-
-/** False when there is none. */
+/** Returns false when the key does not exist. */
 function openKey(path: string, access: number, opened: [number], tried: string): boolean {
   const { RegOpenKeyExW } = advapi32;
   const status = RegOpenKeyExW(HKEY_LOCAL_MACHINE, withoutNul(path), 0, access, opened);
@@ -201,7 +180,7 @@ function openKey(path: string, access: number, opened: [number], tried: string):
   return status === 0;
 }
 
-/** One value of a registry key, by the kinds that are read and written here. */
+/** Value of a registry key. */
 export type RegistryValue =
   | { readonly type: 'text'; readonly value: string }
   /** Text with `%NAME%` in it; never expanded here. */
@@ -224,7 +203,7 @@ const REG_BINARY = 3;
 const REG_DWORD = 4;
 const REG_MULTI_SZ = 7;
 
-/** Reads what is stored. The registry checks no value against its kind, so what does not fit its kind is `bytes`. */
+/** Decodes a stored value. The registry checks no value against its kind, so one that does not fit is `bytes`. */
 export function decodeRegistryValue({ kind, bytes }: StoredValue): RegistryValue {
   if (kind === REG_SZ) return { type: 'text', value: decodeText(bytes) };
   if (kind === REG_EXPAND_SZ) return { type: 'expandable-text', value: decodeText(bytes) };
@@ -264,7 +243,7 @@ export function encodeRegistryValue(value: RegistryValue): StoredValue {
   }
 }
 
-/** Up to the first NUL, which may be missing. */
+/** Decodes up to the first NUL, which may be missing. */
 function decodeText(bytes: Buffer): string {
   const text = utf16(bytes);
   const end = text.indexOf('\0');
@@ -280,7 +259,7 @@ function encodeText(text: string): Buffer {
   return Buffer.from(`${text}\0`, 'utf16le');
 }
 
-/** Where Windows is, as the registry says: the environment may come from a container. Undefined when it does not say. */
+/** Folder of Windows from the registry, because the environment may come from a container; undefined when it is not there. */
 export function windowsFolder(): string | undefined {
   using key = RegistryKey.open('SOFTWARE\\Microsoft\\Windows NT\\CurrentVersion');
   const root = key?.value('SystemRoot');

@@ -1,21 +1,14 @@
-/**
- * The structures that the service control manager takes and gives, with what their pointers lead to in the same memory.
- */
+/** Structures of the service control manager, with the data of their pointers in the same memory. */
 import { advapi32 } from '../win32/advapi32.js';
 import { call } from '../win32/calls/call.js';
 import { WindowsError, systemError } from '../windows-error.js';
 import { kernel32 } from '../win32/kernel32.js';
 import { loadKoffi } from '../win32/calls/system-library.js';
-import {
-  ONE_TEXT,
-  QUERY_SERVICE_CONFIGW,
-  SC_ACTION,
-  SERVICE_FAILURE_ACTIONSW,
-} from '../win32/structures.js';
+import * as structures from '../win32/structures.js';
 
-/** How a service is set up. What the system does not tell is `undefined`. */
+/** Configuration of a service. Settings that the system does not report are undefined. */
 export interface ServiceConfig {
-  /** Command line as the system stores it, quotes and all. */
+  /** Command line as the system stores it, with its quotes. */
   readonly commandLine: string;
   readonly displayName: string;
   readonly description: string;
@@ -29,19 +22,18 @@ export interface ServiceConfig {
   readonly preshutdownTimeoutMs: number | undefined;
 }
 
-const START_TYPES: ReadonlyMap<number, ServiceStartType> = new Map([
-  [2, 'automatic'],
-  [3, 'manual'],
-  [4, 'disabled'],
-]);
+/** SERVICE_AUTO_START and the numbers after it. */
+const START_TYPES: readonly ServiceStartType[] = ['automatic', 'manual', 'disabled'];
+const FIRST_START_TYPE = 2;
 
+/** Reads the configuration of an open service; the handle needs SERVICE_QUERY_CONFIG. */
 /** Reads how an open service is set up; the handle needs SERVICE_QUERY_CONFIG. */
 export function readConfig(service: number, name: string): ServiceConfig {
   const tried = `cannot query the configuration of the service ${name}`;
   const memory = Buffer.alloc(LARGEST_CONFIG_BYTES);
   call(tried, advapi32.QueryServiceConfigW, service, memory, memory.length, [0]);
   const raw = parseServiceConfig(memory);
-  const startType = START_TYPES.get(raw.startType);
+  const startType = START_TYPES[raw.startType - FIRST_START_TYPE];
   if (startType === undefined)
     throw new WindowsError('unknown', `${tried}: it has the start type ${raw.startType}`);
   const read = (setting: SettingName): Buffer | undefined => readSetting(service, setting, tried);
@@ -60,7 +52,7 @@ export function readConfig(service: number, name: string): ServiceConfig {
   };
 }
 
-/** When a service is started: with the system, two minutes or so after it, when someone asks, or never. */
+/** Start of a service: with the system, about two minutes after it, on request, or never. */
 export type ServiceStartType = 'automatic' | 'delayed' | 'manual' | 'disabled';
 
 /** Definition of a service for the service control manager. */
@@ -72,25 +64,25 @@ export interface ServiceDefinition {
   readonly description: string;
   /** The program, by its absolute path, and its arguments. */
   readonly command: readonly string[];
-  /** The whole line, as the system keeps it, in the place of `command`. */
+  /** The whole line, as the system stores it, instead of `command`. */
   readonly commandLine?: string;
   readonly startType: ServiceStartType;
   /** Names of services that must run before it. */
   readonly dependencies: readonly string[];
   readonly failurePolicy: FailurePolicy;
-  /** How long a shutdown of the system waits for it, in milliseconds. */
+  /** Time in milliseconds that a shutdown of the system waits for it. */
   readonly preshutdownTimeoutMs: number;
 }
 
 /** Reaction to a crash of the service, or to a stop with an error. */
 export interface FailurePolicy {
-  /** Waits before the first, second, … restart, in milliseconds. The last one is repeated forever. At least one. */
+  /** Delays before the first, second, … restart, in milliseconds. The last one is repeated forever. At least one. */
   readonly restartDelaysMs: readonly number[];
-  /** After so long without a failure the next one counts as the first again, in seconds. */
+  /** Seconds without a failure after which the next one counts as the first again. */
   readonly resetAfterSeconds: number;
 }
 
-/** Access rights that `writeSettings` needs: SERVICE_CHANGE_CONFIG, and SERVICE_START because there are restarts among the actions. */
+/** Rights that `writeSettings` needs: SERVICE_CHANGE_CONFIG, and SERVICE_START because restarts are among the actions. */
 export const CHANGE_RIGHTS = 0x2 | 0x10;
 
 /** Levels of ChangeServiceConfig2W and QueryServiceConfig2W. */
@@ -103,44 +95,36 @@ export const SETTING_LEVELS = {
 } as const;
 
 type SettingName = keyof typeof SETTING_LEVELS;
+/** Settings as the structures that the system takes, in the order in which they are set. */
+type Settings = readonly (readonly [SettingName, Buffer])[];
 
 const ERROR_INVALID_LEVEL = 124;
 /** No configuration of a service is larger. */
 const LARGEST_CONFIG_BYTES = 8192;
 
-/** The settings of a definition as the structures that the system takes, in the order in which they are set. */
-export function settingsOf(
-  definition: ServiceDefinition,
-): readonly (readonly [SettingName, Buffer])[] {
-  const { startType } = definition;
+export function settingsOf(definition: ServiceDefinition): Settings {
   return [
     ['description', oneText(definition.description)],
     ['failureActions', failureActions(definition.failurePolicy)],
     ['failureActionsAlsoAfterErrors', oneNumber(1)],
     ['preshutdownTimeout', oneNumber(definition.preshutdownTimeoutMs)],
-    ...startSettings(startType),
+    ...startSettings(definition.startType),
   ];
 }
 
 /** Whether an automatic start is delayed; no other can be. */
-export function startSettings(
-  startType: ServiceStartType,
-): readonly (readonly [SettingName, Buffer])[] {
+export function startSettings(startType: ServiceStartType): Settings {
   const canBeDelayed = startType === 'automatic' || startType === 'delayed';
   return canBeDelayed ? [['delayedStart', oneNumber(startType === 'delayed' ? 1 : 0)]] : [];
 }
 
 /**
- * Writes settings of an open service.
+ * Writes settings of an open service. Returns those that this system does not know: each came with some release of
+ * Windows.
  *
- * @returns Settings that this system does not know: each came with some release of Windows.
  * @throws WindowsError for every other failure.
  */
-export function writeSettings(
-  service: number,
-  name: string,
-  settings: readonly (readonly [SettingName, Buffer])[],
-): readonly SettingName[] {
+export function writeSettings(service: number, name: string, settings: Settings) {
   const { GetLastError } = kernel32;
   const ignored: SettingName[] = [];
   for (const [setting, memory] of settings) {
@@ -155,7 +139,7 @@ export function writeSettings(
   return ignored;
 }
 
-/** Reads a setting of an open service; undefined where the system does not know it. @throws WindowsError */
+/** Reads a setting of an open service; undefined where the system does not know it. */
 function readSetting(service: number, setting: SettingName, tried: string): Buffer | undefined {
   const { GetLastError } = kernel32;
   const memory = Buffer.alloc(LARGEST_CONFIG_BYTES);
@@ -167,31 +151,29 @@ function readSetting(service: number, setting: SettingName, tried: string): Buff
   throw systemError(`${tried}: ${setting}`, { functionName: 'QueryServiceConfig2W', errorNumber });
 }
 
-/** SC_ACTION_RESTART. */
-const RESTART = 1;
+const SC_ACTION_RESTART = 1;
 
-/**
- * A SERVICE_FAILURE_ACTIONSW followed by its actions. The system repeats the last action when there were more failures
- * than actions, so a list of restarts never gives up.
- */
+/** SERVICE_FAILURE_ACTIONSW followed by its actions; the system repeats the last one, so restarts never end. */
 export function failureActions({ restartDelaysMs, resetAfterSeconds }: FailurePolicy): Buffer {
-  const actions = restartDelaysMs.map((Delay) => SC_ACTION.create({ Type: RESTART, Delay }));
+  const { SC_ACTION, SERVICE_FAILURE_ACTIONSW: head } = structures;
+  const actions = restartDelaysMs.map((Delay) =>
+    SC_ACTION.create({ Type: SC_ACTION_RESTART, Delay }),
+  );
   const fields = { dwResetPeriod: resetAfterSeconds, cActions: actions.length };
-  const memory = Buffer.concat([SERVICE_FAILURE_ACTIONSW.create(fields), ...actions]);
-  const lpsaActions = addressOf(memory) + BigInt(SERVICE_FAILURE_ACTIONSW.sizeBytes);
-  SERVICE_FAILURE_ACTIONSW.write(memory, { lpsaActions });
+  const memory = Buffer.concat([head.create(fields), ...actions]);
+  head.write(memory, { lpsaActions: addressOf(memory) + BigInt(head.sizeBytes) });
   return memory;
 }
-
-/** A structure of one 32-bit number, a BOOL or a time. */
+/** Structure of one 32-bit number, a BOOL or a time. */
 export function oneNumber(value: number): Buffer {
   const memory = Buffer.alloc(4);
   memory.writeUInt32LE(value);
   return memory;
 }
 
-/** A structure of one string, such as SERVICE_DESCRIPTIONW. */
+/** Structure of one string, such as SERVICE_DESCRIPTIONW. */
 export function oneText(text: string): Buffer {
+  const { ONE_TEXT } = structures;
   const memory = Buffer.concat([ONE_TEXT.create({}), Buffer.from(`${text}\0`, 'utf16le')]);
   ONE_TEXT.write(memory, { text: addressOf(memory) + BigInt(ONE_TEXT.sizeBytes) });
   return memory;
@@ -202,17 +184,9 @@ export function multiString(texts: readonly string[]): Buffer {
   return Buffer.from(`${texts.map((text) => `${text}\0`).join('')}\0\0`, 'utf16le');
 }
 
-interface RawServiceConfig {
-  readonly startType: number;
-  readonly commandLine: string;
-  readonly dependencies: readonly string[];
-  readonly account: string;
-  readonly displayName: string;
-}
-
-/** Reads a QUERY_SERVICE_CONFIGW; nothing outside of `memory` is read, whatever its pointers say. */
-export function parseServiceConfig(memory: Buffer): RawServiceConfig {
-  const config = QUERY_SERVICE_CONFIGW.read(memory);
+/** Reads a QUERY_SERVICE_CONFIGW; never outside of `memory`, whatever its pointers contain. */
+export function parseServiceConfig(memory: Buffer) {
+  const config = structures.QUERY_SERVICE_CONFIGW.read(memory);
   return {
     startType: config.dwStartType,
     commandLine: textAt(memory, offsetOf(memory, config.lpBinaryPathName)),
@@ -223,10 +197,11 @@ export function parseServiceConfig(memory: Buffer): RawServiceConfig {
 }
 
 export function parseOneText(memory: Buffer): string {
-  return textAt(memory, offsetOf(memory, ONE_TEXT.read(memory).text));
+  return textAt(memory, offsetOf(memory, structures.ONE_TEXT.read(memory).text));
 }
 
 export function parseFailureActions(memory: Buffer): FailurePolicy {
+  const { SC_ACTION, SERVICE_FAILURE_ACTIONSW } = structures;
   const { dwResetPeriod, cActions, lpsaActions } = SERVICE_FAILURE_ACTIONSW.read(memory);
   const restartDelaysMs: number[] = [];
   const first = offsetOf(memory, lpsaActions);
@@ -234,7 +209,7 @@ export function parseFailureActions(memory: Buffer): FailurePolicy {
     const at = first + index * SC_ACTION.sizeBytes;
     if (at < 0 || at + SC_ACTION.sizeBytes > memory.length) break;
     const { Type, Delay } = SC_ACTION.read(memory, at);
-    if (Type !== RESTART) break;
+    if (Type !== SC_ACTION_RESTART) break;
     restartDelaysMs.push(Delay);
   }
   return { restartDelaysMs, resetAfterSeconds: dwResetPeriod };
@@ -261,7 +236,7 @@ function addressOf(memory: Buffer): bigint {
   return loadKoffi().address(memory);
 }
 
-/** Where in memory a pointer leads; -1 for one that leads nowhere. */
+/** Offset in memory of a pointer; -1 for NULL. */
 function offsetOf(memory: Buffer, pointer: bigint | null): number {
   return pointer === null ? -1 : Number(pointer - addressOf(memory));
 }

@@ -1,31 +1,10 @@
-// Longer than most files because most of it is the one interface that callers read; each operation below it is a few calls.
 import { setTimeout as delay } from 'node:timers/promises';
 import { windowsCommandLine } from '../processes/windows-process-start.js';
 import { RegistryKey } from '../registry/registry.js';
-import {
-  readConfig,
-  type ServiceConfig,
-  type ServiceDefinition,
-  type ServiceStartType,
-  CHANGE_RIGHTS,
-  settingsOf,
-  startSettings,
-  writeSettings,
-  multiString,
-} from './service-config.js';
-import {
-  statusOf,
-  using,
-  withManager,
-  withService,
-  type ServiceStatus,
-  DEFAULT_TIMEOUT_MS,
-  LOOK_EVERY_MS,
-  waitFor,
-  waitForCall,
-  waitUntilGone,
-  type WaitOptions,
-} from './service-wait.js';
+import * as settings from './service-config.js';
+import type { ServiceConfig, ServiceDefinition, ServiceStartType } from './service-config.js';
+import * as waiting from './service-wait.js';
+import { withService, type ServiceStatus, type WaitOptions } from './service-wait.js';
 import { advapi32 } from '../win32/advapi32.js';
 import { call, checkStatus, inBackground } from '../win32/calls/call.js';
 import { kernel32 } from '../win32/kernel32.js';
@@ -43,7 +22,7 @@ export interface Registration {
 
 /** Changes to a service. */
 export interface ServiceChange {
-  /** The whole line, as {@link ServiceControlManager.config} tells it. */
+  /** The whole line, as in {@link ServiceConfig}. */
   readonly commandLine?: string;
   readonly startType?: ServiceStartType;
   readonly dependencies?: readonly string[];
@@ -63,15 +42,14 @@ export interface ServiceControlManager {
    */
   register(definition: ServiceDefinition): Registration;
   /**
-   * Changes only the command of a service, durably: after a loss of power, it has the old command line or the new one.
-   * A running process continues.
+   * Changes only the command of a service, the absolute path of its program and arguments, durably: after a loss of
+   * power, it has the old command line or the new one. A running process continues.
    *
-   * @param command - The program, by its absolute path, and its arguments.
    * @throws WindowsError `notFound`, `accessDenied`, `invalidArgument`.
    */
   setCommand(name: string, command: readonly string[]): void;
   /**
-   * Changes what is given and nothing else, durably. What runs already goes on.
+   * Makes only the given changes, durably. A running process continues.
    *
    * @throws WindowsError `notFound`, `accessDenied`, `invalidArgument`; `busy` while it is being removed.
    */
@@ -92,18 +70,13 @@ export interface ServiceControlManager {
    */
   stop(name: string, options?: WaitOptions): Promise<ServiceStatus>;
   /**
-   * Removes a service. It disappears once it has stopped and no program holds it open; this call does not wait for
-   * that.
+   * Removes a service; false when there is none. It disappears once it has stopped and no program holds it open, which
+   * this call does not wait for.
    *
-   * @returns Whether there was one.
    * @throws WindowsError `accessDenied`.
    */
   remove(name: string): boolean;
-  /**
-   * Waits until a removed service is gone, so that its name is free.
-   *
-   * @returns Whether it is; not when `timeoutMs` have passed.
-   */
+  /** Waits until a removed service is gone, so that its name is free; false when `timeoutMs` have passed. */
   gone(name: string, options?: Pick<WaitOptions, 'timeoutMs' | 'signal'>): Promise<boolean>;
 }
 
@@ -130,7 +103,7 @@ const ERROR_SERVICE_MARKED_FOR_DELETE = 1072;
 const START_TYPES = { automatic: 2, delayed: 2, manual: 3, disabled: 4 } as const;
 
 /**
- * The service control manager of this machine. Each operation asks for the rights that it needs and no more.
+ * The service control manager of this machine. Each operation requests only the rights that it needs.
  *
  * @throws WindowsError `unavailable` on other systems, at the first operation.
  */
@@ -138,27 +111,27 @@ export function serviceControlManager(): ServiceControlManager {
   return {
     status: (name) =>
       withService(name, SERVICE_QUERY_STATUS, 'query its state', (service) =>
-        statusOf(service, name),
+        waiting.statusOf(service, name),
       ),
     config: (name) =>
       withService(name, SERVICE_QUERY_CONFIG, 'query its configuration', (service) =>
-        readConfig(service, name),
+        settings.readConfig(service, name),
       ),
     register,
-    setCommand,
+    setCommand: (name, command) => change(name, { commandLine: lineOf(command) }),
     change,
     start,
     stop: async (name, options = {}) =>
       withService(name, SERVICE_STOP | SERVICE_QUERY_STATUS, 'stop it', async (service) => {
         const tried = `cannot stop the service ${name}`;
         let isAsked = false;
-        const ask = (): void => {
+        const beforeLook = (): void => {
           isAsked ||= askToStop(service, tried);
         };
-        return await waitFor('stopped', { service, name, tried, beforeLook: ask }, options);
+        return await waiting.waitFor('stopped', { service, name, tried, beforeLook }, options);
       }),
     remove,
-    gone: async (name, options = {}) => await waitUntilGone(() => isThere(name), options),
+    gone: async (name, options = {}) => await waiting.waitUntilGone(() => isThere(name), options),
   };
 }
 
@@ -174,7 +147,7 @@ async function start(name: string, options: WaitOptions = {}): Promise<ServiceSt
   const sinceMs = performance.now();
   // The service control manager answers when the program has connected to it, or did not for 30 s.
   const answered = withService(name, SERVICE_START, 'start it', async (service) => {
-    const endMs = sinceMs + (options.timeoutMs ?? DEFAULT_TIMEOUT_MS);
+    const endMs = sinceMs + (options.timeoutMs ?? waiting.DEFAULT_TIMEOUT_MS);
     for (;;) {
       const { result, errorNumber } = await inBackground(advapi32.StartServiceW, service, 0, null);
       if (result !== 0 || errorNumber === ERROR_SERVICE_ALREADY_RUNNING) return;
@@ -182,48 +155,50 @@ async function start(name: string, options: WaitOptions = {}): Promise<ServiceSt
       // Another service is being started just now, and nothing was begun.
       if (errorNumber !== ERROR_SERVICE_DATABASE_LOCKED || isOver)
         throw systemError(tried, { functionName: 'StartServiceW', errorNumber });
-      await delay(LOOK_EVERY_MS);
+      await delay(waiting.LOOK_EVERY_MS);
     }
   });
-  await waitForCall(answered, options);
+  await waiting.waitForCall(answered, options);
   return await withService(name, SERVICE_QUERY_STATUS, 'wait for it', (service) =>
-    waitFor('running', { service, name, tried, sinceMs }, options),
+    waiting.waitFor('running', { service, name, tried, sinceMs }, options),
   );
 }
 
 function register(definition: ServiceDefinition): Registration {
   const { name } = definition;
   const commandLine = definition.commandLine ?? lineOf(definition.command);
+  const applySettings = (service: number) =>
+    settings.writeSettings(service, name, settings.settingsOf(definition));
+  const rights = settings.CHANGE_RIGHTS;
   const update = (): Registration =>
-    withService(name, CHANGE_RIGHTS | SERVICE_QUERY_STATUS, 'change it', (service) => {
+    withService(name, rights | SERVICE_QUERY_STATUS, 'change it', (service) => {
       writeConfig(service, name, { ...definition, commandLine }, definition.displayName);
-      const ignored = writeSettings(service, name, settingsOf(definition));
-      const needsRestart = statusOf(service, name).state !== 'stopped';
+      const ignored = applySettings(service);
+      const needsRestart = waiting.statusOf(service, name).state !== 'stopped';
       return { outcome: 'updated', needsRestart, ignored };
     });
   const create = (): Registration =>
-    withManager(SC_MANAGER_CONNECT | SC_MANAGER_CREATE_SERVICE, (manager) => {
+    waiting.withManager(SC_MANAGER_CONNECT | SC_MANAGER_CREATE_SERVICE, (manager) => {
       const handle = call(
         `cannot register the service ${name}`,
         advapi32.CreateServiceW,
         manager,
         name,
         definition.displayName,
-        CHANGE_RIGHTS | DELETE,
+        rights | DELETE,
         SERVICE_WIN32_OWN_PROCESS,
         START_TYPES[definition.startType],
         SERVICE_ERROR_NORMAL,
         commandLine,
         null,
         null,
-        multiString(definition.dependencies),
+        settings.multiString(definition.dependencies),
         null,
         null,
       );
-      return using(handle, (service) => {
+      return waiting.using(handle, (service) => {
         try {
-          const ignored = writeSettings(service, name, settingsOf(definition));
-          return { outcome: 'created', needsRestart: false, ignored };
+          return { outcome: 'created', needsRestart: false, ignored: applySettings(service) };
         } catch (error) {
           advapi32.DeleteService(service);
           throw error;
@@ -235,15 +210,11 @@ function register(definition: ServiceDefinition): Registration {
   return updated ?? unlessFails(create, 'alreadyExists') ?? update();
 }
 
-function setCommand(name: string, command: readonly string[]): void {
-  change(name, { commandLine: lineOf(command) });
-}
-
 function lineOf([program = '', ...args]: readonly string[]): string {
   return windowsCommandLine(program, args);
 }
 
-/** With a name for people all of it is written, else what the change has. */
+/** Writes everything when there is a display name, otherwise only the given changes. */
 function writeConfig(
   service: number,
   name: string,
@@ -262,7 +233,7 @@ function writeConfig(
     commandLine ?? null,
     null,
     null,
-    dependencies === undefined ? null : multiString(dependencies),
+    dependencies === undefined ? null : settings.multiString(dependencies),
     null,
     null,
     displayName ?? null,
@@ -273,9 +244,10 @@ function change(name: string, change: ServiceChange): void {
   const { startType } = change;
   withService(name, SERVICE_CHANGE_CONFIG, 'change it', (service) => {
     writeConfig(service, name, change);
-    if (startType !== undefined) writeSettings(service, name, startSettings(startType));
+    if (startType === undefined) return;
+    settings.writeSettings(service, name, settings.startSettings(startType));
   });
-  // The service control manager keeps it in the registry, which the system writes to the disk when it has time.
+  // The service control manager stores it in the registry, which the system would write to the disk later.
   using key = RegistryKey.open(`SYSTEM\\CurrentControlSet\\Services\\${name}`);
   key?.flush();
 }
@@ -293,18 +265,15 @@ function remove(name: string): boolean {
 }
 
 /** Errors for a service that is just starting; the system reports one or the other. */
-const LATER: ReadonlySet<number> = new Set([
-  ERROR_SERVICE_CANNOT_ACCEPT_CTRL,
-  ERROR_INVALID_SERVICE_CONTROL,
-]);
+const LATER: readonly number[] = [ERROR_SERVICE_CANNOT_ACCEPT_CTRL, ERROR_INVALID_SERVICE_CONTROL];
 
-/** Whether the request was taken. One that the service cannot take right now is worth another try. */
+/** Returns whether the service took the request; false when it cannot right now, so that the caller retries. */
 function askToStop(service: number, tried: string): boolean {
   const { GetLastError } = kernel32;
   const status = SERVICE_STATUS.create({});
   if (advapi32.ControlService(service, SERVICE_CONTROL_STOP, status) !== 0) return true;
   const errorNumber = GetLastError();
-  if (LATER.has(errorNumber)) return false;
+  if (LATER.includes(errorNumber)) return false;
   if (errorNumber === ERROR_SERVICE_NOT_ACTIVE) return true;
   throw systemError(tried, { functionName: 'ControlService', errorNumber });
 }

@@ -1,20 +1,16 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import {
-  endProcess,
-  isRunning,
-  processIdentity,
-  type ProcessIdentity,
-} from '../processes/windows-process.js';
+import { endProcess, isRunning, processIdentity } from '../processes/windows-process.js';
+import type { ProcessIdentity } from '../processes/windows-process.js';
 import { WindowsError } from '../windows-error.js';
 import { serviceControlManager } from './service-control-manager.js';
 
 const LOOK_EVERY_MS = 20;
-/** A process that was ended by force is gone much sooner. */
+/** A killed process is gone much sooner. */
 const FORCED_MS = 10_000;
 
-/** How long a service and its process may take to end by themselves, in milliseconds. */
+/** Time limits for a service and its process to end by themselves, in milliseconds. */
 export interface ServiceEndOptions {
-  /** Until the service says that it has stopped. */
+  /** Until the service reports that it has stopped. */
   readonly stopMs: number;
   /** From then on, until its process is gone. */
   readonly exitMs: number;
@@ -40,12 +36,10 @@ export async function startServiceProcess(name: string): Promise<void> {
  * reports that it has stopped a moment before its process ends and releases its program file, and some processes never
  * end.
  *
- * @throws WindowsError `notFound`, `accessDenied`; `busy` when services that depend on it run; `timeout` when its process does not end.
+ * @throws WindowsError `notFound`, `accessDenied`; `busy` when services that depend on it run; `timeout` when its
+ * process does not end.
  */
-export async function endService(
-  name: string,
-  { stopMs, exitMs }: ServiceEndOptions,
-): Promise<void> {
+export async function endService(name: string, { stopMs, exitMs }: ServiceEndOptions) {
   const services = serviceControlManager();
   const { pid } = services.status(name);
   const running = pid === 0 ? undefined : processIdentity(pid);
@@ -60,17 +54,12 @@ export async function endService(
   if (running !== undefined) await endProcessWithin(running, exitMs);
 }
 
-/**
- * Waits for the end of exactly this process, and ends it by its handle when that takes too long.
- *
- * @throws WindowsError `timeout` when it does not end all the same.
- */
+/** Waits for the end of exactly this process, and kills it after `ms`. @throws WindowsError `timeout` if it survives. */
 export async function endProcessWithin(running: ProcessIdentity, ms: number): Promise<void> {
   if (await hasEnded(running, ms)) return;
   endProcess(running);
   if (await hasEnded(running, FORCED_MS)) return;
-  const message = `its process ${running.pid} does not end, not even by force`;
-  throw new WindowsError('timeout', message);
+  throw new WindowsError('timeout', `its process ${running.pid} does not end, not even by force`);
 }
 
 /** Waits briefly for the service manager to notice the killed process; only the end of the process matters. */

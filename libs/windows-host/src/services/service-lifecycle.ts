@@ -1,32 +1,29 @@
 import { SERVICE_STATUS } from '../win32/structures.js';
 import { SERVICE_SPECIFIC_ERROR, stateNumber } from './service-wait.js';
 
-/** Why a service is asked to end. */
+/** Reason why a service is asked to end. */
 export type ServiceStopReason = 'stop' | 'shutdown' | 'preshutdown';
 
 export type ServicePhase =
   | { readonly kind: 'startPending'; readonly checkpoint: number }
   | { readonly kind: 'running' }
   | { readonly kind: 'stopPending'; readonly checkpoint: number }
-  /** `exitCode` 0: as it should be; all else makes the failure actions follow. */
+  /** Every `exitCode` other than 0 triggers the failure actions. */
   | { readonly kind: 'stopped'; readonly exitCode: number };
 
-/** The legal moves. A phase that moves to itself makes progress. */
-export const SERVICE_MOVES: Readonly<
-  Record<ServicePhase['kind'], readonly ServicePhase['kind'][]>
-> = {
+/** Legal transitions. A phase that moves to itself makes progress. */
+type Moves = Readonly<Record<ServicePhase['kind'], readonly ServicePhase['kind'][]>>;
+export const SERVICE_MOVES: Moves = {
   startPending: ['startPending', 'running', 'stopPending', 'stopped'],
   running: ['stopPending', 'stopped'],
   stopPending: ['stopPending', 'stopped'],
   stopped: [],
 };
 
-export type ReportPhase = (phase: ServicePhase) => void;
-
 export const SERVICE_FAILED = 1;
 
 const PROGRESS_EVERY_MS = 2000;
-/** How long the service control manager is asked to wait for the next sign of progress. */
+/** Time that the service control manager waits for the next sign of progress. */
 const WAIT_HINT_MS = 10_000;
 
 /**
@@ -35,10 +32,10 @@ const WAIT_HINT_MS = 10_000;
  */
 export class ServiceLifecycle {
   #phase: ServicePhase = { kind: 'startPending', checkpoint: 1 };
-  readonly #report: ReportPhase;
+  readonly #report: (phase: ServicePhase) => void;
   #progress: NodeJS.Timeout | undefined;
 
-  constructor(report: ReportPhase, startLimitMs: number) {
+  constructor(report: (phase: ServicePhase) => void, startLimitMs: number) {
     this.#report = report;
     report(this.#phase);
     this.#tellProgress(startLimitMs);
@@ -48,22 +45,18 @@ export class ServiceLifecycle {
     return this.#phase;
   }
 
-  /** The service serves. Too late when it is asked to stop already. */
+  /** Reports that the service serves, unless it was asked to stop already. */
   running(): void {
     this.#move({ kind: 'running' });
   }
 
-  /**
-   * The service begins to stop.
-   *
-   * @param limitMs - How long that may take.
-   */
+  /** Reports that the service begins to stop, which may take `limitMs`. */
   stopping(limitMs: number): void {
     if (this.#phase.kind === 'stopPending') return;
     if (this.#move({ kind: 'stopPending', checkpoint: 1 })) this.#tellProgress(limitMs);
   }
 
-  /** The service has ended. The first exit code counts. */
+  /** Reports that the service has ended. The first exit code counts. */
   stopped(exitCode: number): void {
     this.#move({ kind: 'stopped', exitCode });
   }
@@ -89,7 +82,7 @@ export class ServiceLifecycle {
 const SERVICE_WIN32_OWN_PROCESS = 0x10;
 const ACCEPTS_STOP_SHUTDOWN_PRESHUTDOWN = 0x1 | 0x4 | 0x100;
 
-/** A phase as a SERVICE_STATUS. A stop is taken while the service starts, too: a start may take long. */
+/** Converts a phase to a SERVICE_STATUS. A stop is also accepted while the service starts, which may take long. */
 export function serviceStatusOf(phase: ServicePhase): Buffer {
   const isPending = 'checkpoint' in phase;
   const acceptsControls = phase.kind === 'startPending' || phase.kind === 'running';
@@ -105,27 +98,19 @@ export function serviceStatusOf(phase: ServicePhase): Buffer {
   });
 }
 
-const STOP_CONTROLS: ReadonlyMap<number, ServiceStopReason> = new Map([
-  [1, 'stop'],
-  [5, 'shutdown'],
-  [0xf, 'preshutdown'],
-]);
+const STOP_CONTROLS: Readonly<Partial<Record<number, ServiceStopReason>>> = {
+  1: 'stop',
+  5: 'shutdown',
+  15: 'preshutdown',
+};
 const SERVICE_CONTROL_INTERROGATE = 4;
-const NO_ERROR = 0;
 const ERROR_CALL_NOT_IMPLEMENTED = 120;
 
-/**
- * Interprets a control of the service control manager.
- *
- * @returns The answer, and why to stop if that is what it means.
- */
-export function readControl(control: number): {
-  readonly answer: number;
-  readonly stop?: ServiceStopReason;
-} {
-  const stop = STOP_CONTROLS.get(control);
-  if (stop !== undefined) return { answer: NO_ERROR, stop };
+/** Interprets a control of the service control manager: the answer, and why to stop if it means that. */
+export function readControl(control: number): { answer: number; stop?: ServiceStopReason } {
+  const stop = STOP_CONTROLS[control];
+  if (stop !== undefined) return { answer: 0, stop };
   // The last reported status answers an interrogation.
   const isKnown = control === SERVICE_CONTROL_INTERROGATE;
-  return { answer: isKnown ? NO_ERROR : ERROR_CALL_NOT_IMPLEMENTED };
+  return { answer: isKnown ? 0 : ERROR_CALL_NOT_IMPLEMENTED };
 }

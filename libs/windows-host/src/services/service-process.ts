@@ -1,11 +1,6 @@
 import { programNameOf } from '../processes/windows-process.js';
-import {
-  readControl,
-  SERVICE_FAILED,
-  ServiceLifecycle,
-  serviceStatusOf,
-  type ServiceStopReason,
-} from './service-lifecycle.js';
+import { readControl, SERVICE_FAILED, ServiceLifecycle } from './service-lifecycle.js';
+import { serviceStatusOf, type ServiceStopReason } from './service-lifecycle.js';
 import { advapi32 } from '../win32/advapi32.js';
 import { call, OwnedHandle } from '../win32/calls/call.js';
 import { signalledOnce } from '../win32/calls/event-waits.js';
@@ -13,29 +8,26 @@ import { addressOfFunction, lazily, loadKoffi } from '../win32/calls/system-libr
 import { kernel32 } from '../win32/kernel32.js';
 import { SERVICE_TABLE_ENTRYW } from '../win32/structures.js';
 
-/** How long a start may take; then it counts as ended, with exit code 1. */
+/** Time limit of a start; then it counts as ended, with exit code 1. */
 const START_LIMIT_MS = 120_000;
 
-/** A service, for the program that is one. */
+/** Service control manager as its service sees it. */
 export interface RunningService {
-  /** Name by which the service control manager calls it, which may differ from the usual one. */
+  /** Name by which the service control manager knows it, which may differ from the usual one. */
   readonly name: string;
   /** Reports to the service control manager that the service runs. */
   ready(): void;
-  /** Resolves when it is asked to stop; the first reason counts. It may be so before it is ready. */
+  /** Resolves when it is asked to stop, possibly before it is ready; the first reason counts. */
   readonly stopRequested: Promise<ServiceStopReason>;
 }
 
-/** How a program is a service. */
+/** Options of {@link runAsService}. */
 export interface ServiceOptions {
   /** Its usual name; used until the service control manager has given the real one. */
   readonly name: string;
-  /**
-   * Body of the service. It calls `ready`, and returns its exit code when it is done: 0, or one that triggers the
-   * failure actions. It must not throw; if it does, the exit code is 1.
-   */
+  /** Body of the service: calls `ready`, and resolves with the exit code: 0, or one that triggers the failure actions. */
   readonly run: (service: RunningService) => Promise<number>;
-  /** How long it may take to stop; then it counts as ended, with exit code 1. Default: 40,000. */
+  /** Time limit of a stop; then it counts as ended, with exit code 1. Default: 40,000. */
   readonly stopLimitMs?: number;
   /** Called when the service control manager rejects a report. */
   readonly onReportFailed?: (error: unknown) => void;
@@ -44,15 +36,14 @@ export interface ServiceOptions {
 /**
  * Runs a program as a service if the service control manager started it, which this detects without a flag. Queries the
  * service control manager only when it may be the parent process, because the answer may otherwise take as long as the
- * start of some other service.
+ * start of some other service. A rejection of `run` counts as exit code 1.
  *
- * @returns The exit code, already reported to the service control manager and meant for the process, which should end now; or
- *   `undefined` when this is no service, and `run` was not called.
+ * @returns The exit code for this process, already reported; undefined when this is no service, and `run` was not called.
  * @throws WindowsError `unavailable` on other systems.
  */
 export async function runAsService(options: ServiceOptions): Promise<number | undefined> {
   const { name, run, stopLimitMs = 40_000 } = options;
-  // The system tells the name of every process, also of those that may not be asked.
+  // The system reports the name of every process, also of those that may not be queried.
   if (programNameOf(process.ppid)?.toLowerCase() !== 'services.exe') return undefined;
   let request: (reason: ServiceStopReason) => void = () => undefined;
   const stopRequested = new Promise<ServiceStopReason>((resolve) => {
@@ -91,14 +82,14 @@ export async function runAsService(options: ServiceOptions): Promise<number | un
 interface DispatcherEvents {
   /** Called once, when the service must begin, and only if the service control manager has started this process. */
   readonly onStart: (service: DispatchedService) => void;
-  /** @returns What the service control manager is answered: 0, or a Win32 error code. */
+  /** Returns the answer to the service control manager: 0, or a Win32 error code. */
   readonly onControl: (control: number) => number;
 }
 
-/** The name of the service that this process was started as, which may be another than that of `dispatchService`, and where it reports. */
 interface DispatchedService {
+  /** Name of the service that this process was started as, which may differ from that of `dispatchService`. */
   readonly name: string;
-  /** Takes a SERVICE_STATUS. @throws WindowsError */
+  /** Takes a SERVICE_STATUS. */
   readonly report: (status: Buffer) => void;
 }
 
@@ -113,13 +104,9 @@ const callbacks = lazily(() => {
 });
 
 /**
- * Connects this process to the service control manager.
- *
- * The call that does it returns when the service has stopped, so it has a thread of its own. What it calls back runs on the
- * event loop, on which a service must not block for that reason.
- *
- * @returns When the service has stopped, or at once if the service control manager has not started this process.
- * @throws WindowsError `unavailable` on other systems.
+ * Connects this process to the service control manager, and resolves when the service has stopped, or at once if the
+ * service control manager has not started this process. The call blocks until then, so it has a thread of its own. Its
+ * callbacks run on the event loop, which a service must therefore not block.
  */
 async function dispatchService(name: string, events: DispatcherEvents): Promise<void> {
   const koffi = loadKoffi();
@@ -131,7 +118,7 @@ async function dispatchService(name: string, events: DispatcherEvents): Promise<
   const handler = koffi.register((control: number) => events.onControl(control), handlerEx);
   const main = koffi.register((count: number, words: bigint) => {
     try {
-      // A process with one service is any service that runs it; the first word says which.
+      // A process with one service runs any service that starts it; the first word is its name.
       const actual = count > 0 ? (koffi.decode(words, 'str16') as string) : name;
       events.onStart(registerHandler(actual, handler));
     } catch (error) {
@@ -171,10 +158,10 @@ function dispatchTable(name: string, main: bigint): Buffer {
   return memory;
 }
 
-/** The call is on a thread of the system's own, because it blocks long: Node has four threads, and files need them too. */
+/** Uses a thread of the system, because the call blocks long and Node has only four threads, which files need too. */
 function startDispatcher(table: Buffer, name: string): OwnedHandle {
   const tried = `cannot connect to the service control manager as ${name}`;
-  // A thread takes one pointer, and so does this function.
+  // Such a thread takes one pointer, and so does this function.
   const start = addressOfFunction('advapi32.dll', 'StartServiceCtrlDispatcherW');
   return new OwnedHandle(call(tried, kernel32.CreateThread, null, 0, start, table, 0, [0]));
 }

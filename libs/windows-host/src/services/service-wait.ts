@@ -4,29 +4,32 @@ import { call, OwnedHandle } from '../win32/calls/call.js';
 import { setTimeout as delay } from 'node:timers/promises';
 import { WindowsError } from '../windows-error.js';
 
-/** State of a service, as the service control manager defines it. */
-export type ServiceState =
-  | ('stopped' | 'startPending' | 'stopPending' | 'running')
-  | ('continuePending' | 'pausePending' | 'paused');
-
 /** The states in the order of their numbers, from 1. */
-const STATES: readonly ServiceState[] = [
-  ...(['stopped', 'startPending', 'stopPending', 'running'] as const),
-  ...(['continuePending', 'pausePending', 'paused'] as const),
-];
+const STATES = [
+  'stopped',
+  'startPending',
+  'stopPending',
+  'running',
+  'continuePending',
+  'pausePending',
+  'paused',
+] as const;
 
-/** Present status of a service, as the service control manager knows it. */
+/** State of a service, as the service control manager defines it. */
+export type ServiceState = (typeof STATES)[number];
+
+/** Status of a service, as the service control manager reports it. */
 export interface ServiceStatus {
   readonly state: ServiceState;
   /** Its process; 0 when it has none. */
   readonly pid: number;
-  /** How it ended last: a Win32 error code; 1066 says that `serviceExitCode` tells. */
+  /** Win32 error code of its last end; 1066 when `serviceExitCode` applies. */
   readonly win32ExitCode: number;
-  /** How it ended last, in the service's own numbers. */
+  /** Exit code of its last end, defined by the service. */
   readonly serviceExitCode: number;
   /** Grows while a pending state makes progress. */
   readonly checkpoint: number;
-  /** How long the service itself thinks that the next progress takes, in milliseconds. */
+  /** Time until the next progress as the service estimates it, in milliseconds. */
   readonly waitHintMs: number;
 }
 
@@ -53,12 +56,7 @@ export function stateNumber(state: ServiceState): number {
 
 const SC_MANAGER_CONNECT = 0x1;
 
-/**
- * Opens a service, works with it and closes it, also when the work is a promise.
- *
- * @param access - The rights that the work needs, and no more.
- * @param purpose - What it is opened for, for an error: `start it`.
- */
+/** Opens a service with these rights for a purpose such as `start it`, uses it and closes it, even after a promise. */
 export function withService<T>(
   name: string,
   access: number,
@@ -76,7 +74,7 @@ export function withManager<T>(access: number, act: (manager: number) => T): T {
   return using(call(tried, advapi32.OpenSCManagerW, null, null, access), act);
 }
 
-/** Closes the handle when the work is done, also when that is a promise. A service is gone only when no one holds it. */
+/** Closes the handle after its use, also when that is a promise. A service is gone only when nobody holds it. */
 export function using<T>(handle: number, act: (handle: number) => T): T {
   const owned = new OwnedHandle(handle, (value) => void advapi32.CloseServiceHandle(value));
   let isPending = false;
@@ -90,7 +88,7 @@ export function using<T>(handle: number, act: (handle: number) => T): T {
   }
 }
 
-/** How an open service does; the handle needs SERVICE_QUERY_STATUS. */
+/** Returns the status of an open service; the handle needs SERVICE_QUERY_STATUS. */
 export function statusOf(service: number, name: string): ServiceStatus {
   const tried = `cannot query the state of the service ${name}`;
   const memory = SERVICE_STATUS_PROCESS.create({});
@@ -101,7 +99,7 @@ export function statusOf(service: number, name: string): ServiceStatus {
 export const DEFAULT_TIMEOUT_MS = 60_000;
 export const LOOK_EVERY_MS = 100;
 
-/** How long to wait for a service. */
+/** Time to wait for a service. */
 export interface WaitOptions {
   /** Default: 60,000. A service without progress is given up before. */
   readonly timeoutMs?: number;
@@ -114,16 +112,12 @@ interface Awaited {
   readonly service: number;
   readonly name: string;
   readonly tried: string;
-  /** When the waiting began, by `performance.now`. Default: now. */
+  /** Start of the wait, by `performance.now`. Default: now. */
   readonly sinceMs?: number;
   readonly beforeLook?: () => void;
 }
 
-/**
- * Looks at a service until it is in a state.
- *
- * @throws WindowsError `timeout`; `unknown` when it ended instead.
- */
+/** Polls a service until it is in a state. @throws WindowsError `timeout`; `unknown` when it ended instead. */
 export async function waitFor(
   wanted: 'running' | 'stopped',
   { service, name, tried, sinceMs = performance.now(), beforeLook }: Awaited,
@@ -151,7 +145,7 @@ export async function waitFor(
   }
 }
 
-/** Waits for a call that cannot be taken back, until it has returned or the time is up; it goes on when it is given up. */
+/** Waits for a call that cannot be cancelled, until it has returned or the time is up; then it goes on. */
 export async function waitForCall(
   call: Promise<void>,
   { timeoutMs = DEFAULT_TIMEOUT_MS, signal }: WaitOptions,
@@ -165,7 +159,7 @@ export async function waitForCall(
   }
 }
 
-/** Looks until something is no longer there, or the time is up; which of them is the answer. */
+/** Polls until something is gone; false when the time is up. */
 export async function waitUntilGone(
   isThere: () => boolean,
   { timeoutMs = DEFAULT_TIMEOUT_MS, signal }: Pick<WaitOptions, 'timeoutMs' | 'signal'>,
@@ -182,23 +176,20 @@ function exitOf({ win32ExitCode, serviceExitCode }: ServiceStatus): string {
   return serviceExitCode === 0 ? `error ${win32ExitCode}` : `exit code ${serviceExitCode}`;
 }
 
-/** A pending service may be this much later than its own wait hint: a busy machine is not a hang. */
+/** A pending service may exceed its own wait hint by this much, because a busy machine is not a hang. */
 const PATIENCE_MS = 10_000;
 
 type ProgressVerdict = 'reached' | 'waiting' | 'ended' | 'stalled';
 
-/** Observations of a service on its way to a state; give them back with the next status. */
+/** Observations of a service on its way to a state; passed back with the next status. */
 interface Progress {
   readonly verdict: ProgressVerdict;
   readonly status: ServiceStatus;
-  /** When the state or the checkpoint changed last. */
+  /** Time of the last change of state or checkpoint. */
   readonly changedAtMs: number;
 }
 
-/**
- * Judges one look at a service that should come to a state. It is `stalled` when it shows no new checkpoint for longer
- * than it said that it needs, and `ended` when it is stopped and should run.
- */
+/** Judges one status on the way: `stalled` is without progress past its wait hint, `ended` stopped instead of running. */
 export function judgeProgress(
   wanted: Extract<ServiceState, 'running' | 'stopped'>,
   status: ServiceStatus,

@@ -3,7 +3,7 @@ import { openJob } from '../processes/job-object.js';
 import { systemLibrary } from '../win32/calls/system-library.js';
 
 // https://learn.microsoft.com/windows/win32/api/processthreadsapi/nf-processthreadsapi-getprocesshandlecount
-const library = systemLibrary('kernel32.dll', [
+const library = systemLibrary('kernel32.dll', 'Windows', [
   'int GetProcessHandleCount(intptr_t process, _Out_ uint32_t *count)',
 ]);
 

@@ -5,19 +5,16 @@ export const SE_KERNEL_OBJECT = 6;
 export const OWNER_SECURITY_INFORMATION = 1;
 export const GROUP_SECURITY_INFORMATION = 2;
 export const DACL_SECURITY_INFORMATION = 4;
-/** With the list: nothing is taken over from the folder above. */
+/** With the list: inherits nothing from the folder above. */
 export const PROTECTED_DACL_SECURITY_INFORMATION = 0x8000_0000;
-/** With the list: what the folder above gives is taken over. */
+/** With the list: inherits from the folder above. */
 export const UNPROTECTED_DACL_SECURITY_INFORMATION = 0x2000_0000;
 
-/** Memory that a call allocated: to be freed with LocalFree. */
+/** Memory that a call allocated; LocalFree frees it. */
 export type LocalMemory = bigint;
 
-/**
- * Functions of advapi32.dll that this library calls, grouped by header. Each is documented at
- * `https://learn.microsoft.com/windows/win32/api/HEADER/nf-HEADER-NAME`, all in small letters.
- */
-export const advapi32 = systemLibrary('advapi32.dll', [
+/** Grouped by header; pages: `https://learn.microsoft.com/windows/win32/api/HEADER/nf-HEADER-NAME`, in lower case. */
+export const advapi32 = systemLibrary('advapi32.dll', 'Windows', [
   // sddl
   'int ConvertStringSecurityDescriptorToSecurityDescriptorW(str16 text, uint32_t revision, _Out_ void **descriptor, _Out_ uint32_t *size)',
   'int ConvertSecurityDescriptorToStringSecurityDescriptorW(void *descriptor, uint32_t revision, uint32_t information, _Out_ void **text, _Out_ uint32_t *length)',

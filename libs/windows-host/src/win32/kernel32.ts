@@ -15,27 +15,21 @@ export const FILE_SHARE_ALL = 7;
 export const CREATE_NEW = 1;
 export const OPEN_EXISTING = 3;
 export const OPEN_ALWAYS = 4;
-/** A link is opened itself, not what it points to. */
+/** Opens a link itself instead of its target. */
 export const FILE_FLAG_OPEN_REPARSE_POINT = 0x20_0000;
 export const FILE_FLAG_OVERLAPPED = 0x4000_0000;
 /** Without it, folders cannot be opened. */
 export const FILE_FLAG_BACKUP_SEMANTICS = 0x0200_0000;
 /** The name of the pipe must be new. */
 export const FILE_FLAG_FIRST_PIPE_INSTANCE = 0x0008_0000;
-/**
- * To open a pipe: alone its server does not learn who its client is; with SECURITY_IDENTIFICATION it does, and cannot act in the
- * client's name. Without both it can.
- */
+/** For opening a pipe: hides the client from its server; with SECURITY_IDENTIFICATION it only forbids impersonation. */
 export const SECURITY_SQOS_PRESENT = 0x0010_0000;
 export const SECURITY_IDENTIFICATION = 0x0001_0000;
-/** Bytes both as type and as read mode, and calls that wait, are zero. */
+/** Byte type, byte read mode and blocking calls are zero. */
 export const PIPE_REJECT_REMOTE_CLIENTS = 8;
 
-/**
- * Functions of kernel32.dll that this library calls, by the headers under which their pages stand:
- * `https://learn.microsoft.com/windows/win32/api/HEADER/nf-HEADER-NAME`, all in small letters.
- */
-export const kernel32 = systemLibrary('kernel32.dll', [
+/** Grouped by header; pages: `https://learn.microsoft.com/windows/win32/api/HEADER/nf-HEADER-NAME`, in lower case. */
+export const kernel32 = systemLibrary('kernel32.dll', 'Windows', [
   // errhandlingapi, handleapi, synchapi
   'uint32_t GetLastError()',
   'int CloseHandle(intptr_t handle)',

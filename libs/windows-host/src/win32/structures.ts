@@ -1,7 +1,6 @@
 /**
- * The structures that this library reads and writes, with the names of their pages; `spare` is what is never looked at. Their sizes are
- * asserted by a spec. The pages, by the headers before them, all in small letters:
- * `https://learn.microsoft.com/windows/win32/api/HEADER/ns-HEADER-NAME`.
+ * Structures with the names of their pages; `spare` is never read. A spec asserts their sizes. The pages, by the headers
+ * before them, in lower case: `https://learn.microsoft.com/windows/win32/api/HEADER/ns-HEADER-NAME`.
  */
 import { structure } from './calls/system-library.js';
 

@@ -1,30 +1,22 @@
 import { systemError } from '../../windows-error.js';
-import { kernel32, INVALID_HANDLE_VALUE, type Handle } from '../kernel32.js';
+import * as win32 from '../kernel32.js';
+import type { Handle } from '../kernel32.js';
 import type { Callable } from './system-library.js';
 
-/**
- * Calls a function that reports failure by 0, NULL or INVALID_HANDLE_VALUE.
- *
- * @param tried Begins the message of an error: what was tried and on what.
- * @throws WindowsError with the last error.
- */
+/** Calls a function that reports failure by 0, NULL or INVALID_HANDLE_VALUE. @throws WindowsError with the last error. */
 export function call<Arguments extends unknown[], Returned>(
   tried: string,
   callee: Callable<Arguments, Returned>,
   ...args: Arguments
 ): NonNullable<Returned> {
   // Bound before the call, because any other call may change the last error.
-  const { GetLastError } = kernel32;
+  const { GetLastError } = win32.kernel32;
   const result = callee(...args);
   if (result !== 0 && result !== -1 && result !== null && result !== undefined) return result;
   throw systemError(tried, { functionName: callee.name, errorNumber: GetLastError() });
 }
 
-/**
- * Checks the result of a function that returns its error code, as {@link call} does for others.
- *
- * @throws WindowsError unless it is 0, or one of `fine`.
- */
+/** Checks the result of a function that returns its error code. @throws WindowsError unless it is 0 or one of `fine`. */
 export function checkStatus(
   tried: string,
   functionName: string,
@@ -36,15 +28,14 @@ export function checkStatus(
 }
 
 /**
- * Calls without waiting on the thread of JavaScript. The event loop is kept alive until the call returns.
- *
- * @returns What it returned, and the last error of the thread that it ran on.
+ * Calls a function on another thread. The event loop is kept alive until the call returns: resolves with its result and
+ * the last error of that thread.
  */
 export function inBackground<Arguments extends unknown[]>(
   callee: Callable<Arguments, number>,
   ...args: Arguments
 ): Promise<{ readonly result: number; readonly errorNumber: number }> {
-  const { GetLastError } = kernel32;
+  const { GetLastError } = win32.kernel32;
   return new Promise((resolve, reject) => {
     callee.async(...args, (error, result) => {
       // Within this callback, and nowhere else, the last error is the one of that thread.
@@ -57,21 +48,22 @@ export function inBackground<Arguments extends unknown[]>(
   });
 }
 
-/** The result of an act that does not wait, as a promise: what it throws is a rejection. */
+/** Returns the result of a function as a promise; its exception is a rejection. */
 export function inPromise<T>(act: () => T): Promise<T> {
   return new Promise((resolve) => {
     resolve(act());
   });
 }
 
-/** A HANDLE that is closed once, by the owner of this object. */
+/** A HANDLE that its owner closes once. */
 export class OwnedHandle implements Disposable {
   readonly #free: (handle: Handle) => void;
   #value: Handle | undefined;
 
-  /** Takes over a handle that a call returned and that is valid. */
-  constructor(value: Handle, free = (handle: Handle) => void kernel32.CloseHandle(handle)) {
-    if (value === 0 || value === INVALID_HANDLE_VALUE) throw new RangeError(`no handle: ${value}`);
+  /** Takes over a valid handle. */
+  constructor(value: Handle, free = (handle: Handle) => void win32.kernel32.CloseHandle(handle)) {
+    if (value === 0 || value === win32.INVALID_HANDLE_VALUE)
+      throw new RangeError(`no handle: ${value}`);
     this.#value = value;
     this.#free = free;
   }
@@ -97,4 +89,25 @@ export class OwnedHandle implements Disposable {
   [Symbol.dispose](): void {
     this.close();
   }
+}
+
+/** Constants of kernel32 with which {@link openFile} opens. */
+interface FileOpening {
+  readonly access: number;
+  /** Default: everything is shared. */
+  readonly share?: number;
+  /** SECURITY_ATTRIBUTES. Default: the handle is not inherited, and a new file inherits the list of its folder. */
+  readonly security?: Buffer;
+  /** Default: the file must exist. */
+  readonly disposition?: number;
+  readonly flags?: number;
+}
+
+/** Opens a file, a folder or, as its client, a pipe; the caller closes it. @throws WindowsError */
+export function openFile(tried: string, path: string, opening: FileOpening): OwnedHandle {
+  const { access, share = win32.FILE_SHARE_ALL, flags = 0, security = null } = opening;
+  const { disposition = win32.OPEN_EXISTING } = opening;
+  const { CreateFileW } = win32.kernel32;
+  const handle = call(tried, CreateFileW, path, access, share, security, disposition, flags, 0);
+  return new OwnedHandle(handle);
 }

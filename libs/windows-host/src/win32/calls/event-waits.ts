@@ -3,7 +3,7 @@ import { call } from './call.js';
 import { lazily, loadKoffi } from './system-library.js';
 
 const WT_EXECUTEONLYONCE = 0x8;
-/** The callback may take its time: here it waits for the thread of JavaScript. */
+/** The callback may block: here it waits for the thread of JavaScript. */
 const WT_EXECUTELONGFUNCTION = 0x10;
 /** For UnregisterWaitEx: return when no callback runs any more. */
 const WAIT_FOR_CALLBACKS = INVALID_HANDLE_VALUE;
@@ -23,20 +23,14 @@ const waitCallback = lazily(() => {
  */
 export class EventWaits {
   readonly #pending = new Map<number, () => void>();
-  readonly #callback: bigint;
+  readonly #callback = loadKoffi().register(
+    (context: number) => this.#pending.get(context)?.(),
+    waitCallback(),
+  );
   #count = 0;
   #isClosed = false;
 
-  constructor() {
-    const told = (context: number): void => this.#pending.get(context)?.();
-    this.#callback = loadKoffi().register(told, waitCallback());
-  }
-
-  /**
-   * Resolves when the object is signalled; keeps no process alive.
-   *
-   * @throws WindowsError at once when it cannot be waited for.
-   */
+  /** Resolves when the object is signalled; keeps no process alive. @throws WindowsError at once when it cannot wait. */
   signalled(object: Handle, tried: string): Promise<void> {
     const context = (this.#count += 1);
     const wait: [Handle] = [0];
@@ -46,7 +40,7 @@ export class EventWaits {
     call(tried, RegisterWaitForSingleObject, wait, object, callback, context, INFINITE, flags);
     return new Promise((resolve) => {
       this.#pending.set(context, () =>
-        // The turn after the call: it has returned to its thread by then.
+        // In the turn after the call, which has returned to its thread by then.
         setImmediate(() => {
           this.#pending.delete(context);
           UnregisterWaitEx(wait[0], WAIT_FOR_CALLBACKS);
@@ -65,7 +59,7 @@ export class EventWaits {
   }
 }
 
-/** Resolves when an object is signalled, and keeps the event loop alive until then. @throws WindowsError at once when it cannot wait. */
+/** Resolves when an object is signalled, and keeps the event loop alive until then. @throws WindowsError at once. */
 export function signalledOnce(object: Handle, tried: string): Promise<void> {
   const waits = new EventWaits();
   const keepAlive = setInterval(() => undefined, 2 ** 30);

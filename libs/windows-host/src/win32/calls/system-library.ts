@@ -5,15 +5,12 @@ import { WindowsError } from '../../windows-error.js';
 
 type Koffi = typeof koffiModule;
 
-/** The functions of a DLL, each by its name. */
+/** Functions of a DLL by name. */
 export type SystemLibrary<Prototypes extends readonly string[]> = {
   readonly [P in Prototypes[number] as NameIn<P>]: FunctionOf<P>;
 };
 
-/**
- * Makes a value at its first use and keeps it: what is native is loaded when it is needed, never at import, because most
- * programs that import this library run where it cannot be loaded.
- */
+/** Creates a value at first use: native code is never loaded at import, because many importing programs cannot load it. */
 export function lazily<T>(make: () => T): () => T {
   let made: { readonly value: T } | undefined;
   return () => (made ??= { value: make() }).value;
@@ -32,16 +29,16 @@ export const loadKoffi = lazily((): Koffi => {
 });
 
 /**
- * Declares functions of a DLL by their prototypes, from which their types follow. The DLL is loaded from System32 and nowhere else,
- * whatever directories are searched by default; each function is looked up at its first use.
+ * Declares functions of a DLL by their prototypes, from which their types follow. Loads the DLL only from System32,
+ * whatever directories are searched by default, and each function at its first use.
  *
- * @param feature What is not installed where the DLL or a function is absent. Default: Windows.
+ * @param feature What is not installed when the DLL or a function is absent, such as `Windows`.
  * @throws WindowsError `unavailable`, at the first use of a function that this system does not have.
  */
 export function systemLibrary<const Prototypes extends readonly string[]>(
   file: string,
+  feature: string,
   prototypes: Prototypes,
-  feature = 'Windows',
 ): SystemLibrary<Prototypes> {
   const library = {} as SystemLibrary<Prototypes>;
   const load = lazily(() => loadLibrary(file, feature));
@@ -58,7 +55,7 @@ export function systemLibrary<const Prototypes extends readonly string[]>(
   return library;
 }
 
-/** The address of a function, for calls that take functions. @throws WindowsError `unavailable`. */
+/** Returns the address of a function, for calls that take functions. @throws WindowsError `unavailable`. */
 export function addressOfFunction(file: string, name: string): bigint {
   // The system keeps it loaded.
   loadLibrary(file, 'Windows');
@@ -67,22 +64,20 @@ export function addressOfFunction(file: string, name: string): bigint {
   throw new WindowsError('unavailable', `cannot find ${name} in ${file}`);
 }
 
-const modules = systemLibrary('kernel32.dll', [
+const modules = systemLibrary('kernel32.dll', 'Windows', [
   'intptr_t GetModuleHandleW(str16 module)',
   'void *GetProcAddress(intptr_t module, str name)',
 ]);
 
-/** The absolute path of a file in System32; of the program that runs, its own. */
+/** Returns the absolute path of a file in System32, or of the running program itself. */
 export function systemPath(file: string): string {
   if (file === process.execPath) return file;
   return path.win32.join(process.env['SystemRoot'] ?? 'C:\\Windows', 'System32', file);
 }
 
 function loadLibrary(file: string, feature: string): ReturnType<Koffi['load']> {
-  if (process.platform !== 'win32') {
-    const found = `this is ${process.platform}`;
-    throw new WindowsError('unavailable', `cannot call Windows: ${found}`);
-  }
+  if (process.platform !== 'win32')
+    throw new WindowsError('unavailable', `cannot call Windows: this is ${process.platform}`);
   const location = systemPath(file);
   return attempt(`cannot load ${location}`, feature, () => loadKoffi().load(location));
 }
@@ -92,8 +87,7 @@ function attempt<T>(tried: string, feature: string, act: () => T): T {
     return act();
   } catch (cause) {
     if (cause instanceof WindowsError) throw cause;
-    const message = `${tried}: ${feature} is not installed`;
-    throw new WindowsError('unavailable', message, { cause });
+    throw new WindowsError('unavailable', `${tried}: ${feature} is not installed`, { cause });
   }
 }
 
@@ -102,13 +96,13 @@ export interface Structure<Fields> {
   readonly sizeBytes: number;
   /** Reads one from our memory, or from an address that the system gave. @throws RangeError past the end of our memory. */
   read(memory: Buffer | bigint, offset?: number): Fields;
-  /** New memory with one in it, all zero but these fields; `tailBytes` more behind it. */
+  /** Creates memory with one in it, all zero except these fields, and `tailBytes` behind it. */
   create(fields: Partial<Fields>, tailBytes?: number): Buffer;
-  /** Writes these fields and leaves the others as they are. @throws RangeError past the end of our memory. */
+  /** Writes these fields and keeps the others. @throws RangeError past the end of our memory. */
   write(memory: Buffer | bigint, fields: Partial<Fields>, offset?: number): void;
 }
 
-/** Declares a structure by its fields, as C does: `uint32_t size; void *text`. Its layout is the one of 64-bit programs. */
+/** Declares a structure by its fields, as in C: `uint32_t size; void *text`. Its layout is the one of 64-bit programs. */
 export function structure<const Declaration extends string>(
   declaration: Declaration,
 ): Structure<FieldsOf<Declaration>> {
@@ -142,13 +136,13 @@ export function structure<const Declaration extends string>(
     write: (memory, fields, offset = 0) => {
       assertWithin(memory, offset);
       const { decode, encode } = loadKoffi();
-      // What encode is not given, it writes as zero.
+      // `encode` writes missing fields as zero.
       encode(memory, offset, type(), { ...(decode(memory, offset, type()) as object), ...fields });
     },
   };
 }
 
-/** Memory that a function is given: ours, an address, or none. */
+/** Memory passed to a function: ours, an address, or none. */
 type Pointer = Buffer | bigint | null;
 
 /** Type of the argument for one parameter of a function of C, declared as `uint32_t flags`. */
@@ -186,7 +180,7 @@ type NameIn<Prototype extends string> = Prototype extends `${infer Before}(${str
     : never
   : never;
 
-/** A function of C. `async` calls it on a thread of its own: what is behind it may take seconds, and this process has other work. */
+/** A function of C. `async` calls it on another thread, because it may take seconds. */
 export interface Callable<Arguments extends unknown[], Returned> {
   (...args: Arguments): Returned;
   readonly async: (...args: [...Arguments, (error: unknown, result: Returned) => void]) => void;

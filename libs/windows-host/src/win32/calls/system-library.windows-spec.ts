@@ -8,7 +8,7 @@ import { systemLibrary } from './system-library.js';
 describe('a library of the system', () => {
   it('names the file and the feature when it is not there', () => {
     assert.throws(
-      () => systemLibrary('not-there.dll', ['void NotThere()'], 'the feature').NotThere(),
+      () => systemLibrary('not-there.dll', 'the feature', ['void NotThere()']).NotThere(),
       {
         name: 'WindowsError',
         code: 'unavailable',
@@ -18,7 +18,7 @@ describe('a library of the system', () => {
   });
 
   it('names the function that it lacks', () => {
-    assert.throws(() => systemLibrary('kernel32.dll', ['void NotThere()']).NotThere(), {
+    assert.throws(() => systemLibrary('kernel32.dll', 'Windows', ['void NotThere()']).NotThere(), {
       code: 'unavailable',
       message: /"void NotThere\(\)"/,
     });
