@@ -2,24 +2,16 @@ import { quoteText, type HostProcess } from '@wins/base';
 import { hashFile } from '@wins/trusted-files';
 import { randomBytes } from 'node:crypto';
 import path from 'node:path';
-
 import { firstAborted } from './commands/command-runner.js';
 import { markOf, RunRecords } from './supervision/run-records.js';
+import { completeOptions } from './manager-options.js';
+import type { CompleteOptions, ProcessManagerOptions } from './manager-options.js';
+import { judgeStart } from './judge-start.js';
+import type { Admission, StartQuestion, StartVerdict } from './judge-start.js';
 import {
-  completeOptions,
-  type CompleteOptions,
-  type ProcessManagerOptions,
-} from './manager-options.js';
-import {
-  type Admission,
-  judgeStart,
-  type StartQuestion,
-  type StartVerdict,
-} from './judge-start.js';
-import {
+  stagedPathsOf,
   type AllowedExecutable,
   type EntryName,
-  stagedPathsOf,
 } from './policy/executable-policy.js';
 import { minimalEnvironment } from './policy/child-environment.js';
 import { stopRequest } from './policy/stop-request.js';
@@ -28,41 +20,22 @@ import { asProcessError, fileError, ProcessError } from './process-error.js';
 import type { ProcessManager, StartOptions } from './process-manager.js';
 import { FILES_VARIABLE, removeLeftFolders, RunFolder, runFolderOf } from './staging/run-folder.js';
 import { copyVerified, requireBytes, type StagedBinary } from './staging/staged-binary.js';
-import { StagingSlots } from './staging/staging-slots.js';
-import { assertDirectory } from './staging/working-directory.js';
+import { assertDirectory, StagingSlots } from './staging/staging-slots.js';
 import { startDecision } from './supervision/decision-record.js';
-import {
-  admitStart,
-  type KeptProcess,
-  type LastingRun,
-  planStart,
-  type StartPlan,
-  type StartRequest,
-} from './start-request.js';
+import { admitStart, planStart } from './start-request.js';
+import type { KeptProcess, LastingRun, StartPlan, StartRequest } from './start-request.js';
 import { endLeftovers, endStaleCopies } from './supervision/end-leftovers.js';
 import { ExposedPorts } from './supervision/exposed-ports.js';
-import type {
-  PortsOutcome,
-  ManagedProcess,
-  RunLimits,
-  ProcessExit,
-  ProcessOwner,
-  RecoveredProcess,
-  RunFigures,
-} from './supervision/managed-process.js';
+import type * as managed from './supervision/managed-process.js';
+import type { ManagedProcess, ProcessOwner, RunLimits } from './supervision/managed-process.js';
 import { resolvesInTime } from './supervision/end-process-tree.js';
 import { RunNames, type TakenName, RunRegistry, type RunName } from './supervision/run-registry.js';
 import { SupervisedRun, type RunEnd, type Supervision } from './supervision/supervised-run.js';
 import { type Measurement, SharedMeasurement } from './usage/shared-measurement.js';
-
 // Copying is bound by the disk and one core, so more copies at once would only take longer.
 const MAX_STAGINGS = 4;
 
-/**
- * Creates a manager and creates or checks its state directory; nothing else happens yet.
- *
- * @throws ProcessError `invalidArgument`, `stateUnavailable`, `hostUnsupported`.
- */
+/** Creates a manager and its state directory. @throws ProcessError `invalidArgument`, `stateUnavailable`, `hostUnsupported`. */
 export function createProcessManager(options: ProcessManagerOptions): ProcessManager {
   return new RunManager(completeOptions(options));
 }
@@ -84,14 +57,11 @@ interface Start {
   /** Aborted when a newer start replaces this one. */
   readonly replaced: AbortController;
   run?: SupervisedRun;
-  ports?: PortsOutcome | undefined;
+  ports?: managed.PortsOutcome | undefined;
   limits?: RunLimits | undefined;
 }
 
-/**
- * Performs a start: policy, trust, copy, name, leftovers, audit, ports, spawn, record, supervision. Each step releases
- * its resources when a later one fails, so all steps stand in one file, longer than most.
- */
+/** Performs a start. Each step releases its resources when a later one fails, so all steps stand in one long file. */
 class RunManager implements ProcessManager {
   readonly #options: CompleteOptions;
   readonly #records: RunRecords;
@@ -127,7 +97,7 @@ class RunManager implements ProcessManager {
     this.#ports = new ExposedPorts(options);
   }
 
-  async recover(): Promise<readonly RecoveredProcess[]> {
+  async recover(): Promise<readonly managed.RecoveredProcess[]> {
     const stagedPaths = stagedPathsOf(this.#allowed, this.#options.host.dialect);
     const recovered = await endLeftovers(this.#options, this.#records, stagedPaths);
     const marks = new Set(this.#records.read().records.map(({ mark }) => mark));
@@ -186,7 +156,7 @@ class RunManager implements ProcessManager {
     return this.#supervise(start, { ...facts, lasts: true, isHeld }, kept, true);
   }
 
-  reportEnded(run: LastingRun, exit: ProcessExit, figures: RunFigures): void {
+  reportEnded(run: LastingRun, exit: managed.ProcessExit, figures: managed.RunFigures): void {
     const { mark, name, path } = run;
     this.#records.remove(mark);
     const entry = run.entry as EntryName;
@@ -317,10 +287,7 @@ class RunManager implements ProcessManager {
     start.leavePlace = leave;
   }
 
-  /**
-   * Reserves the bytes that the entry allows for the run's files, so that a later change of a file needs no further
-   * quota.
-   */
+  /** Reserves the bytes that the entry allows for the run's files, so that later changes need no further quota. */
   #takeFileBytes(start: Start, { rule }: StartPlan): void {
     const { owner, files = [] } = start.request;
     if (files.length === 0 || rule.files === undefined) return;
@@ -385,21 +352,17 @@ class RunManager implements ProcessManager {
     });
   }
 
-  /**
-   * Ends the run that has the name, once the client has shown that it may run the same program, and waits for its end
-   * without blocking other starts. Gives up when a newer start replaces this one.
-   */
+  /** Ends the run of that name, for a client that may run the same program. Gives up when a newer start replaces this one. */
   async #replace({ name, path, digest, rule }: StartPlan, start: Start): Promise<void> {
     const { owner } = start.request;
     const { maxExecutableBytes: maxBytes } = this.#options;
     const checkpoint = (): void => this.#checkpoint(start);
     if (this.#names.holderOf(name) !== undefined) {
+      const failed = (error: unknown): never => {
+        throw fileError(error, 'cannot read', path, 'stagingFailed');
+      };
       const hash = () =>
-        hashFile(path, ['sha1', 'sha256'], { maxBytes, onBlock: checkpoint }).catch(
-          (error: unknown) => {
-            throw fileError(error, 'cannot read', path, 'stagingFailed');
-          },
-        );
+        hashFile(path, ['sha1', 'sha256'], { maxBytes, onBlock: checkpoint }).catch(failed);
       const digests = await this.#slots.run(clientOf(owner), hash);
       requireBytes(digests, { source: path, expected: digest, pins: rule.sha256 });
     }
@@ -562,10 +525,8 @@ class RunManager implements ProcessManager {
       return new ProcessError('alreadyRunning', message, { path: request.path });
     }
     if (signal?.aborted === true) {
-      const cause: unknown = signal.reason;
-      return new ProcessError('aborted', 'cannot start a run: the client has cancelled it', {
-        cause,
-      });
+      const message = 'cannot start a run: the client has cancelled it';
+      return new ProcessError('aborted', message, { cause: signal.reason });
     }
     return undefined;
   }

@@ -1,9 +1,7 @@
 import { type PortOpener, messageOf, type ProcessHost } from '@wins/base';
 import type { ProcessHostOptions } from '@wins/trusted-files';
 import path from 'node:path';
-
 import type { AllowedExecutable } from './policy/executable-policy.js';
-
 import { ProcessError } from './process-error.js';
 import { MAX_EXECUTABLE_BYTES, type SignatureReader } from './staging/staged-binary.js';
 import type { DecisionRecord } from './supervision/decision-record.js';
@@ -15,17 +13,11 @@ const MAX_TIMER_MS = 2_147_483_647;
 /** Shares the runs of a manager among clients. */
 export interface RunPlaces {
   /**
-   * Reserves a slot for a start and the run that it becomes.
-   *
-   * @param end - Ends the start or the run, to free its slot for another client.
-   * @returns a function that releases the slot, once; undefined when this owner has no free slot.
+   * Reserves a slot for a start and the run that it becomes. Returns a function that releases the slot, once; undefined
+   * when this owner has no free slot. `end` ends the start or the run, to free its slot for another client.
    */
   take(owner: ProcessOwner, end: () => void): (() => void) | undefined;
-  /**
-   * Reserves quota for the files of a run, in bytes.
-   *
-   * @returns as `take`.
-   */
+  /** Reserves quota for the files of a run, in bytes; returns as `take`. */
   takeFileBytes(owner: ProcessOwner, bytes: number): (() => void) | undefined;
 }
 
@@ -38,40 +30,28 @@ export function hostOf(host: HostOf): ProcessHost {
   return host({ failure: (...facts) => new ProcessError(...facts) });
 }
 
-/**
- * Next step for the message that refuses an unlisted program, such as the location of the list; every client may read
- * it. Default: none.
- */
+/** Options of {@link createProcessManager}. */
 export interface ProcessManagerOptions {
   /** Programs that may run; empty means none. See `checkAllowedExecutables` for faulty entries. */
   readonly allowed: readonly AllowedExecutable[];
   /**
-   * Remedy for a program that is not listed, for the message of its refusal, which every client may read: where the list
-   * is. Default: nothing is said.
+   * Next step for the message that refuses an unlisted program, such as the location of the list; every client may read
+   * it. Default: none.
    */
   readonly howToAllow?: string;
   /** Absolute path of a directory that only this daemon uses; created with mode 0700 when absent. */
   readonly stateDirectory: string;
-  /**
-   * Source of facts about the machine (`TZ`, `SystemRoot`, `ProgramData`, …) for every run's environment; runs get
-   * nothing else from it. Default: the daemon's own environment.
-   */
+  /** Facts about the machine (`TZ`, `SystemRoot`, …) that runs get; nothing else of it. Default: the daemon's environment. */
   readonly environment?: NodeJS.ProcessEnv;
   /** Variables that the operator adds to every run. See `checkProcessEnvironment`. Default: nothing. */
   readonly processEnvironment?: Readonly<Record<string, string>>;
   /** The operating system: `posixProcessHost` of `@wins/linux-host`, `jobObjectProcessHost` of `@wins/windows-host`. */
   readonly host: HostOf;
-  /**
-   * Creates the signature reader for entries with `signedBy`. Default: none, and the programs of such entries are
-   * refused.
-   */
+  /** Creates the reader for entries with `signedBy`. Default: none, and the programs of such entries are refused. */
   readonly readSignature?: () => SignatureReader;
   /** Opens the ports that runs expose, for example in a firewall. Default: none; the ports stay as the host has them. */
   readonly portOpener?: PortOpener;
-  /**
-   * Grace time in milliseconds between asking a tree to end and killing it; also bounds each later wait. Default
-   * 10,000.
-   */
+  /** Grace time in milliseconds from asking a tree to end until killing it; bounds later waits too. Default 10,000. */
   readonly graceMs?: number;
   /** Time in milliseconds for the client to take the lease before the run is stopped. Default 30,000. */
   readonly leaseTimeoutMs?: number;
@@ -117,10 +97,10 @@ export function completeOptions(options: ProcessManagerOptions): CompleteOptions
   }
   // A JavaScript caller may omit it.
   if ((options.host as HostOf | undefined) === undefined) {
-    throw new ProcessError(
-      'hostUnsupported',
-      'cannot create a process manager: no host is given. Pass jobObjectProcessHost of @wins/windows-host or posixProcessHost of @wins/linux-host',
-    );
+    const remedy =
+      'Pass jobObjectProcessHost of @wins/windows-host or posixProcessHost of @wins/linux-host';
+    const message = `cannot create a process manager: no host is given. ${remedy}`;
+    throw new ProcessError('hostUnsupported', message);
   }
   const numbers = numbersOf(options);
   const { howToAllow, portOpener, readSignature } = options;
@@ -194,8 +174,6 @@ function throwUnrecorded(cause: unknown): never {
 }
 
 function invalid(name: string, found: string, wanted: string): ProcessError {
-  return new ProcessError(
-    'invalidArgument',
-    `cannot create a process manager: ${name} is ${found}; wanted ${wanted}`,
-  );
+  const message = `cannot create a process manager: ${name} is ${found}; wanted ${wanted}`;
+  return new ProcessError('invalidArgument', message);
 }

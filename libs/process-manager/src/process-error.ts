@@ -10,27 +10,24 @@ export function fileError(
   otherwise: ProcessErrorCode,
 ): ProcessError {
   if (error instanceof ProcessError) return error;
-  if (!(error instanceof TrustedFileError)) {
-    const message = `${tried} ${quoteText(path)}: ${errnoOf(error) ?? String(error)}`;
-    return new ProcessError(otherwise, message, { cause: error, path });
-  }
-  const message = `${tried} ${quoteText(path)}: ${error.found}`;
-  const cause = error.cause ?? error;
-  switch (error.code) {
+  const known = error instanceof TrustedFileError ? error : undefined;
+  const found = known?.found ?? errnoOf(error) ?? String(error);
+  const message = `${tried} ${quoteText(path)}: ${found}`;
+  const facts = { cause: known?.cause ?? error, path };
+  switch (known?.code) {
     case 'notFound':
-      return new ProcessError('notFound', message, { cause, path });
-    case 'notTrusted':
-      return new ProcessError('pathNotTrusted', message, {
-        ...{ cause, path },
-        rule: error.rule ?? 'A7 symbolic link',
-      });
+      return new ProcessError('notFound', message, facts);
+    case 'notTrusted': {
+      const rule = known.rule ?? 'A7 symbolic link';
+      return new ProcessError('pathNotTrusted', message, { ...facts, rule });
+    }
     case 'notRegularFile':
       return new ProcessError('pathNotTrusted', message, {
-        ...{ cause, path },
+        ...facts,
         rule: 'A7 not a regular file',
       });
     default:
-      return new ProcessError(otherwise, message, { cause, path });
+      return new ProcessError(otherwise, message, facts);
   }
 }
 
@@ -42,16 +39,11 @@ export type ProcessRule =
   | PathRule
   | TrustRule
   | ('A1 nothing is allowed' | 'A15 not listed' | 'A16 checksum differs' | 'A16 copy changed')
-  | (
-      | 'A17 digest not pinned'
-      | 'A17 not signed'
-      | 'A18 directory not listed'
-      | 'A21 guarded variable'
-    )
-  | ('A35 run of another connection' | 'A40 arguments not allowed' | 'A40 variable not granted')
-  | 'A118 limits not allowed'
-  | ('A50 request too large' | 'A55 processes of one client' | 'A60 caller not allowed')
-  | ('A120 lasting not granted' | 'A130 files not granted');
+  | ('A17 digest not pinned' | 'A17 not signed' | 'A18 directory not listed')
+  | ('A21 guarded variable' | 'A35 run of another connection' | 'A40 arguments not allowed')
+  | ('A40 variable not granted' | 'A50 request too large' | 'A55 processes of one client')
+  | ('A60 caller not allowed' | 'A118 limits not allowed' | 'A120 lasting not granted')
+  | 'A130 files not granted';
 
 /** All kinds of refusal and failure of this library; the list is closed. */
 export type ProcessErrorCode =

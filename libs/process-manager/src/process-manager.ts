@@ -1,12 +1,7 @@
 import type { AllowedExecutable } from './policy/executable-policy.js';
 import type { StartQuestion, StartVerdict } from './judge-start.js';
-import type {
-  ManagedProcess,
-  ProcessExit,
-  ProcessOwner,
-  RecoveredProcess,
-  RunFigures,
-} from './supervision/managed-process.js';
+import type * as managed from './supervision/managed-process.js';
+import type { ManagedProcess, ProcessOwner } from './supervision/managed-process.js';
 import type { RunName } from './supervision/run-registry.js';
 import type { KeptProcess, LastingRun, StartRequest } from './start-request.js';
 import type { Measurement } from './usage/shared-measurement.js';
@@ -25,7 +20,7 @@ export interface ProcessManager extends AsyncDisposable {
    *
    * @throws ProcessError `stateUnavailable`, `unknown`.
    */
-  recover(): Promise<readonly RecoveredProcess[]>;
+  recover(): Promise<readonly managed.RecoveredProcess[]>;
   /**
    * Verifies and runs a program: applies the policy, checks trust in the file's location, makes a verified copy and
    * runs the copy in a process tree of its own. Only one run per name at a time; the run ends when its owner
@@ -34,9 +29,10 @@ export interface ProcessManager extends AsyncDisposable {
    * entry's `envs` grants.
    *
    * @throws ProcessError `invalidPath`, `pathNotAllowed`, `pathNotTrusted`, `notExecutable`, `invalidArgument`,
-   * `envNotAllowed`, `argumentsNotAllowed`, `directoryNotAllowed`, `directoryNotFound`, `lastingNotAllowed`, `auditUnavailable`, `notFound`, `checksumMismatch`, `digestNotPinned`, `notSigned`,
-   * `alreadyRunning`, `tooManyProcesses`, `limitsNotAllowed`, `limitsUnavailable`, `filesNotAllowed`, `stagingFailed`, `portsNotOpened`, `spawnFailed`,
-   * `stateUnavailable`, `aborted`, `shuttingDown`, `unknown`.
+   * `envNotAllowed`, `argumentsNotAllowed`, `directoryNotAllowed`, `directoryNotFound`, `lastingNotAllowed`,
+   * `auditUnavailable`, `notFound`, `checksumMismatch`, `digestNotPinned`, `notSigned`, `alreadyRunning`,
+   * `tooManyProcesses`, `limitsNotAllowed`, `limitsUnavailable`, `filesNotAllowed`, `stagingFailed`, `portsNotOpened`,
+   * `spawnFailed`, `stateUnavailable`, `aborted`, `shuttingDown`, `unknown`.
    */
   start(request: StartRequest, options?: StartOptions): Promise<ManagedProcess>;
   /**
@@ -58,16 +54,12 @@ export interface ProcessManager extends AsyncDisposable {
     isHeld?: boolean,
   ): ManagedProcess;
   /** Reports the end of a lasting run that ended while no manager existed, as the end of any other run. */
-  reportEnded(run: LastingRun, exit: ProcessExit, figures: RunFigures): void;
+  reportEnded(run: LastingRun, exit: managed.ProcessExit, figures: managed.RunFigures): void;
   /** Replaces the list of allowed programs for later starts; existing runs are unaffected. */
   setAllowed(allowed: readonly AllowedExecutable[]): void;
   /** Replaces the operator's variables, on top of the minimal environment, for later starts. */
   setProcessEnvironment(environment: Readonly<Record<string, string>>): void;
-  /**
-   * Returns the newest run of a name, or the one with the run id; ended runs can be found for `lingerMs`.
-   *
-   * @throws ProcessError `notFound`.
-   */
+  /** Returns the newest run of a name, or the one with the run id, until `lingerMs` after its end. @throws ProcessError `notFound`. */
   find(name: RunName): ManagedProcess;
   /** Returns every run that can be found, oldest first; `state` shows which are alive. */
   list(): readonly ManagedProcess[];

@@ -1,23 +1,13 @@
 import { ProcessError } from './process-error.js';
-import {
-  type ExposedPort,
-  type HostCommand,
-  type HostProcess,
-  quoteText,
-  type TreeLimits,
-} from '@wins/base';
+import { quoteText } from '@wins/base';
+import type { ExposedPort, HostCommand, HostProcess, TreeLimits } from '@wins/base';
 import path from 'node:path';
 import { admitProgram, type Admission, type AdmissionContext } from './judge-start.js';
 import { allowsArguments } from './policy/argument-rules.js';
 import { childEnvironment } from './policy/child-environment.js';
 import type { AllowedExecutable, EntryName, LastingGrant } from './policy/executable-policy.js';
-import {
-  parsePath,
-  type PathDialect,
-  describePathRule,
-  processName,
-  stagedPathOf,
-} from './policy/parsed-path.js';
+import { parsePath, describePathRule, processName, stagedPathOf } from './policy/parsed-path.js';
+import type { PathDialect } from './policy/parsed-path.js';
 import type { OutputFigures } from './output/process-output.js';
 import { assertRunFiles, type RunFile } from './policy/run-files.js';
 import { grantedLimits } from './policy/run-limits.js';
@@ -34,18 +24,12 @@ export const START_LIMITS = {
   textBytes: 64 * 1024,
 } as const;
 
-export interface CountedRequest {
-  readonly args: readonly string[];
-  readonly envs: readonly string[];
+export type CountedRequest = Pick<StartRequest, 'args' | 'envs'> & {
   readonly exposes?: readonly unknown[];
   readonly files?: readonly unknown[];
-}
+};
 
-/**
- * Refuses a request that asks for more than any program needs, before any work is done for it.
- *
- * @throws ProcessError `invalidArgument`.
- */
+/** Refuses a request beyond the needs of any program, before any work for it. @throws ProcessError `invalidArgument`. */
 export function assertWithinLimits(request: CountedRequest): void {
   const { args, envs, exposes = [], files = [] } = request;
   assertCount(args.length, START_LIMITS.arguments, 'arguments');
@@ -76,21 +60,12 @@ function refusal(found: string): ProcessError {
 export interface StartRequest {
   /** Absolute path of the program on the host. */
   readonly path: string;
-  /**
-   * Digests of the file as the client sees it, hexadecimal; at least one is required unless `grantedBy` is set. The
-   * stronger one decides.
-   */
+  /** Digests of the file as the client sees it, hexadecimal; one is required without `grantedBy`. The stronger one decides. */
   readonly sha1?: string;
   readonly sha256?: string;
-  /**
-   * Arguments, passed unchanged without a shell. At most 4,096 of at most 64 KiB each; the entry's `args` must allow
-   * them.
-   */
+  /** Arguments, passed unchanged without a shell: at most 4,096 of 64 KiB each, as `args` of the entry allows. */
   readonly args: readonly string[];
-  /**
-   * Variables as `NAME=value`, added to the variables that every run gets. At most 256 of at most 64 KiB each; the
-   * entry's `envs` must allow them.
-   */
+  /** Variables as `NAME=value`, besides those of every run: at most 256 of 64 KiB each, as `envs` of the entry allows. */
   readonly envs: readonly string[];
   /** Absolute working directory, one of the entry's `directories`; default the directory of the program. */
   readonly directory?: string;
@@ -103,21 +78,12 @@ export interface StartRequest {
    * If several starts replace one run, the newest gets the name. Default false.
    */
   readonly replaces?: boolean;
-  /**
-   * Files for the run's folder, whose path is in the variable `WINS_FILES`; at most 32, and the entry's `files` must
-   * allow them.
-   */
+  /** Files for the run's folder, whose path is in `WINS_FILES`; at most 32, as `files` of the entry allows. */
   readonly files?: readonly RunFile[];
   readonly owner: ProcessOwner;
-  /**
-   * Entry that allows the start, used instead of the list, for programs that the host itself starts. A digest is then
-   * optional.
-   */
+  /** Entry used instead of the list, for programs that the host itself starts. A digest is then optional. */
   readonly grantedBy?: AllowedExecutable;
-  /**
-   * Makes the run outlive the manager. The entry must grant `lasting`, unless a client holds the run. Default: the run
-   * ends with the manager.
-   */
+  /** Makes the run outlive the manager; the entry must grant `lasting`, unless a client holds it. Default: it does not. */
   readonly lasting?: LastingStart;
 }
 
@@ -133,20 +99,14 @@ export interface KeptProcess extends HostProcess {
 
 /** Starts runs where they outlive the manager. */
 export interface LastingStart {
-  /**
-   * True when the run is a restart, or may be restarted after its end: the entry must grant `restart` too. Default
-   * false.
-   */
+  /** True when the run is a restart, or may be restarted: the entry must grant `restart` too. Default false. */
   readonly restarts?: boolean;
   /**
    * True when the run ends with its client, as a normal run does, but outlives the manager. Without a grant it is a
    * normal run. Default: the run needs no client.
    */
   readonly isHeld?: boolean;
-  /**
-   * Starts a command as `ProcessHost.start` does. When the promise resolves, the run is recorded and can be adopted.
-   * Undefined makes it a normal run.
-   */
+  /** Starts a recorded, adoptable run as `ProcessHost.start` does; undefined makes it a normal run. */
   start(
     command: HostCommand,
     run: LastingRun,
@@ -183,11 +143,7 @@ export interface StartPlan {
   readonly isElsewhere: boolean;
 }
 
-/**
- * Finds the entry by which the client may run the program.
- *
- * @throws ProcessError `invalidPath`, `pathNotAllowed`, `callerNotAllowed`, `invalidArgument`.
- */
+/** Finds the entry by which the client may run the program. @throws ProcessError as `admitProgram`, `invalidArgument`. */
 export function admitStart(request: StartRequest, context: AdmissionContext): Admission {
   assertWithinLimits(request);
   return admitProgram(request.path, request.owner.client?.names ?? [], context);
@@ -196,8 +152,9 @@ export function admitStart(request: StartRequest, context: AdmissionContext): Ad
 /**
  * Judges a request from data alone. Reads no file, so a refusal reveals nothing about the host.
  *
- * @param base - What every run gets; of a variable that is in several layers the last counts.
- * @throws ProcessError `invalidArgument`, `envNotAllowed`, `argumentsNotAllowed`, `directoryNotAllowed`, `limitsNotAllowed`, `lastingNotAllowed`, `filesNotAllowed`.
+ * @param base Layers of the variables that every run gets; the last layer wins.
+ * @throws ProcessError `invalidArgument`, `envNotAllowed`, `argumentsNotAllowed`, `directoryNotAllowed`,
+ * `limitsNotAllowed`, `lastingNotAllowed`, `filesNotAllowed`.
  */
 export function planStart(
   request: StartRequest,
@@ -214,15 +171,18 @@ export function planStart(
     throw new ProcessError('invalidArgument', `cannot expose ${found}; wanted 1 to 65535`);
   }
   assertArguments(request.args, rule, dialect);
-  const isDetached = request.lasting !== undefined && request.lasting.isHeld !== true;
-  if (isDetached && rule.lasting === undefined) {
-    const message = `cannot run ${quoteText(rule.path)} detached: its entry does not grant it. Add "lasting" to the entry`;
-    throw new ProcessError('lastingNotAllowed', message, { rule: 'A120 lasting not granted' });
-  }
-  if (request.lasting?.restarts === true && rule.lasting?.restart !== true) {
-    const message = `cannot restart ${quoteText(rule.path)} when it has ended: its entry does not grant it. Add "restart: true" to "lasting" of the entry`;
-    throw new ProcessError('lastingNotAllowed', message, { rule: 'A120 lasting not granted' });
-  }
+  const { lasting } = request;
+  const notGranted = (message: string): ProcessError =>
+    new ProcessError('lastingNotAllowed', message, { rule: 'A120 lasting not granted' });
+  const program = quoteText(rule.path);
+  if (lasting !== undefined && lasting.isHeld !== true && rule.lasting === undefined)
+    throw notGranted(
+      `cannot run ${program} detached: its entry does not grant it. Add "lasting" to the entry`,
+    );
+  if (lasting?.restarts === true && rule.lasting?.restart !== true)
+    throw notGranted(
+      `cannot restart ${program} when it has ended: its entry does not grant it. Add "restart: true" to "lasting" of the entry`,
+    );
   assertRunFiles(request.files ?? [], rule);
   return {
     rule,
@@ -233,10 +193,7 @@ export function planStart(
     digest: request.grantedBy ? undefined : expectedDigest(request.sha1, request.sha256),
     args: request.args,
     limits: grantedLimits(request.limits ?? {}, rule),
-    env: childEnvironment({
-      ...{ base, envs: request.envs, dialect },
-      allowed: rule.envs ?? [],
-    }),
+    env: childEnvironment({ base, envs: request.envs, dialect, allowed: rule.envs ?? [] }),
     ...workingDirectory(request.directory ?? '', executable.canonical, rule, dialect),
   };
 }
@@ -274,9 +231,7 @@ function workingDirectory(
     if ('refused' in listed || listed.key !== parsed.key) continue;
     return { directory: listed.canonical, isElsewhere: allowed !== own };
   }
-  throw new ProcessError(
-    'directoryNotAllowed',
-    `cannot use the working directory ${quoteText(asked)}: it is not listed. Add it to "directories" of the entry`,
-    { path: asked, rule: 'A18 directory not listed' },
-  );
+  const message = `cannot use the working directory ${quoteText(asked)}: it is not listed. Add it to "directories" of the entry`;
+  const facts = { path: asked, rule: 'A18 directory not listed' } as const;
+  throw new ProcessError('directoryNotAllowed', message, facts);
 }

@@ -85,9 +85,7 @@ export function superviseProgram(
     },
     ended,
     close,
-    [Symbol.asyncDispose]: async () => {
-      await close();
-    },
+    [Symbol.asyncDispose]: () => close().then(() => undefined),
   };
 }
 

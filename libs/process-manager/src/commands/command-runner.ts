@@ -14,10 +14,7 @@ export interface CommandRunnerOptions {
   readonly host: HostOf;
   /** State directory of the process manager, whose `recover` ends commands that a dead daemon left running. */
   readonly stateDirectory: string;
-  /**
-   * Grace time in milliseconds between asking a tree to end and killing it; also bounds each later wait. Default
-   * 10,000.
-   */
+  /** Grace time in milliseconds from asking a tree to end until killing it; bounds later waits too. Default 10,000. */
   readonly graceMs?: number;
 }
 
@@ -150,10 +147,7 @@ function collect(stream: Readable, take: (bytes: Buffer) => void): Promise<void>
   });
 }
 
-/**
- * Resolves when one of the signals aborts, or `over` does. `AbortSignal.any` is unsuitable: its result stays in memory
- * as long as the oldest signal, and these live as long as the daemon.
- */
+/** Resolves when a signal aborts, or `over` does. `AbortSignal.any` would leak: these signals live as long as the daemon. */
 export function firstAborted(signals: readonly AbortSignal[], over: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     for (const signal of signals) {

@@ -6,9 +6,7 @@ export const MAX_BLOCK_BYTES = 64 * 1024;
 
 // From this size on, keeping the received buffer is cheaper than copying it.
 const KEEP_FROM_BYTES = 16 * 1024;
-
-// A block costs memory even when it holds one byte; charging for that keeps the bound honest for a
-// child that alternates tiny writes on both streams.
+// Memory cost of a block with one byte, so that a child that alternates tiny writes on both streams is charged for it.
 const MIN_COST_BYTES = 512;
 
 /**
@@ -50,9 +48,8 @@ export class OutputBlock {
     const small = this.#own && piece.length < KEEP_FROM_BYTES && length <= MAX_BLOCK_BYTES;
     if (!small || stream !== this.stream) return false;
     if (length > this.#buffer.length) {
-      const grown = Buffer.allocUnsafeSlow(
-        Math.min(MAX_BLOCK_BYTES, Math.max(length, this.#buffer.length * 2)),
-      );
+      const wanted = Math.max(length, this.#buffer.length * 2);
+      const grown = Buffer.allocUnsafeSlow(Math.min(MAX_BLOCK_BYTES, wanted));
       this.#buffer.copy(grown, 0, 0, this.#length);
       this.#buffer = grown;
     }

@@ -9,10 +9,7 @@ export type ArgumentForm = { readonly after?: string } & (
   | { readonly integer: { readonly min: number; readonly max: number } }
   /** 1 to 65535. */
   | { readonly port: true }
-  /**
-   * An absolute path below this folder, judged by its spelling: no `.`, `..` or other part that the system would
-   * reinterpret.
-   */
+  /** An absolute path below this folder, judged by its spelling: no part that the system would reinterpret, such as `..`. */
   | { readonly pathUnder: string }
   | { readonly oneOf: readonly string[] }
 );

@@ -5,15 +5,8 @@ import { faultOfAllowedVariables, type AllowedVariables } from './child-environm
 import { faultOfLimits, type LimitedEntry } from './run-limits.js';
 import type { FilesGrant } from './run-files.js';
 import { faultOfStop, type StoppedEntry } from './stop-request.js';
-import {
-  parsePath,
-  type ParsedPath,
-  type PathDialect,
-  type PathRefusal,
-  describePathRule,
-  PROCESS_NAME_PREFIX,
-  stagedPathOf,
-} from './parsed-path.js';
+import { parsePath, describePathRule, PROCESS_NAME_PREFIX, stagedPathOf } from './parsed-path.js';
+import type { ParsedPath, PathDialect, PathRefusal } from './parsed-path.js';
 
 /** File name extensions that CreateProcess cannot run, because another program has to open the file. */
 const NO_PROGRAM =
@@ -25,10 +18,7 @@ export interface AllowedExecutable extends LimitedEntry, StoppedEntry {
   readonly path: string;
   /** Allowed SHA-256 digests, hexadecimal. When present, only files with one of them run; an empty list is an error. */
   readonly sha256?: readonly string[];
-  /**
-   * Allowed signing certificates, by SHA-256. When present, one of them must have signed the program; see
-   * `readSignature` of the manager. Default: no signature needed.
-   */
+  /** SHA-256 of certificates, one of which must have signed the program; see `readSignature`. Default: no signature needed. */
   readonly signedBy?: readonly string[];
   /** Variables that a client may set for this program. Default: none. */
   readonly envs?: AllowedVariables;
@@ -146,10 +136,7 @@ export function judgeExecutablePath(
   return { allowed: true, ...match, entry: baseName as EntryName, matching, canonical };
 }
 
-/**
- * Returns the entries that can never match or that repeat another, so that a daemon can report them at start. Never
- * throws.
- */
+/** Returns the entries that can never match or that repeat another, for a report at start. Never throws. */
 export function checkAllowedExecutables(
   allowed: readonly AllowedExecutable[],
   dialect: PathDialect,
@@ -183,16 +170,14 @@ export function doubtAllowedExecutables(
     const parsed = parseExecutable(entry.path, dialect);
     if ('refused' in parsed) return [];
     const doubts: string[] = [];
-    if (entry.for !== undefined && !tellsCallersApart) {
+    if (entry.for !== undefined && !tellsCallersApart)
       doubts.push(
         'it can never run: it has "for", but this system cannot identify callers; wanted no "for"',
       );
-    }
-    if (entry.envs === 'any') {
+    if (entry.envs === 'any')
       doubts.push(
         'its clients may set any variable ("envs: any"); wanted only the names that they need',
       );
-    }
     if (/(?! )\p{Zs}/u.test(entry.path))
       doubts.push('it has an unusual blank, as in pasted text; wanted a space, or none');
     if ((entry.args ?? 'any') === 'any' && isKnownTool(parsed)) {
@@ -249,11 +234,9 @@ function faultOf(entry: AllowedExecutable, dialect: PathDialect): string | undef
   );
 }
 
-function refuse(
-  code: 'invalidPath' | 'pathNotAllowed',
-  rule: ProcessRule,
-  message: string,
-): Verdict {
+type RefusedCode = Extract<Verdict, { readonly allowed: false }>['code'];
+
+function refuse(code: RefusedCode, rule: ProcessRule, message: string): Verdict {
   return { allowed: false, code, rule, message };
 }
 
@@ -277,10 +260,7 @@ const TOOLS = new RegExp(
     'netsh|reg|schtasks|at|forfiles|cmstp|odbcconf|pcalua|hh|dism|psexec)$',
 );
 
-/**
- * Returns true when the program is known to run code, or write files, named by its arguments. Judges by its name alone:
- * a hint, no verdict.
- */
+/** Returns true when a program of this name is known to run code, or write files, named by its arguments: a hint. */
 function isKnownTool({ baseName }: ParsedPath): boolean {
   return TOOLS.test(foldAscii(baseName).replace(/\.(?:exe|com)$/, ''));
 }
@@ -296,12 +276,7 @@ const WANTED: Readonly<Record<PathDialect, string>> = {
   windows: 'administrators, account:SID or container:*',
 };
 
-/**
- * Returns true when `wanted` lists one of the caller's names. A `*` at the end matches any suffix. A caller without
- * names never matches. Pure; never throws.
- *
- * @param names - What the system calls the caller, such as `user:1000`.
- */
+/** Returns true when `wanted` lists a name of the caller, such as `user:1000`; a `*` at the end matches any suffix. */
 export function allowsCaller(wanted: readonly string[], names: readonly string[]): boolean {
   return wanted.some((pattern) =>
     pattern.endsWith('*')

@@ -1,8 +1,6 @@
 import { foldAscii } from '@wins/base';
-/**
- * Rules that refuse the spelling of a path, with their numbers in docs/threat-model.md: for audit records, never for a
- * message.
- */
+
+/** Rules that refuse the spelling of a path, by their numbers in docs/threat-model.md: for audit records, not messages. */
 export type PathRule =
   | 'A3 short (8.3) name'
   | 'A4 device namespace'
@@ -93,13 +91,8 @@ export interface PathRefusal {
 }
 
 // Controls, format characters (bidirectional and zero-width among them), lone surrogates, line separators, and U+FFFD,
-// by which a decoder replaces bytes that are not valid UTF-8.
+// by which a decoder replaces bytes that are not valid UTF-8: invisible in a log or a rule.
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\uFFFD]/u;
-
-/** Returns true when the text has a character that is invisible in a log or a rule. */
-function hasUnprintable(text: string): boolean {
-  return UNPRINTABLE.test(text);
-}
 
 const MAX_BYTES = 4_095;
 
@@ -108,23 +101,26 @@ const MAX_BYTES = 4_095;
  * Repeated slashes collapse; a backslash, a `%` and a blank are ordinary characters.
  */
 function parsePosixPath(path: string): ParsedPath | PathRefusal {
-  if (path === '' || Buffer.byteLength(path) > MAX_BYTES) {
+  if (path === '' || Buffer.byteLength(path) > MAX_BYTES)
     return { refused: 'A11 empty or over-long path' };
-  }
-  if (hasUnprintable(path)) return { refused: 'A13 control or invisible character' };
+  if (UNPRINTABLE.test(path)) return { refused: 'A13 control or invisible character' };
   if (!path.startsWith('/')) return { refused: 'A11 not absolute' };
   const segments = path.slice(1).split('/');
   const names = segments.filter((segment) => segment !== '');
-  if (names.some((name) => name === '.' || name === '..')) {
+  if (names.some((name) => name === '.' || name === '..'))
     return { refused: 'A11 relative segment' };
-  }
   const canonical = `/${names.join('/')}`;
-  return {
-    canonical,
-    key: canonical,
-    baseName: names.at(-1) ?? '',
-    namesDirectory: segments.at(-1) === '',
-  };
+  return parsed(canonical, canonical, segments, names);
+}
+
+function parsed(
+  canonical: string,
+  key: string,
+  segments: readonly string[],
+  names: readonly string[],
+): ParsedPath {
+  const baseName = names.at(-1) ?? '';
+  return { canonical, key, baseName, namesDirectory: segments.at(-1) === '' };
 }
 
 const MAX_LENGTH = 32_767;
@@ -136,7 +132,7 @@ export const DEVICE_NAME = /^(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9
  */
 function parseWindowsPath(path: string): ParsedPath | PathRefusal {
   if (path === '' || path.length > MAX_LENGTH) return { refused: 'A11 empty or over-long path' };
-  if (hasUnprintable(path)) return { refused: 'A13 control or invisible character' };
+  if (UNPRINTABLE.test(path)) return { refused: 'A13 control or invisible character' };
   if (/^[\\/]{2}[?.](?:[\\/]|$)/.test(path) || /^[\\/]\?\?/.test(path)) {
     return { refused: 'A4 device namespace' };
   }
@@ -153,12 +149,7 @@ function parseWindowsPath(path: string): ParsedPath | PathRefusal {
     if (refused !== undefined) return { refused };
   }
   const canonical = `${path.slice(0, 1).toUpperCase()}:\\${names.join('\\')}`;
-  return {
-    canonical,
-    key: foldAscii(canonical),
-    baseName: names.at(-1) ?? '',
-    namesDirectory: segments.at(-1) === '',
-  };
+  return parsed(canonical, foldAscii(canonical), segments, names);
 }
 
 function refusedSegment(name: string): PathRule | undefined {

@@ -49,10 +49,8 @@ export function assertRunFiles(
     }
     names.add(key);
   }
-  assertFileBytes(
-    files.reduce((sum, { content }) => sum + content.length, 0),
-    grant,
-  );
+  const bytes = files.reduce((sum, { content }) => sum + content.length, 0);
+  assertFileBytes(bytes, grant);
 }
 
 /** @throws ProcessError `filesNotAllowed` when the files of a run have more bytes than its entry allows. */

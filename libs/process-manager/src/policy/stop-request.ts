@@ -3,10 +3,7 @@ import type { PathDialect } from './parsed-path.js';
 
 /** How the daemon asks the runs of an entry to end. */
 export interface StoppedEntry {
-  /**
-   * Signal that asks a run to end, one of the system's `STOP_SIGNALS`. Default: SIGTERM; on Windows the run is killed
-   * without being asked.
-   */
+  /** Signal that asks a run to end. Default: SIGTERM; on Windows the run is killed without being asked. */
   readonly stopSignal?: NonNullable<StopRequest['signal']>;
   /** Windows only: name of the event that asks a run to end, instead of a signal, such as `Global\\exporter-stop`. */
   readonly stopEvent?: string;

@@ -9,10 +9,7 @@ import { ProcessError } from '../process-error.js';
 /** Variable that holds the path of the run's folder. */
 export const FILES_VARIABLE = 'WINS_FILES';
 
-/**
- * Rate limit of changes: a burst for all 32 files, because a volume changes as a whole; then one a second, because a
- * token rotates only once an hour.
- */
+/** Rate limit of changes: a burst for all 32 files, because a volume changes as a whole, then one a second. */
 const CHANGES = { burst: 32, perSecond: 1 };
 // Read-only for the owner: runs use the daemon's account.
 const READ_ONLY = 0o400;
@@ -24,11 +21,7 @@ export function runFolderOf(stateDirectory: string, mark: string): string {
   return path.join(stateDirectory, 'files', mark);
 }
 
-/**
- * Removes the folders of all runs except these, because the others belong to dead daemons.
- *
- * @returns the failures.
- */
+/** Removes the folders of all runs except these, because the others belong to dead daemons. Returns the failures. */
 export async function removeLeftFolders(
   stateDirectory: string,
   marks: ReadonlySet<string>,
@@ -62,11 +55,7 @@ export class RunFolder {
     this.#grant = grant;
   }
 
-  /**
-   * Creates the folder and writes the files, which must have been judged.
-   *
-   * @throws ProcessError `stateUnavailable`.
-   */
+  /** Creates the folder and writes the files, which must have been judged. @throws ProcessError `stateUnavailable`. */
   async fill(files: readonly RunFile[]): Promise<void> {
     for (const file of files) await this.#write(file);
   }
@@ -74,27 +63,24 @@ export class RunFolder {
   /**
    * Replaces one of the files after the change was recorded.
    *
-   * @throws ProcessError `notFound` for another name or when the run is ending, `filesNotAllowed` beyond the bounds of the entry,
-   *   `tooManyChanges` while another change is under way or after too many; `stateUnavailable`; as `recorded` rejects.
+   * @throws ProcessError `notFound` for another name or when the run is ending, `filesNotAllowed` beyond the bounds of
+   * the entry, `tooManyChanges` during another change or after too many; `stateUnavailable`; as `recorded` rejects.
    */
   async change(file: RunFile, recorded: () => Promise<unknown>): Promise<void> {
     const { name, content } = file;
+    const tried = `cannot change the file ${quoteText(name)} of a run`;
     const size = this.#sizes.get(name);
     if (size === undefined || this.#removed !== undefined) {
       const found = size === undefined ? 'the run was started without it' : 'the run is ending';
-      throw new ProcessError(
-        'notFound',
-        `cannot change the file ${quoteText(name)} of a run: ${found}`,
-      );
+      throw new ProcessError('notFound', `${tried}: ${found}`);
     }
     const others = [...this.#sizes.values()].reduce((sum, each) => sum + each, -size);
     assertFileBytes(others + content.length, this.#grant);
     if (this.#writing !== undefined || !this.#changes.take()) {
-      const message = `cannot change the file ${quoteText(name)} of a run: too many changes (limit ${CHANGES.perSecond} per second, one at a time)`;
-      throw new ProcessError('tooManyChanges', message);
+      const limit = `limit ${CHANGES.perSecond} per second, one at a time`;
+      throw new ProcessError('tooManyChanges', `${tried}: too many changes (${limit})`);
     }
-    const writing = recorded().then(() => this.#write(file));
-    this.#writing = writing;
+    const writing = (this.#writing = recorded().then(() => this.#write(file)));
     try {
       await writing;
     } finally {
@@ -102,11 +88,7 @@ export class RunFolder {
     }
   }
 
-  /**
-   * Removes the folder with its content. Idempotent; never rejects.
-   *
-   * @returns the reason when it could not be removed, or undefined.
-   */
+  /** Removes the folder; resolves with the reason when that fails. Idempotent; never rejects. */
   remove(): Promise<unknown> {
     this.#ending.abort();
     return (this.#removed ??= Promise.resolve(this.#writing)

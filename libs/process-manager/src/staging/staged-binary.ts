@@ -1,14 +1,6 @@
 import { ProcessError, fileError } from '../process-error.js';
-import {
-  type DigestAlgorithm,
-  type Digests,
-  copyPendingFile,
-  hashFile,
-  type OnBlock,
-  openRegularFile,
-  type OpenFile,
-  removeLeftovers,
-} from '@wins/trusted-files';
+import { copyPendingFile, hashFile, openRegularFile, removeLeftovers } from '@wins/trusted-files';
+import type { DigestAlgorithm, Digests, OnBlock, OpenFile } from '@wins/trusted-files';
 import { quoteText, type FileHold, errnoOf } from '@wins/base';
 import { randomBytes } from 'node:crypto';
 import path from 'node:path';
@@ -25,21 +17,17 @@ export interface ExpectedDigest {
  * @throws ProcessError `invalidArgument` when there is none or when one is malformed.
  */
 export function expectedDigest(sha1 = '', sha256 = ''): ExpectedDigest {
+  const malformed = (name: string, digits: number): ProcessError =>
+    unverifiable(`the ${name} checksum is malformed; wanted ${digits} hexadecimal digits`);
   if (sha256 !== '' && !/^[0-9a-f]{64}$/i.test(sha256)) throw malformed('SHA-256', 64);
   if (sha1 !== '' && !/^[0-9a-f]{40}$/i.test(sha1)) throw malformed('SHA-1', 40);
   if (sha256 !== '') return { algorithm: 'sha256', hex: sha256.toLowerCase() };
   if (sha1 !== '') return { algorithm: 'sha1', hex: sha1.toLowerCase() };
-  throw new ProcessError(
-    'invalidArgument',
-    'cannot verify the executable: the request has no checksum; wanted SHA-256 or SHA-1',
-  );
+  throw unverifiable('the request has no checksum; wanted SHA-256 or SHA-1');
 }
 
-function malformed(name: string, digits: number): ProcessError {
-  return new ProcessError(
-    'invalidArgument',
-    `cannot verify the executable: the ${name} checksum is malformed; wanted ${digits} hexadecimal digits`,
-  );
+function unverifiable(found: string): ProcessError {
+  return new ProcessError('invalidArgument', `cannot verify the executable: ${found}`);
 }
 
 /** Requirements on the bytes of a program. */
@@ -51,59 +39,41 @@ interface WantedBytes {
   readonly pins: readonly string[] | undefined;
 }
 
-/**
- * Requires the bytes that the client saw, and one of the digests that the entry pins.
- *
- * @throws ProcessError `checksumMismatch`, `digestNotPinned`.
- */
+/** Requires the bytes that the client saw, and one of the pinned digests. @throws ProcessError `checksumMismatch`, `digestNotPinned`. */
 export function requireBytes(
   digests: Digests<'sha256'> & Partial<Digests<DigestAlgorithm>>,
   { source, expected, pins }: WantedBytes,
 ): void {
+  const tried = `cannot run ${quoteText(source)}`;
   const found = expected && digests[expected.algorithm];
   if (found !== expected?.hex) {
-    throw new ProcessError(
-      'checksumMismatch',
-      `cannot run ${quoteText(source)}: the host's file has ${expected?.algorithm} ${found}, the client's has ${expected?.hex}; wanted the same file on both sides`,
-      { path: source, rule: 'A16 checksum differs' },
-    );
+    const message = `${tried}: the host's file has ${expected?.algorithm} ${found}, the client's has ${expected?.hex}; wanted the same file on both sides`;
+    const facts = { path: source, rule: 'A16 checksum differs' } as const;
+    throw new ProcessError('checksumMismatch', message, facts);
   }
   const { sha256 } = digests;
   if (pins !== undefined && !pins.some((pin) => pin.toLowerCase() === sha256)) {
-    throw new ProcessError(
-      'digestNotPinned',
-      `cannot run ${quoteText(source)}: its sha256 ${sha256} is not among the ${pins.length} pinned for this path. If the file is legitimate, add it to "sha256" of its entry`,
-      { path: source, rule: 'A17 digest not pinned' },
-    );
+    const message = `${tried}: its sha256 ${sha256} is not among the ${pins.length} pinned for this path. If the file is legitimate, add it to "sha256" of its entry`;
+    const facts = { path: source, rule: 'A17 digest not pinned' } as const;
+    throw new ProcessError('digestNotPinned', message, facts);
   }
 }
 
-/**
- * Requires the program's signature, if the entry demands one.
- *
- * @throws ProcessError `notSigned`, once the copy is discarded.
- */
+/** Requires the program's signature, if the entry demands one. @throws ProcessError `notSigned`, once the copy is discarded. */
 async function requireSignature(
   { source, signedBy }: StagingRequest,
   signature: SignatureReader | undefined,
   discard: () => Promise<void>,
 ): Promise<void> {
   if (signedBy === undefined) return;
-  const found =
-    signature === undefined
-      ? 'this host cannot verify signatures'
-      : await signature.refuse(signedBy);
+  const found = signature ? await signature.refuse(signedBy) : 'this host cannot verify signatures';
   if (found === undefined) return;
   await discard();
-  throw new ProcessError('notSigned', `cannot run ${quoteText(source)}: ${found}`, {
-    ...{ path: source, rule: 'A17 not signed' },
-  });
+  const facts = { path: source, rule: 'A17 not signed' } as const;
+  throw new ProcessError('notSigned', `cannot run ${quoteText(source)}: ${found}`, facts);
 }
 
-/**
- * On Windows a reader of the previous copy, such as a virus scanner, may briefly keep it open; retry for this long, in
- * milliseconds.
- */
+/** Retry time in milliseconds, because on Windows a virus scanner may briefly keep the previous copy open. */
 const HELD_FILE_MS = 320;
 
 /** Maximum size of an executable: 2 GiB; a larger one is refused with `stagingFailed`. */
@@ -218,11 +188,9 @@ async function held(request: StagingRequest, sha256: string): Promise<StagedBina
   try {
     const found = await hashFile(target, ['sha256'], { maxBytes, onBlock: checkpoint });
     if (found.sha256 === sha256) return { sha256, close: () => file.close() };
-    throw new ProcessError(
-      'stagingFailed',
-      `cannot run ${quoteText(target)}: the copy was changed after it was written; its sha256 is ${found.sha256}, wanted ${sha256}`,
-      { path: target, rule: 'A16 copy changed' },
-    );
+    const message = `cannot run ${quoteText(target)}: the copy was changed after it was written; its sha256 is ${found.sha256}, wanted ${sha256}`;
+    const facts = { path: target, rule: 'A16 copy changed' } as const;
+    throw new ProcessError('stagingFailed', message, facts);
   } catch (error) {
     file.close();
     throw failed(error, target);
@@ -242,11 +210,7 @@ function failed(error: unknown, target: string): ProcessError {
  */
 async function removeStagingLeftovers(target: string): Promise<void> {
   const suffix = /^([1-9][0-9]{0,9})-[0-9a-f]{16}\.tmp$/;
-  await removeLeftovers(
-    target,
-    suffix,
-    ([, writer], { mtimeMs }) => !isWriting(Number(writer), mtimeMs),
-  );
+  await removeLeftovers(target, suffix, ([, pid], stats) => !isWriting(Number(pid), stats.mtimeMs));
 }
 
 function isWriting(pid: number, writtenAtMs: number): boolean {

@@ -1,3 +1,7 @@
+import { quoteText } from '@wins/base';
+import { stat } from 'node:fs/promises';
+import { ProcessError } from '../process-error.js';
+
 /**
  * Lets at most `size` pieces of work run at once and queues the rest. Copying and hashing share four threads with
  * everything else in the process, so they must not occupy them all. Serves clients round-robin, and each client's work
@@ -41,4 +45,18 @@ export class StagingSlots {
     if (queue.length > 0) this.#waiting.set(client, queue);
     return wake;
   }
+}
+
+/** @throws ProcessError `directoryNotFound` unless the path names a directory. */
+export async function assertDirectory(path: string): Promise<void> {
+  let found = 'it is not a directory';
+  let cause: unknown;
+  try {
+    if ((await stat(path)).isDirectory()) return;
+  } catch (error) {
+    cause = error;
+    found = String(error);
+  }
+  const message = `cannot use the working directory ${quoteText(path)}: ${found}`;
+  throw new ProcessError('directoryNotFound', message, { path, cause });
 }

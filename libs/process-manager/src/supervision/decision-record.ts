@@ -11,17 +11,10 @@ import type { PortsOutcome, RunLimits } from './managed-process.js';
  * is the client's spelling, cut at 1,024 characters: write it as JSON.
  */
 export type DecisionRecord = DecisionFacts &
+  /** `rule` is the path of the entry that allowed a start. */
   (
-    | {
-        readonly verdict: 'allowed';
-        /** Path of the entry that allowed a start. */
-        readonly rule?: string;
-      }
-    | {
-        readonly verdict: 'refused';
-        readonly code: ProcessErrorCode;
-        readonly rule?: ProcessRule;
-      }
+    | { readonly verdict: 'allowed'; readonly rule?: string }
+    | { readonly verdict: 'refused'; readonly code: ProcessErrorCode; readonly rule?: ProcessRule }
   );
 
 /** The parts of a {@link DecisionRecord} that do not depend on its verdict. */

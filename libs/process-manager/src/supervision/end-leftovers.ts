@@ -48,11 +48,7 @@ export async function endLeftovers(
   return recovered;
 }
 
-/**
- * Ends all processes that run the verified copy about to be replaced.
- *
- * @throws ProcessError `alreadyRunning` when a daemon that lives claims it or when it does not end.
- */
+/** Ends all processes of a verified copy. @throws ProcessError `alreadyRunning` for one of a living daemon, or that survives. */
 export async function endStaleCopies(
   { host, graceMs, onEvent }: LeftoverEnding,
   stagedPath: string,
@@ -100,8 +96,7 @@ export interface OrphanSearch {
 }
 
 /**
- * Returns the processes that `ProcessManager.recover` would end: those of runs whose daemon is dead. Changes nothing,
- * and skips processes of a living daemon.
+ * Returns the processes of runs with a dead daemon, which `ProcessManager.recover` would end. Changes nothing.
  *
  * @throws ProcessError `stateUnavailable` when the records cannot be read, `unknown` when it cannot look.
  */
@@ -114,14 +109,10 @@ export async function findOrphans(search: OrphanSearch): Promise<readonly Recove
     remembered,
     lineage: records.lineage,
   });
+  const recordOf = ({ mark }: Leftover) => remembered.find((record) => record.mark === mark);
   return found
     .filter(({ claimed }) => !claimed)
-    .map((leftover) =>
-      describeLeftover(
-        leftover,
-        remembered.find(({ mark }) => mark === leftover.mark),
-      ),
-    );
+    .map((leftover) => describeLeftover(leftover, recordOf(leftover)));
 }
 
 // Before the first daemon starts the directory does not exist.

@@ -50,11 +50,8 @@ export class ExposedPorts {
       this.close(mark);
       this.#onEvent({ type: 'startFailed', mark, path, entry, error: cause });
       const asked = ports.map(({ protocol, port }) => `${protocol} ${port}`).join(', ');
-      const found = messageOf(cause);
-      throw new ProcessError(this.#codeOf(signal), `cannot open ${asked}: ${found}`, {
-        cause,
-        mark,
-      });
+      const message = `cannot open ${asked}: ${messageOf(cause)}`;
+      throw new ProcessError(this.#codeOf(signal), message, { cause, mark });
     }
   }
 
@@ -79,10 +76,7 @@ export class ExposedPorts {
     return signal.aborted ? 'aborted' : 'portsNotOpened';
   }
 
-  /**
-   * Closes the ports of these runs. After a success it retries the earlier failures; after a failure they wait for the
-   * next call.
-   */
+  /** Closes the ports of these runs and, after a success, those of earlier failures. */
   async #closeAll(marks: readonly string[]): Promise<void> {
     for (const mark of new Set([...marks, ...this.#stuck])) {
       try {

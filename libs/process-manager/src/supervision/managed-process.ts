@@ -21,10 +21,7 @@ export interface OwningClient {
   readonly key: string;
   /** For the audit log: its process, account, container. */
   readonly description: Readonly<Record<string, string | number>>;
-  /**
-   * Names by which `for` of an entry may list the client, such as `administrators` or `user:1000`. Absent or empty: the
-   * system cannot identify it.
-   */
+  /** Names for `for` of an entry, such as `user:1000`. Absent or empty: the system cannot identify the client. */
   readonly names?: readonly string[];
 }
 
@@ -36,10 +33,7 @@ export interface RunSelection {
 
 /** Options of a stop. */
 export interface StopSelection extends RunSelection {
-  /**
-   * True to kill the run at once, even while it is being stopped. Default false: asks it to end and kills it after the
-   * grace time.
-   */
+  /** True to kill the run at once, even while it is being stopped. Default false: kills it after the grace time. */
   readonly force?: boolean;
 }
 
@@ -53,15 +47,9 @@ export interface Lease {
 export interface ManagedProcess {
   /** `rancher-wins-` and the program's name. */
   readonly name: string;
-  /**
-   * 32 hexadecimal digits that cannot be guessed. The id gives the right to read and stop the run, so it is never
-   * logged.
-   */
+  /** 32 unguessable hexadecimal digits that give the right to read and stop the run, so the id is never logged. */
   readonly runId: string;
-  /**
-   * Identifies the run in logs, records and the environment of its processes: 32 hexadecimal digits that do not reveal
-   * the id.
-   */
+  /** 32 hexadecimal digits for logs, records and the environment of its processes; they do not reveal the id. */
   readonly mark: string;
   /** Path of the program, as the list of allowed programs spells it. */
   readonly path: string;
@@ -105,11 +93,7 @@ export interface ManagedProcess {
   giveTo(owner: ProcessOwner, runId: string): void;
   /** Leaves a lasting run to its keeper: from then on it ends neither with its lease nor with its connection. */
   leave(): void;
-  /**
-   * Attaches a reader to the output, starting at the oldest byte in the log; the caller closes it.
-   *
-   * @throws ProcessError `notOwner` for another connection that does not name the run id.
-   */
+  /** Attaches a reader to the output, from the oldest byte in the log; the caller closes it. @throws ProcessError `notOwner`. */
   read(ownerId: string, options?: OutputReaderOptions & RunSelection): OutputReader;
   /**
    * Stops the whole tree: asks it to end, and kills it after the grace time. Resolves with how the run ended, whose
@@ -121,14 +105,11 @@ export interface ManagedProcess {
   /**
    * Replaces a file of the run atomically: a reader sees the old content or the new one.
    *
-   * @throws ProcessError `notOwner` for another connection, `notFound` for another name or at its end, `filesNotAllowed`, `tooManyChanges`,
-   * `auditUnavailable`, `stateUnavailable`.
+   * @throws ProcessError `notOwner` for another connection, `notFound` for another name or at its end,
+   * `filesNotAllowed`, `tooManyChanges`, `auditUnavailable`, `stateUnavailable`.
    */
   updateFile(ownerId: string, file: RunFile): Promise<void>;
-  /**
-   * Measures the run anew on each call; after its end, returns the final figures. Never rejects. For many callers, use
-   * `ProcessManager.measure`.
-   */
+  /** Measures the run anew on each call; its final figures after its end. Never rejects. Many callers use `ProcessManager.measure`. */
   measure(): Promise<RunFigures>;
 }
 
@@ -216,7 +197,7 @@ export type EventRun = Pick<ManagedProcess, 'mark' | 'path' | 'entry'>;
 /** Events for the daemon's log. */
 export type ManagerEvent =
   | ({ readonly type: 'started'; readonly name: string; readonly pid: number } & EventRun)
-  /** The run ended; contains its total resource use. */
+  /** The run ended; `figures` is its total resource use. */
   | ({
       readonly type: 'ended';
       readonly name: string;
@@ -233,10 +214,7 @@ export type ManagerEvent =
   | { readonly type: 'outputCutOff'; readonly mark: string; readonly name: string }
   /** Nothing blocks the ports of a starting run, so the manager did not open them. */
   | ({ readonly type: 'portsNotOpened'; readonly why: string } & EventRun)
-  /**
-   * The ports of an ended run may still be open; the manager retries, and must close leftover openings at its next
-   * start.
-   */
+  /** The ports of an ended run may still be open; the manager retries, and closes leftover openings at its next start. */
   | { readonly type: 'portsNotClosed'; readonly mark: string; readonly error: unknown }
   | ({ readonly type: 'leftoverEnded' } & RecoveredProcess)
   | ({ readonly type: 'leftoverNotGone' } & RecoveredProcess)

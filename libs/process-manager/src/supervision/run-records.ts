@@ -1,18 +1,7 @@
 import { fileSystemError } from '@wins/trusted-files';
 import { errnoOf, messageOf, quoteText, type RememberedProcess } from '@wins/base';
 import { createHash } from 'node:crypto';
-import {
-  closeSync,
-  constants,
-  fstatSync,
-  openSync,
-  readFileSync,
-  readdirSync,
-  rmSync,
-  renameSync,
-  writeFileSync,
-  writeSync,
-} from 'node:fs';
+import * as fs from 'node:fs';
 import path from 'node:path';
 
 import { ProcessError } from '../process-error.js';
@@ -50,10 +39,7 @@ export function lineageOf(directory: string): string {
  * machine.
  */
 export class RunRecords {
-  /**
-   * Identifies the successive daemons of this directory; each ends the leftovers of its predecessor. 16 hexadecimal
-   * digits.
-   */
+  /** Identifies the successive daemons of this directory, each of which ends the leftovers of its predecessor. */
   readonly lineage: string;
   readonly #directory: string;
 
@@ -62,38 +48,29 @@ export class RunRecords {
     this.lineage = lineageOf(directory);
   }
 
-  /**
-   * Reserves disk space for a record before its process exists, so that a full disk refuses a start instead of ending a
-   * run.
-   *
-   * @throws ProcessError `stateUnavailable`.
-   */
+  /** Reserves disk space, so that a full disk refuses a start instead of ending a run. @throws ProcessError `stateUnavailable`. */
   reserve(record: Omit<RunRecord, 'pid' | 'startToken'>): void {
     const room = `${JSON.stringify(record)}${' '.repeat(ROOM_FOR_PROCESS)}`;
     try {
-      writeFileSync(this.#reservedFor(record.mark), room, { flag: 'wx', mode: 0o600 });
+      fs.writeFileSync(this.#reservedFor(record.mark), room, { flag: 'wx', mode: 0o600 });
     } catch (error) {
       this.remove(record.mark);
       throw unrecorded(error, this.#directory, record.mark);
     }
   }
 
-  /**
-   * Writes the record into its reserved space.
-   *
-   * @throws ProcessError `stateUnavailable`.
-   */
+  /** Writes the record into its reserved space. @throws ProcessError `stateUnavailable`. */
   write(record: RunRecord): void {
     const { mark } = record;
     try {
-      const file = openSync(this.#reservedFor(mark), 'r+');
+      const file = fs.openSync(this.#reservedFor(mark), 'r+');
       try {
-        const { size } = fstatSync(file);
-        writeSync(file, JSON.stringify(record).padEnd(size));
+        const { size } = fs.fstatSync(file);
+        fs.writeSync(file, JSON.stringify(record).padEnd(size));
       } finally {
-        closeSync(file);
+        fs.closeSync(file);
       }
-      renameSync(this.#reservedFor(mark), this.#fileOf(mark));
+      fs.renameSync(this.#reservedFor(mark), this.#fileOf(mark));
     } catch (error) {
       throw unrecorded(error, this.#directory, mark);
     }
@@ -109,8 +86,6 @@ export class RunRecords {
    * Reads all records. Removes and reports a file with the name of a record that is a link, over 64 KiB, or not written
    * by us; reports a file that cannot be read; removes reservations of starts that never happened; ignores files of
    * other names.
-   *
-   * @throws ProcessError `stateUnavailable` when the directory cannot be read.
    */
   readAll(): RecordsFound {
     const found = this.read();
@@ -120,11 +95,7 @@ export class RunRecords {
     return found;
   }
 
-  /**
-   * Reads all records without changing any.
-   *
-   * @throws ProcessError `stateUnavailable` when the directory cannot be read.
-   */
+  /** Reads all records without changing any. @throws ProcessError `stateUnavailable` when the directory cannot be read. */
   read(): RecordsFound {
     const records: RunRecord[] = [];
     const ignored: IgnoredRecord[] = [];
@@ -141,7 +112,7 @@ export class RunRecords {
 
   #names(): string[] {
     try {
-      return readdirSync(this.#directory);
+      return fs.readdirSync(this.#directory);
     } catch (error) {
       const message = `cannot read the run records in ${quoteText(this.#directory)}: ${String(error)}`;
       throw new ProcessError('stateUnavailable', message, { cause: error });
@@ -167,7 +138,7 @@ function unrecorded(cause: unknown, directory: string, mark: string): ProcessErr
 
 function remove(file: string): void {
   try {
-    rmSync(file, { force: true });
+    fs.rmSync(file, { force: true });
   } catch {
     // Ignore a directory of that name or a read-only parent directory: nothing depends on the removal.
   }
@@ -177,23 +148,23 @@ function readRecord(file: string, mark: string): RunRecord | Omit<IgnoredRecord,
   let descriptor: number;
   try {
     // Open without blocking: a named pipe would otherwise block the daemon forever.
-    const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
-    descriptor = openSync(file, flags);
+    const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = fs.constants;
+    descriptor = fs.openSync(file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
   } catch (error) {
     // With O_NOFOLLOW a symbolic link fails with ELOOP.
     return { why: `cannot be opened: ${String(error)}`, isUnread: errnoOf(error) !== 'ELOOP' };
   }
   try {
-    const stats = fstatSync(descriptor);
+    const stats = fs.fstatSync(descriptor);
     if (!stats.isFile()) return malformed('not a regular file');
     if (stats.size > MAX_RECORD_BYTES) return malformed(`larger than ${MAX_RECORD_BYTES} bytes`);
-    const record = parseRecord(readFileSync(descriptor, 'utf8'), mark);
+    const record = parseRecord(fs.readFileSync(descriptor, 'utf8'), mark);
     return typeof record === 'string' ? malformed(record) : record;
   } catch (error) {
     // A JSON syntax error has no system error code.
     return { why: `cannot be read: ${String(error)}`, isUnread: errnoOf(error) !== undefined };
   } finally {
-    closeSync(descriptor);
+    fs.closeSync(descriptor);
   }
 }
 
@@ -213,22 +184,20 @@ function parseRecord(text: string, mark: string): RunRecord | string {
   };
   const record = {
     // An earlier release stored the run's id, which its processes carried as their mark.
-    ...{
-      mark: textOf('mark') || textOf('runId'),
-      pid,
-      startToken: textOf('startToken'),
-      daemon: textOf('daemon'),
-    },
-    ...{ name: textOf('name'), path: textOf('path') },
+    mark: textOf('mark') || textOf('runId'),
+    pid,
+    startToken: textOf('startToken'),
+    daemon: textOf('daemon'),
+    name: textOf('name'),
+    path: textOf('path'),
   };
   if (record.mark !== mark) return 'the mark is not the one of the file name';
   return Object.values(record).includes('') ? 'a field is missing' : record;
 }
 
 /**
- * Returns the identifier of a run for logs, records, firewall rules and the environment of its processes: 32
- * hexadecimal digits of the SHA-256 of its id. The id gives the right to read and stop the run, and cannot be computed
- * from the mark.
+ * Identifier of a run for logs, records, firewall rules and the environment of its processes: 32 hexadecimal digits of
+ * the SHA-256 of its id, which cannot be computed from it.
  */
 export function markOf(runId: string): string {
   return createHash('sha256').update(runId).digest('hex').slice(0, 32);

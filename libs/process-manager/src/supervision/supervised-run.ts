@@ -5,29 +5,15 @@ import type { Readable } from 'node:stream';
 import type { EntryName } from '../policy/executable-policy.js';
 import { fileTexts, verdictOf, type DecisionRecord } from './decision-record.js';
 import { endProcessTree, resolvesInTime } from './end-process-tree.js';
-import {
-  type ExitReason,
-  type ProcessExit,
-  moveRun,
-  type ProcessState,
-  type Lease,
-  type ManagedProcess,
-  type ProcessOwner,
-  type RunSelection,
-  type StopSelection,
-  type RunFigures,
-  type PortsOutcome,
-  type RunLimits,
-} from './managed-process.js';
+import { moveRun } from './managed-process.js';
+import type * as managed from './managed-process.js';
+import type { ExitReason, ManagedProcess, ProcessExit, ProcessOwner } from './managed-process.js';
+import type { ProcessState, RunFigures, RunSelection } from './managed-process.js';
 import { KeepAliveLease } from './keep-alive-lease.js';
 import type { CompleteOptions } from '../manager-options.js';
 import type { OutputStream } from '../output/output-block.js';
-import {
-  type OutputFigures,
-  type OutputReader,
-  type OutputReaderOptions,
-  ProcessOutput,
-} from '../output/process-output.js';
+import { ProcessOutput } from '../output/process-output.js';
+import type { OutputFigures, OutputReader, OutputReaderOptions } from '../output/process-output.js';
 import type { RunFile } from '../policy/run-files.js';
 import { asProcessError, ProcessError } from '../process-error.js';
 import type { RunFolder } from '../staging/run-folder.js';
@@ -71,10 +57,7 @@ export interface RunEnd {
   readonly figures: RunFigures;
 }
 
-/**
- * Decides when a run ends, why, and which clean-up follows. All of it stands in one file, longer than most, because
- * these decisions depend on each other.
- */
+/** Decides when a run ends, why, and the clean-up: in one file, longer than most, because they depend on each other. */
 export class SupervisedRun implements ManagedProcess {
   readonly name: string;
   readonly mark: string;
@@ -83,8 +66,8 @@ export class SupervisedRun implements ManagedProcess {
   readonly stagedPath: string;
   readonly sha256: string;
   readonly exposes: readonly ExposedPort[];
-  readonly ports: PortsOutcome | undefined;
-  readonly limits: RunLimits | undefined;
+  readonly ports: managed.PortsOutcome | undefined;
+  readonly limits: managed.RunLimits | undefined;
   readonly lasts: boolean;
   readonly isHeld: boolean;
   readonly pid: number;
@@ -169,14 +152,12 @@ export class SupervisedRun implements ManagedProcess {
     return this.#lease.state === 'released';
   }
 
-  holdLease(ownerId: string): Lease {
+  holdLease(ownerId: string): managed.Lease {
     this.#authorise('keepAlive', ownerId, ownerId === this.owner.id);
+    const { mark } = this;
     if (this.#lease.state !== 'unclaimed') {
-      const error = new ProcessError(
-        'leaseHeld',
-        `cannot keep ${this.name} alive: its lease is ${this.#lease.state}`,
-        { mark: this.mark },
-      );
+      const message = `cannot keep ${this.name} alive: its lease is ${this.#lease.state}`;
+      const error = new ProcessError('leaseHeld', message, { mark });
       this.#auditAtOnce('keepAlive', ownerId, error);
       throw error;
     }
@@ -212,7 +193,7 @@ export class SupervisedRun implements ManagedProcess {
     return this.#output.createReader(options);
   }
 
-  stop(ownerId: string, options: StopSelection = {}): Promise<ProcessExit> {
+  stop(ownerId: string, options: managed.StopSelection = {}): Promise<ProcessExit> {
     this.#authorise('stop', ownerId, this.#isKnownTo(ownerId, options));
     const end = (): Promise<ProcessExit> => {
       if (options.force === true) this.#force.abort();
@@ -226,11 +207,8 @@ export class SupervisedRun implements ManagedProcess {
     const files = fileTexts([file]);
     try {
       const { folder } = this.#supervision;
-      if (folder === undefined)
-        throw new ProcessError(
-          'notFound',
-          `cannot change a file of ${this.name}: it was started without files`,
-        );
+      const found = `cannot change a file of ${this.name}: it was started without files`;
+      if (folder === undefined) throw new ProcessError('notFound', found);
       await folder.change(file, async () => this.#audit('updateFile', ownerId, undefined, files));
     } catch (error) {
       const refusal = asProcessError(error, 'change a file of a run');
@@ -239,10 +217,7 @@ export class SupervisedRun implements ManagedProcess {
     }
   }
 
-  /**
-   * Starts to end the run because another start replaces it. Resolves when the decision is recorded, before the run has
-   * ended.
-   */
+  /** Ends the run because another start replaces it. Resolves when that is recorded, before the run has ended. */
   async replace(ownerId: string): Promise<void> {
     if (this.#state.kind !== 'running') return;
     await this.#audit('stop', ownerId);
@@ -277,14 +252,9 @@ export class SupervisedRun implements ManagedProcess {
     // Most programs leave no process behind, so no tree needs to be ended.
     const hasEnded = reason === 'exited' || reason === 'outOfMemory';
     const leftAlone = hasEnded && (await this.#host.isGone());
+    const onKill = (): void => this.#move({ kind: 'killing', reason });
     const treeGone =
-      leftAlone ||
-      (await endProcessTree(
-        this.#host,
-        graceMs,
-        () => this.#move({ kind: 'killing', reason }),
-        this.#force.signal,
-      ));
+      leftAlone || (await endProcessTree(this.#host, graceMs, onKill, this.#force.signal));
     if (!treeGone) onEvent({ type: 'treeNotGone', mark, name });
 
     this.#move({ kind: 'draining', reason });
@@ -337,11 +307,8 @@ export class SupervisedRun implements ManagedProcess {
 
   #authorise(action: DecisionRecord['action'], ownerId: string, allowed: boolean): void {
     if (allowed) return;
-    const error = new ProcessError(
-      'notOwner',
-      `cannot ${VERBS[action]} ${this.name}: another connection started it. Use that connection, or pass the run id`,
-      { rule: 'A35 run of another connection' },
-    );
+    const message = `cannot ${VERBS[action]} ${this.name}: another connection started it. Use that connection, or pass the run id`;
+    const error = new ProcessError('notOwner', message, { rule: 'A35 run of another connection' });
     this.#auditAtOnce(action, ownerId, error);
     throw error;
   }

@@ -2,16 +2,10 @@ import type { ManagedProcess, RunFigures } from '../supervision/managed-process.
 
 /** Time in milliseconds for which all callers share a measurement. */
 const GOOD_FOR_MS = 1000;
-/**
- * Spend at most one part in this many of the time on measuring, because clients control the number of processes to look
- * at.
- */
+/** Inverse of the maximum share of time spent on measuring, because clients control the number of processes. */
 const SHARE_OF_TIME = 10;
 
-/**
- * Measures on request and shares the result with all callers within a second, so that frequent requests cost no more
- * than one.
- */
+/** Measures on request and shares the result with all callers within a second, so that many cost no more than one. */
 export class SharedMeasurement {
   readonly #measure: () => Promise<Measurement['runs']>;
   readonly #now: () => number;
