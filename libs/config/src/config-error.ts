@@ -1,11 +1,6 @@
-import {
-  type ConfigProblem,
-  type ContentProblemCode,
-  type FileProblemCode,
-  describeProblem,
-  type ProblemFacts,
-  quote,
-} from './problems/config-problem.js';
+import { describeProblem, quote } from './problems/config-problem.js';
+import type { ConfigProblem, ContentProblemCode } from './problems/config-problem.js';
+import type { FileProblemCode, ProblemFacts } from './problems/config-problem.js';
 import { TrustedFileError, type TrustedFileErrorCode } from '@wins/trusted-files';
 
 /** Reason why no configuration could be loaded: `invalid` for its content, else the problem with the file. */
@@ -15,16 +10,11 @@ const SHOWN_PROBLEMS = 20;
 
 /** A configuration that cannot be used or saved, with all its problems. */
 export class ConfigError extends Error {
-  /** Kind of the failure. */
   readonly code: ConfigErrorCode;
   /** All problems in file order, including warnings; at least one is an error. */
   readonly problems: readonly ConfigProblem[];
 
-  constructor(
-    code: ConfigErrorCode,
-    problems: readonly ConfigProblem[],
-    options?: { cause?: unknown },
-  ) {
+  constructor(code: ConfigErrorCode, problems: readonly ConfigProblem[], options?: ErrorOptions) {
     const errors = problems.filter((problem) => problem.severity === 'error');
     const lines = errors.slice(0, SHOWN_PROBLEMS).map((problem) => problem.message);
     if (errors.length > SHOWN_PROBLEMS) lines.push(`and ${errors.length - SHOWN_PROBLEMS} more`);
@@ -48,16 +38,8 @@ export function fileError(
   expected: string,
   { nextStep, ...options }: { cause?: unknown; nextStep?: string | undefined } = {},
 ): ConfigError {
-  const problem = {
-    severity: 'error',
-    code,
-    file,
-    keyPath: '',
-    found,
-    expected,
-    nextStep,
-  } as const;
-  return new ConfigError(code, [describeProblem(problem)], options);
+  const facts = { severity: 'error', code, file, keyPath: '', found, expected, nextStep } as const;
+  return new ConfigError(code, [describeProblem(facts)], options);
 }
 
 const SYSTEM_CODES: ReadonlyMap<unknown, readonly [FileProblemCode, string]> = new Map([

@@ -1,10 +1,6 @@
 import type { StopRequest } from '@wins/base';
 
-/**
- * The effective, checked configuration, with all defaults filled in.
- *
- * Property names are camelCase; the comment of each property names its key in the file.
- */
+/** The effective, checked configuration, with all defaults. The comment of each property names its key in the file. */
 export interface WinsConfig {
   /** `debug`: log at debug level. Default false. */
   readonly debug: boolean;
@@ -64,19 +60,13 @@ export interface AllowedPath {
   readonly path: string;
   /** Accepted SHA-256 digests of the content, in lower-case hex; empty means not pinned. */
   readonly sha256: readonly string[];
-  /**
-   * Environment variables that a client may set: names, or prefixes with a trailing `*`. `any` allows all except the guarded ones, which
-   * must be named. Empty (the default) means none.
-   */
+  /** Variables that a client may set: names, prefixes with `*`, or `any` but the guarded ones. Empty (the default): none. */
   readonly envs: readonly string[] | 'any';
   /** Arguments a client may pass; absent means any. */
   readonly args?: ArgumentRules;
   /** Working directories that a client may choose, besides the program's own folder. Empty by default. */
   readonly directories: readonly string[];
-  /**
-   * Callers that may run the program: `administrators`, `user:UID`, `account:SID`, `container:ID` (or its first 12 digits or more, and
-   * `*`), `container:*`. Absent means everyone who may open the pipe; never empty.
-   */
+  /** Callers that may run it: `administrators`, `user:UID`, `account:SID`, `container:…`. Absent: everyone; never empty. */
   readonly for?: readonly string[];
   /** Whether the program may deliberately leave processes behind on Windows; absent means no. */
   readonly mayBreakAway?: boolean;
@@ -152,26 +142,20 @@ export type ArgumentPattern =
 
 /** Limits for clients of the tunnel pipe. */
 export interface TunnelLimits {
-  /**
-   * Maximum number of simultaneous clients, 1 to 1,024. Default 16; another is refused. One container or user may have half; one is
-   * reserved for administrators.
-   */
+  /** Maximum number of clients at once, 1 to 1,024. Default 16; one container or user may have half, one is reserved. */
   readonly maxSessions: number;
   /** Maximum number of simultaneous TCP streams per client, 1 to 16,384. Default 1,024; only the excess stream is refused. */
   readonly maxStreams: number;
-  /**
-   * Time-out from the connection to the end of the handshake in milliseconds, at most 600,000. Default 5,000; then the connection is
-   * closed.
-   */
+  /** Time-out of the handshake in milliseconds, at most 600,000. Default 5,000; then the connection is closed. */
   readonly handshakeTimeoutMs: number;
 }
 
 /** Changes that clients may make in the routing table of the host. */
 export interface RouteGrants {
   /**
-   * `allow`, without repeats: networks (`10.42.0.0/16`) and addresses for which routes may be added and removed. Empty (the default) means
-   * none. Each has a prefix of at least 8 bits and does not overlap loopback, link-local, multicast or reserved addresses. Exception: a
-   * single address of 169.254.0.0/16 may be listed.
+   * `allow`, without repeats: networks and addresses for which routes may be added and removed. Empty (the default)
+   * means none. Each has a prefix of at least 8 bits and does not overlap loopback, link-local, multicast or reserved
+   * addresses. Exception: a single address of 169.254.0.0/16.
    */
   readonly allow: readonly string[];
 }
@@ -273,10 +257,7 @@ export interface UpgradeSettings {
   readonly mode: 'none' | 'watching';
   /** `watchingPath`: default `c:/etc/rancher/wins/wins.exe` (elsewhere `/etc/rancher/wins/wins`). */
   readonly watchingPath: string;
-  /**
-   * `signedBy`: SHA-256 thumbprints of certificates in lower-case hex, at most 16. An upgrade accepts only programs signed by one of these
-   * certificates, or by one issued under it. Absent means any program; never empty.
-   */
+  /** `signedBy`: 1 to 16 SHA-256 thumbprints, in lower-case hex, of certificates that sign upgrades. Absent: any program. */
   readonly signedBy?: readonly string[];
 }
 

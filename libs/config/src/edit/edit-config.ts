@@ -10,8 +10,8 @@ import { nearestKey } from '../parse/key-spelling.js';
 import { type ParsedConfig, parseConfig } from '../parse/parse-config.js';
 
 /**
- * Changes to make, by canonical key path (`debug`, `white_list.proxyPorts`): a value, or null to remove the key so that its default
- * applies. A section can only be removed; set its keys one by one.
+ * Changes to make, by canonical key path (`debug`, `white_list.proxyPorts`): a value, or null to remove the key so that
+ * its default applies. A section can only be removed; set its keys one by one.
  */
 export type ConfigChanges = Readonly<Record<string, EditValue | null>>;
 
@@ -22,13 +22,11 @@ export interface EditOptions {
 }
 
 /**
- * Changes keys in the text of a configuration file. Pure.
+ * Changes keys in the text of a configuration file, as a string or as bytes. All unaffected lines stay byte for byte:
+ * comments, order, unknown keys, line ends, byte order mark, and encoding. Pure.
  *
- * All unaffected lines stay byte for byte: comments, order, unknown keys, line ends, byte order mark, and encoding.
- *
- * @returns A string for a string, and bytes for bytes.
- * @throws ConfigError `invalid`: the text is not valid before or after the change, a key path is unknown, or the change would affect other
- * keys because of how the text is written (an alias, for example).
+ * @throws ConfigError `invalid`: the text is not valid before or after the change, a key path is unknown, or the change
+ * would affect other keys because of how the text is written (an alias, for example).
  */
 export function editConfig(source: string, changes: ConfigChanges, options?: EditOptions): string;
 export function editConfig(
@@ -78,9 +76,8 @@ function refuseChange(path: string, value: EditValue | null, file: string): Conf
     return [refusal(file, 'unknownKey', path, found, expected)];
   }
   if (value === null || fieldsOf(field) === undefined) return [];
-  return [
-    refusal(file, 'wrongType', path, 'a value for a section', 'null, or its keys one by one'),
-  ];
+  const wanted = 'null, or its keys one by one';
+  return [refusal(file, 'wrongType', path, 'a value for a section', wanted)];
 }
 
 /** Returns the entries of the list at a path as written in the text, including repeats. */

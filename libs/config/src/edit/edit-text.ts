@@ -23,8 +23,8 @@ type List = YAMLSeq<Node | null>;
 
 /**
  * Sets the key at a path (`key` or `section.key`) in a text, or removes it (null); other lines stay as they are.
- *
  * `current` is the present list at that path; comparing it with the new one shows which entries stay.
+ *
  * @throws ConfigError `invalid` when the text is not YAML or holds the key in a form that cannot be edited.
  */
 export function changeText(
@@ -47,12 +47,7 @@ export function changeText(
   });
 }
 
-/**
- * Sets a top-level key, including a section, to a whole value. Accepts any spelling of the key in the text; other lines stay as they are.
- *
- * @param content - A JSON value.
- * @throws ConfigError `invalid` as {@link changeText}.
- */
+/** Sets a top-level key in any spelling to a whole JSON value. @throws ConfigError `invalid` as {@link changeText}. */
 export function putTopKey(source: string, key: string, content: unknown, file: string): string {
   return edited(source, key, file, (editor, top) => editor.replace(top, key, content));
 }
@@ -66,7 +61,9 @@ function edited(
   const { mark, text, root } = readYaml(source, file);
   const editor = new TextEditor(text, () =>
     contentError({
-      ...{ code: 'unsupported', file, keyPath },
+      code: 'unsupported',
+      file,
+      keyPath,
       found: 'a notation that cannot be changed in place',
       expected: 'plain "key: value" lines, or JSON',
     }),
@@ -107,12 +104,7 @@ class TextEditor {
     return [...rest, counts].map(({ pair }) => pair);
   }
 
-  set(
-    map: Section | null,
-    key: string,
-    value: EditValue | null,
-    current: readonly EditItem[],
-  ): void {
+  set(map: Section | null, key: string, value: EditValue | null, current: readonly EditItem[]) {
     const pairs = this.pairs(map, key);
     const list = pairs.at(-1)?.value ?? null;
     if (map === null || value === null) {
@@ -164,12 +156,7 @@ class TextEditor {
   }
 
   /** Keeps entries that are still wanted, in their present order; adds new entries after the last. */
-  #setList(
-    map: Section,
-    list: List,
-    current: readonly EditItem[],
-    wanted: readonly EditItem[],
-  ): void {
+  #setList(map: Section, list: List, current: readonly EditItem[], wanted: readonly EditItem[]) {
     const kept = new Set<number>();
     for (const [index, item] of current.entries()) {
       const next = wanted[kept.size];
@@ -182,12 +169,8 @@ class TextEditor {
     }
     this.#remove(list, (index) => !kept.has(index));
     const values = added.map(flowValue);
-    if (added.length > 0)
-      this.#append(
-        list,
-        values,
-        values.map((item) => `- ${item}`),
-      );
+    const lines = values.map((item) => `- ${item}`);
+    if (added.length > 0) this.#append(list, values, lines);
     if (wanted.length > 0) return;
     const place = map.items.findLastIndex((pair) => pair.value === list);
     const { colonEnd } = this.#extent(map, place);
@@ -210,11 +193,7 @@ class TextEditor {
     }
   }
 
-  #append(
-    collection: Section | List | null,
-    flow: readonly string[],
-    block: readonly string[],
-  ): void {
+  #append(collection: Section | List | null, flow: readonly string[], block: readonly string[]) {
     if (collection === null) {
       this.#insertLines(this.#text.length, '', block);
       return;
@@ -288,7 +267,12 @@ class TextEditor {
 
 /** Values of absent keys of an entry, see {@link AllowedPath}. */
 const WITHOUT = {
-  ...{ sha256: [], envs: [], args: 'any', directories: [], for: [], mayBreakAway: false },
+  sha256: [],
+  envs: [],
+  args: 'any',
+  directories: [],
+  for: [],
+  mayBreakAway: false,
   argv0: 'copy',
 };
 

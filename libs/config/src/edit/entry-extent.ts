@@ -26,10 +26,7 @@ export function entryExtents(collection: YAMLMap | YAMLSeq): EntryExtent[] | und
   return extents.length === collection.items.length ? extents : undefined;
 }
 
-interface Piece {
-  readonly start: number;
-  readonly end: number;
-}
+type Piece = Pick<EntryExtent, 'start' | 'end'>;
 
 function piecesOfItem(item: CST.CollectionItem): Piece[] {
   const { start, key, sep = [], value } = item;
@@ -51,10 +48,8 @@ function pieceOf(token: CST.Token): Piece[] {
       return closing === undefined ? [] : [{ start, end: closing.offset + closing.source.length }];
     }
     case 'block-scalar': {
-      const header = token.props.reduce(
-        (length, prop) => length + ('source' in prop ? prop.source.length : 0),
-        0,
-      );
+      const lengths = token.props.map((prop) => ('source' in prop ? prop.source.length : 0));
+      const header = lengths.reduce((sum, length) => sum + length, 0);
       return [{ start, end: start + header + token.source.length }];
     }
     default:

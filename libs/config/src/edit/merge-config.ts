@@ -32,14 +32,14 @@ export interface MergeOptions {
 }
 
 /**
- * Copies the top-level keys of one config into the text of another, replacing them in any spelling. All other keys stay byte for byte, with
- * their comments, as in `editConfig`. Pure.
+ * Copies the top-level keys of one config into the text of another, replacing them in any spelling. All other keys stay
+ * byte for byte, with their comments, as in `editConfig`. Pure.
  *
- * The lists of `white_list` are joined: an entry of `processPaths` replaces the entry with the same path, or is added; ports are added. So
- * a merge removes nothing from a whitelist.
+ * The lists of `white_list` are joined: an entry of `processPaths` replaces the entry with the same path, or is added;
+ * ports are added. So a merge removes nothing from a whitelist.
  *
- * @throws ConfigError `invalid`: one of the texts or the result is not valid, the changes have an unknown key, or the merge would affect
- * other keys because of how the text is written (an alias, for example).
+ * @throws ConfigError `invalid`: a text or the result is not valid, the changes have an unknown key, or the merge would
+ * affect other keys because of how the text is written (an alias, for example).
  */
 export function mergeConfig(
   source: string | Uint8Array,
@@ -82,17 +82,13 @@ export function mergeConfig(
   return { text, bytes, kept: [...kept].filter((key) => !Object.hasOwn(named, key)) };
 }
 
-interface Lists {
-  readonly processPaths?: readonly EditItem[];
-  readonly proxyPorts?: readonly EditItem[];
-  readonly proxyUdpPorts?: readonly EditItem[];
-}
+type Lists = Readonly<
+  Partial<Record<'processPaths' | 'proxyPorts' | 'proxyUdpPorts', readonly EditItem[]>>
+>;
 
 function topValues(source: string | Uint8Array, file: string): Readonly<Record<string, unknown>> {
-  return readFileValues(readYaml(source, file), FILE_SCHEMA, false).value as Record<
-    string,
-    unknown
-  >;
+  const { value } = readFileValues(readYaml(source, file), FILE_SCHEMA, false);
+  return value as Record<string, unknown>;
 }
 
 /** Joins two lists. Existing items keep their order, so that their comments stay with them. */

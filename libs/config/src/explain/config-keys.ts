@@ -1,14 +1,8 @@
 import * as z from 'zod';
 import { defaultWatchingPath } from '../default-config.js';
 import { FILE_SCHEMA } from '../schema/file-schema.js';
-import {
-  bareSchema,
-  entryOf,
-  fieldsOf,
-  keysBelow,
-  notationOf,
-  notesOf,
-} from '../schema/notation.js';
+import { bareSchema, entryOf, fieldsOf, keysBelow } from '../schema/notation.js';
+import { notationOf, notesOf } from '../schema/notation.js';
 import { foldKey, nearestKey, spellingsOf } from '../parse/key-spelling.js';
 import { SETTING_NAMES } from '../parse/to-wins-config.js';
 import type { WinsConfig, AllowedPath } from '../wins-config.js';
@@ -36,10 +30,9 @@ export function configKeys(platform: NodeJS.Platform = process.platform): readon
 }
 
 /**
- * Finds the keys for a search text in any accepted spelling: one key, a section with all its keys, or every key whose path ends with the
- * text (`sha256`). Indexes count as `[]`. Pure.
- *
- * @returns Empty when no key matches; then `nearest` is the most similar known key, if one is similar enough.
+ * Finds the keys for a search text in any accepted spelling: one key, a section with all its keys, or every key whose
+ * path ends with the text (`sha256`). Indexes count as `[]`. When none matches, `nearest` is the most similar known key,
+ * if one is similar enough. Pure.
  */
 export function findConfigKeys(
   text: string,
@@ -54,15 +47,8 @@ export function findConfigKeys(
   if (within.length > 0) return { keys: within };
   const ending = all.filter(({ key }) => folded(key).endsWith(`.${wanted}`));
   if (ending.length > 0) return { keys: ending };
-  const nearest =
-    nearestKey(
-      text,
-      all.map(({ key }) => key),
-    ) ??
-    nearestKey(
-      text,
-      all.map(({ key }) => lastWordOf(key)),
-    );
+  const names = all.map(({ key }) => key);
+  const nearest = nearestKey(text, names) ?? nearestKey(text, names.map(lastWordOf));
   return { keys: [], ...(nearest !== undefined && { nearest }) };
 }
 
@@ -105,10 +91,7 @@ function typeOf(schema: z.core.$ZodType): string {
   return `${own}, ${alone}${each}`;
 }
 
-/**
- * Returns the settings of a config, by the keys of the file, with secrets masked for support. The schema of a key declares how much of its
- * text is shown. Pure.
- */
+/** Returns the settings of a config, by the keys of the file, with secrets masked as their schemas declare. Pure. */
 export function maskedSettings(
   config: WinsConfig,
   addressWithoutSecrets: (address: string) => string,
@@ -172,9 +155,7 @@ const ROUTES = `# "route add" and "route rm" reach only what lies in these netwo
 # With an empty list such a call is refused (routeNotGranted).
 `;
 
-/**
- * Returns, as YAML, the keys that an operator may have to add to a config of an earlier release. The text is itself a valid config. Pure.
- */
+/** Returns, as YAML and a valid config, the keys that an operator may have to add to a config of an earlier release. */
 export function explainMigration({ whiteList, processEnvironment, routes }: WinsConfig): string {
   const entries = whiteList.processPaths.map(entryLines);
   const variables = Object.entries(processEnvironment).map(
@@ -185,8 +166,8 @@ export function explainMigration({ whiteList, processEnvironment, routes }: Wins
       ? 'processEnvironment: {}\n'
       : `processEnvironment:\n${variables.join('')}`;
   const { processPaths: _entries, ...others } = whiteList;
-  const list =
-    entries.length === 0 ? '  processPaths: []\n' : `  processPaths:\n${entries.join('')}`;
+  const paths = entries.length === 0 ? ' []\n' : `\n${entries.join('')}`;
+  const list = `  processPaths:${paths}`;
   const granted = `routes:\n${linesOf(routes, '  ')}`;
   return `${HEAD}white_list:\n${list}${linesOf(others, '  ')}${ENVIRONMENT}${environment}${ROUTES}${granted}`;
 }

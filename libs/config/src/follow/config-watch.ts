@@ -5,11 +5,7 @@ import { messageOf, toldAddress } from '@wins/base';
 import { maskedSettings } from '../explain/config-keys.js';
 import type { WinsConfig } from '../wins-config.js';
 
-/**
- * Compares two successive configs. Pure.
- *
- * @returns The key paths whose values differ (a list counts as one value); never the values.
- */
+/** Returns the key paths whose values differ between two successive configs; a list counts as one value. Pure. */
 export function changedKeys(next: LoadedConfig, before: LoadedConfig): readonly string[] {
   const [old, now] = [valuesOf(before), valuesOf(next)];
   const keys = new Set([...now.keys(), ...old.keys()]);
@@ -33,10 +29,7 @@ function valuesOf({ origins }: LoadedConfig): ReadonlyMap<string, readonly unkno
 /** Maximum characters of a value in one line. */
 const SHOWN_CHARACTERS = 500;
 
-/**
- * Describes each change in one line: old and new value of a key, or the removed and added entries of a list. Values that may be secret are
- * masked, as in a support bundle. Pure; the lines contain foreign text.
- */
+/** Describes each change in one line, with secrets masked as in a support bundle. Pure; the lines contain foreign text. */
 export function describeChanges(
   keys: readonly string[],
   next: WinsConfig,
@@ -82,7 +75,7 @@ function shown(value: unknown): string {
 }
 
 const LOOK_EVERY_MS = 1000;
-/** Number of checks after which a rejected file is retried, because the cause may lie elsewhere, such as in the rights of its folder. */
+/** Number of checks until a rejected file is retried: the cause may lie elsewhere, such as in the rights of its folder. */
 const LOOKS_UNTIL_RETRY = 10;
 
 /** Events of a changed config file. */
@@ -96,9 +89,9 @@ export interface ConfigWatchEvents<Change> {
 /** A watched config file; disposing it ends the watch. */
 export interface ConfigWatch<Change> extends Disposable {
   /**
-   * Loads the file now, whether it changed or not, and puts it in force. A failure is also reported to `rejected`.
+   * Loads the file now, by default with the usual loader, whether it changed or not, and puts it in force. A failure is
+   * also reported to `rejected`.
    *
-   * @param load - Loads and judges the file, for this call only. Default: the usual loader.
    * @throws ConfigError, or Error for a file that was removed or is empty.
    */
   reload(
@@ -112,14 +105,14 @@ export function configFingerprint(file: string): FileFingerprint {
 }
 
 /**
- * Follows a config file by polling once a second, which detects replaced files and links on any file system. A change is accepted once two
- * successive checks see the same state and loading did not change it, because a file that is written in place can be read half-written.
+ * Follows a config file by polling once a second, which detects replaced files and links on any file system. A change is
+ * accepted once two successive checks see the same state and loading did not change it, because a file that is written
+ * in place can be read half-written. A rejected file is retried every ten seconds; `rejected` is called again only when
+ * the reason changed.
  *
- * A rejected file is retried every ten seconds; `rejected` is called again only when the reason changed.
- *
- * @param known - The state of the file before it was loaded.
- * @param load - Loads and judges the file.
- * @param refused - Reason of an earlier rejection, when the file is not in force. Default: the file is in force.
+ * @param known State of the file before it was loaded.
+ * @param load Loads and judges the file.
+ * @param refused Reason of an earlier rejection. Default: the file is in force.
  */
 export function watchConfig<Change>(
   file: string,
@@ -167,12 +160,8 @@ export function watchConfig<Change>(
     const isSame = state === seen;
     seen = state;
     const isThere = state !== 'gone' && state !== 'empty';
-    const isDue =
-      isSame &&
-      !isChanging &&
-      isThere &&
-      reason !== undefined &&
-      (looks += 1) % LOOKS_UNTIL_RETRY === 0;
+    const isRejected = isSame && !isChanging && isThere && reason !== undefined;
+    const isDue = isRejected && (looks += 1) % LOOKS_UNTIL_RETRY === 0;
     if (isDue || (isSame && isChanging)) loading = loading.then(() => loadOnce(state, isDue));
     isChanging = !isSame && isThere;
     // Ignore an empty file: editors and failed copies create one, and nobody empties a whitelist that way.

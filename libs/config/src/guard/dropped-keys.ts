@@ -5,13 +5,10 @@ import * as z from 'zod';
 import type { ConfigTrust } from '../load/load-config.js';
 import { translateFileError } from '../config-error.js';
 
-/** The guarded parts of a config; a `WinsConfig` contains them. */
+/** The guarded parts of a config, which a `WinsConfig` contains. Only the presence of an object counts. */
 export interface GuardedParts {
-  /** Only its presence counts. */
   readonly systemAgent?: object | undefined;
-  /** Only its presence counts. */
   readonly csiProxy?: object | undefined;
-  /** Only its presence counts. */
   readonly hostNetwork?: object | undefined;
   /** Only whether it is empty matters. Absent in records of earlier releases. */
   readonly keep?: readonly object[];
@@ -44,11 +41,10 @@ export function presentKeys(parts: GuardedParts): Readonly<Record<GuardedKey, bo
 }
 
 /**
- * Returns the guarded keys that were present in the previous config and are missing now. Pure.
- *
- * The whitelist counts as dropped when none of its entries remains; programs are compared by path, regardless of digests and grants.
- * Upgrade helpers (`mayBreakAway`) count only when the list contains nothing else, because a config with only the helper allows no program
- * that the node needs.
+ * Returns the guarded keys that were present in the previous config and are missing now. The whitelist counts as dropped
+ * when none of its entries remains; programs are compared by path, regardless of digests and grants. Upgrade helpers
+ * (`mayBreakAway`) count only when the list contains nothing else, because a config with only the helper allows no
+ * program that the node needs. Pure.
  */
 export function droppedKeys(before: GuardedParts, after: GuardedParts): readonly GuardedKey[] {
   const [had, has] = [presentKeys(before), presentKeys(after)];
@@ -58,13 +54,8 @@ export function droppedKeys(before: GuardedParts, after: GuardedParts): readonly
 }
 
 /** Reduces a config to its guarded parts without settings, for a record on disk. Pure. */
-export function guardedParts({
-  systemAgent,
-  csiProxy,
-  hostNetwork,
-  keep = [],
-  whiteList,
-}: GuardedParts): GuardedParts {
+export function guardedParts(parts: GuardedParts): GuardedParts {
+  const { systemAgent, csiProxy, hostNetwork, keep = [], whiteList } = parts;
   return {
     ...(systemAgent !== undefined && { systemAgent: {} }),
     ...(csiProxy !== undefined && { csiProxy: {} }),
@@ -110,10 +101,7 @@ function helpersOf({ whiteList }: GuardedParts): string[] {
     .map(({ path }) => folded(path));
 }
 
-/**
- * Normalizes a path as Windows compares paths. Elsewhere two paths that differ only in case or slashes then count as one; this grants
- * nothing, because the result is used only for comparing configs.
- */
+/** Normalizes a path as Windows compares paths. Elsewhere this grants nothing: the result only serves to compare configs. */
 export function folded(path: string): string {
   return path.replaceAll('\\', '/').toLowerCase();
 }
@@ -124,11 +112,10 @@ const EXPECTED = 'a folder in which the file can be replaced';
 const permissionSchema = z.object({ sha256: z.string(), allowDrop: z.array(z.unknown()) });
 
 /**
- * Permits one content of a config file to drop keys, by writing a file beside it (`FILE.allow-drop`). The permission is bound to the
- * content and reaches the next reader of the config through mounts and restarts. Only those who may replace the config can write it. It
- * replaces an earlier permission; without keys it removes the permission.
+ * Permits one content of a config file, by its SHA-256 in lower-case hex, to drop keys, by writing a file beside it
+ * (`FILE.allow-drop`), so that it reaches the next reader of the config through mounts and restarts. Only those who may
+ * replace the config can write it. It replaces an earlier permission; without keys it removes the permission.
  *
- * @param sha256 - Digest of the content, in lower-case hex.
  * @throws ConfigError `accessDenied`, `notFound` (no folder), `unknown`.
  */
 export async function permitDrops(
@@ -145,10 +132,7 @@ export async function permitDrops(
   }
 }
 
-/**
- * Returns the keys that a content of a config file may drop; none unless {@link permitDrops} was called for this content. A permission that
- * is unreadable, or that other users could have written, is ignored.
- */
+/** Returns the keys that {@link permitDrops} permits to a content. Ignores a permission that is unreadable or not trusted. */
 export async function permittedDrops(
   config: string,
   sha256: string | undefined,
@@ -164,7 +148,9 @@ export async function permittedDrops(
 
 function permissionBeside(config: string, trust?: ConfigTrust) {
   return new StateFile({
-    ...{ path: `${config}.allow-drop`, maxBytes: MAX_BYTES, trust },
+    path: `${config}.allow-drop`,
+    maxBytes: MAX_BYTES,
+    trust,
     parse: (json) => permissionSchema.parse(json),
     damaged: () => undefined,
   });

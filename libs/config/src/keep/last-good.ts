@@ -1,10 +1,5 @@
-import {
-  replaceFile,
-  type FileTrust,
-  openRegularFile,
-  readWhole,
-  TrustedFileError,
-} from '@wins/trusted-files';
+import { replaceFile, openRegularFile, readWhole, TrustedFileError } from '@wins/trusted-files';
+import type { FileTrust } from '@wins/trusted-files';
 import { createHash } from 'node:crypto';
 import { rm, mkdir, readdir } from 'node:fs/promises';
 import path from 'node:path';
@@ -18,15 +13,12 @@ import { MAX_CONFIG_BYTES } from '../parse/yaml-source.js';
 /** Rules for access to the saved files; the same rules as for the config file itself. */
 export type KeepTrust = Pick<FileTrust, 'distrustOfFile' | 'ensurePrivateFolder'>;
 
-/**
- * Returns the folder beside a config file in which the daemon saves the config in force. It is private, because a config may contain
- * secrets.
- */
+/** Private folder beside a config file, which may contain secrets, in which the daemon saves the config in force. */
 export function lastGoodFolder(file: string): string {
   return `${path.resolve(file)}.last-good`;
 }
 
-/** Returns the file with the config that was last in force: a digest in a YAML comment line, then the original bytes. */
+/** File with the config that was last in force: a digest in a YAML comment line, then the original bytes. */
 export function lastGoodFile(file: string): string {
   return path.join(lastGoodFolder(file), 'config');
 }
@@ -37,8 +29,7 @@ const headerOf = (sha256: string): Buffer =>
 const HEADER_BYTES = headerOf('0'.repeat(64)).length;
 
 /**
- * Saves the bytes of the config in force, durably and atomically. When the config has no file, nothing is saved and the earlier copy is
- * removed, because the daemon no longer uses it.
+ * Saves the bytes of the config in force, durably and atomically; without a config file, removes the earlier copy.
  *
  * @throws ConfigError; the earlier copy is then unchanged.
  */
@@ -62,10 +53,9 @@ export async function forgetLastGood(file: string): Promise<void> {
 }
 
 /**
- * Loads the saved copy of a config file, under the same trust rules as the file itself. Problems name the copy; the result is the config of
- * `file`.
+ * Loads the saved copy of a config file, under the same trust rules as the file itself. Problems name the copy; the
+ * result is the config of `file`, or undefined when there is no copy.
  *
- * @returns Undefined when there is no copy.
  * @throws ConfigError as for loading; `damaged` when the bytes do not match their digest.
  */
 export async function loadLastGood(
@@ -79,12 +69,7 @@ export async function loadLastGood(
   return { ...parsed, path: kept, found: true, bytes, sha256: digestOf(bytes) };
 }
 
-/**
- * Reads the saved bytes of a config file, exactly as they were in force.
- *
- * @returns Undefined when there is no copy.
- * @throws ConfigError `insecure`, `damaged`, and others as for loading.
- */
+/** Reads the saved bytes of a config file; undefined without a copy. @throws ConfigError as {@link loadLastGood}. */
 export async function readLastGood(
   file: string,
   trust: Pick<KeepTrust, 'distrustOfFile'>,
@@ -106,7 +91,7 @@ function digestOf(bytes: Uint8Array): string {
 
 /** Maximum number of replaced contents between two starts of a daemon; beyond it the oldest is lost. */
 const MOST_KEPT = 4;
-/** Tolerance: process starts and file changes are timed by different clocks, some hundredths of a second apart. */
+/** Tolerance, because process starts and file changes are timed by clocks that differ by some hundredths of a second. */
 const CLOCKS_DIFFER_MS = 1_000;
 /** Period in which a content was in place, from and to, in milliseconds since 1970. */
 const NAME = /^(\d{1,15})-(\d{1,15})$/;
@@ -122,12 +107,10 @@ function folderOf(file: string): string {
 }
 
 /**
- * Saves the content of a config file that is about to be replaced, for a daemon that saves none itself: a Go release reads its file only at
- * its start. Nothing is saved when there is no file, when the file is too large for a config, or when the daemon saves its config in force
- * itself.
- *
- * The copy lies in the folder `FILE.replaced`, which only this user can read; on Windows it inherits the access list of the parent folder,
- * as the file does. At most four copies are kept.
+ * Saves the content of a config file that is about to be replaced, for a daemon that saves none itself: a Go release
+ * reads its file only at its start. Nothing is saved when there is no file, when it is too large for a config, or when
+ * the daemon saves its config in force itself. The copy lies in the folder `FILE.replaced`, which only this user can
+ * read; on Windows it inherits the access list of the parent folder, as the file does. At most four copies are kept.
  *
  * @throws ConfigError when the copy cannot be saved.
  */
@@ -144,10 +127,8 @@ export async function keepReplaced(file: string): Promise<void> {
     await replaceFile(path.join(folder, added.name), found.bytes);
     const others = (await list(folder)).filter(({ name }) => name !== added.name);
     // A content saved earlier, whose replacement then did not happen, has been in place until now.
-    const [again, earlier] = [
-      others.filter(({ since }) => since === added.since),
-      others.filter(({ since }) => since !== added.since),
-    ];
+    const again = others.filter(({ since }) => since === added.since);
+    const earlier = others.filter(({ since }) => since !== added.since);
     const surplus = Math.max(0, earlier.length + 1 - MOST_KEPT);
     for (const { name } of [...again, ...earlier.slice(0, surplus)])
       await rm(path.join(folder, name), { force: true });
@@ -157,10 +138,9 @@ export async function keepReplaced(file: string): Promise<void> {
 }
 
 /**
- * Reads the content that was in place at a given time, when a daemon read it. The trust rules of the config file apply.
+ * Reads the content that was in place at a given time, in milliseconds since 1970, when a daemon read it; undefined when
+ * it was not saved, or is still in place. The trust rules of the config file apply.
  *
- * @param atMs - In milliseconds since 1970.
- * @returns Undefined when that content was not saved, and when the present content was in place.
  * @throws ConfigError as for loading.
  */
 export async function readReplaced(

@@ -1,10 +1,5 @@
-import {
-  openTrustedFile,
-  posixFileTrust,
-  readWhole,
-  type FileTrust,
-  type OpenFile,
-} from '@wins/trusted-files';
+import { openTrustedFile, posixFileTrust, readWhole } from '@wins/trusted-files';
+import type { FileTrust, OpenFile } from '@wins/trusted-files';
 import type { Stats } from 'node:fs';
 import { lstat } from 'node:fs/promises';
 import { fileError, isMissing, translateFileError } from '../config-error.js';
@@ -25,12 +20,13 @@ export type ConfigTrust = Pick<FileTrust, 'distrustOfFile'>;
 const EXPECTED = 'a readable regular file';
 
 /**
- * Reads a file if it is trusted; returns undefined when it does not exist.
+ * Reads a file if it is trusted; returns undefined when it does not exist. All checks are made on the open file, so the
+ * checked file is the one that is read. A symbolic link is followed and checked as well; a dangling link is an error,
+ * because a file was intended.
  *
- * All checks are made on the open file, so the checked file is the one that is read. A symbolic link is followed and checked as well; a
- * dangling link is an error, not a missing file, because a file was intended.
- * @param extraBytes - Bytes allowed beyond the size limit of a config, for data that is not part of it.
- * @throws ConfigError `notRegularFile`, `accessDenied`, `insecure`, `tooLarge`, `notFound` (a parent is no directory), `unknown`.
+ * @param extraBytes Bytes allowed beyond the size limit of a config, for data that is not part of it.
+ * @throws ConfigError `notRegularFile`, `accessDenied`, `insecure`, `tooLarge`, `notFound` (a parent is no directory),
+ * `unknown`.
  */
 export async function readConfigFile(
   path: string,
@@ -47,9 +43,8 @@ export async function readConfigFile(
   } catch (error) {
     if (!isMissing(error)) throw translateFileError(error, path, EXPECTED);
     if (!(await isLink(path))) return undefined;
-    throw fileError('notRegularFile', path, 'a symbolic link to nothing', EXPECTED, {
-      cause: error,
-    });
+    const found = 'a symbolic link to nothing';
+    throw fileError('notRegularFile', path, found, EXPECTED, { cause: error });
   } finally {
     await file?.handle.close();
   }
@@ -88,21 +83,19 @@ export interface LoadedConfig extends ParsedConfig {
 }
 
 /**
- * Loads a configuration file; a missing file gives the defaults, unless it must exist.
+ * Loads a configuration file, by default {@link defaultConfigPath}; a missing file gives the defaults, unless it must
+ * exist. To reload, call it again, and keep the last good value when it throws or when `found` becomes false.
  *
- * Stateless. To reload, call it again, and keep the last good value when it throws or when `found` becomes false.
- * @param path Default {@link defaultConfigPath}.
- * @throws ConfigError `invalid` for the content; `notRegularFile` for a directory, a device, a FIFO, or a dangling link; `accessDenied`;
- * `insecure` when other users may write the file, or replace the file or a link to it; `tooLarge` above 1 MiB; `notFound` when a parent is
- * no directory, or the file must exist; `unknown`.
+ * @throws ConfigError `invalid` for the content; `notRegularFile` for a directory, a device, a FIFO, or a dangling link;
+ * `accessDenied`; `insecure` when other users may write the file, or replace the file or a link to it; `tooLarge` above
+ * 1 MiB; `notFound` when a parent is no directory, or the file must exist; `unknown`.
  */
 export async function loadConfig(path?: string, options: LoadOptions = {}): Promise<LoadedConfig> {
   const file = path ?? defaultConfigPath(options.platform);
   const read = await readConfigFile(file, options.trust);
   if (read === undefined && options.mustExist === true) {
-    throw fileError('notFound', file, 'no such file', 'a config file', {
-      nextStep: 'write it, or name another one with --config',
-    });
+    const nextStep = 'write it, or name another one with --config';
+    throw fileError('notFound', file, 'no such file', 'a config file', { nextStep });
   }
   const parsed = parseConfig(read?.bytes ?? '', { ...options, fileName: file });
   if (read === undefined) return { ...parsed, path: file, found: false };

@@ -3,9 +3,7 @@ import { FILE_SCHEMA } from '../schema/file-schema.js';
 import { notationOf, notesOf } from '../schema/notation.js';
 
 /** Our metadata, which JSON Schema does not define; removed because strict validators report unknown keywords. */
-const OUR_WORDS = [
-  ...['shorthand', 'strictKeys', 'asWritten', 'isSecret', 'shown', 'since', 'absent'],
-] as const;
+const OUR_WORDS = 'shorthand strictKeys asWritten isSecret shown since absent'.split(' ');
 
 /**
  * Returns the JSON Schema (draft 2020-12) of the file for editors; a new object on each call.

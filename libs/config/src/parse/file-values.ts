@@ -3,23 +3,11 @@ import { hasInvisible } from '@wins/base';
 import { isDeepStrictEqual } from 'node:util';
 import { isAlias, isMap, isScalar, isSeq, type Node, type Pair } from 'yaml';
 import * as z from 'zod';
-import {
-  bareSchema,
-  entryOf,
-  fieldsOf,
-  joinKey,
-  keysBelow,
-  notationOf,
-  type Notation,
-} from '../schema/notation.js';
+import { bareSchema, entryOf, fieldsOf, joinKey, keysBelow } from '../schema/notation.js';
+import { notationOf, type Notation } from '../schema/notation.js';
 import { quote } from '../problems/config-problem.js';
-import {
-  foldKey,
-  isFoundByGo,
-  nearestKey,
-  writingThatCounts,
-  type KeyWriting,
-} from './key-spelling.js';
+import { foldKey, isFoundByGo, nearestKey, writingThatCounts } from './key-spelling.js';
+import type { KeyWriting } from './key-spelling.js';
 import { describe, describeSecret, isNothing, scalarValue, typedScalar } from './scalar-value.js';
 import { MAX_DEPTH, offsetOf, type YamlSource } from './yaml-source.js';
 
@@ -40,9 +28,8 @@ export interface FileValues {
 }
 
 /**
- * Reads values by a schema: finds keys in any spelling, and converts scalars to the type in the schema.
- *
- * A value that does not fit is passed on unchanged, for the schema to refuse. Problems with keys go to the report.
+ * Reads values by a schema: finds keys in any spelling, and converts scalars to the type in the schema. Leaves a value
+ * that does not fit for the schema to refuse. Problems with keys go to the report.
  */
 export function readFileValues(source: YamlSource, schema: z.ZodType, strict: boolean): FileValues {
   return new FileReader(source, schema, strict).read();
@@ -90,9 +77,7 @@ class FileReader {
     return this.#within(written, () => this.#valueHere(written, schema, path));
   }
 
-  /**
-   * Limits the depth and the number of values: an anchor may contain an alias to itself, and the text does not show how far aliases expand.
-   */
+  /** Limits depth and number of values: an anchor may contain an alias to itself, and aliases may expand without bound. */
   #within<Value>(written: Node | null, read: () => Value): Value {
     const offset = offsetOf(written);
     const refuse = (code: 'tooDeep' | 'tooManyValues', most: string): void => {
@@ -157,17 +142,10 @@ class FileReader {
       const key = this.#keyText(pair, path);
       if (key === undefined) continue;
       if (Object.hasOwn(values, key)) {
-        const { report } = this.#source;
+        const offset = offsetOf(pair.key);
+        const [found, expected] = [`${quote(key)} a second time`, 'the key once'];
         const keyPath = joinKey(path, key);
-        const found = `${quote(key)} a second time`;
-        const expected = 'the key once';
-        report.error({
-          code: 'twoSpellings',
-          keyPath,
-          offset: offsetOf(pair.key),
-          found,
-          expected,
-        });
+        this.#source.report.error({ code: 'twoSpellings', keyPath, offset, found, expected });
       }
       values[key] = within(pair.value, joinKey(path, key));
     }
@@ -242,10 +220,8 @@ class FileReader {
   /** Handles a repeated key: usually a later installer appended it to the text of an earlier one. */
   #twin(key: string, twin: Writing, counts: Writing, level: Level): void {
     const { report } = this.#source;
-    const isSame = isDeepStrictEqual(
-      this.#content(twin.pair.value),
-      this.#content(counts.pair.value),
-    );
+    const [skipped, used] = [twin, counts].map(({ pair }) => this.#content(pair.value));
+    const isSame = isDeepStrictEqual(skipped, used);
     const { line, column } = report.place(offsetOf(counts.pair.key) ?? 0);
     const isOtherSpelling = twin.written !== counts.written;
     const other = `${quote(counts.written)} in line ${line}, column ${column}`;
@@ -270,10 +246,7 @@ class FileReader {
     return isAlias(written) ? (this.#source.resolve(written) ?? null) : written;
   }
 
-  /**
-   * Returns the written content, independent of layout and key spelling, within the limits of the file, because aliases may expand without
-   * bound.
-   */
+  /** Returns the written content, independent of layout and key spelling, within the limits of the file. */
   #content(written: Node | null): unknown {
     return this.#within(written, () => {
       const node = this.#resolved(written);
@@ -295,7 +268,8 @@ class FileReader {
     if (marked !== undefined && !strictKeys) {
       // Two files were joined. The Go releases do not find such a key, so it must not become effective now.
       this.#source.report.warning({
-        ...{ code: 'noEffect', keyPath: joinKey(path, quote(marked).slice(1, -1)) },
+        code: 'noEffect',
+        keyPath: joinKey(path, quote(marked).slice(1, -1)),
         offset: offsetOf(pair.key),
         found: `a byte order mark before ${quote(marked)}, so the key is ignored, as in earlier releases`,
         expected: 'a byte order mark only at the beginning of the file',

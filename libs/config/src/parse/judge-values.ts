@@ -1,9 +1,6 @@
 import { ConfigError } from '../config-error.js';
-import {
-  type ConfigProblem,
-  type ContentProblemCode,
-  describeProblem,
-} from '../problems/config-problem.js';
+import { type ConfigProblem, describeProblem } from '../problems/config-problem.js';
+import type { ContentProblemCode } from '../problems/config-problem.js';
 import type { LoadedConfig } from '../load/load-config.js';
 
 const LAST = Number.MAX_SAFE_INTEGER;

@@ -1,7 +1,6 @@
 /**
- * Returns the normalized form shared by all accepted spellings of a key: `white_list`, `whiteList`, `White-List`.
- *
- * Only ASCII letters lose their case: U+212A (Kelvin sign) is no `k` and U+0130 is no `i`.
+ * Returns the form shared by all accepted spellings of a key: `white_list`, `whiteList`, `White-List`. Only ASCII letters
+ * lose their case: U+212A (Kelvin sign) is no `k` and U+0130 is no `i`.
  */
 export function foldKey(key: string): string {
   return key
@@ -20,11 +19,9 @@ export interface KeyWriting {
 }
 
 /**
- * Returns the effective one of several writings of a key, as the Go releases from 0.1.2 on choose it. A spelling that they find wins over
- * one that they do not. Among equal spellings the last wins. Different spellings are read in the order of their characters, and each
- * overwrites the previous ones unless it has no value.
- *
- * @param writings - In the order of the file; at least one.
+ * Returns the effective one of several writings of a key, in file order, as the Go releases from 0.1.2 on choose it. A
+ * spelling that they find wins over one that they do not. Among equal spellings the last wins. Different spellings are
+ * read in the order of their characters, and each overwrites the previous ones unless it has no value.
  */
 export function writingThatCounts<Writing extends KeyWriting>(
   writings: readonly [Writing, ...Writing[]],
@@ -52,9 +49,8 @@ export function spellingsOf(key: string): readonly string[] {
 }
 
 /**
- * Returns the known key that a misspelt key most likely means; undefined when none is similar.
- *
- * Similar means that at most a third of the letters differ; two swapped letters count as one difference.
+ * Returns the known key that a misspelt key most likely means; undefined when all differ in more than a third of the
+ * letters. Two swapped letters count as one difference.
  */
 export function nearestKey(key: string, known: Iterable<string>): string | undefined {
   const wanted = foldKey(key);

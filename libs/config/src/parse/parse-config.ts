@@ -38,11 +38,11 @@ export interface ParsedConfig {
 }
 
 /**
- * Reads a configuration from the text (or UTF-8 bytes) of a YAML or JSON file. Pure; empty text gives the defaults.
+ * Reads a configuration from the text (or UTF-8 bytes) of a YAML or JSON file. Empty text gives the defaults. Limits:
+ * 1 MiB, 32 levels, 100,000 values, 1,000 problems. Pure.
  *
- * Limits: 1 MiB, 32 levels, 100,000 values, 1,000 problems.
- * @throws ConfigError `tooLarge`, or `invalid` with all problems: those of the structure alone if it is
- *   broken, else those of all keys and values.
+ * @throws ConfigError `tooLarge`, or `invalid` with all problems: those of the structure alone if it is broken, else
+ * those of all keys and values.
  */
 export function parseConfig(source: string | Uint8Array, options: ParseOptions = {}): ParsedConfig {
   const { fileName = 'config', strict = false, platform = process.platform } = options;
@@ -85,16 +85,13 @@ function reportIssues(
     }
     const { misread, ...found } = place;
     const code = issue.code === 'invalid_type' ? 'wrongType' : 'wrongValue';
-    report.error({
-      ...{ code, keyPath, expected: issue.message },
-      ...(misread === undefined ? found : { offset: found.offset, ...inDoubleQuotes(misread) }),
-    });
+    const where =
+      misread === undefined ? found : { offset: found.offset, ...inDoubleQuotes(misread) };
+    report.error({ code, keyPath, expected: issue.message, ...where });
   }
 }
 
-/**
- * Returns the issue to report. For a value with several possible shapes: the issue of the most similar shape. For a name: its own issue.
- */
+/** Returns the issue of the most similar shape for a value with several shapes, and that of the name itself for a name. */
 function nearestIssue(issue: z.core.$ZodIssue): z.core.$ZodIssue {
   if (issue.code === 'invalid_key') {
     return { ...issue, message: issue.issues[0]?.message ?? issue.message };
@@ -158,30 +155,24 @@ function warnAboutContent(
     const found = 'no program, so nothing may run';
     report.warning({ code: 'noWhiteList', keyPath, offset, found, expected });
   }
-  warnAboutRepeats(
-    processPaths.map(({ path }) => path),
-    'white_list.processPaths',
-    places,
-    report,
-  );
-  warnAboutRepeats(proxyPorts, 'white_list.proxyPorts', places, report);
-  warnAboutRepeats(proxyUdpPorts, 'white_list.proxyUdpPorts', places, report);
-  warnAboutRepeats(content.routes.allow, 'routes.allow', places, report);
-  const kept = content.hostNetwork?.routes.map(({ destination }) => destination) ?? [];
-  warnAboutRepeats(kept, 'hostNetwork.routes', places, report);
-  const peers = content.hostNetwork?.peers.map(({ subnet }) => subnet) ?? [];
-  warnAboutRepeats(peers, 'hostNetwork.peers', places, report);
-  const relayed = content.hostNetwork?.ports ?? [];
-  warnAboutRepeats(
-    relayed.map(({ proto, listen }) => `${proto} ${listen}`),
-    'hostNetwork.ports',
-    places,
-    report,
-  );
+  const { routes = [], peers = [], ports = [] } = content.hostNetwork ?? {};
+  const lists: Readonly<Record<string, readonly (string | number)[]>> = {
+    'white_list.processPaths': processPaths.map(({ path }) => path),
+    'white_list.proxyPorts': proxyPorts,
+    'white_list.proxyUdpPorts': proxyUdpPorts,
+    'routes.allow': content.routes.allow,
+    'hostNetwork.routes': routes.map(({ destination }) => destination),
+    'hostNetwork.peers': peers.map(({ subnet }) => subnet),
+    'hostNetwork.ports': ports.map(({ proto, listen }) => `${proto} ${listen}`),
+  };
+  for (const [path, entries] of Object.entries(lists))
+    warnAboutRepeats(entries, path, places, report);
   const watchingPath = places.get('upgrade.watchingPath');
   if (watchingPath !== undefined && !places.has('upgrade.mode'))
     report.warning({
-      ...{ code: 'noEffect', keyPath: 'upgrade.watchingPath', offset: watchingPath.offset },
+      code: 'noEffect',
+      keyPath: 'upgrade.watchingPath',
+      offset: watchingPath.offset,
       found: 'a path to watch without "mode: watching", so nothing is watched',
       expected: 'upgrade.mode beside it',
     });
@@ -197,12 +188,13 @@ function warnAboutRepeats(
   for (const [index, entry] of entries.entries()) {
     const first = seen.get(entry);
     const keyPath = `${listPath}[${index}]`;
-    if (first === undefined) seen.set(entry, index);
-    else
-      report.warning({
-        ...{ code: 'duplicateEntry', keyPath, offset: places.get(keyPath)?.offset },
-        ...{ found: `the same entry as ${listPath}[${first}]`, expected: 'each entry once' },
-      });
+    if (first === undefined) {
+      seen.set(entry, index);
+      continue;
+    }
+    const [found, expected] = [`the same entry as ${listPath}[${first}]`, 'each entry once'];
+    const offset = places.get(keyPath)?.offset;
+    report.warning({ code: 'duplicateEntry', keyPath, offset, found, expected });
   }
 }
 
@@ -215,16 +207,12 @@ function listOrigins(
 ): ConfigOrigin[] {
   const fields =
     notationOf(bareSchema(schema)).shorthand === undefined ? fieldsOf(schema) : undefined;
-  if (fields !== undefined && typeof value === 'object' && value !== null)
+  if (fields !== undefined && typeof value === 'object' && value !== null) {
+    const section = value as Readonly<Record<string, unknown>>;
     return [...fields].flatMap(([name, field]) =>
-      listOrigins(
-        (value as Readonly<Record<string, unknown>>)[name],
-        field,
-        joinKey(key, name),
-        places,
-        report,
-      ),
+      listOrigins(section[name], field, joinKey(key, name), places, report),
     );
+  }
   const entry = entryOf(schema);
   if (entry !== undefined && Array.isArray(value) && value.length > 0)
     return value.flatMap((item: unknown, index) =>

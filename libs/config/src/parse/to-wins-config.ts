@@ -20,10 +20,7 @@ const PLACES: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 
-/**
- * Converts the checked content of a file to the program's names and fills in the rest. Other keys are passed on unchanged, so no accepted
- * key is lost; a key without a typed setting does not compile.
- */
+/** Converts checked content to the program's names, with all defaults. A key without a typed setting does not compile. */
 export function toWinsConfig(
   file: FileContent,
   platform: NodeJS.Platform,
@@ -107,10 +104,8 @@ function placed(section: object, platform: NodeJS.Platform): object {
 
 /** Omits unset values, including empty strings, which installers write for unset values. */
 function withoutEmpty<Section extends object>(section: Section): Settled<Section> {
-  const entries = Object.entries(section).filter(
-    ([, value]) => value !== undefined && value !== '',
-  );
-  return Object.fromEntries(entries) as Settled<Section>;
+  const isSet = ([, value]: [string, unknown]) => value !== undefined && value !== '';
+  return Object.fromEntries(Object.entries(section).filter(isSet)) as Settled<Section>;
 }
 
 type Settled<Section> = { [Key in keyof Section]: Exclude<Section[Key], undefined> };

@@ -1,35 +1,16 @@
 import { decodeText, WANTED_TEXT, withoutMark, type DecodedText } from '@wins/trusted-files';
 import { contentError, fileError, type ConfigError } from '../config-error.js';
-import {
-  placeIn,
-  withLineFeeds,
-  MAX_PROBLEMS,
-  ProblemReport,
-  type Finding,
-} from '../problems/problem-report.js';
+import { placeIn, withLineFeeds, MAX_PROBLEMS } from '../problems/problem-report.js';
+import { ProblemReport, type Finding } from '../problems/problem-report.js';
 import { escapeText } from '@wins/base';
-import {
-  type Alias,
-  type CST,
-  Composer,
-  type Document,
-  isAlias,
-  isNode,
-  Lexer,
-  type Node,
-  Parser,
-  visit,
-} from 'yaml';
+import { Composer, isAlias, isNode, Lexer, Parser, visit } from 'yaml';
+import type { Alias, CST, Node } from 'yaml';
 import { quote, SHOWN_CHARACTERS } from '../problems/config-problem.js';
 
 /** Maximum size of a configuration file, in bytes; a larger one is refused before it is parsed. */
 export const MAX_CONFIG_BYTES = 1024 * 1024;
 
-/**
- * Decodes the bytes of a configuration file to text.
- *
- * @throws ConfigError `tooLarge` above 1 MiB; `invalid` when the bytes are no text.
- */
+/** Decodes the bytes of a configuration file. @throws ConfigError `tooLarge` above 1 MiB; `invalid` for bytes that are no text. */
 export function decodeConfig(source: string | Uint8Array, file: string): DecodedText {
   const sizeBytes = typeof source === 'string' ? Buffer.byteLength(source) : source.byteLength;
   if (sizeBytes > MAX_CONFIG_BYTES) throw tooLarge(file, `${sizeBytes} bytes`);
@@ -37,7 +18,10 @@ export function decodeConfig(source: string | Uint8Array, file: string): Decoded
   const decoded = decodeText(source);
   if ('text' in decoded) return decoded;
   throw contentError({
-    ...{ code: 'notUtf8', file, keyPath: '', expected: WANTED_TEXT },
+    code: 'notUtf8',
+    file,
+    keyPath: '',
+    expected: WANTED_TEXT,
     ...placeIn(decoded.before, decoded.before.length),
     found: decoded.undecodable,
   });
@@ -60,9 +44,9 @@ export interface YamlSource extends DecodedText {
 }
 
 /**
- * Reads the structure of a text: YAML 1.2, which includes JSON, with the line ends of YAML 1.1. Scalars are not interpreted.
+ * Reads the structure of a text: YAML 1.2, which includes JSON, with the line ends of YAML 1.1. Scalars are not
+ * interpreted. Limits: 1 MiB, {@link MAX_DEPTH} levels, one document; empty ones may follow it.
  *
- * Limits: 1 MiB, {@link MAX_DEPTH} levels, one document; empty ones may follow it.
  * @throws ConfigError `tooLarge`, or `invalid` with every fault of the structure.
  */
 export function readYaml(source: string | Uint8Array, file: string): YamlSource {
@@ -120,11 +104,7 @@ function tokenize(text: string, report: ProblemReport): CST.Token[] {
   return tokens;
 }
 
-function compose(
-  tokens: CST.Token[],
-  text: string,
-  report: ProblemReport,
-): Document.Parsed | undefined {
+function compose(tokens: CST.Token[], text: string, report: ProblemReport) {
   // The reader of the keys finds duplicates; the library would compare each key with every other.
   const composer = new Composer({
     schema: 'failsafe',
@@ -134,11 +114,8 @@ function compose(
   });
   const [document] = [...composer.compose(tokens, true, text.length)];
   const errors = document?.errors ?? [];
-  reportEscapes(
-    errors.filter(({ code }) => code === 'BAD_DQ_ESCAPE'),
-    text,
-    report,
-  );
+  const escapes = errors.filter(({ code }) => code === 'BAD_DQ_ESCAPE');
+  reportEscapes(escapes, text, report);
   for (const { code, pos, message } of errors) {
     if (code === 'BAD_DQ_ESCAPE') continue;
     const found = `text that is neither YAML nor JSON (${message})`;

@@ -60,11 +60,9 @@ export type FileProblemCode =
 /** Problems of the content: the text, a key, and problems that are always warnings. */
 export type ContentProblemCode =
   | ('notUtf8' | 'controlCharacter' | 'syntax' | 'multipleDocuments' | 'tooDeep')
-  | ('tooManyValues' | 'tooManyProblems' | 'unsupported')
-  | ('wrongType' | 'wrongValue' | 'missing' | 'twoSpellings' | 'unknownKey' | 'dropped')
-  | (
-      'duplicateKey' | 'legacySpelling' | 'duplicateEntry' | 'doubtful' | 'noEffect' | 'noWhiteList'
-    );
+  | ('tooManyValues' | 'tooManyProblems' | 'unsupported' | 'wrongType' | 'wrongValue' | 'missing')
+  | ('twoSpellings' | 'unknownKey' | 'dropped' | 'duplicateKey' | 'legacySpelling')
+  | ('duplicateEntry' | 'doubtful' | 'noEffect' | 'noWhiteList');
 
 /** An error or a warning, with its position. */
 export interface ConfigProblem {

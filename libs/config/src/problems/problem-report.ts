@@ -7,10 +7,7 @@ interface TextPlace {
   readonly column: number;
 }
 
-/**
- * Line ends of YAML 1.1, as they occur in files: LF, CR LF, CR, and NEL (U+0085). CR CR LF results from converting line ends twice, and
- * counts as one line end.
- */
+/** Line ends of YAML 1.1: LF, CR LF, CR, and NEL (U+0085). CR CR LF, from a double conversion, counts as one. */
 const lineEnds = (): RegExp => /\r{0,2}\n|[\r\u0085]/g;
 
 /** Returns the first line end of a text; undefined for a single line. */
@@ -44,10 +41,7 @@ export function placeIn(
   return { line: low + 1, column: offset - (starts[low] ?? 0) + 1 };
 }
 
-/**
- * Returns the text with LF and CR LF only, for YAML 1.2 parsers; every character keeps its offset. CR CR LF becomes two line ends, as in
- * YAML 1.1.
- */
+/** Returns the text with LF and CR LF only, at the same offsets. CR CR LF becomes two line ends, as in YAML 1.1. */
 export function withLineFeeds(text: string): string {
   return text.replace(/\r(?!\n)|\u0085/g, '\n');
 }
@@ -108,9 +102,12 @@ export class ProblemReport {
   #add(severity: ConfigProblem['severity'], finding: Finding): void {
     const { offset, keyPath = '', nearestKey, ...facts } = finding;
     const problem = describeProblem({
-      ...{ severity, file: this.#file, keyPath, ...facts },
-      ...(offset === undefined ? {} : this.place(offset)),
-      ...(nearestKey === undefined ? {} : { nearestKey }),
+      severity,
+      file: this.#file,
+      keyPath,
+      ...facts,
+      ...(offset !== undefined && this.place(offset)),
+      ...(nearestKey !== undefined && { nearestKey }),
     });
     this.#problems.push({ offset: offset ?? Number.MAX_SAFE_INTEGER, problem });
     if (this.#problems.length !== MAX_PROBLEMS) return;

@@ -2,32 +2,14 @@ import { DEFAULT_PIPE_NAME, DEFAULT_PROXY_PIPE_NAME } from '@wins/base';
 import * as z from 'zod';
 import { keptPrograms } from './keep-schema.js';
 import { about } from './notation.js';
-import {
-  agentStrictTlsMode,
-  csiProxySection,
-  hostNetworkSection,
-  systemAgentSection,
-  tlsSection,
-  metricsSection,
-  tracingSection,
-} from './sections.js';
-import {
-  count,
-  flag,
-  list,
-  routeNetwork,
-  section,
-  sha256,
-  shown,
-  someText,
-  variables,
-} from './value-schemas.js';
+import * as sections from './sections.js';
+import { count, flag, list, routeNetwork, section } from './value-schemas.js';
+import { sha256, shown, someText, variables } from './value-schemas.js';
 import { whiteListSection } from './white-list-schema.js';
 
 /**
- * The schema of the file in its canonical spelling: keys, types, limits, defaults, and the wording of expected values.
- *
- * One default is missing: that of `upgrade.watchingPath` depends on the platform.
+ * Schema of the file in its canonical spelling: keys, types, limits, defaults, and the wording of expected values. Only
+ * the default of `upgrade.watchingPath` is missing, because it depends on the platform.
  */
 export const FILE_SCHEMA = section({
   debug: about(flag(), 'Log at debug level.', { since: '0.1.3' }).default(false),
@@ -75,7 +57,7 @@ export const FILE_SCHEMA = section({
     }),
     'What containers may change in the routing table of the host.',
   ).prefault({}),
-  hostNetwork: hostNetworkSection(),
+  hostNetwork: sections.hostNetworkSection(),
   reflection: about(
     flag(),
     'Tell generic clients of the gRPC pipe which services there are.',
@@ -102,8 +84,8 @@ export const FILE_SCHEMA = section({
     }),
     'The record of what was allowed and refused.',
   ).prefault({}),
-  metrics: metricsSection(),
-  tracing: tracingSection(),
+  metrics: sections.metricsSection(),
+  tracing: sections.tracingSection(),
   upgrade: about(
     section({
       mode: about(
@@ -130,10 +112,10 @@ export const FILE_SCHEMA = section({
     'Self-upgrade by a watched file, and whose programs any upgrade takes.',
     { since: '0.0.1' },
   ).prefault({}),
-  systemagent: systemAgentSection(),
-  'csi-proxy': csiProxySection(),
-  'tls-config': tlsSection(),
-  agentStrictTLSMode: agentStrictTlsMode(),
+  systemagent: sections.systemAgentSection(),
+  'csi-proxy': sections.csiProxySection(),
+  'tls-config': sections.tlsSection(),
+  agentStrictTLSMode: sections.agentStrictTlsMode(),
 });
 
 /** The checked content of a file, in canonical spelling with the defaults of the schema filled in. */

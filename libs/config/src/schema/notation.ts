@@ -29,11 +29,7 @@ export interface KeyNotes {
 /** The first release of this program; earlier releases are those of the Go program. */
 const FIRST = '1.0.0';
 
-/**
- * Adds the meaning and the notations of a key to its schema.
- *
- * @param since Default 1.0.0, the first release that is not the Go program.
- */
+/** Adds the meaning and the notations of a key to its schema. By default it exists since the first release of this program. */
 export function about<Schema extends z.ZodType>(
   schema: Schema,
   description: string,
@@ -62,20 +58,14 @@ export function bareSchema(schema: z.core.$ZodType): z.core.$ZodType {
 }
 
 function isLayer(schema: z.core.$ZodType): schema is z.ZodOptional | z.ZodDefault | z.ZodPrefault {
-  return (
-    schema instanceof z.ZodOptional ||
-    schema instanceof z.ZodDefault ||
-    schema instanceof z.ZodPrefault
-  );
+  return [z.ZodOptional, z.ZodDefault, z.ZodPrefault].some((layer) => schema instanceof layer);
 }
 
 /** Returns the keys of a section and their schemas, in order; undefined when the schema is not a section. */
-export function fieldsOf(
-  schema: z.core.$ZodType,
-): ReadonlyMap<string, z.core.$ZodType> | undefined {
+export function fieldsOf(schema: z.core.$ZodType) {
   const bare = bareSchema(schema);
   if (!(bare instanceof z.ZodObject)) return undefined;
-  return new Map(Object.entries(bare.shape));
+  return new Map<string, z.core.$ZodType>(Object.entries(bare.shape));
 }
 
 /** Returns the schema of a list's entries; undefined when the schema is not a list. */

@@ -1,29 +1,13 @@
 /**
- * Sections of the config that configure a node; those that Rancher writes are read as earlier releases did. Longer than most files because
- * each section stands here once, with its keys, defaults and rules, and several of these rules are shared.
+ * Sections of the config that configure a node; those that Rancher writes are read as earlier releases did. Longer than
+ * most files because each section stands here once, with its keys, defaults and rules, and several rules are shared.
  */
-import {
-  isPlainAddress,
-  overlap,
-  parseAddress,
-  parseListenAddress,
-  parseNetwork,
-  type IpNetwork,
-} from '@wins/base';
+import { isPlainAddress, overlap, parseAddress, parseListenAddress } from '@wins/base';
+import { parseNetwork, type IpNetwork } from '@wins/base';
 import * as z from 'zod';
 import { about } from './notation.js';
-import {
-  count,
-  flag,
-  isRouteNetwork,
-  section,
-  shown,
-  someText,
-  list,
-  port,
-  sha256,
-  text,
-} from './value-schemas.js';
+import { checked, count, flag, isRouteNetwork, list, matching, port } from './value-schemas.js';
+import { section, sha256, shown, someText, text } from './value-schemas.js';
 
 const LISTEN_ADDRESS = 'an IP address and a port, such as 127.0.0.1:9797';
 const LOOPBACK = 'an address of the loopback, or allowRemote: true';
@@ -169,9 +153,7 @@ function isEndpoint(written: string): boolean {
 
 function relayedPort() {
   const endpoint = (meaning: string) =>
-    about(shown(z.string({ error: ENDPOINT }).refine(isEndpoint, { error: ENDPOINT })), meaning, {
-      absent: 'required',
-    });
+    about(shown(checked(isEndpoint, ENDPOINT)), meaning, { absent: 'required' });
   return section({
     proto: about(z.enum(['tcp', 'udp'], { error: 'tcp or udp' }), 'The protocol: tcp or udp.', {
       absent: 'required',
@@ -207,16 +189,13 @@ function isMetadataAddress(written: string): boolean {
 
 function metadataKeys() {
   const uuid = (what: string) =>
-    about(shown(z.string({ error: 'a uuid' }).regex(UUID, { error: 'a uuid' })), what, {
-      absent: 'required',
-    });
+    about(shown(matching(UUID, 'a uuid')), what, { absent: 'required' });
   return section({
     hostUuid: uuid('The uuid of this host: answers for another one are not used.'),
     environmentUuid: uuid('The uuid of its environment; hosts of others are left out.'),
-    address: about(
-      shown(z.string({ error: SERVICE }).refine(isMetadataAddress, { error: SERVICE })),
-      'Where the service is.',
-    ).default('169.254.169.250'),
+    address: about(shown(checked(isMetadataAddress, SERVICE)), 'Where the service is.').default(
+      '169.254.169.250',
+    ),
     routerIp: about(
       ipv4Address(GATEWAY),
       'The router_ip that the labels of this host must have. Absent: any.',
@@ -229,23 +208,15 @@ function metadataKeys() {
 }
 
 function containersNetwork() {
-  return shown(
-    z.string({ error: CONTAINERS }).refine(
-      (written) => {
-        const { prefix = 0 } = parseNetwork(written) ?? {};
-        return isIpv4Network(written) && written.includes('/') && prefix >= 16 && prefix <= 29;
-      },
-      { error: CONTAINERS },
-    ),
-  );
+  const isFit = (written: string): boolean => {
+    const { prefix = 0 } = parseNetwork(written) ?? {};
+    return isIpv4Network(written) && written.includes('/') && prefix >= 16 && prefix <= 29;
+  };
+  return shown(checked(isFit, CONTAINERS));
 }
 
 function ipv4Address(expected: string) {
-  return shown(
-    z
-      .string({ error: expected })
-      .refine((written) => parseAddress(written)?.length === 4, { error: expected }),
-  );
+  return shown(checked((written) => parseAddress(written)?.length === 4, expected));
 }
 
 /** Whether one network contains another. */
@@ -266,11 +237,9 @@ function isHostOf(subnet: string, gateway: string): boolean {
 export function hostNetworkSection() {
   const route = section({
     destination: about(
-      shown(z.string({ error: ROUTED }).refine(isIpv4Network, { error: ROUTED })),
+      shown(checked(isIpv4Network, ROUTED)),
       'The network or address: 10.42.1.0/24.',
-      {
-        absent: 'required',
-      },
+      { absent: 'required' },
     ),
     gateway: about(
       ipv4Address(GATEWAY),
@@ -328,10 +297,9 @@ export function hostNetworkSection() {
       }).optional(),
       cluster: about(
         shown(
-          list(
-            z.string({ error: ROUTED }).refine(isIpv4Network, { error: ROUTED }),
-            'networks',
-          ).max(MAX_CLUSTER, { error: `at most ${MAX_CLUSTER} networks` }),
+          list(checked(isIpv4Network, ROUTED), 'networks').max(MAX_CLUSTER, {
+            error: `at most ${MAX_CLUSTER} networks`,
+          }),
         ),
         'Networks that subnets of peers lie in, and that own containers may reach.',
         { absent: 'private networks; required with subnet' },

@@ -13,9 +13,9 @@ const NEVER = [
 ].flatMap((text) => parseNetwork(text) ?? []);
 
 /**
- * Whether routes into a network may be granted: `10.42.0.0/16`, `2001:db8::/32`, or one address. The prefix has at least 8 bits, no bit is
- * set below it, and the network does not overlap loopback, link-local, multicast or reserved addresses. Exception: a single address of
- * 169.254.0.0/16 may be granted, because clouds serve their metadata there.
+ * Whether routes into a network may be granted: `10.42.0.0/16`, `2001:db8::/32`, or one address. The prefix has at least
+ * 8 bits, no bit is set below it, and the network does not overlap loopback, link-local, multicast or reserved
+ * addresses. Exception: a single address of 169.254.0.0/16, because clouds serve their metadata there.
  */
 export function isRouteNetwork(text: string): boolean {
   // Refused: both signs mean an IPv4 address within an IPv6 address.
@@ -39,6 +39,9 @@ const PRINTABLE_NOT_BLANK = /^(?=.*\S)[^\p{Cc}\p{Zl}\p{Zp}\p{Cs}]*$/u;
 
 export const flag = () => z.boolean({ error: 'true or false' });
 
+/** A text that fulfils a condition. */
+export const checked = (isFit: (text: string) => boolean, error: string) =>
+  z.string({ error }).refine(isFit, { error });
 export const matching = (pattern: RegExp, expected: string) =>
   z.string({ error: expected }).regex(pattern, { error: expected });
 

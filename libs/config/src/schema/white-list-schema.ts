@@ -1,16 +1,7 @@
 import { STOP_SIGNALS } from '@wins/base';
 import * as z from 'zod';
-import {
-  count,
-  someText,
-  flag,
-  list,
-  matching,
-  port,
-  section,
-  sha256,
-  shown,
-} from './value-schemas.js';
+import { count, flag, list, matching, port } from './value-schemas.js';
+import { section, sha256, shown, someText } from './value-schemas.js';
 import { about } from './notation.js';
 
 /** The arguments of an entry. Only their form is checked here; the meaning of paths is checked elsewhere. */
