@@ -17,9 +17,7 @@ export interface Answer {
   readonly isForReaders?: boolean;
   /** This answer is one of a series; each is one line of JSON or one YAML document. Default: false. */
   readonly isOneOfMany?: boolean;
-  /**
-   * This answer replaces the previous one: a terminal redraws it in place; other outputs get another answer of a series. Default: false.
-   */
+  /** Replaces the previous answer: redrawn on a terminal, another one of a series elsewhere. Default: false. */
   readonly isRenewed?: boolean;
   /** Exit code of the command with this answer. Default: 0. */
   readonly exitCode?: number;

@@ -21,31 +21,22 @@ export function hasInvisible(text: string): boolean {
 }
 
 /**
- * Makes foreign text safe to show: it cannot forge a log line, send control sequences to a terminal, or reverse the direction of text. An
- * invisible character becomes a JavaScript escape: `\u202e`, or `\u{e0041}` beyond U+FFFF. Backslashes stay as they are.
- *
- * @param limit By default 65,536.
+ * Makes foreign text safe to show: it cannot forge a log line, send control sequences to a terminal, or reverse the
+ * direction of text. An invisible character becomes a JavaScript escape: `\u202e`, or `\u{e0041}` beyond U+FFFF.
+ * Backslashes stay as they are. The limit is 65,536 by default.
  */
 export function escapeText(text: string, { maxLength = MAX_LENGTH }: TextLimit = {}): string {
   if (text.length <= maxLength && !hasInvisible(text)) return text;
   return bounded(text, maxLength, escapeCharacter);
 }
 
-/**
- * Escapes foreign text like {@link escapeText} and puts it in double quotes, for use in a message. Quotes and backslashes inside the text
- * get a backslash.
- *
- * @param limit Of the text between the quotes. By default 512.
- */
+/** Works like {@link escapeText}, in double quotes, with `\` before quotes and backslashes; by default at most 512 inside. */
 export function quoteText(text: string, { maxLength = MAX_QUOTED_LENGTH }: TextLimit = {}): string {
   const isPlain = text.length <= maxLength && PLAIN_IN_QUOTES.test(text);
   return `"${isPlain ? text : bounded(text, maxLength, quoteCharacter)}"`;
 }
 
-/**
- * Escapes the invisible characters of a JSON text without changing its value: a character beyond U+FFFF becomes two escapes. Line feeds
- * stay, because in JSON they can only stand between values.
- */
+/** Escapes the invisible characters of a JSON text without changing its value. Line feeds stay, as they are between values. */
 export function escapeJson(json: string): string {
   if (PLAIN_LINES.test(json)) return json;
   return json.replace(everyInvisible(), (character) =>
@@ -80,10 +71,7 @@ function escapeUnit(unit: string): string {
   return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
-/**
- * Lower-cases A to Z and nothing else, to compare names. Full case folding would turn U+212A (Kelvin) into `k`, so that another file could
- * pass for the listed one.
- */
+/** Lower-cases A to Z only: full case folding turns U+212A (Kelvin) into `k`, so that another file could pass for the listed one. */
 export function foldAscii(text: string): string {
   return text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
 }

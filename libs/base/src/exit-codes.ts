@@ -1,7 +1,7 @@
 /**
- * Exit codes of the wins programs. Scripts branch on the numbers, so a code never changes its meaning; docs/errors.md gives the next steps.
- * `server` and `upgrade` use the numbers of BSD's sysexits.h; `client` uses those of a shell, because `wins cli prc run` exits with the
- * code of the program that it ran.
+ * Exit codes of the wins programs. Scripts branch on the numbers, so a code never changes its meaning; docs/errors.md
+ * gives the next steps. `server` and `upgrade` use the numbers of BSD's sysexits.h; `client` uses those of a shell,
+ * because `wins cli prc run` exits with the code of the program that it ran.
  */
 export const EXIT = {
   /** `wins cli`, and `wins` itself. */

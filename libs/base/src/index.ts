@@ -1,9 +1,7 @@
 /**
- * Facts and texts that all wins programs share: the version, names that two programs must agree on, escaping of foreign text, durations and
- * exit codes. Also IP networks, allowed route destinations, detached processes, and the message of a caught error. The ports to the
- * operating system are here too; `@wins/linux-host` and `@wins/windows-host` implement them.
- *
- * This library is independent of the features of the programs, and imports only Node.
+ * Facts and texts that all wins programs share, such as names, escaping, durations, exit codes and IP networks, and the
+ * ports to the operating system, which `@wins/linux-host` and `@wins/windows-host` implement. Independent of the
+ * features of the programs; imports only Node.
  *
  * @packageDocumentation
  */

@@ -47,10 +47,7 @@ export function formatAddress(bytes: Uint8Array): string {
   return new SocketAddress({ address: groups.join(':'), family: 'ipv6' }).address;
 }
 
-/**
- * Parses `192.0.2.0/24`; an address without a prefix is a network of one address. Bits below the prefix stay. Returns undefined for other
- * texts.
- */
+/** Parses `192.0.2.0/24`, or an address as a network of one, else undefined. Bits below the prefix stay. */
 export function parseNetwork(text: string): IpNetwork | undefined {
   const [address = '', prefixText, more] = text.split('/', 3);
   const bytes = parseAddress(address);
@@ -83,18 +80,12 @@ export function overlap(one: IpNetwork, other: IpNetwork): boolean {
   return Buffer.compare(start(one), start(other)) === 0;
 }
 
-/**
- * Whether a network overlaps 169.254.0.0/16 (link-local). Routers do not forward these addresses, but clouds serve their metadata at some
- * of them.
- */
+/** Whether a network overlaps 169.254.0.0/16, which routers do not forward, but where clouds serve their metadata. */
 export function isIpv4LinkLocal(network: IpNetwork): boolean {
   return overlap(network, IPV4_LINK_LOCAL);
 }
 
-/**
- * Returns the reason why no route may lead to a network; undefined when one may. A single address of 169.254.0.0/16 may have a route; a
- * network of such addresses may not.
- */
+/** Returns why no route may lead to a network; undefined when one may, as to a single address of 169.254.0.0/16. */
 export function unroutableReason(network: IpNetwork): string | undefined {
   const { bytes, prefix } = network;
   const [first = 0] = bytes;
@@ -102,9 +93,8 @@ export function unroutableReason(network: IpNetwork): string | undefined {
   if (bytes.length === 4) {
     if (first === 0) return 'it is not the address of a host';
     if (first === 127) return 'it is the loopback';
-    if (prefix < 32 && isIpv4LinkLocal(network)) {
+    if (prefix < 32 && isIpv4LinkLocal(network))
       return 'it has link-local addresses in it, which are routed one by one';
-    }
     return first >= 224 ? 'it is multicast or reserved' : undefined;
   }
   const text = formatAddress(bytes);

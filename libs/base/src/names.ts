@@ -1,19 +1,13 @@
 /** Name of the Windows service and of its event source. */
 export const SERVICE_NAME = 'rancher-wins';
-
 /** Default name of the API pipe. */
 export const DEFAULT_PIPE_NAME = 'rancher_wins';
-
 /** Default name of the tunnel pipe. */
 export const DEFAULT_PROXY_PIPE_NAME = 'rancher_wins_proxy';
-
 /** Header (in lower case) in which a tunnel client names itself. The daemon answers 401 without it. */
 export const TUNNEL_CLIENT_HEADER = 'rancher-wins-cli-proxy';
 
-/**
- * Header (in lower case) with the network identity of a tunnel client (`networkIdentity`). A daemon in the same network returns the header
- * with the value `same`; any other daemon omits it.
- */
+/** Header (in lower case) with the `networkIdentity` of a tunnel client; a daemon in the same network returns it as `same`. */
 export const TUNNEL_NETWORK_HEADER = 'rancher-wins-network';
 
 /** The environment variable that marks every process of a run. Only the daemon sets it; no client may set or clear it. */
@@ -22,16 +16,10 @@ export const RUN_MARKER_VARIABLE = 'RANCHER_WINS_RUN';
 /** Environment variable with the service name of the daemon that started the run. Only the daemon sets it. */
 export const RUN_SERVICE_VARIABLE = 'RANCHER_WINS_SERVICE';
 
-/**
- * Environment variable with the socket folder of the daemon that started the run, on systems where pipes are files. Only the daemon sets
- * it.
- */
+/** Environment variable with the socket folder of that daemon, where pipes are files. Only the daemon sets it. */
 export const RUN_RUNTIME_DIR_VARIABLE = 'RANCHER_WINS_RUNTIME_DIR';
 
-/**
- * Config keys whose loss would silently disable part of a node: its plans, its csi-proxy, its routes, its programs, or everything that
- * clients may use. They may be dropped only by explicit name, never as a side effect.
- */
+/** Config keys whose loss would silently disable part of a node, so that they are dropped only by explicit name. */
 export const GUARDED_KEYS = [
   'systemagent',
   'csi-proxy',
@@ -43,10 +31,7 @@ export const GUARDED_KEYS = [
 /** One of {@link GUARDED_KEYS}, as the config file spells it. */
 export type GuardedKey = (typeof GUARDED_KEYS)[number];
 
-/**
- * Returns the name of the administrators' pipe for a daemon's main pipe: `rancher_wins_admin` for `rancher_wins`. Both have the same form,
- * a bare name or a path. No other pipe of the daemon may have this name.
- */
+/** Administrators' pipe for a daemon's main pipe, a bare name or a path: `rancher_wins_admin` for `rancher_wins`. */
 export function adminPipeOf(listen: string): string {
   return `${listen}_admin`;
 }

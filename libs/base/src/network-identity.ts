@@ -3,12 +3,9 @@ import { readFileSync, readlinkSync } from 'node:fs';
 import { networkInterfaces } from 'node:os';
 
 /**
- * Returns an identifier of this process's network, a hexadecimal SHA-256. Two processes can compare it to find out whether they share a
- * network, and learn nothing else. A container has its own network unless it uses that of the host.
- *
- * On Linux it is derived from the network namespace and the boot id; elsewhere from the adapters, so it may change with them.
- *
- * @returns Undefined when nothing distinguishes the network.
+ * Returns an identifier of this process's network, a hexadecimal SHA-256, by which two processes find out whether they
+ * share a network, and nothing else. On Linux it is derived from the network namespace and the boot id; elsewhere from
+ * the adapters, so it may change with them. Undefined when nothing distinguishes the network.
  */
 export function networkIdentity(): string | undefined {
   const facts = process.platform === 'linux' ? namespaceOfBoot() : adapters();

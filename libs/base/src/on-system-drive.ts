@@ -2,11 +2,9 @@
 const WITHOUT_DRIVE = /^[\\/](?![\\/])/;
 
 /**
- * Puts a path that begins with one slash on the system drive. Rancher has one setting for Linux and Windows nodes, and Windows programs
- * mean the system drive by such a path; Windows itself would use the drive of the current folder. Other paths, and paths on other systems,
- * stay as they are.
- *
- * @param systemDrive Default: `%SystemDrive%`, else `C:`.
+ * Puts a path that begins with one slash on the system drive, by default `%SystemDrive%`, else `C:`: Rancher has one
+ * setting for Linux and Windows nodes, and Windows itself would use the drive of the current folder. Other paths, and
+ * paths on other systems, stay as they are.
  */
 export function onSystemDrive(
   file: string,

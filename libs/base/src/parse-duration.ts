@@ -17,11 +17,9 @@ const UNIT_MS: ReadonlyMap<string, number> = new Map(UNITS);
 const MAX_TEXT_LENGTH = 32;
 
 /**
- * Reads a duration as Go writes it: `500ms`, `90s`, `1m30s`, `1.5h`; also days, `7d`, and seconds without a unit, `30`.
+ * Parses a duration as Go writes it: `500ms`, `90s`, `1m30s`, `1.5h`; also days, `7d`, and seconds without a unit, `30`.
  *
- * @returns Whole milliseconds. A value beyond a limit is refused, never moved to the limit.
- * @throws RangeError for a text that is no duration, or one beyond a limit.
- *   Its message gives the finding and the expectation; the caller puts the name of the option in front.
+ * @throws RangeError for other text and beyond a limit; the caller puts the name of the option in front.
  */
 export function parseDuration(text: string, { minMs, maxMs }: DurationLimits): number {
   const durationMs = text.length > MAX_TEXT_LENGTH ? undefined : millisecondsOf(text);

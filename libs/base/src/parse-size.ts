@@ -4,11 +4,9 @@ const UNITS: Readonly<Record<string, number>> = { '': 1, k: 2 ** 10, m: 2 ** 20,
 const MAX_TEXT_LENGTH = 32;
 
 /**
- * Reads a number of bytes: `64MiB`, `512m`, `1.5Gi`, or without a unit, `1048576`. Units are powers of 1,024, in any case.
+ * Parses a number of bytes, at most 2^53 - 1: `64MiB`, `512m`, `1.5Gi`, `1048576`. Units are powers of 1,024.
  *
- * @returns Whole bytes, at most 2^53 - 1.
- * @throws RangeError for a text that is none.
- *   Its message gives the finding and the expectation; the caller puts the name of the option in front.
+ * @throws RangeError for other text; the caller puts the name of the option in front.
  */
 export function parseSize(text: string): number {
   const [, amount, unit = ''] = /^(\d{1,16}(?:\.\d{1,3})?)(?:([kmg])(?:i?b?)?)?$/i.exec(text) ?? [];

@@ -28,8 +28,7 @@ export interface ResolvePipePathOptions {
 const LOCAL_PIPE = /^(?:npipe:\/\/\/\/\.\/pipe\/|\\\\\.\\pipe\\)/i;
 const WINDOWS_PREFIX = '\\\\.\\pipe\\';
 const WINDOWS_ADDRESS_LIMIT = 256;
-// sun_path holds 108 bytes on Linux and 104 elsewhere, including the closing NUL. libuv silently truncates a longer path, so it would serve
-// another name than the requested one.
+// sun_path holds 108 bytes on Linux and 104 elsewhere, including the closing NUL. libuv silently truncates longer paths.
 const SOCKET_LIMIT_LINUX = 107;
 const SOCKET_LIMIT_ELSEWHERE = 103;
 // A listener creates hidden sockets beside its own, with names of up to this many bytes, slash included.
@@ -37,15 +36,13 @@ const HIDDEN_NAME_BYTES = 14;
 const MAX_SHOWN_LENGTH = 300;
 
 /**
- * Turns a pipe's name into its address. Touches nothing.
+ * Turns a pipe's name into its address: `npipe:////./pipe/NAME`, `\\.\pipe\NAME`, a bare NAME, and on POSIX the plain
+ * absolute path of a Unix socket. A NAME has no slash, backslash, control, invisible or unpaired character, and neither
+ * starts with a dot nor starts or ends with a blank. Limits: 256 characters for a Windows address; 107 bytes for a
+ * socket path on Linux and 103 elsewhere, its directory 14 bytes less. Touches nothing.
  *
- * Accepts `npipe:////./pipe/NAME`, `\\.\pipe\NAME`, a bare NAME, and on POSIX the plain absolute path
- * of a Unix socket. A NAME has no slash, backslash, control, invisible or unpaired character, and
- * neither starts with a dot nor starts or ends with a blank. Limits: 256 characters for a Windows
- * address; 107 bytes for a socket path on Linux and 103 elsewhere, its directory 14 bytes less.
- *
- * @throws TextError `invalidName` when the text names no local pipe or is over a limit;
- * `notFound` when a bare name needs a run directory and none is known.
+ * @throws TextError `invalidName` when the text names no local pipe or is over a limit; `notFound` when a bare name
+ * needs a run directory and none is known.
  */
 export function resolvePipePath(name: string, options: ResolvePipePathOptions = {}): PipePath {
   const platform = options.platform ?? process.platform;

@@ -1,12 +1,6 @@
 import { quoteText } from './escape-text.js';
-import {
-  formatAddress,
-  formatNetwork,
-  networkOf,
-  parseNetwork,
-  unroutableReason,
-  type IpNetwork,
-} from './ip-network.js';
+import { formatAddress, formatNetwork, networkOf, parseNetwork } from './ip-network.js';
+import { unroutableReason, type IpNetwork } from './ip-network.js';
 
 /** Maximum number of destinations in one call about routes. */
 const MAX_ROUTE_DESTINATIONS = 256;
@@ -19,9 +13,9 @@ export type RouteDestinations =
   { readonly networks: readonly IpNetwork[] } | { readonly refused: string };
 
 /**
- * Parses the destinations of a request for routes and removes repeats: `8.8.8.8`, `8.8.8.8/32`, `10.1.0.0/16`, `2001:db8::1`. It refuses an
- * empty list, more than 256 destinations, any other text, bits set below the prefix, the default route, and addresses that no gateway leads
- * to: loopback, multicast, reserved, IPv6 link-local ones, and networks of IPv4 link-local ones.
+ * Parses the destinations of a request for routes, without repeats: `8.8.8.8`, `8.8.8.8/32`, `10.1.0.0/16`,
+ * `2001:db8::1`. Refuses an empty list, more than 256, any other text, bits set below the prefix, the default route,
+ * and addresses that no gateway leads to: loopback, multicast, reserved and link-local ones.
  */
 export function readRouteDestinations(texts: readonly string[]): RouteDestinations {
   if (texts.length === 0 || texts.length > MAX_ROUTE_DESTINATIONS) {

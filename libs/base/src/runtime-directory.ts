@@ -3,15 +3,11 @@ import { quoteText } from './escape-text.js';
 import { TextError } from './text-error.js';
 
 /**
- * Names the private directory that holds the sockets of bare pipe names on POSIX.
+ * Names the private directory of the sockets of bare pipe names on POSIX: `WINS_RUNTIME_DIR` if set; else
+ * `/run/rancher-wins` for root; else `$XDG_RUNTIME_DIR/rancher-wins`. An empty variable counts as unset. Looks up and
+ * creates nothing.
  *
- * `WINS_RUNTIME_DIR` if set; else `/run/rancher-wins` for root; else `$XDG_RUNTIME_DIR/rancher-wins`.
- * An empty variable counts as unset. Nothing is looked up or created.
- *
- * @param env the environment to read; default: the process's.
- * @param uid the user the answer is for; default: the process's.
- * @throws TextError `notFound` when nothing names a directory; `invalidName` when a variable
- * holds anything but a plain absolute path.
+ * @throws TextError `notFound` when nothing names a directory; `invalidName` for one that is no plain absolute path.
  */
 export function runtimeDirectory(
   env: NodeJS.ProcessEnv = process.env,

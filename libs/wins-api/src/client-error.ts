@@ -1,9 +1,6 @@
 import type { ServiceError, status } from '@grpc/grpc-js';
 
-/**
- * Key of the trailing metadata in which the daemon sends the reason of an error, as the error code of the library that
- * raised it, such as `pathNotAllowed`. Go daemons send none.
- */
+/** Key of the trailing metadata with the daemon's error code, such as `pathNotAllowed`. Go daemons send none. */
 export const ERROR_METADATA_KEY = 'wins-error';
 
 /** First words of a daemon's refusal of a request with fields that it does not know and must not ignore. */
@@ -106,23 +103,18 @@ const LOST_CONNECTION =
   /^Connection dropped|^Stream refused|^Write error|^Write failed|^read E|transport is closing|triggered by internal client error|\b(?:ECONNRESET|EPIPE)\b/;
 const NEVER_CONNECTED = /^No connection established/;
 
+const CLOSED_EARLY = 'its server closed the connection before it spoke HTTP/2';
 /** grpc-js texts for a connection that was never made, with their meanings. The first match counts. */
 const NO_CONNECTION: readonly (readonly [RegExp, string])[] = [
   [/\bENOENT\b/, 'there is no such pipe'],
   [/\bECONNREFUSED\b/, 'no process serves it'],
   [/\b(?:EACCES|EPERM)\b/, 'this user may not open it'],
   [/Protocol error/, 'its server does not speak HTTP/2'],
-  [
-    /\b(?:ECONNRESET|EPIPE)\b|closed|end of file|dropped|Failed to connect/i,
-    'its server closed the connection before it spoke HTTP/2',
-  ],
+  [/\b(?:ECONNRESET|EPIPE)\b|closed|end of file|dropped|Failed to connect/i, CLOSED_EARLY],
 ];
 const QUOTED = /Last error: (.*?)(?: \([^()]*Z\))?\. Resolution note: .*$/s;
 
-/**
- * Returns true for the error of a gRPC call, false for one that Node raises, such as that of a stream whose reader
- * left.
- */
+/** Returns true for the error of a gRPC call, false for one of Node, such as that of a stream whose reader left. */
 export function isServiceError(error: Error): error is ServiceError {
   return 'metadata' in error && 'details' in error;
 }
@@ -149,12 +141,11 @@ export function fromServiceError(
   const facts = { ...call, details: error.details, grpcCode: error.code, cause: error };
   if (reason === undefined && isLostConnection(error.code, error.details))
     return new WinsClientError('unavailable', { ...facts, connectionLost: true });
+  const isNever = reason === undefined && NEVER_CONNECTED.test(error.details);
   return new WinsClientError(codeOfStatus(error.code, error.details), {
     ...facts,
-    ...(reason === undefined ? {} : { reason }),
-    ...(reason === undefined && NEVER_CONNECTED.test(error.details)
-      ? { details: `no connection: ${whyNotConnected(error.details)}` }
-      : {}),
+    ...(reason !== undefined && { reason }),
+    ...(isNever && { details: `no connection: ${whyNotConnected(error.details)}` }),
   });
 }
 

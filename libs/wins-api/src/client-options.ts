@@ -10,11 +10,7 @@ const DEFAULT_CONNECT_TIMEOUT_MS = 5000;
 const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 const CLIENT_NAME = /^[\x21-\x7e](?:[\x20-\x7e]{0,126}[\x21-\x7e])?$/;
 
-/**
- * Returns the client's options with their defaults.
- *
- * @throws WinsClientError `invalidRequest`
- */
+/** Returns the client's options with their defaults. @throws WinsClientError `invalidRequest` */
 export function checkOptions(
   options: WinsClientOptions,
 ): Required<Omit<WinsClientOptions, 'dial' | 'answerTimeoutMs' | 'onCallEvent'>> {
@@ -27,10 +23,9 @@ export function checkOptions(
     throw refuse(`invalid ${name} ${timeoutMs}: wanted 1 to ${MAX_TIMEOUT_MS}`);
   }
   if (clientName !== '' && !CLIENT_NAME.test(clientName)) {
-    throw refuse(
-      `invalid clientName ${quoteText(clientName)}: ` +
-        'wanted at most 128 printable ASCII characters that neither start nor end with a space',
-    );
+    const wanted =
+      'wanted at most 128 printable ASCII characters that neither start nor end with a space';
+    throw refuse(`invalid clientName ${quoteText(clientName)}: ${wanted}`);
   }
   return { address, connectTimeoutMs, clientName };
 }

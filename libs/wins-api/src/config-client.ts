@@ -87,11 +87,7 @@ export interface ConfigClient {
   explain(subject: ConfigSubject, options?: CallOptions): Promise<ConfigVerdict>;
   /** Returns the active config file. */
   describe(options?: CallOptions): Promise<ConfigDescription>;
-  /**
-   * Reloads the config file; an unusable file yields `rejected` and its problems.
-   *
-   * @param options - `allowDrop`: guarded keys that the file may drop, such as `systemagent`. Default: none.
-   */
+  /** Reloads the config file; `allowDrop` names guarded keys that it may drop. An unusable file yields `rejected`. */
   reload(options?: ConfigReloadOptions): Promise<ConfigReload>;
 }
 

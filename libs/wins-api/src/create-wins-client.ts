@@ -14,11 +14,7 @@ import { createKeepAliveHandle } from './keep-alive-handle.js';
 import { exitOf, listedRun, runStats, startRun } from './start-run.js';
 import type { WinsClient, WinsClientOptions } from './wins-client.js';
 
-/**
- * Creates a client of the daemon at an address. Opens nothing before the first call; the caller closes the client.
- *
- * @throws WinsClientError `invalidRequest` when an option is invalid
- */
+/** Creates a client of the daemon at an address, which the caller closes. Opens nothing yet. @throws WinsClientError `invalidRequest` */
 export function createWinsClient(options: WinsClientOptions = {}): WinsClient {
   const calls = new DaemonCalls(options);
   const { start, startExactly, wait, keepAlive, list, stop } = processServiceDefinition;
@@ -49,8 +45,7 @@ export function createWinsClient(options: WinsClientOptions = {}): WinsClient {
       const isNew = whole.Limits !== undefined || whole.Replace || whole.Files.length > 0;
       const begin = (message: ProcessStartRequest) =>
         ask(
-          // An older daemon implements only `start` and would ignore unknown fields; `startExactly` fails there
-          // instead.
+          // An older daemon would ignore unknown fields of `start`, and has no `startExactly`, which fails there.
           isNew ? startExactly : start,
           message,
           ({ Data, Warnings, LeaseMs }) =>

@@ -44,10 +44,7 @@ function withResolvers<T>() {
   return { promise, resolve, reject };
 }
 
-/**
- * Calls of one client over a grpc-js channel, for all message types. A call ends early when its signal aborts, when a
- * connection or an answer is late, or when the client closes; the first cause wins.
- */
+/** Calls of one client over a grpc-js channel. The first cause ends a call: its signal, a late connection or answer, `close`. */
 export class DaemonCalls {
   readonly address: string;
   readonly #client: Client;
@@ -151,11 +148,7 @@ export class DaemonCalls {
     }
   }
 
-  /**
-   * Starts a call and follows it to its end. Does not start it when the client is closed or the signal has aborted.
-   *
-   * @param answerTimeoutMs - Maximum duration of the call in milliseconds. Default: no limit.
-   */
+  /** Starts a call and follows it to its end, unless the client is closed or the signal has aborted. */
   #begin<T, C extends { cancel(): void }>(
     definition: { readonly path: string },
     signal: AbortSignal | undefined,

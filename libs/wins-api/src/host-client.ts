@@ -1,12 +1,7 @@
 import type { MethodDefinition } from '@grpc/grpc-js';
 import type { CallOptions } from './call-options.js';
-import type {
-  HnsNetwork,
-  HostVersion,
-  NetworkAdapter,
-  NetworkSelector,
-  RouteEntry,
-} from '@wins/base';
+import type { HnsNetwork, HostVersion, NetworkAdapter } from '@wins/base';
+import type { NetworkSelector, RouteEntry } from '@wins/base';
 import type { CamelCaseKeys } from './camel-case-keys.js';
 import { HnsServiceService } from './gen/hns.js';
 import { HostServiceService } from './gen/host.js';
@@ -23,10 +18,7 @@ export interface HostClient {
   hnsNetwork(which: NetworkSelector, options?: CallOptions): Promise<HnsNetwork>;
   /** Reads the routing table. A Go daemon answers `unimplemented`. */
   routes(options?: CallOptions): Promise<readonly RouteEntry[]>;
-  /**
-   * Adds routes to networks through the gateway of the default adapter. A Go daemon requires the prefix, as in
-   * `8.8.8.8/32`.
-   */
+  /** Adds routes through the gateway of the default adapter. A Go daemon requires the prefix, as in `8.8.8.8/32`. */
   addRoutes(addresses: readonly string[], options?: CallOptions): Promise<void>;
   /** Removes routes that `addRoutes` added. A Go daemon answers `unimplemented`. */
   removeRoutes(addresses: readonly string[], options?: CallOptions): Promise<void>;

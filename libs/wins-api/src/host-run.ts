@@ -2,10 +2,7 @@ import type { Readable } from 'node:stream';
 
 /** Options of a run. */
 export interface RunOptions {
-  /**
-   * Path of the program, which must have the same path and bytes here and on the host. A relative path is resolved
-   * against the working directory.
-   */
+  /** Path of the program, the same here and on the host, with the same bytes; relative to the working directory. */
   readonly path: string;
   /** Arguments, passed unchanged without a shell. Default: none. */
   readonly args?: readonly string[];
@@ -13,15 +10,9 @@ export interface RunOptions {
   readonly envs?: Readonly<Record<string, string>>;
   /** Working directory on the host. Default: the folder of the program. */
   readonly directory?: string;
-  /**
-   * Limits for the run and its descendants; a daemon without support for limits refuses the run. Default: those of its
-   * config.
-   */
+  /** Limits of the run and its descendants; a daemon without support refuses the run. Default: those of its config. */
   readonly limits?: RunLimits;
-  /**
-   * Ends a run of the same program and waits for its end, instead of failing with `alreadyRunning`; the newest start
-   * wins. Default false.
-   */
+  /** Ends a run of the same program first, instead of failing with `alreadyRunning`. Default false. */
   readonly replace?: boolean;
   /** Receives each warning of the daemon about a successful start. The text is untrusted. */
   readonly onWarning?: (text: string) => void;
@@ -46,24 +37,12 @@ export interface EnforcedLimits extends RunLimits {
 
 /** Reason for the end of a run; `unknown` from a Go daemon, or for a reason of a later release. */
 export type RunEndReason =
-  | 'exited'
-  | 'outOfMemory'
-  | 'stopped'
-  | 'leaseEnded'
-  | 'leaseNeverHeld'
-  | 'ownerDisconnected'
-  | 'replaced'
-  | 'yielded'
-  | 'daemonStopping'
-  | 'hostFailed'
-  | 'unknown';
+  | ('exited' | 'outOfMemory' | 'stopped' | 'leaseEnded' | 'leaseNeverHeld' | 'ownerDisconnected')
+  | ('replaced' | 'yielded' | 'daemonStopping' | 'hostFailed' | 'unknown');
 
 /** How a program ended. */
 export interface RunExit {
-  /**
-   * Exit code, 0 to 2^32 - 1; undefined when a signal ended the program, and from a Go daemon, which does not report
-   * it.
-   */
+  /** Exit code, 0 to 2^32 - 1; undefined when a signal ended it, and from a Go daemon, which does not report it. */
   readonly exitCode: number | undefined;
   /** Signal that ended the program, such as `SIGKILL`. */
   readonly signal: string | undefined;
@@ -76,17 +55,11 @@ export interface HostRun extends AsyncDisposable {
   readonly name: string;
   /** PID on the host; undefined when the program has already ended, and from a Go daemon. */
   readonly pid: number | undefined;
-  /**
-   * Standard output of the program; ends when the run ends, for any reason. Read both this and `stderr`, or `resume()`
-   * them: unread output blocks the program.
-   */
+  /** Standard output; ends when the run ends. Read both outputs, or `resume()` them: unread output blocks the program. */
   readonly stdout: Readable;
   /** Standard error of the program. */
   readonly stderr: Readable;
-  /**
-   * Resolves when the program and its descendants have ended and its output is read. Rejects with a `WinsClientError`,
-   * without an unhandled rejection if nobody listens.
-   */
+  /** Resolves when the whole tree has ended and its output is read. Rejects with a `WinsClientError`, never unhandled. */
   readonly exit: Promise<RunExit>;
   /** Stops the program, with `force` by killing it, and discards unread output. Resolves as `exit` does. */
   stop(options?: { readonly force?: boolean }): Promise<RunExit>;

@@ -6,10 +6,7 @@ const BEAT_MS = 5 * 60 * 1000;
 
 /** Hold on one process. The daemon stops the process when the hold ends, for any reason. */
 export interface KeepAliveHandle {
-  /**
-   * Settles once, when the hold has ended: resolves when the daemon answered, rejects with a `WinsClientError` when the
-   * call failed. An unobserved rejection is harmless.
-   */
+  /** Resolves when the daemon answered, rejects with a `WinsClientError` when the call failed, never unhandled. */
   readonly closed: Promise<void>;
   /** Ends the hold: the daemon stops the process if it still runs. Returns `closed`. Idempotent. */
   end(): Promise<void>;

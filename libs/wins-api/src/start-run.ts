@@ -4,20 +4,10 @@ import { camelCaseKeys } from './camel-case-keys.js';
 import path from 'node:path';
 import { Readable } from 'node:stream';
 import { WinsClientError } from './client-error.js';
-import {
-  RunExposeProtocol,
-  type ProcessExit,
-  type ProcessName,
-  type ProcessSummary,
-} from './gen/process.js';
-import type {
-  EnforcedLimits,
-  HostRun,
-  RunEndReason,
-  RunExit,
-  RunLimits,
-  RunOptions,
-} from './host-run.js';
+import { RunExposeProtocol } from './gen/process.js';
+import type { ProcessExit, ProcessName, ProcessSummary } from './gen/process.js';
+import type { EnforcedLimits, HostRun, RunEndReason } from './host-run.js';
+import type { RunExit, RunLimits, RunOptions } from './host-run.js';
 import type { RunLimits as LimitsMessage } from './gen/process.js';
 import type { RunStatsResponse } from './gen/run-stats.js';
 import type { KeepAliveHandle } from './keep-alive-handle.js';
@@ -73,19 +63,13 @@ function limitsMessage({ memoryBytes = 0, cpus = 0, pids = 0 }: RunLimits) {
   return { MemoryBytes: BigInt(memoryBytes), CpuMillis, Pids: pids, Means: '' };
 }
 
-function followed(
-  client: Calls,
-  {
-    name,
-    lease,
-    pid,
-    signal,
-  }: Pick<HostRun, 'pid'> & {
-    readonly name: ProcessName;
-    readonly lease: KeepAliveHandle;
-    readonly signal: AbortSignal | undefined;
-  },
-): HostRun {
+interface Followed extends Pick<HostRun, 'pid'> {
+  readonly name: ProcessName;
+  readonly lease: KeepAliveHandle;
+  readonly signal: AbortSignal | undefined;
+}
+
+function followed(client: Calls, { name, lease, pid, signal }: Followed): HostRun {
   const outputs = { stdout: new OutputStream(), stderr: new OutputStream() };
   const late = new AbortController();
   let timer: NodeJS.Timeout | undefined;

@@ -10,24 +10,16 @@ import type { KeepAliveHandle } from './keep-alive-handle.js';
 
 /** Options of a client. */
 export interface WinsClientOptions {
-  /**
-   * The daemon's pipe, as `--server` of the program takes it: NAME, `npipe:////./pipe/NAME`, `\\.\pipe\NAME` or, not on
-   * Windows, the absolute path of a Unix socket. Default: `rancher_wins`.
-   */
+  /** Pipe: NAME, `npipe:////./pipe/NAME`, `\\.\pipe\NAME`, or elsewhere the path of a socket. Default: `rancher_wins`. */
   readonly address?: string;
   /**
-   * Opens each connection and checks the server's identity before any byte is sent. All connections then come from this
-   * function, and `address` only names the daemon in messages. A rejection becomes the `cause` of the `unavailable`
-   * error of the waiting call. Default: accepts any server at `address`.
+   * Opens each connection and checks the server's identity before any byte; `address` then only names the daemon in
+   * messages. A rejection becomes the `cause` of `unavailable`. Default: accepts any server at `address`.
    */
   readonly dial?: ConnectDaemon;
   /** Time-out of a connection attempt, in milliseconds. Default 5,000. */
   readonly connectTimeoutMs?: number;
-  /**
-   * Time-out of a unary call, including its connection, in milliseconds; the call is then cancelled and rejects with
-   * `deadlineExceeded`. Does not apply to `waitProcess` and `keepAlive`, which last as long as their process. Default:
-   * no limit.
-   */
+  /** Time-out of a unary call with its connection, in milliseconds; it then fails with `deadlineExceeded`. Default: none. */
   readonly answerTimeoutMs?: number;
   /** Sent with each call as `wins-client`, for the daemon's audit log: up to 128 printable ASCII characters. */
   readonly clientName?: string;
@@ -109,39 +101,27 @@ export interface RunStats {
 
 /** Options of a stop. */
 export interface StopOptions extends CallOptions {
-  /**
-   * Kills the program at once, even while it is being stopped; allowed for the client that started it, with the run id,
-   * or for an administrator of the host. Default false: asks it to end, and kills it 10 s later.
-   */
+  /** Kills the program at once; for the client that started it, with the run id, or an administrator. Default false. */
   readonly force?: boolean;
 }
 
-/**
- * Program to start and a digest of its bytes, which the daemon compares with the host's file; other fields are
- * optional.
- */
+/** Program to start and a digest of its bytes, which the daemon compares with the host's file. */
 export type StartRequest = Partial<ProcessStartRequest> &
   Pick<ProcessStartRequest, 'Path'> &
   (Pick<ProcessStartRequest, 'Checksum'> | Pick<ProcessStartRequest, 'ChecksumSHA256'>);
 
 /** Options of a start. */
 export interface StartOptions extends CallOptions {
-  /**
-   * Receives each warning of the daemon about a successful start, such as a port that it did not open. The text is
-   * untrusted.
-   */
+  /** Receives each warning of the daemon about a successful start; the text is untrusted. */
   readonly onWarning?: (text: string) => void;
   /**
    * Receives the time in milliseconds that the run waits for its client while the daemon is away. Set `OutlivesDaemon`
-   * to request such a run; read its output by `LastingRuns`. Not called for a run that ends with the daemon.
+   * to request such a run; read its output by `LastingRuns`.
    */
   readonly onLease?: (leaseMs: number) => void;
 }
 
-/**
- * Calls to one daemon. The first call opens the connection, and later calls reopen a lost one. Each method rejects with
- * a `WinsClientError`. Its creator closes it, or declares it with `await using`.
- */
+/** Calls to one daemon, over a connection that is opened when needed. Methods reject with a `WinsClientError`. */
 export interface WinsClient extends AsyncDisposable {
   /** Calls about the host itself: its version, networks and routes. */
   readonly host: HostClient;
@@ -152,9 +132,8 @@ export interface WinsClient extends AsyncDisposable {
   /** Starts a program. Open `keepAlive` with the name soon: the daemon ends a process that no client holds. */
   startProcess(request: StartRequest, options?: StartOptions): Promise<ProcessName>;
   /**
-   * Follows a process to its end. The call is sent at once; iterate the result once, or abort the call. Unread chunks
-   * pause the daemon's side, so memory stays bounded. Output is a view of the received message: copy bytes that you
-   * keep for long.
+   * Follows a process to its end; iterate the result once, or abort the call. Unread chunks pause the daemon's side.
+   * Output is a view of the received message: copy bytes that you keep for long.
    */
   waitProcess(name: RunName, options?: CallOptions): AsyncIterable<ProcessWaitResponse>;
   /** Holds a process: sends its name at once and every five minutes. The daemon stops the process when the call ends. */
@@ -167,10 +146,7 @@ export interface WinsClient extends AsyncDisposable {
   listProcesses(options?: CallOptions): Promise<readonly ListedRun[]>;
   /** Stops a process and resolves when its whole tree is gone. A Go daemon answers `unimplemented`. */
   stopProcess(run: string | RunName, options?: StopOptions): Promise<RunExit>;
-  /**
-   * Measures the runs of this client, or all runs for an administrator of the host; with a name, only that run. Calls
-   * within a second share the same figures. A daemon of an earlier release answers `unimplemented`.
-   */
+  /** Measures this client's runs, or all for an administrator; with a name, only that one. Figures are shared for a second. */
   measureRuns(name?: string, options?: CallOptions): Promise<RunStats>;
   /** Makes a unary call of a service without a method here, such as `planServiceDefinition.status` of the contract. */
   call<Request, Answer>(
@@ -178,11 +154,7 @@ export interface WinsClient extends AsyncDisposable {
     request: Request,
     options?: CallOptions,
   ): Promise<Answer>;
-  /**
-   * Makes a server-streaming call, such as `debugServiceDefinition.heap` of the contract. The call is sent at once;
-   * iterate the result once, or abort the call. Unread messages pause the daemon's side. `answerTimeoutMs` does not
-   * apply.
-   */
+  /** Makes a server-streaming call, as {@link waitProcess}. `answerTimeoutMs` does not apply. */
   stream<Request, Answer>(
     method: MethodDefinition<Request, Answer>,
     request: Request,

@@ -1,9 +1,6 @@
 import { TextError } from '../text-error.js';
-import {
-  parseSecurityDescriptor,
-  type AccessEntry,
-  type SecurityDescriptor,
-} from './security-descriptor.js';
+import { parseSecurityDescriptor } from './security-descriptor.js';
+import type { AccessEntry, SecurityDescriptor } from './security-descriptor.js';
 import { describeTrustee, isKnownToHostAlone, isPrivileged } from './pipe-trustees.js';
 
 /** Verdict on an access list of the daemon's pipes. Its texts are the ends of sentences. */
@@ -24,22 +21,15 @@ const OF_SYSTEM: ReadonlySet<string> = new Set([SYSTEM, ADMINISTRATORS, 'S-1-1-0
 const OWNERS: ReadonlySet<string> = new Set([SYSTEM, ADMINISTRATORS]);
 /** FILE_GENERIC_READ and FILE_GENERIC_WRITE: opening each further instance of a pipe requires both. */
 const SERVES = 0x12_019f;
-/**
- * Rights to write data or attributes, create instances, delete, or change the list or the owner. Each lets a client send commands, or gain
- * the right to.
- */
+/** Rights to write, create instances, delete, or change list or owner: each lets a client send commands, or gain the right to. */
 const COMMANDS = 0x2 | 0x4 | 0x10 | 0x40 | 0x100 | 0x1_0000 | 0x4_0000 | 0x8_0000;
-/**
- * FILE_CREATE_PIPE_INSTANCE, WRITE_DAC, WRITE_OWNER. A client in a container cannot inspect the server process, so it refuses a pipe that
- * other accounts may serve.
- */
+/** FILE_CREATE_PIPE_INSTANCE, WRITE_DAC, WRITE_OWNER: clients in containers refuse a pipe that other accounts may serve. */
 const SERVE = 0x4 | 0x4_0000 | 0x8_0000;
 /** An access list has at most 64 KiB, and an entry at most 76 bytes. */
 const MAX_ENTRIES = 800;
 
 /**
  * Judges who may open the daemon's pipes, from the SDDL alone and on every system: a client of a pipe controls the host.
- *
  * Doubts err on the safe side: deny entries are ignored, and every account that may write counts. Pure.
  */
 export function judgePipeAccess(sddl: string): PipeAccessVerdict {
@@ -56,21 +46,17 @@ export function judgePipeAccess(sddl: string): PipeAccessVerdict {
     const who = describeTrustee(sid);
     return who === undefined ? [] : [`it lets ${who} control this host`];
   });
-  const servers = granted(descriptor, SERVE).filter(
-    (sid) => describeTrustee(sid) === undefined && !isPrivileged(sid),
-  );
+  const servers = granted(descriptor, SERVE)
+    .filter((sid) => describeTrustee(sid) === undefined && !isPrivileged(sid))
+    .map(
+      (sid) =>
+        `it lets ${sid} serve the pipes, so clients in containers refuse them; use 0x12019b to read and write`,
+    );
   const named = [descriptor.group, ...(descriptor.entries ?? []).map(({ sid }) => sid)];
-  const unknown = [...new Set(named)].filter(isKnownToHostAlone);
-  return {
-    doubts: [
-      ...broad,
-      ...servers.map(
-        (sid) =>
-          `it lets ${sid} serve the pipes, so clients in containers refuse them; use 0x12019b to read and write`,
-      ),
-      ...unknown.map((sid) => `only a host of the same domain can resolve ${sid ?? ''}`),
-    ],
-  };
+  const unknown = [...new Set(named)]
+    .filter(isKnownToHostAlone)
+    .map((sid) => `only a host of the same domain can resolve ${sid ?? ''}`);
+  return { doubts: [...broad, ...servers, ...unknown] };
 }
 
 function granted({ entries = [] }: SecurityDescriptor, rights: number): readonly string[] {
@@ -80,10 +66,7 @@ function granted({ entries = [] }: SecurityDescriptor, rights: number): readonly
   return [...new Set(allowing.map(({ sid }) => sid))];
 }
 
-function faultOf(
-  { owner, entries, hasAudit }: SecurityDescriptor,
-  sddl: string,
-): string | undefined {
+function faultOf({ owner, entries, hasAudit }: SecurityDescriptor, sddl: string) {
   if (entries === undefined) return 'it has no access list, so everyone might open the pipes';
   if (/\s/.test(sddl)) return 'it has a blank in it';
   if (hasAudit) return 'it has an audit part (S:), which pipes do not support';
@@ -99,8 +82,8 @@ function faultOf(
 }
 
 /**
- * Whether SYSTEM gets the rights that a pipe server needs. Windows reads the entries in order, and the first entry that mentions a right
- * decides it. https://learn.microsoft.com/windows/win32/secauthz/how-dacls-control-access-to-an-object
+ * Whether SYSTEM gets the rights that a pipe server needs: the first entry that mentions a right decides it.
+ * https://learn.microsoft.com/windows/win32/secauthz/how-dacls-control-access-to-an-object
  */
 function letsSystemServe(entries: readonly AccessEntry[]): boolean {
   let open = SERVES;

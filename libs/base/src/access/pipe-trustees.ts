@@ -23,20 +23,14 @@ const GROUPS: ReadonlyMap<string, string> = new Map([
   ['DG', 'guests of the domain'],
 ]);
 
-/**
- * A single account or group of a host or domain (RIDs from 1000 on, created by an administrator), or the virtual account of one service or
- * of IIS.
- */
+/** One account or group of a host or domain (RIDs from 1000 on, created by an administrator), or one service, or one of IIS. */
 const SINGLE =
   /^S-1-5-(?:21-\d+-\d+-\d+-(?:500|512|519|[1-9]\d{3,})|(?:80|82)(?:-\d+){5}|5-\d+-\d+)$/;
 const ENTRA_ID = /^S-1-12-1(?:-\d+){4}$/;
 
 /**
- * Describes an account that an access list admits and that should not control a host. It works by a list of trusted accounts: every other
- * account is doubtful.
- *
- * @param sid - As `parseSecurityDescriptor` has it.
- * @returns A noun phrase; undefined for SYSTEM, administrators, one service or one account.
+ * Describes an account that should not control a host, as a noun phrase; undefined for SYSTEM, administrators, one
+ * service or one account. Every account that is not listed as trusted is doubtful.
  */
 export function describeTrustee(sid: string): string | undefined {
   if (TRUSTED.has(sid) || SINGLE.test(sid) || ENTRA_ID.test(sid)) return undefined;

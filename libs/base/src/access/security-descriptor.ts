@@ -60,8 +60,8 @@ export function parseSecurityDescriptor(sddl: string): SecurityDescriptor {
 }
 
 /**
- * Whether two descriptors give the same accounts the same rights. Aliases and generic rights are resolved, and order matters only between
- * allow and deny entries. Owner, group and protection are not compared: the list already contains inherited entries.
+ * Whether two descriptors give the same accounts the same rights. Aliases and generic rights are resolved, and order
+ * matters only between allow and deny entries. Does not compare owner, group and protection.
  */
 export function grantsTheSame(a: SecurityDescriptor, b: SecurityDescriptor): boolean {
   return canonicalList(a) === canonicalList(b);

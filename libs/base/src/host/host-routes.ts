@@ -91,10 +91,7 @@ export interface RouteChange {
 
 export type NetworkChange = RouteChange | ItemChange;
 
-/**
- * Outcome of a change. `exists`: another route or item already exists, so nothing was added. Removing something that does not exist is
- * `done`.
- */
+/** `exists`: another route or item is there, so nothing was added. Removing something that does not exist is `done`. */
 export type RouteOutcome =
   | { readonly kind: 'done' | 'exists' }
   | { readonly kind: 'failed'; readonly isDenied: boolean; readonly message: string };
@@ -108,15 +105,12 @@ export interface HostRoutes {
   /** @param withItems - Whether to list items too. */
   list(withItems: boolean): Promise<RoutingState>;
   /**
-   * Makes changes independently of each other's outcome: items in the given order, and routes. It never replaces anything but a setting,
-   * and removes a route or item only when all its fields match.
-   *
-   * @returns An outcome for each change, in the same order.
+   * Makes changes independently of each other's outcome, items in the given order, and returns an outcome for each. It
+   * replaces nothing but a setting, and removes a route or item only when all its fields match.
    */
   change(changes: readonly NetworkChange[]): Promise<readonly RouteOutcome[]>;
   /**
-   * Calls back after each change of routes, and after changes of interfaces that leave the routes as they are. Resolves when the signal
-   * aborts.
+   * Calls back after each change of routes, and after some changes of interfaces. Resolves when the signal aborts.
    *
    * @throws when changes can no longer be followed.
    */

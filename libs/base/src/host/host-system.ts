@@ -55,10 +55,7 @@ export interface RouteEntry {
 /** Selects an adapter or an HNS network by its name or one of its addresses. */
 export type NetworkSelector = { readonly name: string } | { readonly address: string };
 
-/**
- * Queries and changes that the daemon makes on its host system. Each method rejects with an error whose `code` is a `HostSystemErrorCode`
- * of the daemon; any other error counts as `unknown`.
- */
+/** Queries and changes of the host system. Methods reject with an error whose `code` is a `HostSystemErrorCode`, else `unknown`. */
 export interface HostSystem {
   /** Returns the release of the system. */
   version(): Promise<HostVersion>;

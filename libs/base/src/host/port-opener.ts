@@ -7,15 +7,9 @@ export interface ExposedPort {
 
 /** Opens the ports of a run where a firewall would block them. */
 export interface PortOpener {
-  /**
-   * Returns the reason why all ports are already reachable, such as "the firewall is off"; the run then starts without opening any.
-   * Undefined when ports must be opened. Called once per start, before its decision is recorded. Absent: ports must always be opened.
-   */
+  /** Returns why all ports are reachable without opening any, such as "the firewall is off". Called once per start. Absent: never. */
   whyNotNeeded?(): string | undefined;
-  /**
-   * Opens exactly these ports and resolves when they are open. After a rejection some may be open, so the caller calls `close`. The signal
-   * aborts when the start is cancelled.
-   */
+  /** Opens exactly these ports. After a rejection some may be open, so the caller calls `close`. Aborts when the start is cancelled. */
   open(mark: string, ports: readonly ExposedPort[], signal: AbortSignal): Promise<void>;
   /** Closes the ports of a run. It must end by itself, and may be called again after a failure. */
   close(mark: string): Promise<void>;

@@ -34,10 +34,7 @@ export interface TreeLimits {
   readonly pids?: number;
 }
 
-/**
- * Mechanism that enforces the limits of a tree. `jobObject` and `cgroup` limit the tree as a whole; `rlimit` limits each process by itself,
- * so that two may use twice as much.
- */
+/** Enforces the limits of a tree: `jobObject` and `cgroup` as a whole, `rlimit` of each process by itself. */
 export type LimitMeans = 'jobObject' | 'cgroup' | 'rlimit';
 
 /** Signals that request the end of a tree: those of POSIX, and the Windows equivalents. */
@@ -65,10 +62,7 @@ export interface HostCommand {
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   readonly directory: string;
-  /**
-   * Whether the process may start processes outside its tree that outlive it, as its rule allows. A host that cannot distinguish such
-   * processes ignores this. Default false.
-   */
+  /** Whether it may start processes outside its tree, where the host can distinguish them. Default false. */
   readonly mayBreakAway?: boolean;
   /** Limits of the tree. They apply before the program executes; if they cannot, it does not start. Default: none. */
   readonly limits?: TreeLimits;
@@ -81,10 +75,7 @@ export interface HostExit {
   /** 0 to 2^32-1; 128 + the signal number when a signal ended it. */
   readonly code: number;
   readonly signal?: string;
-  /**
-   * True when the system ended the process because the tree reached its memory limit; absent otherwise, and where the system does not
-   * report this.
-   */
+  /** True when the system ended it because the tree reached its memory limit, where the system reports this. */
   readonly outOfMemory?: true;
 }
 
@@ -97,10 +88,7 @@ export interface HostProcess extends ProcessTree {
   readonly stderr: Readable;
   /** Settles when the leader ends; never rejects. */
   readonly exited: Promise<HostExit>;
-  /**
-   * Measures the tree. Returns undefined when the system has no data, and after `close`. Nearly free once the tree has ended. Never
-   * rejects.
-   */
+  /** Measures the tree; undefined without data, and after `close`. Nearly free once the tree has ended. Never rejects. */
   usage(): Promise<TreeUsage | undefined>;
   /** Releases operating system handles; idempotent, called after the end. */
   close(): void;
@@ -136,8 +124,9 @@ export interface LeftoverSearch {
 }
 
 /**
- * The port to the operating system that runs programs. `@wins/linux-host` and `@wins/windows-host` each implement it; the contract for both
- * is `processHostContract` in `@wins/process-manager/testing`. It throws the error class of its user, with these codes.
+ * The port to the operating system that runs programs. `@wins/linux-host` and `@wins/windows-host` each implement it;
+ * `processHostContract` in `@wins/process-manager/testing` is the contract for both. It throws the error class of its
+ * user, with these codes.
  */
 export interface ProcessHost {
   /** Path syntax of the host. */
@@ -146,46 +135,26 @@ export interface ProcessHost {
   readonly daemon: string;
   /** Whether the process that a `daemon` text identifies may still run. */
   isDaemonAlive(daemon: string): boolean;
-  /**
-   * Succeeds when only the system's administrators or the daemon's user could have created the file.
-   *
-   * @throws `notFound`, `pathNotTrusted`, `unknown`.
-   */
+  /** Requires that only administrators or the daemon's user could have created the file. @throws `notFound`, `pathNotTrusted`, `unknown`. */
   assertTrustedFile(path: string): Promise<void>;
-  /**
-   * Succeeds when the system can execute the file as a program. Absent where `start` itself checks this.
-   *
-   * @throws `notFound`, `notExecutable`, `unknown`.
-   */
+  /** Requires a program that the system can execute. Absent where `start` checks this. @throws `notFound`, `notExecutable`, `unknown`. */
   assertProgram?(path: string): Promise<void>;
-  /**
-   * Succeeds when only the system's administrators or the daemon's user could have created anything in the directory.
-   *
-   * @throws `notFound`, `pathNotTrusted`, `unknown`.
-   */
+  /** Works like `assertTrustedFile`, for anything in the directory. @throws `notFound`, `pathNotTrusted`, `unknown`. */
   assertTrustedDirectory(path: string): Promise<void>;
-  /**
-   * Succeeds when the directory belongs to the daemon's user and no other user can write in it; creates it when absent.
-   *
-   * @throws `stateUnavailable`.
-   */
+  /** Requires a directory of the daemon's user in which no other user can write, or creates it. @throws `stateUnavailable`. */
   ensurePrivateDirectory(path: string): void;
   /**
-   * Holds a file: until the hold is closed, the file can be read and executed, but not written, renamed or deleted. Absent where the
-   * operating system cannot do this; there the protection of the folder must suffice.
+   * Holds a file: until the hold is closed, the file can be read and executed, but not written, renamed or deleted.
+   * Absent where the operating system cannot do this; there the protection of the folder must suffice.
    *
    * @throws `stagingFailed`, for instance when it is open for writing.
    */
   holdFile?(path: string): Promise<FileHold>;
-  /**
-   * Returns the mechanism that would enforce these limits. Absent on hosts that cannot enforce any.
-   *
-   * @throws `limitsUnavailable` when one of the limits cannot be enforced here.
-   */
+  /** Returns the mechanism for these limits. Absent on hosts without any. @throws `limitsUnavailable` for one that is not enforced. */
   limitMeans?(limits: TreeLimits): LimitMeans;
   /**
-   * Starts a process in its own tree. Once the process exists, it must resolve without further waiting, so that the caller can record the
-   * process before anything else happens.
+   * Starts a process in its own tree. Once the process exists, it must resolve without further waiting, so that the
+   * caller can record the process before anything else happens.
    *
    * @throws `spawnFailed`, `limitsUnavailable`, `invalidArgument` (arguments too long).
    */

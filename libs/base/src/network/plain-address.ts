@@ -1,7 +1,4 @@
-/**
- * Whether a text is an http or https address that is safe to show: it has no white space, and no user, password, query or fragment, each of
- * which may be a secret. Messages must not repeat any other address. Pure.
- */
+/** Whether a text is an http or https address that is safe to show: without white space, user, password, query and fragment. */
 export function isPlainAddress(text: string): boolean {
   if (!URL.canParse(text) || /[?#\s]/.test(text)) return false;
   const url = new URL(text);
@@ -13,10 +10,7 @@ export function hasUser({ username, password }: Pick<URL, 'username' | 'password
   return username !== '' || password !== '';
 }
 
-/**
- * Removes user, password, query and fragment from an address, because each may be a secret; returns an empty text when the text is not an
- * address. Pure.
- */
+/** Removes user, password, query and fragment from an address; empty for a text that is no address. Pure. */
 export function toldAddress(text: string): string {
   if (!URL.canParse(text)) return '';
   const { protocol, host, pathname } = new URL(text);

@@ -4,8 +4,13 @@ import { call, OwnedHandle } from '../win32/calls/call.js';
 import { setTimeout as delay } from 'node:timers/promises';
 import { WindowsError } from '../windows-error.js';
 
+/** State of a service, as the service control manager defines it. */
+export type ServiceState =
+  | ('stopped' | 'startPending' | 'stopPending' | 'running')
+  | ('continuePending' | 'pausePending' | 'paused');
+
 /** The states in the order of their numbers, from 1. */
-const STATES = [
+const STATES: readonly ServiceState[] = [
   'stopped',
   'startPending',
   'stopPending',
@@ -13,10 +18,7 @@ const STATES = [
   'continuePending',
   'pausePending',
   'paused',
-] as const;
-
-/** State of a service, as the service control manager defines it. */
-export type ServiceState = (typeof STATES)[number];
+];
 
 /** Status of a service, as the service control manager reports it. */
 export interface ServiceStatus {

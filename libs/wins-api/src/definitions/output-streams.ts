@@ -18,11 +18,7 @@ interface Generated<Message> {
 export interface OutputCodec<Message> {
   /** Encodes a message. Copies an output chunk once, into one allocation. */
   readonly responseSerialize: (message: Message) => Buffer;
-  /**
-   * Decodes a message. An output chunk is a view of the bytes, not a copy.
-   *
-   * @throws Error when the message is not of that type.
-   */
+  /** Decodes a message, whose output chunk is a view of the bytes. @throws Error when it is not of that type. */
   readonly responseDeserialize: (bytes: Buffer) => Message;
 }
 
@@ -81,10 +77,7 @@ function lastField(bytes: Buffer): number {
   }
 }
 
-/**
- * Reads the length after the tag at `at`; returns the start of the payload, or -1 unless the payload fills the rest
- * exactly.
- */
+/** Returns the start of the payload after the tag at `at`; -1 unless the payload fills the rest exactly. */
 function payloadStart(bytes: Buffer, at: number): number {
   let length = 0;
   // Four octets hold 28 bits, more than the size limit of a message needs.

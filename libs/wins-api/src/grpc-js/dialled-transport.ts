@@ -3,9 +3,8 @@ import { Http2SubchannelConnector } from '@grpc/grpc-js/build/src/transport.js';
 import type { Socket } from 'node:net';
 
 /**
- * Opens a connection to the daemon and resolves with it once the server's identity is verified; nothing was sent or
- * read. Rejects when the connection fails, and when the signal aborts, as on `close()` of the client. The caller closes
- * the socket.
+ * Opens a connection to the daemon and resolves once the server's identity is verified, before any byte. Rejects when
+ * the signal aborts, as on `close()` of the client. The caller closes the socket.
  */
 export type ConnectDaemon = (signal: AbortSignal) => Promise<Socket>;
 

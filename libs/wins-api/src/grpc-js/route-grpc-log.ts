@@ -7,16 +7,12 @@ const LINES_OF_WINDOW = 10;
 const LONGEST_LINE = 512;
 
 /**
- * Redirects the log of grpc-js to a function. By default grpc-js writes to standard error synchronously, blocking while
- * that is slow, and repeats octets of its peer unescaped: a header with an octet above 0x7f is enough.
+ * Redirects the log of grpc-js, which is shared by all its clients and servers in this process: call this once. By
+ * default grpc-js writes to standard error synchronously, blocking while that is slow, and repeats octets of its peer
+ * unescaped: a header with an octet above 0x7f is enough.
  *
- * Each line is escaped, so that it cannot control a terminal, and cut at 512 characters. Ten lines a second are logged,
- * then only the number of dropped ones.
- *
- * The logger of grpc-js is shared by all its clients and servers in this process: call this once per program. The last
- * call counts.
- *
- * @param write - Gets each line, without a line end. It must not throw.
+ * @param write Gets each line, escaped and cut at 512 characters, without a line end: ten a second, then only the number
+ * of dropped ones. It must not throw.
  */
 export function routeGrpcLog(write: (line: string) => void): void {
   let told = 0;
