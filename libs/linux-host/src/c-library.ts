@@ -4,7 +4,7 @@ import { LinuxError } from './linux-error.js';
 
 type Koffi = typeof koffiModule;
 
-export interface CLibrary {
+interface CLibrary {
   // https://man7.org/linux/man-pages/man2/getsockopt.2.html
   readonly getsockopt: (
     fd: number,
@@ -30,17 +30,11 @@ export interface CLibrary {
   readonly malloc_trim?: (keepBytes: number) => number;
 }
 
-/**
- * Loads the C library of this process.
- *
- * @throws LinuxError `unavailable` elsewhere than on Linux, and where the addon that calls it cannot be loaded.
- */
+/** Loads the C library. @throws LinuxError `unavailable` elsewhere than on Linux, and where the addon cannot be loaded. */
 export function loadCLibrary(): CLibrary {
   if (process.platform !== 'linux') {
-    throw new LinuxError(
-      'unavailable',
-      `cannot call the C library: this is ${process.platform}, not linux`,
-    );
+    const found = `this is ${process.platform}, not linux`;
+    throw new LinuxError('unavailable', `cannot call the C library: ${found}`);
   }
   try {
     // eslint-disable-next-line @typescript-eslint/no-require-imports -- at first use, never at import
@@ -74,11 +68,10 @@ function mallocTrim(library: ReturnType<Koffi['load']>): Pick<CLibrary, 'malloc_
 }
 
 /**
- * Returns a function that returns freed memory to the system. Otherwise the C library keeps it for reuse: up to hundreds of megabytes after
- * many buffers. A call that releases so much takes some milliseconds.
+ * Returns a function that returns freed memory to the system, in some milliseconds. Otherwise the C library keeps it for
+ * reuse: up to hundreds of megabytes after many buffers. Undefined where the C library is not that of GNU.
  *
- * @returns undefined where the C library has no such call: only that of GNU has.
- * @throws LinuxError `unavailable` elsewhere than on Linux, and where the addon that calls it cannot be loaded.
+ * @throws LinuxError as {@link loadCLibrary}.
  */
 export function freeMemoryTrimmer(): (() => void) | undefined {
   const { malloc_trim: trim } = loadCLibrary();

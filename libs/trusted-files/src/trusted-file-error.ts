@@ -32,10 +32,7 @@ export interface TrustedFileErrorDetails {
   readonly distrust?: Distrust;
 }
 
-/**
- * The only error class of this library. `message` is complete; a library with its own messages can build them from
- * `found`, the last part of a sentence: "cannot read X: FOUND".
- */
+/** The only error class of this library. `message` is complete; `found` is its last part: "cannot read X: FOUND". */
 export class TrustedFileError extends Error {
   override readonly name = 'TrustedFileError';
   /** The rule, for `notTrusted`. */

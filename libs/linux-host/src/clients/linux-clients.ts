@@ -5,8 +5,8 @@ import { processOrigin, type ProcessOrigin } from './process-origin.js';
 import { unixSocketPeers, type UnixPeer } from './unix-socket-peers.js';
 
 /**
- * Identifies clients of Unix sockets by their socket credentials and by the container of the process. Root and the user of this process are
- * administrators, unless they are in a container.
+ * Identifies clients of Unix sockets by their socket credentials and by the container of the process. Root and the user
+ * of this process are administrators, unless they are in a container.
  *
  * @throws LinuxError `unavailable` when the system cannot provide the credentials.
  */
@@ -49,9 +49,8 @@ export function linuxClient(peer: UnixPeer, origin: ProcessOrigin, ownUid: numbe
     const names = [...(isAdministrator ? ['administrators'] : []), `user:${uid}`];
     return { key: `uid:${uid}`, isAdministrator, isEverybody: false, description: process, names };
   }
-  if (origin.kind === 'unknown') {
+  if (origin.kind === 'unknown')
     return { ...UNIDENTIFIED_CLIENT, description: { ...process, container: 'unknown' } };
-  }
   const { id: container } = origin;
   return {
     key: `container:${container}`,

@@ -4,12 +4,8 @@ import { closeSync, openSync, readlinkSync, readSync } from 'node:fs';
 export type ProcessOrigin =
   /** The process has the same mounts as this process, so no container separates them. */
   | { readonly kind: 'host' }
-  /** The process has its own mounts. */
-  | {
-      readonly kind: 'container';
-      /** Id from the container runtime, 64 hexadecimal digits; else `mounts:N`, which a process can change if it may create mounts. */
-      readonly id: string;
-    }
+  /** It has its own mounts. `id`: 64 hexadecimal digits of the runtime, else `mounts:N`, which some processes can change. */
+  | { readonly kind: 'container'; readonly id: string }
   /** The process has ended, or may not be inspected. */
   | { readonly kind: 'unknown' };
 
@@ -21,11 +17,7 @@ const CONTAINER_ID = /(?<![0-9a-f])[0-9a-f]{64}(?![0-9a-f])/;
 /** Process flag of the kernel. */
 const PF_EXITING = 4;
 
-/**
- * Locates a process. Call it when the process connects, because the PID may be reused after its end.
- *
- * @param folder - Folder that describes the process. Default: /proc/<pid>.
- */
+/** Locates a process, by default by `/proc`. Call it when the process connects, because the PID may be reused. */
 export function processOrigin(pid: number, folder = `/proc/${pid}`): ProcessOrigin {
   // The kernel reports PID 0 for a process in an invisible PID namespace.
   if (pid <= 0) return { kind: 'unknown' };

@@ -13,16 +13,12 @@ export interface UnixPeer {
 }
 
 /** Identifies the peers of accepted Unix sockets. */
-export interface UnixSocketPeers {
-  /**
-   * Returns the peer of the socket with this descriptor.
-   *
-   * @throws LinuxError `noPeer` when it is no connected Unix socket.
-   */
+interface UnixSocketPeers {
+  /** Returns the peer of the socket with this descriptor. @throws LinuxError `noPeer` when it is no connected Unix socket. */
   peerOf(fd: number): UnixPeer;
   /**
-   * Whether the connected process still has its PID. Call it after inspecting a process by PID, because the PID may have been reused
-   * before. Undefined when the kernel cannot tell (before Linux 6.5). Never throws.
+   * Whether the connected process still has its PID. Call it after inspecting a process by PID, because the PID may have
+   * been reused before. Undefined when the kernel cannot tell (before Linux 6.5). Never throws.
    */
   isThere(fd: number, peer: UnixPeer): boolean | undefined;
 }
@@ -37,11 +33,7 @@ const ESRCH = 3;
 /** User id that the kernel reports for a socket that was never connected. */
 const NOBODY = 0xffff_ffff;
 
-/**
- * Loads the calls that identify peers. The constants are those of x86, ARM, RISC-V and most other architectures.
- *
- * @throws LinuxError `unavailable` elsewhere than on Linux, and where the addon for calls of the system cannot be loaded.
- */
+/** Loads the calls that identify peers, with the constants of most architectures. @throws LinuxError as `loadCLibrary`. */
 export function unixSocketPeers(): UnixSocketPeers {
   const { getsockopt, errno } = loadCLibrary();
   return {

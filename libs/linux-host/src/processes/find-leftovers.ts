@@ -1,8 +1,7 @@
 import type { RunMarker, LinuxProcessEntry } from './linux-process-entry.js';
 import type { Leftover, LeftoverSearch } from '@wins/base';
-import { inTurns } from './in-turns.js';
 import type { LinuxProcessTable } from './linux-process-table.js';
-import { createMarkReader } from './mark-reader.js';
+import { createMarkReader, inTurns } from './mark-reader.js';
 import { sendSignal } from './posix-process.js';
 import { ENVIRONMENTS_PER_TURN, findTreeMembers } from './tree-members.js';
 
@@ -13,8 +12,9 @@ export interface LeftoverContext {
 }
 
 /**
- * Finds processes of earlier daemons by more than their PID: by the mark of a dead daemon of the same lineage, by a record with matching
- * PID and start time (then with the whole tree), or by the verified copy that they run. Never lists this process or its ancestors.
+ * Finds processes of earlier daemons by more than their PID: by the mark of a dead daemon of the same lineage, by a
+ * record with matching PID and start time (then with the whole tree), or by the verified copy that they run. Never lists
+ * this process or its ancestors.
  */
 export async function findLeftovers(
   context: LeftoverContext,
@@ -24,23 +24,19 @@ export async function findLeftovers(
   const processes = await table.processes();
   const found = new Map<number, Leftover>();
   const ours = ancestry((pid) => processes.get(pid)?.parentPid);
-  const add = (
-    entry: LinuxProcessEntry,
-    evidence: Leftover['evidence'],
-    mark: string | undefined,
-    claimed = false,
-  ): void => {
+  type Facts = Pick<Leftover, 'evidence' | 'mark' | 'claimed'>;
+  const add = (entry: LinuxProcessEntry, facts: Facts): void => {
     const { pid } = entry;
     if (ours.has(pid) || found.has(pid)) return;
     const isSpared = `${pid}:${context.startTokenOf(entry)}` === search.spared;
-    found.set(pid, leftover(table, entry, { evidence, mark, claimed: claimed || isSpared }));
+    found.set(pid, leftover(table, entry, { ...facts, claimed: facts.claimed || isSpared }));
   };
-
   for (const { mark, pid, startToken } of search.remembered) {
     const entry = processes.get(pid);
     if (entry === undefined || context.startTokenOf(entry) !== startToken) continue;
     const leader = { mark, pid, startTicks: entry.startTicks };
-    for (const member of await findTreeMembers(processes, leader)) add(member, 'record', mark);
+    for (const member of await findTreeMembers(processes, leader))
+      add(member, { evidence: 'record', mark, claimed: false });
   }
   const executables = new Set(search.executables);
   const markerOf = createMarkReader();
@@ -50,22 +46,15 @@ export async function findLeftovers(
       const leader = processes.get(entry.sessionId);
       const markers = [marker, leader && (await markerOf(leader))];
       const claimed = markers.some((each) => isClaimed(context, each));
-      add(entry, 'executable', marker?.mark, claimed);
+      add(entry, { evidence: 'executable', mark: marker?.mark, claimed });
     } else if (search.lineage !== undefined) {
       const marker = await markerOf(entry);
-      if (isOrphanOf(search.lineage, marker, context)) add(entry, 'marker', marker?.mark);
+      // Each lineage of daemons ends only its own leftovers, so two lineages on one host do not interfere.
+      const isOurs = marker?.lineage === search.lineage && !isClaimed(context, marker);
+      if (isOurs) add(entry, { evidence: 'marker', mark: marker.mark, claimed: false });
     }
   }
   return [...found.values()];
-}
-
-// Each lineage of daemons ends only its own leftovers, so two lineages on one host do not interfere.
-function isOrphanOf(
-  lineage: string,
-  marker: RunMarker | undefined,
-  context: LeftoverContext,
-): boolean {
-  return marker?.lineage === lineage && !isClaimed(context, marker);
 }
 
 function isClaimed(context: LeftoverContext, marker: RunMarker | undefined): boolean {

@@ -1,12 +1,12 @@
 import { errnoOf, quoteText, type HostCommand, type LimitMeans, type TreeLimits } from '@wins/base';
 import type { HostFailureCode, MakeHostFailure } from '@wins/trusted-files';
 import { accessSync, constants } from 'node:fs';
-
 import type { RunCgroup, RunCgroups } from './run-cgroups.js';
 
 /**
- * The starter applies the limits to itself and then executes the program, so that no part of it runs without limits. It is a shell, because
- * Node can neither start a process in a cgroup (clone3) nor set its limits. The script is constant; all values are arguments.
+ * The starter applies the limits to itself and then executes the program, so that no part of it runs without limits: a
+ * shell, because Node can neither start a process in a cgroup (clone3) nor set its limits. The script is constant; all
+ * values are arguments.
  */
 const STARTER = '/bin/sh';
 const INTO_CGROUP = 'echo 0 > "$0" && exec "$@"; exit 125';

@@ -2,10 +2,7 @@ import { RUN_MARKER_VARIABLE } from '@wins/base';
 import { readlinkSync } from 'node:fs';
 import { readProcFile } from './read-proc-file.js';
 
-/**
- * One process at one moment, as read from `/proc`. Properties that need another read are read once, on first access. A process that has
- * ended since, or may not be read, has none of them.
- */
+/** One process at one moment, read from `/proc`, on first access where it needs another read; empty if that fails. */
 export class LinuxProcessEntry {
   readonly pid: number;
   readonly parentPid: number;
@@ -23,14 +20,9 @@ export class LinuxProcessEntry {
   #environmentEnd: string | undefined;
   #marker: RunMarker | undefined | null = null;
   #executable: string | undefined | null = null;
-
   readonly #ownMounts: string;
 
-  /**
-   * Reads a process; undefined when it does not exist.
-   *
-   * @param ownMounts - The result of `mountsOf` for this process.
-   */
+  /** Reads a process; undefined when it does not exist. `ownMounts` is `mountsOf` of this process. */
   static read(pid: number, ownMounts: string): LinuxProcessEntry | undefined {
     const fields = statFieldsOf(pid);
     return fields === undefined ? undefined : new LinuxProcessEntry(pid, fields, ownMounts);
@@ -50,8 +42,8 @@ export class LinuxProcessEntry {
   }
 
   /**
-   * The mark in the initial environment of the process. Undefined, and not cached, when it cannot be read now (for example without free
-   * descriptors), and while the process `isBetweenPrograms`; `createMarkReader` waits for the end of that state.
+   * Mark in the initial environment of the process. Undefined, and not cached, when it cannot be read now, and while the
+   * process `isBetweenPrograms`; `createMarkReader` waits for the end of that state.
    */
   get marker(): RunMarker | undefined {
     if (this.#marker === null) {
@@ -68,10 +60,7 @@ export class LinuxProcessEntry {
     return this.#marker !== null;
   }
 
-  /**
-   * Takes over the mark that an earlier entry read from the environment, which may be large. Applies only if the entry is of the same
-   * process, and the process has not executed another program since.
-   */
+  /** Takes over the mark that an earlier entry of the same process read, unless it has executed another program since. */
   keepMarkOf(earlier: LinuxProcessEntry | undefined): void {
     const place = this.#environmentEnd;
     const isSame =
@@ -88,8 +77,8 @@ export class LinuxProcessEntry {
   }
 
   /**
-   * Path of the running executable, even if it was replaced or removed since. Undefined for a process with its own mounts, such as one in a
-   * container, because the creator of those mounts controls the meaning of the path.
+   * Path of the running executable, even if it was replaced or removed since. Undefined for a process with its own
+   * mounts, such as one in a container, because the creator of those mounts controls the meaning of the path.
    */
   get executable(): string | undefined {
     if (this.#executable === null) {

@@ -1,6 +1,5 @@
 import { readFileSync, readdirSync, readlinkSync } from 'node:fs';
-
-import { inTurns } from './in-turns.js';
+import { inTurns } from './mark-reader.js';
 import { LinuxProcessEntry, mountsOf } from './linux-process-entry.js';
 import { pageBytes } from './read-proc-file.js';
 import { indexTrees, type TreeIndex } from './tree-members.js';
@@ -26,12 +25,7 @@ export class LinuxProcessTable {
     this.realm = `${namespace}.${boot}`;
   }
 
-  /**
-   * Returns all living processes at a moment after the call. Calls during a scan share the next one, so that a hundred runs that end
-   * together do not cause a hundred scans.
-   *
-   * @throws what `readdir` throws, for example EMFILE.
-   */
+  /** Returns all processes that live after the call. Calls during a scan share the next one. @throws as `readdir`, such as EMFILE. */
   processes(): Promise<LinuxProcesses> {
     if (this.#next === undefined) {
       const scan = this.#running.then(async () => {
@@ -45,11 +39,7 @@ export class LinuxProcessTable {
     return this.#next;
   }
 
-  /**
-   * Returns the trees of the living processes; calls share scans in the same way.
-   *
-   * @throws as `processes`.
-   */
+  /** Returns the trees of the living processes; calls share scans in the same way. @throws as `processes`. */
   async trees(): Promise<TreeIndex<LinuxProcessEntry>> {
     const processes = await this.processes();
     const trees = this.#trees.get(processes) ?? indexTrees([...processes.values()]);

@@ -1,13 +1,13 @@
 import type { RunMarker, LinuxProcessEntry } from './linux-process-entry.js';
-import { setTimeout as delay } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
 
 /** The properties that reading the mark of a process uses. */
 export type MarkedProcess = Pick<LinuxProcessEntry, 'marker' | 'isBetweenPrograms'>;
 
 /**
- * Returns a function that reads marks during one scan of all processes. Within `execve` a process has no environment, so the function waits
- * in steps of 1 ms, at most `waits` times per scan, because a process can prolong its `execve` forever. Then it treats the process as
- * unmarked.
+ * Returns a function that reads marks during one scan of all processes. Within `execve` a process has no environment, so
+ * the function waits in steps of 1 ms, at most `waits` times per scan, because a process can prolong its `execve`
+ * forever. Then it treats the process as unmarked.
  */
 export function createMarkReader(
   waits = 1_000,
@@ -21,4 +21,17 @@ export function createMarkReader(
       await delay(1);
     }
   };
+}
+
+/** Yields the items, and lets the event loop run after every `itemsPerTurn` items. */
+export async function* inTurns<Item>(
+  items: Iterable<Item>,
+  itemsPerTurn: number,
+): AsyncGenerator<Item, void> {
+  let count = 0;
+  for (const item of items) {
+    count += 1;
+    if (count % itemsPerTurn === 0) await nextTurn();
+    yield item;
+  }
 }

@@ -1,19 +1,8 @@
 import { formatRunMarker, parseDaemon } from './linux-process-entry.js';
-import {
-  hostPaths,
-  posixFileTrust,
-  type HostFailureCode,
-  type ProcessHostOptions,
-} from '@wins/trusted-files';
-import {
-  errnoOf,
-  quoteText,
-  RUN_MARKER_VARIABLE,
-  STOP_SIGNALS,
-  type HostCommand,
-  type HostProcess,
-  type ProcessHost,
-} from '@wins/base';
+import { hostPaths, posixFileTrust } from '@wins/trusted-files';
+import type { HostFailureCode, ProcessHostOptions } from '@wins/trusted-files';
+import { errnoOf, quoteText, RUN_MARKER_VARIABLE, STOP_SIGNALS } from '@wins/base';
+import type { HostCommand, HostProcess, ProcessHost } from '@wins/base';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
@@ -29,10 +18,7 @@ import { RunCgroups } from './run-cgroups.js';
 // A child forked while the file was open for writing keeps it open until its own `execve`, which takes microseconds.
 const BUSY_RETRY_DELAYS_MS = [5, 10, 20, 40, 80, 160];
 
-/**
- * A process host that runs programs in their own sessions. Without `/proc` it finds no leftovers, and treats every daemon as possibly
- * alive.
- */
+/** Runs programs in their own sessions. Without `/proc` it finds no leftovers, and treats every daemon as possibly alive. */
 export interface PosixProcessHost extends ProcessHost {
   readonly dialect: 'posix';
 }
@@ -44,8 +30,8 @@ export interface PosixProcessHostOptions extends ProcessHostOptions {
 }
 
 /**
- * The process host of POSIX systems, based on sessions, process groups and, on Linux, `/proc`. Elsewhere (macOS) it ends only process
- * groups, so a program that creates its own session outlives its run; it also finds no leftovers of an earlier daemon there.
+ * The process host of POSIX systems, based on sessions, process groups and, on Linux, `/proc`. Elsewhere (macOS) it ends
+ * only process groups, so a program that creates its own session outlives its run, and finds no leftovers.
  *
  * @throws LinuxError `unavailable` on Windows.
  */
@@ -83,15 +69,12 @@ export function posixProcessHost(options: PosixProcessHostOptions = {}): PosixPr
     }),
     ...(process.platform === 'linux' && {
       assertProgram: async (path: string) => {
+        const tried = `cannot run ${quoteText(path)}`;
         const fault = await faultOfProgram(path).catch((cause: unknown) => {
-          const message = `cannot run ${quoteText(path)}: ${errnoOf(cause) ?? String(cause)}`;
-          throw failure(errnoOf(cause) === 'ENOENT' ? 'notFound' : 'unknown', message, {
-            cause,
-            path,
-          });
+          const code = errnoOf(cause) === 'ENOENT' ? 'notFound' : 'unknown';
+          throw failure(code, `${tried}: ${errnoOf(cause) ?? String(cause)}`, { cause, path });
         });
-        if (fault !== undefined)
-          throw failure('notExecutable', `cannot run ${quoteText(path)}: ${fault}`, { path });
+        if (fault !== undefined) throw failure('notExecutable', `${tried}: ${fault}`, { path });
       },
     }),
     limitMeans: (wanted) => limits.means(wanted),
@@ -176,8 +159,6 @@ async function startOnce(
   const leader = { mark, pid, startTicks };
   const startToken = tokenOf(startTicks);
   const stopSignal = posixSignal(command);
-  return new PosixSession({
-    ...{ child, leader, table, startToken, stopSignal },
-    cgroup: limited?.cgroup,
-  });
+  const cgroup = limited?.cgroup;
+  return new PosixSession({ child, leader, table, startToken, stopSignal, cgroup });
 }

@@ -2,7 +2,6 @@ import { type HostExit, type HostProcess, type TreeUsage, errnoOf } from '@wins/
 import type { ChildProcessByStdio } from 'node:child_process';
 import os from 'node:os';
 import type { Readable } from 'node:stream';
-
 import type { LinuxProcessEntry } from './linux-process-entry.js';
 import type { LinuxProcessTable } from './linux-process-table.js';
 import type { RunCgroup } from './run-cgroups.js';
@@ -22,10 +21,8 @@ export interface PosixChild {
 }
 
 /**
- * A program in its own session, ended as a whole.
- *
- * Until the leader is reaped its PID cannot be reused, so its process group may be signalled by number. Afterwards only processes that were
- * just found to belong to the run are signalled, one by one.
+ * A program in its own session, ended as a whole. Until the leader is reaped its PID cannot be reused, so its process
+ * group may be signalled by number. Afterwards only processes that were just found to belong to the run are signalled.
  */
 export class PosixSession implements HostProcess {
   readonly pid: number;
@@ -67,10 +64,7 @@ export class PosixSession implements HostProcess {
     return this.#gone;
   }
 
-  /**
-   * Processor time has a resolution of 10 ms. It misses the time that a process used between the last measurement and its end, unless a
-   * parent in the run waited for it; a program that starts and ends between two measurements counts as zero.
-   */
+  /** Processor time, in steps of 10 ms, misses what a process used after the last measurement, unless a parent waited for it. */
   async usage(): Promise<TreeUsage | undefined> {
     if (this.#table === undefined) return undefined;
     const { pageBytes } = this.#table;
@@ -129,10 +123,7 @@ function groupExists(pid: number): boolean {
   }
 }
 
-/**
- * Signals a process, or a group when `pid` is negative. Ignores a process that has ended and one that may not be signalled: the caller will
- * find the latter still running.
- */
+/** Signals a process, or a group when `pid` is negative. Ignores one that has ended or may not be signalled. */
 export function sendSignal(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);

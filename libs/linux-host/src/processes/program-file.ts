@@ -11,10 +11,7 @@ const MACHINES: Readonly<Partial<Record<string, readonly number[]>>> = {
   arm64: [183, 40],
 };
 
-/**
- * Returns the reason why the kernel would not execute a file; undefined when it would. Without this check, Node passes such a file to
- * /bin/sh as a script.
- */
+/** Returns why the kernel would not execute a file, which Node would then pass to /bin/sh; undefined when it would. */
 export async function faultOfProgram(path: string): Promise<string | undefined> {
   await using file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   const { mode } = await file.stat();

@@ -1,17 +1,12 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 import { endianness } from 'node:os';
 
-// One buffer for all reads, which are synchronous: a scan reads hundreds of files, and Node would allocate 64 KiB for each because it does
-// not know their size.
+// One buffer for all synchronous reads of a scan: Node would allocate 64 KiB for each file, whose size it does not know.
 const SCRATCH = Buffer.allocUnsafeSlow(64 * 1024);
 /** More than the environment of a process can hold in practice; further bytes are not read. */
 const MAX_BYTES = 4 * 1024 * 1024;
 
-/**
- * Reads a file of `/proc`; each byte becomes one character.
- *
- * @throws what Node throws for an unreadable file; `ENOENT` or `ESRCH` when the process has ended.
- */
+/** Reads a file of `/proc`; each byte becomes one character. @throws as Node; `ENOENT` or `ESRCH` for an ended process. */
 export function readProcFile(path: string): string {
   const descriptor = openSync(path, 'r');
   try {
@@ -31,8 +26,8 @@ const AT_PAGESZ = 6n;
 const MOST_COMMON = 4096;
 
 /**
- * Returns the size of a memory page in bytes: 4,096 nearly everywhere, up to 64 KiB on arm64. `/proc` counts in pages, and Node does not
- * provide their size. Source: the auxiliary vector, https://man7.org/linux/man-pages/man3/getauxval.3.html
+ * Returns the size of a memory page in bytes: 4,096 nearly everywhere, up to 64 KiB on arm64. Source: the auxiliary
+ * vector, https://man7.org/linux/man-pages/man3/getauxval.3.html
  */
 export function pageBytes(): number {
   let vector: Buffer;

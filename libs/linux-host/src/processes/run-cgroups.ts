@@ -1,14 +1,6 @@
 import { errnoOf, type TreeLimits } from '@wins/base';
-import {
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmdirSync,
-  writeFileSync,
-} from 'node:fs';
+import * as fs from 'node:fs';
 import path from 'node:path';
-
 import { readProcFile } from './read-proc-file.js';
 
 const RUN_PREFIX = 'wins-run-';
@@ -49,7 +41,7 @@ export class RunCgroup {
   /** Kills all processes in it, if the kernel supports that (5.14). */
   kill(): void {
     try {
-      writeFileSync(path.join(this.#folder, 'cgroup.kill'), '1', { flag: 'r+' });
+      fs.writeFileSync(path.join(this.#folder, 'cgroup.kill'), '1', { flag: 'r+' });
     } catch {
       // Ignored, because the processes are also signalled one by one.
     }
@@ -62,7 +54,7 @@ export class RunCgroup {
 
   #read(file: string): string {
     try {
-      return readFileSync(path.join(this.#folder, file), 'latin1');
+      return fs.readFileSync(path.join(this.#folder, file), 'latin1');
     } catch {
       return '';
     }
@@ -98,10 +90,10 @@ export class RunCgroups {
     if (this.#folder === undefined) throw new Error('this system has no cgroup v2');
     sweep(this.#folder);
     const folder = path.join(this.#folder, `${RUN_PREFIX}${process.pid}-${mark}`);
-    mkdirSync(folder);
+    fs.mkdirSync(folder);
     try {
       for (const [file, value] of settingsOf(limits))
-        writeFileSync(path.join(folder, file), value, { flag: 'r+' });
+        fs.writeFileSync(path.join(folder, file), value, { flag: 'r+' });
       if (limits.memoryBytes !== undefined) forbidSwap(folder);
       return new RunCgroup(folder);
     } catch (error) {
@@ -114,9 +106,9 @@ export class RunCgroups {
     const control = path.join(folder, 'cgroup.subtree_control');
     if (lacking(wanted, control).length === 0) return;
     // The root cgroup may enable controllers although it contains processes; only the root has no type.
-    if (existsSync(path.join(folder, 'cgroup.type'))) leave(folder);
+    if (fs.existsSync(path.join(folder, 'cgroup.type'))) leave(folder);
     const change = wanted.map((controller) => `+${controller}`).join(' ');
-    writeFileSync(control, change, { flag: 'r+' });
+    fs.writeFileSync(control, change, { flag: 'r+' });
   }
 }
 
@@ -125,10 +117,10 @@ export class RunCgroups {
  * to start.
  */
 function sweep(folder: string): void {
-  for (const name of readdirSync(folder)) {
+  for (const name of fs.readdirSync(folder)) {
     if (!name.startsWith(RUN_PREFIX)) continue;
     const pid = Number.parseInt(name.slice(RUN_PREFIX.length), 10);
-    if (!existsSync(`/proc/${pid}`)) removeQuietly(path.join(folder, name));
+    if (!fs.existsSync(`/proc/${pid}`)) removeQuietly(path.join(folder, name));
   }
 }
 
@@ -138,7 +130,7 @@ function controllersOf(limits: TreeLimits): string[] {
 }
 
 function lacking(wanted: readonly string[], file: string): string[] {
-  const found = readFileSync(file, 'latin1').split(/\s+/);
+  const found = fs.readFileSync(file, 'latin1').split(/\s+/);
   return wanted.filter((controller) => !found.includes(controller));
 }
 
@@ -155,7 +147,7 @@ function* settingsOf({ memoryBytes, cpus, pids }: TreeLimits): Generator<[string
 /** Disables swap, because the memory limit would otherwise cover only RAM. Without swap accounting the file does not exist. */
 function forbidSwap(folder: string): void {
   try {
-    writeFileSync(path.join(folder, 'memory.swap.max'), '0', { flag: 'r+' });
+    fs.writeFileSync(path.join(folder, 'memory.swap.max'), '0', { flag: 'r+' });
   } catch (error) {
     if (errnoOf(error) !== 'ENOENT') throw error;
   }
@@ -164,11 +156,11 @@ function forbidSwap(folder: string): void {
 /** Moves this process and its descendants in the cgroup into a child cgroup. Other processes stay; then the cgroup cannot be used. */
 function leave(folder: string): void {
   const leaf = path.join(folder, DAEMON_LEAF);
-  mkdirSync(leaf, { recursive: true });
-  const members = readFileSync(path.join(folder, 'cgroup.procs'), 'latin1').split('\n');
+  fs.mkdirSync(leaf, { recursive: true });
+  const members = fs.readFileSync(path.join(folder, 'cgroup.procs'), 'latin1').split('\n');
   for (const pid of members.filter((text) => text !== '' && isOurs(Number(text)))) {
     try {
-      writeFileSync(path.join(leaf, 'cgroup.procs'), pid, { flag: 'r+' });
+      fs.writeFileSync(path.join(leaf, 'cgroup.procs'), pid, { flag: 'r+' });
     } catch (error) {
       // The process has ended meanwhile.
       if (errnoOf(error) !== 'ESRCH') throw error;
@@ -193,9 +185,9 @@ function parentOf(pid: number): number {
 /** Returns the folder of the cgroup v2 in which this process was started. */
 function ownCgroup(): string | undefined {
   try {
-    const [, own = ''] = /^0::(\/.*)$/m.exec(readFileSync('/proc/self/cgroup', 'latin1')) ?? [];
+    const [, own = ''] = /^0::(\/.*)$/m.exec(fs.readFileSync('/proc/self/cgroup', 'latin1')) ?? [];
     // ID PARENT MAJOR:MINOR ROOT MOUNT-POINT OPTIONS … - TYPE: https://man7.org/linux/man-pages/man5/proc_pid_mountinfo.5.html
-    const mounts = readFileSync('/proc/self/mountinfo', 'latin1');
+    const mounts = fs.readFileSync('/proc/self/mountinfo', 'latin1');
     const [, root = '', mountPoint = ''] =
       /^\S+ \S+ \S+ (\S+) (\S+) .* - cgroup2 /m.exec(mounts) ?? [];
     const below = path.posix.relative(root, own);
@@ -209,7 +201,7 @@ function ownCgroup(): string | undefined {
 
 function removeQuietly(folder: string): void {
   try {
-    rmdirSync(folder);
+    fs.rmdirSync(folder);
   } catch {
     // The cgroup is not empty, or does not exist.
   }

@@ -24,9 +24,8 @@ export const WANTED_TEXT = 'UTF-8, or UTF-16 with a byte order mark';
 const BYTE_ORDER_MARK = '\uFEFF';
 
 /**
- * Decodes what editors and PowerShell write: UTF-8 with or without a byte order mark, and UTF-16 of either byte order with one. Pure.
- *
- * UTF-16 needs its mark, as in YAML 1.1, because a guess may be wrong.
+ * Decodes UTF-8 with or without a byte order mark, and UTF-16 of either byte order with one. UTF-16 needs its mark, as in
+ * YAML 1.1, because a guess may be wrong. Pure.
  */
 export function decodeText(source: Uint8Array): DecodedText | UndecodableText {
   const bytes = Buffer.from(source.buffer, source.byteOffset, source.byteLength);
@@ -37,9 +36,8 @@ export function decodeText(source: Uint8Array): DecodedText | UndecodableText {
   if (starts(0xff, 0xfe)) return decodeUtf16(bytes, 'utf-16le');
   if (starts(0xfe, 0xff)) return decodeUtf16(bytes, 'utf-16be');
   // UTF-16 or UTF-32 without a mark: its first character is ASCII, so one of the first two bytes is 0.
-  if (bytes.length > 1 && (bytes[0] === 0 || bytes[1] === 0)) {
+  if (bytes.length > 1 && (bytes[0] === 0 || bytes[1] === 0))
     return refused('NUL bytes, as in UTF-16 or UTF-32 without a byte order mark');
-  }
   return decodeUtf8(bytes);
 }
 

@@ -5,15 +5,11 @@ import type { TrustOptions } from '../trust/file-trust.js';
 export type FileFingerprint = 'gone' | 'empty' | (string & {});
 
 /**
- * Returns the current state of a file, from its identity, size and times, without reading its bytes. Take it before
+ * Returns the current state of a file, by default of a link itself, from its identity, size and times. Take it before
  * reading the file and compare it afterwards. An unreachable file is `gone`.
- *
- * @param options - `followLinks`: whether it is about what a link leads to. Default: about the link.
  */
-export function fileFingerprint(
-  file: string,
-  { followLinks = false }: TrustOptions = {},
-): FileFingerprint {
+export function fileFingerprint(file: string, options: TrustOptions = {}): FileFingerprint {
+  const { followLinks = false } = options;
   try {
     const stats = (followLinks ? statSync : lstatSync)(file, { bigint: true });
     if (stats.size === 0n) return 'empty';

@@ -9,10 +9,7 @@ export type DigestAlgorithm = 'sha1' | 'sha256';
 /** Digests in lower-case hexadecimal, by algorithm. */
 export type Digests<A extends DigestAlgorithm> = Readonly<Record<A, string>>;
 
-/**
- * Receives each block of a file, with its position, before the next one is read. An exception aborts the reading and is
- * rethrown unchanged.
- */
+/** Receives each block of a file before the next one is read. An exception aborts the reading and is rethrown unchanged. */
 export type OnBlock = (block: Buffer, position: number) => void | Promise<void>;
 
 /** Options of {@link hashFile}. */
@@ -21,10 +18,9 @@ export interface HashOptions extends Partial<ReadLimits> {
 }
 
 /**
- * Returns the digests of a file in one pass, block by block. An open file is read from its beginning and stays open.
+ * Returns the digests of a file in one pass, block by block: of a path as {@link openRegularFile} takes it, or of an open
+ * file, which is read from its beginning and stays open. By default of any size.
  *
- * @param file - An open file, or a path as {@link openRegularFile} takes it.
- * @param options - `maxBytes`: default no limit. `followLinks`: for a path. Default: it may not be a link.
  * @throws TrustedFileError `tooLarge`, and for a path as {@link openRegularFile}; the reason of the signal.
  */
 export async function hashFile<A extends DigestAlgorithm>(

@@ -4,8 +4,7 @@ import { fileSystemError } from '../file-system-error.js';
 import type { FileTrust, TrustOptions } from '../trust/file-trust.js';
 import { distrusted, TrustedFileError } from '../trusted-file-error.js';
 
-// Opening a FIFO must not block, and opening a terminal must not make it the controlling one. Windows has none of these
-// flags.
+// Opening a FIFO must not block, and a terminal must not become the controlling one. Windows has none of these flags.
 const { O_NONBLOCK = 0, O_NOCTTY = 0, O_NOFOLLOW = 0 } = constants as Partial<typeof constants>;
 
 /** A file open for reading; the caller that opened it closes `handle`. */
@@ -22,10 +21,9 @@ export interface OpenFile extends ReadableFile {
 }
 
 /**
- * Opens a regular file for reading. Refuses a FIFO, which would block until it has a writer, a device and a folder.
+ * Opens a regular file for reading, by default no symbolic link; on Windows, judge the path by a `FileTrust` first.
+ * Refuses a FIFO, which would block until it has a writer, a device and a folder.
  *
- * @param options - `followLinks`: whether the last part of the path may be a symbolic link. Default: it may not. Where that matters on
- *   Windows, judge the path by a `FileTrust` first.
  * @throws TrustedFileError `notFound`, `accessDenied`, `notRegularFile`, `notTrusted` (a link), `inUse`, `unknown`.
  */
 export async function openRegularFile(
@@ -92,10 +90,9 @@ export interface ReadLimits {
 }
 
 /**
- * Reads an open file from its beginning, whatever its current position. A block has at most 256 KiB and is valid until
- * the next one is requested.
+ * Reads an open file from its beginning, in blocks of at most 256 KiB that are valid until the next one is requested.
  *
- * @throws TrustedFileError `tooLarge`, after `maxBytes` were given out at most; the reason of the signal; what Node throws.
+ * @throws TrustedFileError `tooLarge`, after at most `maxBytes`; the reason of the signal; what Node throws.
  */
 export async function* readBlocks(
   { handle, path }: ReadableFile,
@@ -115,11 +112,7 @@ export async function* readBlocks(
   }
 }
 
-/**
- * Reads an open file into memory. For small files: memory is allocated as the bytes arrive.
- *
- * @throws as {@link readBlocks}.
- */
+/** Reads a small open file into memory, which is allocated as the bytes arrive. @throws as {@link readBlocks}. */
 export async function readWhole(file: ReadableFile, limits: ReadLimits): Promise<Buffer> {
   const parts: Buffer[] = [];
   for await (const block of readBlocks(file, limits)) parts.push(Buffer.from(block));

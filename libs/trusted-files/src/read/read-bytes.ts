@@ -12,8 +12,8 @@ export interface ReadOptions extends ReadLimits, TrustOptions {
 /**
  * Reads a small file into memory.
  *
- * @throws TrustedFileError `notFound`, `accessDenied`, `notRegularFile`, `tooLarge`, `notTrusted` (also for a link, unless `followLinks`),
- *   `inUse`, `changed`, `unknown`; the reason of the signal.
+ * @throws TrustedFileError `notFound`, `accessDenied`, `notRegularFile`, `tooLarge`, `notTrusted` (also for a link,
+ * unless `followLinks`), `inUse`, `changed`, `unknown`; the reason of the signal.
  */
 export async function readBytes(
   path: string,
@@ -29,22 +29,13 @@ export async function readBytes(
   }
 }
 
-/**
- * Returns undefined for a missing file, for use in a `catch`.
- *
- * @throws every other error, unchanged.
- */
+/** Returns undefined for a missing file, for use in a `catch`. @throws every other error, unchanged. */
 export function unlessNotFound(error: unknown): undefined {
   if (error instanceof TrustedFileError && error.code === 'notFound') return undefined;
   throw error;
 }
 
-/**
- * Reads the text of a small file, in any encoding that editors and PowerShell write; see {@link decodeText}.
- *
- * @returns Without the byte order mark.
- * @throws TrustedFileError `notText`; as {@link readBytes}.
- */
+/** Reads a small text file as {@link decodeText}, without its mark. @throws TrustedFileError `notText`; as {@link readBytes}. */
 export async function readText(path: string, options: ReadOptions): Promise<string> {
   const decoded = decodeText(await readBytes(path, options));
   if ('text' in decoded) return decoded.text;

@@ -22,42 +22,21 @@ export interface Distrust {
 
 /** Options for judging a path. */
 export interface TrustOptions {
-  /**
-   * Follows symbolic links that only root or this user could have made, and judges their targets. Default: refuses
-   * every link. Windows always refuses every link.
-   */
+  /** Follows links that only root or this user could have made, and judges their targets. Default: refuses, as Windows always. */
   readonly followLinks?: boolean;
 }
 
 /**
  * Judges who could have put a file there or can change it: only the system's administrators and the user of this
- * process may. Synchronous: a walk takes a few system calls of microseconds each, and no other code of this process
- * runs in between.
- *
- * Paths are absolute. A trusted path stays trusted, because only trusted users can change it.
+ * process may. A trusted path, which is absolute, stays trusted, because only trusted users can change it. Synchronous:
+ * a walk takes a few system calls of microseconds each. The methods return undefined for a trusted path.
  */
 export interface FileTrust {
-  /**
-   * Judges a regular file, its folder, and every folder above.
-   *
-   * @returns Undefined when it is trusted.
-   * @throws TrustedFileError `notFound`, `accessDenied`, `unknown`.
-   */
+  /** Judges a regular file, its folder, and every folder above. @throws TrustedFileError `notFound`, `accessDenied`, `unknown`. */
   distrustOfFile(path: string, options?: TrustOptions): Distrust | undefined;
-  /**
-   * Judges a folder and every folder above: whether another user can add files to it or change its files.
-   *
-   * @returns Undefined when it is trusted.
-   * @throws TrustedFileError `notFound`, `accessDenied`, `unknown`.
-   */
+  /** Judges whether another user can add files to a folder or change its files. @throws TrustedFileError as `distrustOfFile`. */
   distrustOfFolder(path: string, options?: TrustOptions): Distrust | undefined;
-  /**
-   * Judges a folder as {@link ensurePrivateFolder} does, without creating it: for a missing folder, judges only the
-   * existing folders above it.
-   *
-   * @returns Undefined when it is private, or can be made so.
-   * @throws TrustedFileError `accessDenied`, `unknown`.
-   */
+  /** Judges a folder as {@link ensurePrivateFolder}, of a missing one the folders above. @throws TrustedFileError `accessDenied`, `unknown`. */
   distrustOfPrivateFolder(path: string): Distrust | undefined;
   /**
    * Creates a folder, with its parents, that only this user and the system's administrators can use; or checks that an

@@ -4,15 +4,8 @@ import type { Distrust, FileTrust, TrustRule } from './file-trust.js';
 
 /** Failure codes of a process host, as its caller sees them. */
 export type HostFailureCode =
-  | 'invalidArgument'
-  | 'limitsUnavailable'
-  | 'notExecutable'
-  | 'notFound'
-  | 'pathNotTrusted'
-  | 'spawnFailed'
-  | 'stagingFailed'
-  | 'stateUnavailable'
-  | 'unknown';
+  | ('invalidArgument' | 'limitsUnavailable' | 'notExecutable' | 'notFound' | 'pathNotTrusted')
+  | ('spawnFailed' | 'stagingFailed' | 'stateUnavailable' | 'unknown');
 
 /** Facts about a failure. */
 export interface HostFailureDetails {
@@ -41,11 +34,7 @@ export type HostPaths = Pick<
   'assertTrustedFile' | 'assertTrustedDirectory' | 'ensurePrivateDirectory'
 >;
 
-/**
- * Creates the path checks of a process host from a file trust.
- *
- * @param wanted The end of a refusal: what a file or a directory must be.
- */
+/** Creates the path checks of a process host; `wanted` is the end of a refusal: what a file or a directory must be. */
 export function hostPaths(
   trust: Pick<FileTrust, 'distrustOfFile' | 'distrustOfFolder' | 'ensurePrivateFolder'>,
   failure: MakeHostFailure,

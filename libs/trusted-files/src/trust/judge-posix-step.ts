@@ -1,5 +1,5 @@
 import type { Stats } from 'node:fs';
-import type { TrustRule } from './file-trust.js';
+import type { Distrust } from './file-trust.js';
 
 const WRITABLE_BY_OTHERS = 0o022;
 const OPEN_TO_OTHERS = 0o077;
@@ -19,19 +19,13 @@ export type PosixFacts = Pick<Stats, 'uid' | 'mode' | 'isDirectory' | 'isFile' |
  */
 export type StepKind = 'above' | 'folder' | 'privateFolder' | 'file' | 'link';
 
-export interface StepFault {
-  readonly rule: TrustRule;
-  readonly found: string;
-  /** Remedy for an administrator, in the imperative. */
-  readonly remedy?: string;
-}
+export type StepFault = Omit<Distrust, 'path'>;
 
 /**
- * Judges one step of a path by its owner and mode. Pure.
- *
- * Refuses write permission for any group, even root's and our own, because the members of a group change independently
- * of the file. On a file with a POSIX access list, the group bits are the list's mask, so they also reveal named users.
- * Ignores the number of hard links, because a second name gives nobody more rights than owner and mode.
+ * Judges one step of a path by its owner and mode. Refuses write permission for any group, even root's and our own,
+ * because the members of a group change independently of the file. On a file with a POSIX access list, the group bits
+ * are the list's mask, so they also reveal named users. Ignores the number of hard links, because a second name gives
+ * nobody more rights than owner and mode. Pure.
  */
 export function judgePosixStep(
   facts: PosixFacts,

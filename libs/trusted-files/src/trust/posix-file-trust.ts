@@ -11,14 +11,9 @@ const MAX_LINKS = 40;
 
 /**
  * Trust by owner and mode, for systems with POSIX users: every part of the path, from the root down, must belong to
- * root or this user, and nobody else may write to it.
- *
- * The walk goes down from the root, so that it reads each part through folders already known to be safe, and its
- * findings stay true.
- *
- * Node reports neither owner nor mode on Windows, so nothing is trusted there.
- *
- * @param ownUid - The user who is trusted besides root. Default: the effective user of this process.
+ * root or `ownUid`, by default the effective user of this process, and nobody else may write to it. The walk goes down
+ * from the root, so that it reads each part through folders already known to be safe, and its findings stay true.
+ * Trusts nothing on Windows, where Node reports neither owner nor mode.
  */
 export function posixFileTrust(ownUid: number = process.geteuid?.() ?? 0): FileTrust {
   if (process.platform === 'win32') return TRUSTS_NOTHING;
@@ -64,10 +59,9 @@ function walk(
       const distrust = distrustOfStep(stats, at, 'link', ownUid);
       if (distrust !== undefined) return distrust;
       links += 1;
-      if (links > MAX_LINKS) {
+      if (links > MAX_LINKS)
         return { rule: 'A7 symbolic link', path: at, found: 'a loop of symbolic links' };
-      }
-      const target = readLink(asked, at);
+      const target = inspecting(asked, () => readlinkSync(at));
       names.unshift(...namesOf(target));
       at = path.posix.isAbsolute(target) ? '/' : path.posix.dirname(at);
       continue;
@@ -116,11 +110,7 @@ function walkToPrivateFolder(
 }
 
 function lookIfThere(asked: string, at: string): Stats | undefined {
-  try {
-    return lstatSync(at, { throwIfNoEntry: false });
-  } catch (error) {
-    throw fileSystemError(error, 'inspect', asked);
-  }
+  return inspecting(asked, () => lstatSync(at, { throwIfNoEntry: false }));
 }
 
 function makeOrLook(asked: string, at: string): Stats {
@@ -140,16 +130,12 @@ function makeOrLook(asked: string, at: string): Stats {
 }
 
 function look(asked: string, at: string): Stats {
-  try {
-    return lstatSync(at);
-  } catch (error) {
-    throw fileSystemError(error, 'inspect', asked);
-  }
+  return inspecting(asked, () => lstatSync(at));
 }
 
-function readLink(asked: string, at: string): string {
+function inspecting<T>(asked: string, act: () => T): T {
   try {
-    return readlinkSync(at);
+    return act();
   } catch (error) {
     throw fileSystemError(error, 'inspect', asked);
   }

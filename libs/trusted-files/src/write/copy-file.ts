@@ -1,17 +1,13 @@
 import type { ReadableFile } from '../read/open-file.js';
 import type { TrustOptions } from '../trust/file-trust.js';
 import {
+  hashFile,
   type DigestAlgorithm,
   type Digests,
-  hashFile,
   type HashOptions,
 } from '../read/hash-file.js';
-import {
-  type PendingFile,
-  type PendingOptions,
-  type WriteAt,
-  writePendingFile,
-} from './pending-file.js';
+import { writePendingFile } from './pending-file.js';
+import type { PendingFile, PendingOptions, WriteAt } from './pending-file.js';
 
 /** Options of {@link copyPendingFile}. */
 export interface CopyOptions<A extends DigestAlgorithm>
@@ -30,12 +26,11 @@ export interface PendingCopy<A extends DigestAlgorithm> extends PendingFile {
 }
 
 /**
- * Copies a file beside its final path and returns the digests of the written bytes, which later changes of the source
- * do not affect. The caller places or discards the copy.
+ * Copies a file, an open one or a path as `openRegularFile` takes it, beside its final path. The caller places or
+ * discards the copy, and closes the open file.
  *
- * @param source - An open file, which is not closed, or a path as `openRegularFile` takes it. `followLinks` is for a path.
- * @throws TrustedFileError `tooLarge`, and as `writePendingFile`, for a path as `openRegularFile`; what `onBlock` and `accept` throw; the reason of the signal.
- *   Nothing is left then.
+ * @throws TrustedFileError `tooLarge`, and as `writePendingFile`, for a path as `openRegularFile`; what `onBlock` and
+ * `accept` throw; the reason of the signal. Nothing is left then.
  */
 export async function copyPendingFile<A extends DigestAlgorithm>(
   source: string | ReadableFile,

@@ -29,11 +29,7 @@ export interface FileRights {
 
 /** Rights of a new file, and its durability. */
 export interface PendingOptions extends FileRights {
-  /**
-   * True to flush the content, so that it survives a loss of power. Default true. Without it the file may be empty
-   * after a loss of power, which suits files that are regenerated then. Flushing takes at least as long as all other
-   * steps together.
-   */
+  /** Flushes the content, so that it survives a loss of power, which takes most of the time. Default true. */
   readonly isFlushed?: boolean | undefined;
   /**
    * Creates the empty file exclusively, with its rights, on systems where permission bits do not control access; the
@@ -43,11 +39,7 @@ export interface PendingOptions extends FileRights {
   readonly create?: ((path: string) => void) | undefined;
 }
 
-/**
- * Writes all given bytes at a position of a new file.
- *
- * @throws TrustedFileError `noSpace`, `unknown`.
- */
+/** Writes all given bytes at a position of a new file. @throws TrustedFileError `noSpace`, `unknown`. */
 export type WriteAt = (bytes: Uint8Array, position: number) => Promise<void>;
 
 /** Options for giving a file its final name. */
@@ -58,10 +50,7 @@ export interface PlaceOptions extends HeldPatience {
   readonly isDurable?: boolean | undefined;
 }
 
-/**
- * A file that is written and closed (and flushed, unless `isFlushed` is false) under a temporary name beside its final
- * one. The caller places or discards it.
- */
+/** A written and closed file under a temporary name beside its final one. The caller places or discards it. */
 export interface PendingFile {
   readonly temporary: string;
   /**
@@ -78,8 +67,7 @@ export interface PendingFile {
 
 /** Returns the default temporary path: hidden, in the same folder, and impossible to guess. */
 export function temporaryPath(target: string): string {
-  // `randomUUID` uses a cache of random bytes: `randomBytes` takes four times as long. The fixed digits that mark a
-  // UUID are dropped.
+  // `randomUUID` uses a cache: `randomBytes` takes four times as long. The fixed digits of a UUID are dropped.
   const uuid = randomUUID();
   const random = uuid.slice(0, 8) + uuid.slice(-8);
   return path.join(path.dirname(target), `.${path.basename(target)}.${random}.tmp`);
@@ -87,12 +75,11 @@ export function temporaryPath(target: string): string {
 
 /**
  * Writes a file beside its final path, so that readers of the final name never see a partial file. Creates the
- * temporary name exclusively, so a planted file or link is refused. Only this user can open the file until its rights
- * are set.
+ * temporary name, by default {@link temporaryPath}, exclusively, so a planted file or link is refused. Only this user can
+ * open the file until its rights are set. `fill` writes the content; its exceptions pass unchanged, but for those of the
+ * file system.
  *
- * @param fill - Writes the content; what it throws ends it, unchanged but for errors of the file system.
- * @param temporary - A path in the same folder. Default: {@link temporaryPath}.
- * @throws TrustedFileError `notFound` (no folder), `accessDenied`, `alreadyExists`, `noSpace`, `unknown`; nothing is left then.
+ * @throws TrustedFileError `notFound` (no folder), `accessDenied`, `alreadyExists`, `noSpace`, `unknown`; nothing is left.
  */
 export async function writePendingFile(
   target: string,
@@ -136,8 +123,7 @@ export async function writePendingFile(
       }
       if (isFlushed) await fsync(file);
     } finally {
-      // Linux refuses to run a file that is still open for writing. Without a flush, closing need not wait for the
-      // disk.
+      // Linux refuses to run a file that is still open for writing. Without a flush, closing need not wait for the disk.
       if (isFlushed) await close(file);
       else fs.closeSync(file);
     }
@@ -148,12 +134,7 @@ export async function writePendingFile(
   }
 }
 
-async function writeAll(
-  file: number,
-  target: string,
-  bytes: Uint8Array,
-  position: number,
-): Promise<void> {
+async function writeAll(file: number, target: string, bytes: Uint8Array, position: number) {
   try {
     for (let from = 0; from < bytes.length;) {
       const left = bytes.length - from;

@@ -1,9 +1,5 @@
-import {
-  type PendingOptions,
-  type PlaceOptions,
-  writePendingFile,
-  type WriteAt,
-} from './pending-file.js';
+import { writePendingFile } from './pending-file.js';
+import type { PendingOptions, PlaceOptions, WriteAt } from './pending-file.js';
 import { rename } from 'node:fs/promises';
 import { fileSystemError } from '../file-system-error.js';
 import { syncFolder, type HeldPatience, whenNotHeld } from './when-not-held.js';
@@ -16,12 +12,11 @@ export interface ReplaceOptions extends PlaceOptions, Partial<PendingOptions> {
 }
 
 /**
- * Creates a file or replaces an existing one, atomically and durably: a process that opens it, even after a loss of
- * power, finds the old content or the new one. On failure, the old file is untouched and no temporary file remains.
+ * Creates a file, by default with mode 0600, or replaces one, atomically and durably: a process that opens it, even after
+ * a loss of power, finds the old content or the new one. On failure, the old file is untouched and no temporary remains.
  *
- * @param options - `mode`: default 0600. Without `isFlushed` and `isDurable` only the name is replaced as one act.
- * @throws TrustedFileError `notFound` (no folder), `accessDenied`, `alreadyExists` (the temporary name), `notRegularFile`,
- *   `inUse`, `noSpace`, `unknown`.
+ * @throws TrustedFileError `notFound` (no folder), `accessDenied`, `alreadyExists` (the temporary name),
+ * `notRegularFile`, `inUse`, `noSpace`, `unknown`.
  */
 export async function replaceFile(
   path: string,
@@ -35,16 +30,11 @@ export async function replaceFile(
 }
 
 /**
- * Moves a file to another path, atomically replacing an existing file, and durably in both folders. Both paths must be
- * on one file system.
+ * Moves a file on one file system, atomically replacing an existing file, and durably in both folders.
  *
  * @throws TrustedFileError `notFound`, `accessDenied`, `inUse`, `notRegularFile` (a folder has the name), `unknown`.
  */
-export async function moveFile(
-  from: string,
-  to: string,
-  patience: HeldPatience = {},
-): Promise<void> {
+export async function moveFile(from: string, to: string, patience: HeldPatience = {}) {
   try {
     await whenNotHeld(() => rename(from, to), patience);
     await syncFolder(path.dirname(to));
@@ -55,11 +45,9 @@ export async function moveFile(
 }
 
 /**
- * Writes a file that nobody else can open, under an unused name: refuses an existing file or link of that name. The
- * name shows a partial file during the write, and no file after a failure.
+ * Writes a file that nobody else can open, as {@link writePendingFile}, under an unused name: refuses an existing file or
+ * link of that name. The name shows a partial file during the write, and no file after a failure.
  *
- * @param fill - Writes the content; what it throws ends it, unchanged but for errors of the file system.
- * @param options - `create` where permission bits do not say who may use a file.
  * @throws TrustedFileError `notFound` (no folder), `accessDenied`, `alreadyExists`, `noSpace`, `unknown`.
  */
 export async function writeNewPrivateFile(

@@ -20,20 +20,13 @@ export interface HeldPatience {
   readonly signal?: AbortSignal | undefined;
 }
 
-/**
- * Returns true when the error means that another program holds the file for now: a scanner, a backup, or the running
- * file itself.
- */
+/** Returns true when another program holds the file for now: a scanner, a backup, or the running file itself. */
 export function isHeld(error: unknown, platform: NodeJS.Platform = process.platform): boolean {
   const cause = error instanceof TrustedFileError ? error.cause : error;
   return HELD[platform === 'win32' ? 'win32' : 'posix'].includes(errnoOf(cause) ?? '');
 }
 
-/**
- * Retries a file operation while another program holds the file open, after 5 ms, 10 ms, and so on up to a second.
- *
- * @throws what the last attempt threw.
- */
+/** Retries while another program holds the file, after 5 ms, 10 ms, up to a second; then throws as the last attempt. */
 export async function whenNotHeld<T>(
   act: () => Promise<T>,
   { heldFileMs = 0, signal }: HeldPatience = {},
@@ -50,11 +43,7 @@ export async function whenNotHeld<T>(
   }
 }
 
-/**
- * Flushes a folder, so that a name just created, renamed or removed in it survives a loss of power.
- *
- * Windows has no such call and needs none, because NTFS keeps names in its journal.
- */
+/** Flushes the names in a folder, so that they survive a loss of power; NTFS keeps them in its journal. */
 export async function syncFolder(folder: string): Promise<void> {
   if (process.platform === 'win32') return;
   const handle = await open(folder, 'r');
