@@ -1,7 +1,7 @@
 /**
- * Map for short-lived values in large numbers, such as connections. V8 links each table that a Map or Set has filled to its successor. Once
- * one table is in the old generation, every value in later tables is promoted too, and stays until a full garbage collection. The tables of
- * this map hold cells, and deleting a value empties its cell.
+ * Map for short-lived values in large numbers, such as connections. V8 links each table that a Map or Set has filled to
+ * its successor, so one table in the old generation keeps every later value until a full garbage collection. The tables
+ * of this map hold cells, and deleting a value empties its cell.
  */
 export class TransientMap<Key extends number | bigint | string, Value> {
   readonly #places = new Map<Key, { value: Value | undefined }>();

@@ -4,17 +4,11 @@ import type { Rate } from '@wins/time';
 export interface Http2Limits {
   /** Maximum size of a request message, without its five octets of gRPC. Default 1 MiB. */
   readonly messageOctets: number;
-  /**
-   * Maximum memory for the headers of open calls (plus 2 KiB each) and for messages that are incomplete or not yet read by a handler.
-   * Default 2 MiB.
-   */
+  /** Maximum memory for headers of open calls (plus 2 KiB each) and for incomplete or unread messages. Default 2 MiB. */
   readonly unfinishedOctets: number;
   /** Maximum output waiting for a client that does not read, beyond `freeOctetsPerStream` for each stream. Default 4 MiB. */
   readonly waitingOctets: number;
-  /**
-   * Output per stream that does not count towards `waitingOctets`, enough for one message: a client that follows a hundred outputs and
-   * reads none is slow, not hostile. Default 128 KiB.
-   */
+  /** Output per stream outside `waitingOctets`: a client that follows many outputs is slow, not hostile. Default 128 KiB. */
   readonly freeOctetsPerStream: number;
   /** Maximum data waiting in the socket: answers to pings and settings, headers and refusals. Default 512 KiB. */
   readonly socketOctets: number;

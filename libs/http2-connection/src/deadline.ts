@@ -2,24 +2,19 @@
 export const EXCUSES = 5;
 
 /**
- * Calls back after a time-out unless it is stopped. Does not keep the process alive.
- *
- * After a stall of this process, timers run before the input that arrived meanwhile is read. The callback therefore runs in an immediate,
- * after the input, so that a client is not blamed for our delay.
+ * Calls back after a time-out unless it is stopped. Does not keep the process alive. After a stall of this process,
+ * timers run before the input that arrived meanwhile is read, so it calls back in an immediate, after the input: a client
+ * is not blamed for our delay.
  */
 export class Deadline {
   #timer: NodeJS.Timeout | undefined;
   #last: NodeJS.Immediate | undefined;
   #excuses = EXCUSES;
-
   readonly #ms: number;
   readonly #over: () => void;
   readonly #isExcused: () => boolean;
 
-  /**
-   * @param ms - Milliseconds.
-   * @param isExcused - Returns whether to restart the time instead of calling back, at most {@link EXCUSES} times. Default: never.
-   */
+  /** `isExcused` restarts the time instead of calling back, at most {@link EXCUSES} times. Default: never. */
   constructor(ms: number, over: () => void, isExcused: () => boolean = () => false) {
     this.#ms = ms;
     this.#over = over;

@@ -1,17 +1,13 @@
 import { ConnectionFault } from './end-reason.js';
 import { DEFAULT_FRAME_OCTETS, FRAME_HEADER_OCTETS, type Frame } from './frame.js';
 
-/**
- * Splits the input of a peer into frames, after the preface if one is expected. Frames that are complete within a chunk are not copied; for
- * other frames, at most their own length is buffered.
- */
+/** Splits input into frames, after the preface if one is expected. Copies only frames that are incomplete within a chunk. */
 export class FrameReader {
   #prefaceSeen = 0;
   readonly #header = Buffer.allocUnsafe(FRAME_HEADER_OCTETS);
   #headerOctets = 0;
   #body: Buffer | undefined;
   #bodyOctets = 0;
-
   readonly #preface: Buffer;
 
   /** @param preface - Bytes expected before the first frame; empty when reading from a server. */
@@ -24,11 +20,7 @@ export class FrameReader {
     return this.#body?.length ?? 0;
   }
 
-  /**
-   * Passes each frame that a chunk completes to `take`, until `take` returns false.
-   *
-   * @throws ConnectionFault `notHttp2`, `frameSize`, and what `take` throws.
-   */
+  /** Passes each completed frame to `take` until it returns false. @throws ConnectionFault `notHttp2`, `frameSize`, as `take`. */
   read(chunk: Buffer, take: (frame: Frame) => boolean): void {
     let at = this.#readPreface(chunk);
     while (at < chunk.length) {
@@ -68,12 +60,8 @@ export class FrameReader {
   }
 
   #readHeader(chunk: Buffer, at: number): number {
-    const copied = chunk.copy(
-      this.#header,
-      this.#headerOctets,
-      at,
-      at + FRAME_HEADER_OCTETS - this.#headerOctets,
-    );
+    const end = at + FRAME_HEADER_OCTETS - this.#headerOctets;
+    const copied = chunk.copy(this.#header, this.#headerOctets, at, end);
     this.#headerOctets += copied;
     return copied;
   }

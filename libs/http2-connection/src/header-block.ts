@@ -28,7 +28,6 @@ export class HeaderBlockReader {
   #begun: { streamId: number; endStream: boolean } | undefined;
   #parts: Buffer[] = [];
   #octets = 0;
-
   readonly #limits: HeaderBlockLimits;
 
   constructor(limits: HeaderBlockLimits) {
@@ -44,11 +43,7 @@ export class HeaderBlockReader {
     return this.#begun !== undefined;
   }
 
-  /**
-   * Takes a HEADERS or CONTINUATION frame; returns the block when it is complete.
-   *
-   * @throws ConnectionFault `badFrame`, `headersTooLarge`
-   */
+  /** Takes a HEADERS or CONTINUATION frame; returns a complete block. @throws ConnectionFault `badFrame`, `headersTooLarge` */
   take(frame: Frame): HeaderBlock | undefined {
     const { type, flags, streamId } = frame;
     if (type === FRAME.headers) {
@@ -75,9 +70,8 @@ export class HeaderBlockReader {
 
   #add(part: Buffer): void {
     this.#octets += part.length;
-    if (this.#octets > this.#limits.octets || this.#parts.length > this.#limits.continuations) {
+    if (this.#octets > this.#limits.octets || this.#parts.length > this.#limits.continuations)
       throw new ConnectionFault('headersTooLarge');
-    }
     // Copied, because a slice would keep the whole chunk in memory.
     this.#parts.push(Buffer.from(part));
   }

@@ -1,7 +1,4 @@
-/**
- * The server side of an HTTP/2 connection. It is one file because it has one task: applying each client frame to the streams, windows and
- * accounts of its connection, and ending all of them together.
- */
+/** The server side of an HTTP/2 connection; one file, because frames, streams, windows and accounts depend on each other. */
 import { TokenBucket } from '@wins/time';
 import type { Duplex } from 'node:stream';
 import type { Http2Limits } from './connection-limits.js';
@@ -70,7 +67,6 @@ export class Connection {
   readonly #streamWindow: number;
   #theirStreamWindow = wire.DEFAULT_WINDOW_OCTETS;
   #receiveWindow = wire.DEFAULT_WINDOW_OCTETS;
-
   readonly #inbound: OctetAccount;
   /** Octets of partly received frames and header blocks, and of headers in the HPACK table. */
   #restOctets = 0;
@@ -78,14 +74,12 @@ export class Connection {
   /** Octets of answers that wait in the streams, and the part that counts for this connection. */
   #waitingOctets = 0;
   #extraOctets = 0;
-
   readonly #resets: TokenBucket;
   readonly #pings: TokenBucket;
   readonly #settings: TokenBucket;
   readonly #windowUpdates: TokenBucket;
   readonly #ignored: TokenBucket;
   readonly #headerOctets: TokenBucket;
-
   readonly #handshake: Deadline;
   readonly #settingsAck: Deadline;
   readonly #nextPing: Deadline;
@@ -97,7 +91,6 @@ export class Connection {
   #drainUntil = 0;
   /** Last stream id of the first GOAWAY; later ones must not exceed it. */
   #goawayId: number | undefined;
-
   readonly #socket: Duplex;
   readonly #parts: ConnectionParts;
 
@@ -217,7 +210,8 @@ export class Connection {
   #end(reason: EndReason): void {
     if (this.#ended !== undefined) return;
     this.#ended = reason;
-    for (const { stop } of this.#deadlines()) stop();
+    for (const deadline of [this.#handshake, this.#settingsAck, this.#nextPing]) deadline.stop();
+    for (const deadline of [this.#pong, this.#idle, this.#drain]) deadline?.stop();
     const streams = [...this.#streams.values()];
     this.#streams.clear();
     for (const stream of streams) stream.over(HTTP2_CODE.cancel, true);
@@ -239,18 +233,6 @@ export class Connection {
       this.#linger.start();
     }
     this.#parts.onEnd(reason);
-  }
-
-  *#deadlines(): Generator<{ stop: () => void }> {
-    const handshake = this.#handshake;
-    const settingsAck = this.#settingsAck;
-    const nextPing = this.#nextPing;
-    const pong = this.#pong;
-    const idle = this.#idle;
-    const drain = this.#drain;
-    for (const deadline of [handshake, settingsAck, nextPing, pong, idle, drain]) {
-      if (deadline !== undefined) yield { stop: () => deadline.stop() };
-    }
   }
 
   readonly #read = (chunk: Buffer): void => {

@@ -36,12 +36,7 @@ export interface StreamLink {
   answered(stream: Http2Stream): void;
   /** Resets the stream. */
   reset(stream: Http2Stream, code: number): void;
-  /**
-   * Resets the stream because of a client error. It counts as a reset by the client, which could otherwise make the server start and drop
-   * any number of calls.
-   *
-   * @throws ConnectionFault `tooManyResets`
-   */
+  /** Resets the stream for a client error, which counts as a reset by the client. @throws ConnectionFault `tooManyResets` */
   resetFor(stream: Http2Stream, code: number): void;
 }
 
@@ -49,8 +44,8 @@ const DEADLINE_EXCEEDED = 4;
 const INTERNAL = 13;
 
 /**
- * One call: yields whole messages of the request, and accepts octets of the answer. For its handler it replaces Node's `ServerHttp2Stream`,
- * as far as gRPC uses one. It is destroyed when both sides are done, or either resets it.
+ * One call: yields whole messages of the request, and accepts octets of the answer. For its handler it replaces Node's
+ * `ServerHttp2Stream`, as far as gRPC uses one. It is destroyed when both sides are done, or either resets it.
  */
 export class Http2Stream extends Duplex {
   /** HTTP/2 code with which the stream ended; 0 for none. */
@@ -247,7 +242,7 @@ export class Http2Stream extends Duplex {
       this.emit('aborted');
       this.destroy();
     } else {
-      // Destroying a stream before the write callback returns makes Node create an error, which costs a tenth of a small call.
+      // Destroying a stream before the write callback returns makes Node create an error: a tenth of a small call.
       process.nextTick(() => this.destroy());
     }
   }

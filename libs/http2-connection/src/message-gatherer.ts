@@ -24,10 +24,7 @@ export interface GathererLimits {
   readonly framesPerMessage: number;
 }
 
-/**
- * Assembles the messages of one stream from frames of any size. It allocates segments as data arrives, not by the announced length. Passes
- * on whole messages, including the five-octet prefix.
- */
+/** Assembles whole messages, with their prefix, from frames of any size. Allocates as data arrives, not by announced length. */
 export class MessageGatherer {
   readonly #header = Buffer.allocUnsafe(MESSAGE_HEADER_OCTETS);
   #headerOctets = 0;
@@ -36,7 +33,6 @@ export class MessageGatherer {
   #length = 0;
   #octets = 0;
   #frames = 0;
-
   readonly #limits: GathererLimits;
   readonly #pool: SegmentPool;
 
@@ -57,25 +53,18 @@ export class MessageGatherer {
   }
 
   /**
-   * Takes the data of a DATA frame, and passes on each message that it completes. Returns a refusal for a message that cannot be accepted;
-   * the caller must not pass further data then.
-   *
-   * @throws ConnectionFault `tooManyFramesPerMessage`
+   * Takes the data of a DATA frame, and passes on each completed message. Returns a refusal for one that cannot be
+   * accepted; the caller passes no further data then. @throws ConnectionFault `tooManyFramesPerMessage`
    */
   take(data: Buffer, handOn: (message: Buffer) => void): Refusal | undefined {
     this.#frames += 1;
     const { framesPerMessage } = this.#limits;
-    if (this.#frames > framesPerMessage + this.#length / OCTETS_PER_FRAME) {
+    if (this.#frames > framesPerMessage + this.#length / OCTETS_PER_FRAME)
       throw new ConnectionFault('tooManyFramesPerMessage');
-    }
     for (let at = 0; at < data.length;) {
       if (this.#length === 0) {
-        const copied = data.copy(
-          this.#header,
-          this.#headerOctets,
-          at,
-          at + MESSAGE_HEADER_OCTETS - this.#headerOctets,
-        );
+        const end = at + MESSAGE_HEADER_OCTETS - this.#headerOctets;
+        const copied = data.copy(this.#header, this.#headerOctets, at, end);
         at += copied;
         this.#headerOctets += copied;
         if (this.#headerOctets < MESSAGE_HEADER_OCTETS) return undefined;

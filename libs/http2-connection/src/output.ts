@@ -29,10 +29,7 @@ export interface OutputEvents {
   readonly changed: () => void;
 }
 
-/**
- * Sends the data of a connection's streams in turn, within the peer's windows, and without copying. While the socket does not keep up, it
- * writes nothing more; the data waits in the streams.
- */
+/** Sends data of streams in turn, within the peer's windows, without copying. Data waits while the socket does not keep up. */
 export class Output {
   /** Send window of the connection in octets. */
   #window = DEFAULT_WINDOW_OCTETS;
@@ -40,7 +37,6 @@ export class Output {
   readonly #waiting = new Set<OutputStream>();
   #isScheduled = false;
   #isFlushing = false;
-
   readonly #socket: Duplex;
   readonly #events: OutputEvents;
 

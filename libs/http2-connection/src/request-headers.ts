@@ -6,13 +6,9 @@ export type RequestHeaders = Readonly<Record<string, string>>;
 const PSEUDO: ReadonlySet<string> = new Set([':authority', ':method', ':path', ':scheme']);
 const REQUIRED = [':method', ':path', ':scheme'] as const;
 /** Connection headers of HTTP/1.1, which make an HTTP/2 request malformed (RFC 9113, section 8.2.2). */
-const OF_HTTP1: ReadonlySet<string> = new Set([
-  'connection',
-  'keep-alive',
-  'proxy-connection',
-  'transfer-encoding',
-  'upgrade',
-]);
+const OF_HTTP1: ReadonlySet<string> = new Set(
+  'connection keep-alive proxy-connection transfer-encoding upgrade'.split(' '),
+);
 /** Names and values that gRPC allows; fewer than HTTP allows. */
 const NAME = /^[0-9a-z_.-]+$/;
 const VALUE = /^[ -~]*$/;

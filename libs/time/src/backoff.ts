@@ -8,20 +8,15 @@ export interface BackoffOptions {
   readonly maxMs: number;
   /** Growth of the delay after each failure. Default 2. */
   readonly factor?: number;
-  /**
-   * Maximum share, from 0 to 1, by which a random jitter shortens a delay, so that many clients of one server do not
-   * retry at once. 1 is "full jitter": any delay down to 0. Default 0.5.
-   */
+  /** Share, 0 to 1, by which chance shortens a delay, so that clients of one server do not retry at once. Default 0.5. */
   readonly jitter?: number;
   /** Returns a random number from 0 to less than 1. Default: `Math.random`. */
   readonly random?: () => number;
 }
 
 /**
- * Returns the delay after `failures` consecutive failures, in milliseconds: `initialMs` after the first, multiplied by
- * `factor` after each further one, at most `maxMs`, shortened at random by up to `jitter`. Pure except for `random`.
- *
- * @param failures - From 1, without an upper bound.
+ * Returns the delay after `failures` consecutive failures, from 1 on, in milliseconds: `initialMs`, multiplied by `factor`
+ * after each further one, at most `maxMs`, shortened at random by up to `jitter`. Pure except for `random`.
  */
 export function backoffMs(
   { initialMs, maxMs, factor = 2, jitter = 0.5, random = Math.random }: BackoffOptions,
@@ -46,11 +41,7 @@ export class Backoff {
     return backoffMs(this.#options, this.#failures);
   }
 
-  /**
-   * Counts a failure and waits after it.
-   *
-   * @throws The reason of the signal when it aborts first.
-   */
+  /** Counts a failure and waits after it. @throws The reason of the signal when it aborts first. */
   async wait(signal?: AbortSignal, clock: Clock = systemClock): Promise<void> {
     await clock.wait(this.nextMs(), signal);
   }

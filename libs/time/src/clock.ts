@@ -7,11 +7,7 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1;
 export interface Clock {
   /** Returns the time of day, which jumps when somebody sets the clock. */
   now(): Date;
-  /**
-   * Resolves after `ms` milliseconds, even beyond the limit of a Node timer.
-   *
-   * @throws The reason of the signal when it aborts first.
-   */
+  /** Resolves after `ms` milliseconds, even beyond the limit of a Node timer. @throws The reason of the signal. */
   wait(ms: number, signal?: AbortSignal): Promise<void>;
 }
 

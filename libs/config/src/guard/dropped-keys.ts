@@ -112,8 +112,8 @@ const EXPECTED = 'a folder in which the file can be replaced';
 const permissionSchema = z.object({ sha256: z.string(), allowDrop: z.array(z.unknown()) });
 
 /**
- * Permits one content of a config file, by its SHA-256 in lower-case hex, to drop keys, by writing a file beside it
- * (`FILE.allow-drop`), so that it reaches the next reader of the config through mounts and restarts. Only those who may
+ * Permits one content of a config file, by its SHA-256 in lower-case hex, to drop keys. Writes a file beside it
+ * (`FILE.allow-drop`), which reaches the next reader of the config through mounts and restarts. Only those who may
  * replace the config can write it. It replaces an earlier permission; without keys it removes the permission.
  *
  * @throws ConfigError `accessDenied`, `notFound` (no folder), `unknown`.

@@ -84,9 +84,8 @@ class PartialLine {
   finish(endBytes: number, isEnded: boolean): FileLine {
     const { number, sizeBytes } = this;
     const facts = { number, sizeBytes, endBytes, isEnded };
-    if (this.#hash !== undefined) {
+    if (this.#hash !== undefined)
       return { ...facts, sha256: this.#hash.digest('hex'), text: undefined };
-    }
     const bytes = Buffer.concat(this.#pieces);
     // Computed on demand, because only one reader needs digests.
     return {

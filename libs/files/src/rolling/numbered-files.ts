@@ -43,11 +43,7 @@ export class NumberedFiles {
       .sort((a, b) => a - b);
   }
 
-  /**
-   * Reads a file line by line; it may be written to at the same time. Links are refused.
-   *
-   * @throws TrustedFileError `notFound` with `mustExist`, `notTrusted` (a link), `notRegularFile`, `accessDenied`; what Node throws.
-   */
+  /** Reads a file line by line, even while it is written. @throws TrustedFileError as `openRegularFile`, and what Node throws. */
   async *lines(number: number, options: LineOptions): AsyncGenerator<FileLine> {
     const opened = openRegularFile(this.pathOf(number));
     const file = await (options.mustExist === true ? opened : opened.catch(unlessNotFound));

@@ -15,8 +15,8 @@ export interface RollingFileOptions {
 }
 
 /**
- * The file of a numbered sequence that is being written. Appends whole lines or nothing: after a failure, the part that reached the disk is
- * cut off. No other writer may exist, and the caller awaits each call before the next. The caller decides when to begin the next file.
+ * The file of a numbered sequence that is being written. Appends whole lines or nothing: after a failure, the part that
+ * reached the disk is cut off. No other writer may exist, and the caller awaits each call before the next.
  */
 export class RollingFile {
   readonly #files: NumberedFiles;
@@ -49,12 +49,10 @@ export class RollingFile {
   }
 
   /**
-   * Opens a file in place of the current one, and creates it (mode 0600) when it does not exist. Links are refused.
+   * Opens a file in place of the current one, or creates it (mode 0600), and returns its size. Truncates it to
+   * `keepBytes`, to remove the half line that a crash left; by default only the remains of a failed `append`.
    *
-   * @param keepBytes - Truncates the file to this size, to remove the half line that a crash left. Default: keeps everything but the
-   * remains of a failed `append`.
-   * @returns The size of the file now.
-   * @throws TrustedFileError for a device or pipe; what Node throws.
+   * @throws TrustedFileError for a device or pipe; what Node throws, as for a link.
    */
   async open(number: number, keepBytes = Infinity): Promise<number> {
     await this.close();
@@ -84,21 +82,14 @@ export class RollingFile {
     }
   }
 
-  /**
-   * Whether the file is open and unchanged since the last write; another program may have written to it, truncated it or removed it.
-   * Synchronous, because the system answers for an open file faster than a thread could.
-   */
+  /** Whether the file is open and no other program has changed it. Synchronous, because that is faster than a thread. */
   isIntact(): boolean {
     if (this.#handle === undefined) return false;
     const { size, nlink } = fstatSync(this.#handle.fd);
     return size === this.#sizeBytes && nlink > 0;
   }
 
-  /**
-   * Appends all bytes or none. After a failure the file is closed; `open` reopens it without these bytes.
-   *
-   * @throws what Node throws, such as `ENOSPC`.
-   */
+  /** Appends all bytes or none; after a failure, reopen the file. @throws what Node throws, such as `ENOSPC`. */
   async append(bytes: Uint8Array): Promise<void> {
     const handle = this.#handle;
     if (handle === undefined) throw new Error('cannot append to a rolling file: it is not open');

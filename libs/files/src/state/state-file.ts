@@ -1,10 +1,5 @@
-import {
-  readBytes,
-  replaceFile,
-  TrustedFileError,
-  unlessNotFound,
-  type FileTrust,
-} from '@wins/trusted-files';
+import { readBytes, replaceFile, TrustedFileError, unlessNotFound } from '@wins/trusted-files';
+import type { FileTrust } from '@wins/trusted-files';
 import { rm } from 'node:fs/promises';
 
 /** Options of a state file. */
@@ -35,11 +30,7 @@ export class StateFile<T> {
     this.#options = options;
   }
 
-  /**
-   * Reads the value; undefined when there is no file.
-   *
-   * @throws TrustedFileError `notTrusted`, `notRegularFile`, `accessDenied`, `unknown`; what `damaged` throws.
-   */
+  /** Reads the value; undefined without a file. @throws TrustedFileError as `readBytes`; what `damaged` throws. */
   async read(): Promise<T | undefined> {
     const { path, maxBytes, trust, parse, damaged } = this.#options;
     let bytes: Buffer | undefined;
@@ -57,12 +48,7 @@ export class StateFile<T> {
     }
   }
 
-  /**
-   * Replaces the value durably and atomically. After a failure the old value is unchanged.
-   *
-   * @param value - A JSON value that `parse` accepts.
-   * @throws what `replace` throws: TrustedFileError `notFound` (no folder), `accessDenied`, `noSpace`, `inUse`, `unknown`.
-   */
+  /** Replaces the value, which `parse` accepts, durably and atomically, or leaves the old one. @throws as `replace`. */
   async write(value: object): Promise<void> {
     const { path, replace = replaceFile } = this.#options;
     await replace(path, Buffer.from(`${JSON.stringify(value, undefined, 2)}\n`));

@@ -20,7 +20,6 @@ export class HpackDecoder {
   readonly #table = new DynamicTable();
   #block: Buffer = Buffer.alloc(0);
   #at = 0;
-
   readonly #limits: HeaderLimits;
 
   constructor(limits: HeaderLimits) {
@@ -49,9 +48,8 @@ export class HpackDecoder {
       const field = first >= 0x80 ? this.#field(this.#integer(7)) : this.#literal(first);
       list.push(field);
       size += fieldSize(field);
-      if (size > this.#limits.listSize || list.length > this.#limits.fields) {
+      if (size > this.#limits.listSize || list.length > this.#limits.fields)
         throw new ConnectionFault('headersTooLarge');
-      }
     }
     this.#block = Buffer.alloc(0);
     return list;

@@ -7,9 +7,8 @@ const INDEXED = new Map(
 const NAMED = new Map(STATIC_TABLE.map(([name], index) => [name, index + 1] as const).reverse());
 
 /**
- * HPACK encoder of one connection. gRPC answers have a few short headers, so it uses no dynamic table and no Huffman code: headers in the
- * static table are indexed, all others are literals. Its first block sets the table size to zero, which is valid for any size that the peer
- * allows.
+ * HPACK encoder of one connection. gRPC answers have a few short headers, so it uses no dynamic table and no Huffman
+ * code: headers in the static table are indexed, all others are literals. Its first block sets the table size to zero.
  */
 export class HpackEncoder {
   #begun = false;

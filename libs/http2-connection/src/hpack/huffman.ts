@@ -1,9 +1,7 @@
 /**
- * The Huffman code of RFC 7541, appendix B, for all 256 octets. The code is canonical: codes of one length count upwards in octet order, so
- * the lengths define it completely.
+ * Code length in bits of each octet and, last, EOS, in the Huffman code of RFC 7541, appendix B. The lengths define the
+ * code completely: codes of one length count upwards in octet order.
  */
-
-/** Code length in bits of each octet; the last is EOS. */
 const CODE_BITS: readonly number[] = [
   ...[13, 23, 28, 28, 28, 28, 28, 28, 28, 24, 30, 28, 28, 30, 28, 28],
   ...[28, 28, 28, 28, 28, 28, 30, 28, 28, 28, 28, 28, 28, 28, 28, 28],
@@ -90,10 +88,7 @@ function buildTable(): HuffmanTable {
 /** Built lazily, for the first string that needs it. */
 let table: HuffmanTable | undefined;
 
-/**
- * Decodes a Huffman-coded string in linear time; the result has at most 8/5 of its octets. Undefined when it is malformed: it encodes EOS,
- * or its padding is too long or not all ones.
- */
+/** Decodes a Huffman-coded string in linear time; undefined when it encodes EOS, or its padding is too long or not all ones. */
 export function decodeHuffman(coded: Buffer): Buffer | undefined {
   const { next, octet, mayEnd } = (table ??= buildTable());
   const decoded = Buffer.allocUnsafe(Math.ceil((coded.length * 8) / SHORTEST));
