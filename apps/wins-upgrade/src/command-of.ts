@@ -4,31 +4,19 @@ import path from 'node:path';
 import type { UpgradeSettings } from './compose.js';
 import { isForPeople } from './console.js';
 
-export interface UpgradeOptions {
-  /** Path of the new program. Default: this program. */
-  readonly path?: string | undefined;
-  readonly sha256?: string | undefined;
-  readonly 'wins-args'?: string | undefined;
-  readonly 'expect-config'?: string | undefined;
-  readonly 'allow-downgrade': boolean;
-  readonly 'allow-drop': readonly string[];
-  /** Milliseconds. */
-  readonly wait?: number | undefined;
-  readonly service?: string | undefined;
-  readonly 'dry-run': boolean;
-  readonly 'show-result': boolean;
-  readonly id?: string | undefined;
-  readonly output?: string | undefined;
-  readonly debug: boolean;
-  readonly quiet: boolean;
-  /** True when this process has left the run of the request. */
-  readonly apart: boolean;
-  readonly sweep: boolean;
-  readonly 'asked-by'?: string | undefined;
-  readonly attempt?: number | undefined;
-  /** Each a SHA-256 digest, `=` and a version. */
-  readonly 'known-version': readonly string[];
-}
+type Flag = 'allow-downgrade' | 'dry-run' | 'show-result' | 'debug' | 'quiet' | 'apart' | 'sweep';
+type Text = 'path' | 'sha256' | 'wins-args' | 'expect-config' | 'service' | 'id' | 'output';
+
+/**
+ * Options of `wins up`. `wait`: milliseconds. `known-version`: each a SHA-256 digest, `=` and a version. `apart`: this
+ * process has left the run of the request.
+ */
+export type UpgradeOptions = Readonly<
+  Record<Flag, boolean> &
+    Record<'allow-drop' | 'known-version', readonly string[]> &
+    Partial<Record<Text | 'asked-by', string | undefined>> &
+    Partial<Record<'wait' | 'attempt', number | undefined>>
+>;
 
 /** For the process that leaves its run. */
 export interface HelperCommand extends Pick<

@@ -35,38 +35,27 @@ import {
 import { reportNode, type NodeOptions } from './report-node.js';
 import { winHttpProxyOf } from './win-http-proxy.js';
 
-export interface InstallOptions extends NodeOptions {
-  readonly adopt: boolean;
-  readonly 'allow-downgrade': boolean;
-  readonly 'delayed-start': boolean;
-}
+export type InstallOptions = NodeOptions &
+  Readonly<Record<'adopt' | 'allow-downgrade' | 'delayed-start', boolean>>;
 
-export interface JoinOptions extends Omit<InstallOptions, 'adopt'>, ServerOptions {
-  readonly again: boolean;
-  readonly server?: string | undefined;
-  readonly 'ca-checksum'?: string | undefined;
-  readonly 'token-file'?: string | undefined;
-  readonly worker: boolean;
-  readonly label: readonly string[];
-  readonly taint: readonly string[];
-  readonly 'node-name'?: string | undefined;
-  readonly address?: string | undefined;
-  readonly 'internal-address'?: string | undefined;
-  readonly 'strict-tls-verification': boolean;
-  readonly 'trust-machine': boolean;
-  readonly 'winhttp-proxy': boolean;
-}
+type JoinFlag = 'again' | 'worker' | 'strict-tls-verification' | 'trust-machine' | 'winhttp-proxy';
+type JoinText = 'server' | 'ca-checksum' | 'token-file' | 'node-name' | 'address';
+
+export type JoinOptions = Omit<InstallOptions, 'adopt'> &
+  ServerOptions &
+  Readonly<
+    Record<JoinFlag, boolean> &
+      Record<'label' | 'taint', readonly string[]> &
+      Partial<Record<JoinText | 'internal-address', string | undefined>>
+  >;
 
 export interface ServerOptions {
   readonly 'allow-http': boolean;
   readonly timeout?: number | undefined;
 }
 
-export interface UninstallOptions extends NodeOptions {
-  readonly adopt: boolean;
-  readonly 'keep-data': boolean;
-  readonly force: boolean;
-}
+export type UninstallOptions = NodeOptions &
+  Readonly<Record<'adopt' | 'keep-data' | 'force', boolean>>;
 
 export interface SucCommandOptions extends NodeOptions, ServerOptions {
   readonly 'rancher-compatible': boolean;

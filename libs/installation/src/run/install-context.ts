@@ -18,11 +18,8 @@ export interface InstallContext {
   readonly onStep?: ((step: Step) => void) | undefined;
 }
 
-export const act = <T>(
-  { around }: InstallContext,
-  effect: string,
-  task: () => Promise<T>,
-): Promise<T> => (around === undefined ? task() : around(effect, task));
+export const act = <T>({ around }: InstallContext, effect: string, task: () => Promise<T>) =>
+  around === undefined ? task() : around(effect, task);
 
 export function readItem(host: NodeHost, item: Item): Promise<StateOf | undefined> {
   return roomOf(host, item).read(item);

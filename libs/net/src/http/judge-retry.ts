@@ -1,17 +1,13 @@
 import { backoffMs } from '@wins/time';
 
-export interface RetryFacts {
+/** `tries`: at least 1. `maxTries`: unlimited by default. `random`: from 0 to 1. */
+export type RetryFacts = Readonly<
+  Record<'tries' | 'elapsedMs' | 'timeoutMs' | 'random', number>
+> & {
   readonly isTransient: boolean;
   readonly retryAfterMs: number | undefined;
-  /** At least 1. */
-  readonly tries: number;
-  /** Default: unlimited. */
   readonly maxTries?: number;
-  readonly elapsedMs: number;
-  readonly timeoutMs: number;
-  /** From 0 to 1. */
-  readonly random: number;
-}
+};
 
 /**
  * Returns the wait before the next attempt: 1 s, doubled each time, at most 30 s, shortened randomly by up to a half,

@@ -2,7 +2,7 @@ import tls from 'node:tls';
 import { quoteText } from '@wins/base';
 import { z } from 'zod';
 import { readCertificates } from '../pem/read-certificates.js';
-import { readYaml, type Refusal } from '../yaml/read-yaml.js';
+import { readYaml } from '../yaml/read-yaml.js';
 
 /** Access to an API server. Contains secrets: never log it. */
 export interface ClusterAccess {
@@ -17,12 +17,6 @@ export interface ClusterAccess {
   readonly clientCertificate?: { readonly cert: string; readonly key: string };
 }
 
-export interface ReadKubeconfig {
-  readonly access: ClusterAccess;
-  /** One line each, without values. */
-  readonly warnings: readonly string[];
-}
-
 /**
  * Judges the current context of a kubeconfig. Accepts only an address, inline certificates and keys, and a token;
  * refuses everything else in its cluster or user by name. So the text cannot run a program (`exec`, `auth-provider`),
@@ -30,7 +24,7 @@ export interface ReadKubeconfig {
  * `client-certificate`, `client-key`). Texts of the result contain no values.
  * @param allowHttp - Accepts an `http://` address of another machine; one of this machine is always accepted.
  */
-export function judgeKubeconfig(text: string, allowHttp: boolean): ReadKubeconfig | Refusal {
+export function judgeKubeconfig(text: string, allowHttp: boolean) {
   const warnings: string[] = [];
   const yaml = readYaml(kubeconfig(allowHttp, warnings), text, 'the kubeconfig');
   if ('found' in yaml) return yaml;

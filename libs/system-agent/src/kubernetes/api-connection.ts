@@ -4,6 +4,7 @@ import {
   isNetError,
   NetError,
   proxyOf,
+  systemRoots,
   type ClusterAccess,
   type Environment,
   type HttpAnswer,
@@ -13,6 +14,7 @@ import {
 import { messageOf, VERSION, escapeText } from '@wins/base';
 import { AgentError, type AgentErrorCode } from '../agent-error.js';
 import { readJson } from './response-body.js';
+import type { SecretStoreOptions } from './secret-store.js';
 
 export interface ApiRequest {
   readonly method: 'GET' | 'PUT';
@@ -25,21 +27,21 @@ export interface ApiRequest {
   readonly what: string;
 }
 
-export interface ApiConnectionOptions {
-  readonly access: ClusterAccess;
-  /** Trusts only the authorities of the kubeconfig. */
-  readonly strictTls: boolean;
-  readonly systemRoots: () => readonly string[];
-  readonly environment: Environment;
-  readonly onWarning: (message: string, error?: Error) => void;
+/** Options of a connection; see {@link SecretStoreOptions}. */
+export type ApiConnectionOptions = Pick<
+  SecretStoreOptions,
+  'strictTls' | 'systemRoots' | 'environment' | 'onWarning' | 'answerMs'
+> & {
   /** Called whenever the server sends something. */
-  readonly onContact: () => void;
-  /** Time-out for the start of an answer and, except for a watch, for its end. */
-  readonly answerMs: number;
-}
+  readonly onContact?: () => void;
+};
+
+/** Default time-out for the start of an answer and, except for a watch, for its end. */
+export const ANSWER_MS = 30_000;
 
 /** Requests to one API server. Refuses redirects, so that the token goes to one address only. */
 export class ApiConnection {
+  readonly #access: ClusterAccess;
   readonly #options: ApiConnectionOptions;
   readonly #client: HttpClient;
   #hasWarned = false;
@@ -47,8 +49,9 @@ export class ApiConnection {
   #trusts: readonly (() => TlsTrust)[];
 
   /** @throws AgentError `invalidConnection`. */
-  constructor(options: ApiConnectionOptions) {
-    const { access, strictTls, systemRoots, environment, answerMs } = options;
+  constructor(access: ClusterAccess, options: ApiConnectionOptions) {
+    const { strictTls, environment = process.env, answerMs = ANSWER_MS } = options;
+    const roots = options.systemRoots ?? systemRoots;
     const { ca, tlsServerName, clientCertificate } = access;
     if (strictTls && ca === undefined)
       throw new AgentError(
@@ -56,20 +59,21 @@ export class ApiConnection {
         'cannot use the kubeconfig: agentStrictTLSMode needs its certificate-authority-data, which is missing. Reinstall the node, or turn agentStrictTLSMode off',
       );
     checkProxy(access.server, environment);
+    this.#access = access;
     this.#options = options;
     this.#client = new HttpClient({
       // The watch and the writer decide when to retry. One connection is kept; if it turns out to be closed, the next
       // request opens a new one.
-      ...{ environment, systemRoots, tries: 1, keptConnections: 1, userAgent: userAgent() },
+      ...{ environment, systemRoots: roots, tries: 1, keptConnections: 1, userAgent: userAgent() },
       limits: { connectMs: answerMs, answerMs, idleMs: Infinity, totalMs: Infinity },
     });
-    const trustOf = (roots: TlsTrust['roots']): TlsTrust => ({
-      roots,
+    const trustOf = (trusted: readonly string[]): TlsTrust => ({
+      roots: trusted,
       ...(tlsServerName !== undefined && { serverName: tlsServerName }),
       ...(clientCertificate && { clientCertificate }),
     });
     const own = ca === undefined ? [] : [() => trustOf([ca])];
-    const system = strictTls ? [] : [() => trustOf(systemRoots())];
+    const system = strictTls ? [] : [() => trustOf(roots())];
     this.#trusts = [...own, ...system].map(once);
   }
 
@@ -83,7 +87,7 @@ export class ApiConnection {
    */
   async open(request: ApiRequest, signal: AbortSignal): Promise<HttpAnswer> {
     const answer = await this.#sendTrusted(request, signal);
-    this.#options.onContact();
+    this.#options.onContact?.();
     const { status, headers } = answer;
     const encoding = headers['content-encoding'];
     if (encoding !== undefined && encoding !== 'identity') {
@@ -96,9 +100,19 @@ export class ApiConnection {
     throw this.refusal(request.what, status, body, headers['retry-after']);
   }
 
-  /** Removes the token if the server repeats it. */
+  /**
+   * Builds the error for an HTTP status, without the token if the server repeats it. A 422 is `tooLarge` when a field
+   * of the object is too long, otherwise `refused`.
+   */
   refusal(what: string, status: number, body: unknown, retryAfter?: string): AgentError {
-    return apiRefusal({ what, status, body, retryAfter, token: this.#options.access.token });
+    const { token } = this.#access;
+    const { message, causes } = readStatus(body);
+    const isLong = status === 422 && isTooLong(causes);
+    const shown = token === undefined ? message : message?.replaceAll(token, '[token]');
+    const said = shown === undefined ? '' : `: ${escapeText(shown, { maxLength: 512 })}`;
+    const text = `cannot ${what}: the API server answered ${status}${said}`;
+    const answer = { status, retryAfterMs: retryAfterMs(retryAfter, Date.now()) };
+    return new AgentError(isLong ? 'tooLarge' : (CODES.get(status) ?? 'refused'), text, answer);
   }
 
   /** Resolves with the JSON of the answer. @throws as {@link open}; AgentError `refused` for invalid JSON. */
@@ -136,7 +150,7 @@ export class ApiConnection {
         this.#hasWarned = true;
         const message =
           'the certificate of the API server is not from an authority of the kubeconfig: trying those of the system because agentStrictTLSMode is off';
-        this.#options.onWarning(message, failure);
+        this.#options.onWarning?.(message, failure);
       }
     }
     throw new Error('unreachable: the last trust returns or throws');
@@ -147,7 +161,7 @@ export class ApiConnection {
     trust: TlsTrust,
     signal: AbortSignal,
   ): Promise<HttpAnswer> {
-    const { server, token } = this.#options.access;
+    const { server, token } = this.#access;
     const request = {
       url: new URL(server.pathname.replace(/\/+$/, '') + path, server),
       ...{ method, trust, redirects: 'none' as const },
@@ -160,7 +174,7 @@ export class ApiConnection {
   }
 
   async #readWithin(answer: HttpAnswer, what: string): Promise<unknown> {
-    const { answerMs } = this.#options;
+    const { answerMs = ANSWER_MS } = this.#options;
     const late = new NetError('timedOut', `cannot ${what}: no whole answer within ${answerMs} ms`);
     const timer = setTimeout(() => answer.end(late), answerMs);
     try {
@@ -202,36 +216,9 @@ const CODES: ReadonlyMap<number, AgentErrorCode> = new Map([
   [413, 'tooLarge'],
 ]);
 
-export interface Refused {
-  /** The operation, to complete "cannot". */
-  readonly what: string;
-  readonly status: number;
-  /** A Status of Kubernetes, or anything from a proxy. */
-  readonly body: unknown;
-  readonly retryAfter?: string | undefined;
-  /** Masked in the message. */
-  readonly token?: string | undefined;
-}
-
-/**
- * Builds the error for an HTTP status. A 422 is `tooLarge` when a field of the object is too long, otherwise
- * `refused`.
- */
-export function apiRefusal({ what, status, body, retryAfter, token }: Refused): AgentError {
-  const { message, causes } = readStatus(body);
-  const code = status === 422 && isTooLong(causes) ? 'tooLarge' : (CODES.get(status) ?? 'refused');
-  const shown = token === undefined ? message : message?.replaceAll(token, '[token]');
-  const said = shown === undefined ? '' : `: ${escapeText(shown, { maxLength: 512 })}`;
-  return new AgentError(code, `cannot ${what}: the API server answered ${status}${said}`, {
-    ...{ status, retryAfterMs: retryAfterMs(retryAfter, Date.now()) },
-  });
-}
-
 function readStatus(body: unknown): { message?: string; causes: unknown } {
-  const { message, details } = (body ?? {}) as {
-    message?: unknown;
-    details?: { causes?: unknown };
-  };
+  type Status = { readonly message?: unknown; readonly details?: { readonly causes?: unknown } };
+  const { message, details } = (body ?? {}) as Status;
   return { ...(typeof message === 'string' && { message }), causes: details?.causes };
 }
 

@@ -1,4 +1,4 @@
-import { NetError, systemRoots, type ConnectionInfo } from '@wins/net';
+import { NetError, type ConnectionInfo } from '@wins/net';
 import { AgentError } from '../agent-error.js';
 import { ApiConnection } from './api-connection.js';
 import { readJsonLines } from './response-body.js';
@@ -37,14 +37,8 @@ export function nodeReader(
   { access }: Pick<ConnectionInfo, 'access'>,
   options: NodeReaderOptions,
 ): ApiNodeReader {
-  const { random = Math.random, answerMs = 30_000, silenceMs = 150_000 } = options;
-  const connection = new ApiConnection({
-    ...{ access, strictTls: options.strictTls, answerMs },
-    systemRoots: options.systemRoots ?? systemRoots,
-    environment: options.environment ?? process.env,
-    onWarning: options.onWarning ?? (() => undefined),
-    onContact: () => undefined,
-  });
+  const { random = Math.random, silenceMs = 150_000 } = options;
+  const connection = new ApiConnection(access, options);
   return {
     list: async (onNode, signal) => {
       let from: Readonly<Record<string, string>> = {};

@@ -34,16 +34,12 @@ export class QuietWatch {
   readonly #closed = new AbortController();
   #timer: NodeJS.Timeout | undefined;
   #heard = 0;
-  #problem: AgentError | undefined;
+  /** The reason for which it ended the watch. */
+  problem: AgentError | undefined;
 
   constructor(options: QuietWatchOptions) {
     this.#options = options;
     this.#wait(options.quietMs);
-  }
-
-  /** The reason for which it ended the watch. */
-  get problem(): AgentError | undefined {
-    return this.#problem;
   }
 
   heard(): void {
@@ -81,7 +77,7 @@ export class QuietWatch {
   }
 
   #end(problem: AgentError): void {
-    this.#problem = problem;
+    this.problem = problem;
     this.#options.answer.end(new NetError('timedOut', problem.message, { cause: problem }));
   }
 

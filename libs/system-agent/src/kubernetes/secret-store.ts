@@ -1,7 +1,7 @@
-import { systemRoots, type ConnectionInfo } from '@wins/net';
+import type { ConnectionInfo } from '@wins/net';
 import { AgentError, type AgentErrorCode } from '../agent-error.js';
 import type { Clock, Secret, SecretStore } from '../ports.js';
-import { ApiConnection } from './api-connection.js';
+import { ANSWER_MS, ApiConnection } from './api-connection.js';
 import { changedObject, readSecret } from './secret-object.js';
 import { SecretWatch } from './watch-secret.js';
 
@@ -51,22 +51,13 @@ export function secretStore(
   { access, namespace, secretName, warnings }: ConnectionInfo,
   options: SecretStoreOptions,
 ): ApiSecretStore {
-  const { clock, strictTls, random = Math.random, answerMs = 30_000 } = options;
-  const { onWarning = () => undefined } = options;
-  for (const warning of warnings) onWarning(warning);
+  const { clock, random = Math.random, answerMs = ANSWER_MS } = options;
+  for (const warning of warnings) options.onWarning?.(warning);
   let lastContactAt: Date | undefined;
   const onContact = (): void => {
     lastContactAt = clock.now();
   };
-  const connection = new ApiConnection({
-    access,
-    strictTls,
-    systemRoots: options.systemRoots ?? systemRoots,
-    environment: options.environment ?? process.env,
-    onWarning,
-    onContact,
-    answerMs,
-  });
+  const connection = new ApiConnection(access, { ...options, onContact });
   const name = { namespace, secretName };
   const path = `/api/v1/namespaces/${namespace}/secrets/${secretName}`;
   const put = (secret: Secret, changes: Secret['data'], query: string, signal: AbortSignal) => {

@@ -18,38 +18,30 @@ const MAX_REDIRECTS = 9;
 const onSameHost: RedirectRule = (to, from) =>
   to.hostname === from.hostname ? undefined : 'one to the same host';
 
-/** Sends probes as the kubelet does. */
-export class Prober {
-  readonly #tls = new ProbeTls();
-
-  /** True for a status from 200 to 299, after redirects on the same host, without a proxy. Never rejects. */
-  async ask(url: URL, httpGet: HttpGet, signal: AbortSignal) {
-    const { trust, faults } = await this.#tls.trustFor(httpGet);
-    const asked = { url, trust, redirects: onSameHost, maxRedirects: MAX_REDIRECTS };
-    // Any failure counts as unhealthy, including a truncated answer.
-    const status = await askStatus({ ...asked, userAgent: 'kube-probe/.' }, signal);
-    return { isWell: status !== undefined && status >= 200 && status <= 299, fault: faults[0] };
-  }
-}
-
 const MAX_PEM_BYTES = 1024 * 1024;
 /** Cached trusts. Creating one takes milliseconds, because TLS parses more than a hundred system certificates. */
 const MAX_TRUSTS = 32;
 
 const ANYBODY: TlsTrust = { roots: 'anyCertificate' };
 
-export interface ProbeTrust {
-  readonly trust: TlsTrust;
-  /** Unusable certificates; the probe continues without them. */
-  readonly faults: readonly Error[];
-}
-
-/** Reads the certificates of probes each time, and shares one trust among equal ones. */
-export class ProbeTls {
+/** Sends probes as the kubelet does. Reads their certificates each time, and shares one trust among equal ones. */
+export class Prober {
   readonly #trusts = new Map<string, TlsTrust>();
   #roots: readonly string[] | undefined;
 
-  async trustFor({ insecure, caCert, clientCert, clientKey }: HttpGet): Promise<ProbeTrust> {
+  /**
+   * `isWell`: a status from 200 to 299, after redirects on the same host, without a proxy. `fault`: an unusable
+   * certificate, without which the probe continues. Never rejects.
+   */
+  async ask(url: URL, httpGet: HttpGet, signal: AbortSignal) {
+    const { trust, faults } = await this.#trustFor(httpGet);
+    const asked = { url, trust, redirects: onSameHost, maxRedirects: MAX_REDIRECTS };
+    // Any failure counts as unhealthy, including a truncated answer.
+    const status = await askStatus({ ...asked, userAgent: 'kube-probe/.' }, signal);
+    return { isWell: status !== undefined && status >= 200 && status <= 299, fault: faults[0] };
+  }
+
+  async #trustFor({ insecure, caCert, clientCert, clientKey }: HttpGet) {
     // A probe that accepts any certificate sends none.
     if (insecure) return { trust: ANYBODY, faults: [] };
     const faults: Error[] = [];

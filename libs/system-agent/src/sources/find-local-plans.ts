@@ -10,20 +10,15 @@ const SKIP = '.plan.skip';
 const MAX_ENTRIES = 10_000;
 const MAX_DEPTH = 32;
 
-export interface LocalPlanFiles {
-  readonly plans: readonly string[];
-  /** Reasons why the search was incomplete. */
-  readonly faults: readonly string[];
-}
-
 /**
  * Finds plans in a tree: names that end in `.plan` without a leading dot, unless the same name with `.skip` is
  * anywhere in the tree. Does not follow links to folders, and those to files only within the tree.
  * @returns nothing where there is no folder. @throws what Node throws, when the folder cannot be read.
  */
-export async function findLocalPlans(folder: string): Promise<LocalPlanFiles> {
+export async function findLocalPlans(folder: string) {
   const plans: string[] = [];
   const skipped = new Set<string>();
+  /** Reasons why the search was incomplete. */
   const faults: string[] = [];
   let entries = 0;
   const root = await realpath(folder).catch(noFolder);

@@ -4,61 +4,46 @@ import type { Clock, Secret, SecretStore } from '../ports.js';
 export class KnownSecret {
   readonly #secrets: SecretStore;
   readonly #clock: Clock;
-  #current: Secret | null | undefined;
-  #isDoubted = false;
-  #lastContactAt: Date | undefined;
+  /** Null when the Secret does not exist. Undefined before the first report. */
+  current: Secret | null | undefined;
+  /** True when an older version was reported, so that only the API server can tell which one is current. */
+  isDoubted = false;
+  /** Time of the last data from the API server. */
+  lastContactAt: Date | undefined;
 
   constructor(secrets: SecretStore, clock: Clock) {
     this.#secrets = secrets;
     this.#clock = clock;
   }
 
-  /** Null when the Secret does not exist. Undefined before the first report. */
-  get current(): Secret | null | undefined {
-    return this.#current;
-  }
-
-  /** True when an older version was reported, so that only the API server can tell which one is current. */
-  get isDoubted(): boolean {
-    return this.#isDoubted;
-  }
-
-  get lastContactAt(): Date | undefined {
-    return this.#lastContactAt;
-  }
-
   contact(): void {
-    this.#lastContactAt = this.#clock.now();
+    this.lastContactAt = this.#clock.now();
   }
 
   /** Adopts a version reported by the watch. Returns false when it is already known. */
   tell(told: Secret | undefined): boolean {
     this.contact();
-    const known = this.#current;
+    const known = this.current;
     if (told && known && isSame(told, known)) return false;
-    this.#isDoubted = told !== undefined && Boolean(known && isOlder(told, known));
-    if (!this.#isDoubted) this.#current = told ?? null;
+    this.isDoubted = told !== undefined && Boolean(known && isOlder(told, known));
+    if (!this.isDoubted) this.current = told ?? null;
     return true;
   }
 
   /** Adopts a version from an answer to our own request. */
   adopt(answer: Secret | undefined): void {
     this.contact();
-    const known = this.#current;
+    const known = this.current;
     if (answer && known && (isOlder(answer, known) || isSame(answer, known))) return;
-    this.#current = answer ?? null;
-  }
-
-  doubt(): void {
-    this.#isDoubted = true;
+    this.current = answer ?? null;
   }
 
   /** Reads the Secret from the API server, whose answer counts even if it is older. @throws as `SecretStore.read`. */
   async settle(signal: AbortSignal): Promise<void> {
     const answer = await this.#secrets.read(signal);
     this.contact();
-    this.#isDoubted = false;
-    if (!answer || !this.#current || !isSame(answer, this.#current)) this.#current = answer ?? null;
+    this.isDoubted = false;
+    if (!answer || !this.current || !isSame(answer, this.current)) this.current = answer ?? null;
   }
 }
 

@@ -33,7 +33,7 @@ export class LocalPlan {
   readonly #file: string;
   readonly #positionFile: string;
   readonly #steps: LocalPlanSteps;
-  #status: PlanStatus;
+  status: PlanStatus;
   /** Unwritten text of the `.pos` file, so that a full disk does not cause the plan to be applied again. */
   #unwritten: string | undefined;
   #failed: { readonly checksum: string; readonly failure?: FailedInstruction } | undefined;
@@ -45,11 +45,7 @@ export class LocalPlan {
     this.#positionFile = `${file.slice(0, -'.plan'.length)}.pos`;
     this.#steps = steps;
     const unknown = { failures: 0, periodic: {}, probes: {} };
-    this.#status = { source: file, state: { kind: 'starting' }, ...unknown };
-  }
-
-  get status(): PlanStatus {
-    return this.#status;
+    this.status = { source: file, state: { kind: 'starting' }, ...unknown };
   }
 
   /**
@@ -159,11 +155,11 @@ export class LocalPlan {
 
   #update(changes: Partial<PlanStatus> & Pick<PlanStatus, 'state'>): void {
     const { onEvent, onStatus } = this.#steps;
-    const isNews = gist(changes.state) !== gist(this.#status.state);
+    const isNews = gist(changes.state) !== gist(this.status.state);
     const failedChecksum = this.#failed?.checksum;
     const lastApplyTime = this.#lastApplyTime;
-    const { failedChecksum: _failedBefore, ...before } = this.#status;
-    this.#status = {
+    const { failedChecksum: _failedBefore, ...before } = this.status;
+    this.status = {
       ...before,
       ...changes,
       failures: failedChecksum === undefined ? 0 : 1,

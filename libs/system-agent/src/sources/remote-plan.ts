@@ -259,7 +259,7 @@ export class RemotePlan {
       const retryAt = new Date(this.#clock.now().getTime() + this.#announceBackOff.nextMs());
       this.#nextPassAt = retryAt;
       const code = error instanceof AgentError ? error.code : 'refused';
-      if (code === 'conflict' || code === 'notFound') this.#known.doubt();
+      if (code === 'conflict' || code === 'notFound') this.#known.isDoubted = true;
       else this.#state.enter(apartState({ error: error as Error, retryAt }));
     }
   }

@@ -23,16 +23,12 @@ export class SecretWriter {
   readonly #backOff = new Backoff(SOURCE_BACKOFF);
   #changes: Changes | undefined;
   #onDisk = false;
-  #failure: { readonly error: Error; readonly retryAt: Date } | undefined;
+  /** Reason of the last failed attempt, and the time of the next one. */
+  failure: { readonly error: Error; readonly retryAt: Date } | undefined;
   #maxBytes = MAX_SECRET_BYTES;
 
   constructor(options: SecretWriterOptions) {
     this.#options = options;
-  }
-
-  /** Reason of the last failed attempt, and the time of the next one. */
-  get failure(): { readonly error: Error; readonly retryAt: Date } | undefined {
-    return this.#failure;
   }
 
   get checksum(): string {
@@ -89,7 +85,7 @@ export class SecretWriter {
   }
 
   hurry(): void {
-    if (this.#failure) this.#failure = { ...this.#failure, retryAt: this.#options.clock.now() };
+    if (this.failure) this.failure = { ...this.failure, retryAt: this.#options.clock.now() };
   }
 
   /**
@@ -98,7 +94,7 @@ export class SecretWriter {
    * @throws the reason of the signal only.
    */
   async flush(secret: Secret, signal: AbortSignal): Promise<Secret | undefined> {
-    if (this.#failure && this.#failure.retryAt > this.#options.clock.now()) return secret;
+    if (this.failure && this.failure.retryAt > this.#options.clock.now()) return secret;
     let current: Secret | undefined = secret;
     try {
       for (let tries = 0; this.#changes && current; tries += 1)
@@ -106,7 +102,7 @@ export class SecretWriter {
     } catch (error) {
       signal.throwIfAborted();
       const retryAt = new Date(this.#options.clock.now().getTime() + this.#backOff.nextMs());
-      this.#failure = { error: error as Error, retryAt };
+      this.failure = { error: error as Error, retryAt };
       await this.#keep();
     }
     return current;
@@ -160,7 +156,7 @@ export class SecretWriter {
 
   async #done(): Promise<void> {
     this.#changes = undefined;
-    this.#failure = undefined;
+    this.failure = undefined;
     this.#maxBytes = MAX_SECRET_BYTES;
     this.#backOff.reset();
     if (!this.#onDisk) return;

@@ -19,6 +19,7 @@ import { parseReference, referenceKey, type Reference } from '../reference.js';
 
 const MAX_LINKS = 8;
 const BLOCK_BYTES = 256 * 1024;
+const READ = 'read an archive of images';
 
 /**
  * A tar with images, compressed or not. Read from its beginning each time, because a compressed one allows nothing
@@ -78,20 +79,14 @@ export class ImageArchive {
   }
 
   async *#entries(): AsyncGenerator<TarEntry> {
-    const tar = checkedBytes(decompress(this.#bytes(), ARCHIVE_COMPRESSIONS), {
-      what: 'read an archive of images',
-      maxBytes: this.#limits.unpackedBytes,
-    });
+    const { entries, unpackedBytes: maxBytes } = this.#limits;
+    const unpacked = decompress(this.#bytes(), ARCHIVE_COMPRESSIONS);
+    const tar = checkedBytes(unpacked, { what: READ, maxBytes });
     let count = 0;
     for await (const entry of readTar(tar)) {
       this.#signal.throwIfAborted();
       count += 1;
-      if (count > this.#limits.entries)
-        throw imageFailed(
-          'read an archive of images',
-          'more entries',
-          `at most ${this.#limits.entries}`,
-        );
+      if (count > entries) throw imageFailed(READ, 'more entries', `at most ${entries}`);
       yield entry;
     }
   }
@@ -101,12 +96,8 @@ export class ImageArchive {
     for (let position = 0; ;) {
       this.#signal.throwIfAborted();
       const { handle } = this.#file;
-      const { bytesRead, buffer } = await handle.read(
-        Buffer.alloc(BLOCK_BYTES),
-        0,
-        BLOCK_BYTES,
-        position,
-      );
+      const block = Buffer.alloc(BLOCK_BYTES);
+      const { bytesRead, buffer } = await handle.read(block, 0, BLOCK_BYTES, position);
       if (bytesRead === 0) return;
       position += bytesRead;
       yield buffer.subarray(0, bytesRead);

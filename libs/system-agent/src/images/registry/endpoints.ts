@@ -70,11 +70,6 @@ export function parseUrl(text: string): URL | undefined {
   return URL.canParse(text) ? new URL(text) : undefined;
 }
 
-export interface Rewritten {
-  readonly repository: string;
-  readonly pattern?: string;
-}
-
 /**
  * Rewrites a repository name by Go's regular expressions, in linear time. The first that changes the name counts; `$1`
  * and `${name}` stand for groups.
@@ -83,7 +78,7 @@ export interface Rewritten {
 export async function rewrite(
   repository: string,
   rewrites: Readonly<Record<string, string | null>>,
-): Promise<Rewritten> {
+): Promise<{ readonly repository: string; readonly pattern?: string }> {
   for (const [pattern, replacement] of Object.entries(rewrites)) {
     const what = `rewrite the name of an image by ${quoteText(pattern)}`;
     const result = replaceAll(repository, await compiled(pattern, what), replacement ?? '');

@@ -136,11 +136,6 @@ export async function readTrusted(name: string, trust: Pick<FileTrust, 'distrust
   }
 }
 
-export interface HostEntry<Value> {
-  readonly name: string;
-  readonly value: Value;
-}
-
 const HUB = ['docker.io', 'index.docker.io', 'registry-1.docker.io'];
 
 /**
@@ -150,7 +145,7 @@ const HUB = ['docker.io', 'index.docker.io', 'registry-1.docker.io'];
 export function entryOf<Value>(
   entries: Readonly<Record<string, Value>> | null | undefined,
   names: readonly string[],
-): HostEntry<Value> | undefined {
+): { readonly name: string; readonly value: Value } | undefined {
   const all = Object.entries(entries ?? {});
   for (const wanted of [...names, '*']) {
     const found = all.find(([name]) => name.toLowerCase() === wanted);

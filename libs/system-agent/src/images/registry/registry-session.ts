@@ -19,16 +19,12 @@ export class RegistrySession {
   readonly #access: RegistryAccess;
   #authorization: string | undefined;
   #login: Promise<Login | undefined> | undefined;
-  #shown: string | undefined;
+  /** Source of the credentials that were sent; undefined before any were. */
+  shown: string | undefined;
 
   constructor(endpoint: Endpoint, access: RegistryAccess) {
     this.#endpoint = endpoint;
     this.#access = access;
-  }
-
-  /** Source of the credentials that were sent; undefined before any were. */
-  get shown(): string | undefined {
-    return this.#shown;
   }
 
   /**
@@ -95,13 +91,13 @@ export class RegistrySession {
     const { credentials, from } = (await this.#findLogin()) ?? {};
     for (const secret of [credentials?.identityToken, credentials?.password])
       if (secret !== undefined) this.#access.hide(secret);
-    this.#shown = from;
+    this.shown = from;
     const challenge = challenges.find(({ scheme }) => scheme === 'bearer');
     if (challenge !== undefined)
       return `Bearer ${await fetchToken(challenge, this.#endpoint, credentials, this.#access)}`;
     const wantsBasic = challenges.some(({ scheme }) => scheme === 'basic');
     if (wantsBasic && credentials !== undefined) return basic(credentials);
-    this.#shown = undefined;
+    this.shown = undefined;
     const found = wantsBasic ? 'no name and password for it' : 'no supported authentication scheme';
     throw new AgentError(
       'unauthorized',
@@ -114,7 +110,7 @@ export class RegistrySession {
     const { base, repository } = this.#endpoint;
     const of = repository === '' ? '' : ` of ${repository}`;
     const what = `get ${path}${of} from ${base.origin}`;
-    const login = this.#shown === undefined ? '' : `; used ${this.#shown}`;
+    const login = this.shown === undefined ? '' : `; used ${this.shown}`;
     const message = `cannot ${what}: found status ${status}; wanted 200${login}`;
     return new AgentError(code ?? 'imageFailed', message);
   }

@@ -38,12 +38,8 @@ export async function unpackImage(image: FoundImage, options: UnpackOptions): Pr
     if (pathUnits > limits.pathUnits)
       throw imageFailed('unpack an image', 'longer paths', `at most ${limits.pathUnits} in all`);
   };
-  const place: LayerPlace = {
-    folder: await ImageFolder.open(options.folder, countEntry),
-    subtree: new Subtree(options.subtree),
-    os: options.os,
-    countEntry,
-  };
+  const folder = await ImageFolder.open(options.folder, countEntry);
+  const place = { folder, subtree: new Subtree(options.subtree), os: options.os, countEntry };
   async function* counted(bytes: AsyncIterable<Uint8Array>) {
     for await (const chunk of bytes) {
       signal.throwIfAborted();
@@ -114,11 +110,8 @@ async function whiteOut(parts: readonly string[], name: string, place: LayerPlac
 function onePart(name: string, os: FileSystemOs): string[] {
   const parts = entryParts(name, os);
   if (parts.length === 1) return parts;
-  throw imageFailed(
-    `unpack ${quoteText(WHITEOUT + name)}`,
-    'no name behind the mark',
-    'what is removed',
-  );
+  const what = `unpack ${quoteText(WHITEOUT + name)}`;
+  throw imageFailed(what, 'no name behind the mark', 'what is removed');
 }
 
 async function make(
@@ -147,12 +140,10 @@ async function make(
       await folder.makeHardLink(target, other);
       break;
     }
-    default:
-      throw imageFailed(
-        `unpack ${quoteText(header.name)}`,
-        `an entry of the kind ${quoteText(header.type ?? 'unknown')}`,
-        'a file, a folder or a link',
-      );
+    default: {
+      const found = `an entry of the kind ${quoteText(header.type ?? 'unknown')}`;
+      throw imageFailed(`unpack ${quoteText(header.name)}`, found, 'a file, a folder or a link');
+    }
   }
 }
 
@@ -182,9 +173,6 @@ function linkTarget(
 
 function leadsOut({ name, linkname }: TarEntry['header']) {
   const found = `a link to ${quoteText(linkname ?? '')}`;
-  return imageFailed(
-    `unpack ${quoteText(name)}`,
-    found,
-    'one that stays in the folder of the image',
-  );
+  const wanted = 'one that stays in the folder of the image';
+  return imageFailed(`unpack ${quoteText(name)}`, found, wanted);
 }
