@@ -18,7 +18,6 @@ export type UpgradeOptions = Readonly<
     Partial<Record<'wait' | 'attempt', number | undefined>>
 >;
 
-/** For the process that leaves its run. */
 export interface HelperCommand extends Pick<
   UpgradeSettings,
   'service' | 'waitMs' | 'id' | 'askedBy' | 'attempt' | 'knownVersions'
@@ -60,7 +59,6 @@ function readKnownVersion(pair: string): [string, string] {
   throw new UsageError(`--known-version: found ${quoteText(pair)}; wanted DIGEST=VERSION`);
 }
 
-/** Passes the same command to the helper that leaves the run. */
 export function apartArguments(command: HelperCommand): string[] {
   const { wish, waitMs, knownVersions } = command;
   const values: Readonly<Partial<Record<keyof UpgradeOptions, string | number | undefined>>> = {

@@ -1,4 +1,3 @@
-/** Composition root of upgrades and nodes. */
 import {
   ConfigError,
   defaultConfigPath,

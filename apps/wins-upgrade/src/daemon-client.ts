@@ -10,7 +10,6 @@ import {
 
 const RUNS_MS = 5000;
 
-/** Connects to a pipe and verifies that the service serves it. */
 export type DialPipe = (pipe: string) => NonNullable<WinsClientOptions['dial']>;
 
 export interface Asking {

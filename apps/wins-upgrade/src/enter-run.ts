@@ -12,9 +12,7 @@ const KEPT: ReadonlySet<string> = new Set([
 ]);
 
 export interface DaemonRun {
-  /** Name of the run; undefined when the mark is not letters and digits. */
   readonly name: string | undefined;
-  /** Service name of the daemon; undefined when the daemon does not report it. */
   readonly service: string | undefined;
 }
 

@@ -23,7 +23,6 @@ const EXIT_OF_ERROR: Readonly<Partial<Record<UpgradeErrorCode, number>>> = { ref
 
 export interface UpgradeSurroundings
   extends CommandSurroundings, Pick<UpgradeSettings, 'refuseDrops' | 'around'> {
-  /** Undefined outside of a run. */
   readonly inside?: DaemonRun | undefined;
 }
 

@@ -182,7 +182,6 @@ async function removeHelper(
   }
 }
 
-/** Removes helper files as soon as their processes have ended. */
 export async function sweepHelpers(context: UpgradeContext): Promise<void> {
   const places = await findPlaces(context.service);
   const end = performance.now() + SWEEP_LIMIT_MS;

@@ -20,7 +20,6 @@ export interface Room<K extends ItemKind> {
 
 export type NodeRooms = { readonly [K in Exclude<ItemKind, 'program'>]: Room<K> };
 
-/** Upgrade of an existing service. */
 export interface ProgramSwap {
   /**
    * Replaces the program of the stopped service by a copy of a file, starts the service and verifies that it serves. A

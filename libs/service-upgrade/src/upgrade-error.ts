@@ -1,4 +1,3 @@
-/** Kinds of failure of an upgrade. */
 export type UpgradeErrorCode =
   /** The upgrade is not allowed; nothing was changed. */
   | 'refused'

@@ -27,11 +27,9 @@ export type AgentErrorCode =
 export interface Refusal {
   /** Status of HTTP, or of a Status in a watch. */
   readonly status?: number;
-  /** Delay that the server requests. */
   readonly retryAfterMs?: number | undefined;
 }
 
-/** The one error class of this library. */
 export class AgentError extends Error {
   override readonly name = 'AgentError';
   readonly refusal: Refusal;

@@ -32,7 +32,6 @@ export type AgentEvent =
       readonly healthy: boolean;
     }
   | { readonly kind: 'stateChanged'; readonly source: string; readonly state: SourceState }
-  /** A warning; the agent continues. */
   | {
       readonly kind: 'warning';
       readonly source: string;
@@ -61,12 +60,9 @@ export type AgentAct =
       readonly attempt: number;
     };
 
-/** State of a source of plans. */
 export type SourceState =
   | { readonly kind: 'starting' }
-  /** The Secret, or the folder, has no plan. */
   | { readonly kind: 'noPlan' }
-  /** The server has no Secret for this node. */
   | { readonly kind: 'noSecret' }
   | { readonly kind: 'applying'; readonly checksum: string; readonly attempt: number }
   /** The plan is applied; probes and periodic instructions go on. */

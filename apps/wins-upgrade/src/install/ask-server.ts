@@ -22,9 +22,7 @@ export interface Asker {
   readonly timeoutMs: number;
   /** Skips the registration, which creates a machine on the server. */
   readonly isDryRun: boolean;
-  /** Existing connection info of the node, used when the server is not queried. */
   readonly known: string | undefined;
-  /** Receives the facts known before the registration; rejects to prevent it. */
   readonly judge: Judge;
 }
 
@@ -63,7 +61,6 @@ export async function askServer(
 
 const MAX_BYTES = 1024 * 1024;
 
-/** Undefined for an id that no server accepts. */
 export async function readNodeId(file: string): Promise<string | undefined> {
   const text = await readIfThere(file);
   const verdict = text === undefined ? undefined : judgeNodeId(text);

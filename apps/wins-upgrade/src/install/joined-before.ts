@@ -25,7 +25,6 @@ type Joined = Readonly<Partial<Record<(typeof NAMES)[number], string>>>;
 
 /** @throws TrustedFileError */
 export async function rememberJoined({ appliedFolder }: InstallPlaces, wish: EnvironmentWish) {
-  // JSON omits undefined values.
   const values: Record<keyof Joined, string | undefined> = {
     CATTLE_SERVER: wish.server,
     CATTLE_CA_CHECKSUM: wish.caChecksum,

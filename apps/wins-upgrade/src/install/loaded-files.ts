@@ -18,7 +18,6 @@ export async function loadedFiles({ upgrade, dialOf }: Pick<NodeParts, 'upgrade'
   const status = await service.query();
   if (status?.state !== 'running') return undefined;
   const pipe = await pipeOf(status.command.args).catch(() => undefined);
-  // An invalid config is reported by the command that plans to change it.
   if (pipe === undefined) return undefined;
   const asking = { clientName: 'wins-install', dialOf } as const;
   await using admin = daemonClient(adminPipeOf(pipe), LIMIT_MS, asking);

@@ -61,7 +61,6 @@ export interface SucCommandOptions extends NodeOptions, ServerOptions {
   readonly 'rancher-compatible': boolean;
 }
 
-/** `wins install`: installs this node without a server. */
 export const runInstall: CommandHandler<InstallOptions> = (options, surroundings) =>
   reportNode(options, surroundings, async (task) => {
     const given = { ...process.env, ...LOCAL };
@@ -74,7 +73,6 @@ export const runInstall: CommandHandler<InstallOptions> = (options, surroundings
     return changeNode(node, () => wanted, 'install', task, alone);
   });
 
-/** `wins join`: installs this node and registers it with a server. */
 export const runJoin: CommandHandler<JoinOptions> = (options, surroundings) =>
   reportNode(options, surroundings, async (task) => {
     const environment = options.again
@@ -120,7 +118,6 @@ export const runJoin: CommandHandler<JoinOptions> = (options, surroundings) =>
     return { ...outcome, reason: `${outcome.reason}; ${next}` };
   });
 
-/** `wins leave`: detaches the node from its server; the installation stays. */
 export const runLeave: CommandHandler<NodeOptions> = (options, surroundings) =>
   reportNode(options, surroundings, async (task) => {
     const node = await nodeOf(options, localPlaces());
@@ -135,7 +132,6 @@ export const runLeave: CommandHandler<NodeOptions> = (options, surroundings) =>
     return { ...outcome, outcome: 'left', reason: 'this node has left its server' };
   });
 
-/** `wins uninstall`: removes the installation. */
 export const runUninstall = (
   options: UninstallOptions,
   {

@@ -66,7 +66,6 @@ export function nodeHost(parts: NodeParts, lock: NodeLock, more: readonly Proof[
   };
 }
 
-/** Also removes the upgrade files beside a removed program. */
 function withUpgrades({ places, system }: NodeParts, lock: NodeLock): Room<'file'> {
   const { file } = system.rooms;
   return {

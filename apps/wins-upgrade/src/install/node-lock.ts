@@ -11,7 +11,6 @@ export class NodeLock {
     this.#parts = parts;
   }
 
-  /** Undefined while another process holds one of the locks. */
   readonly lock = async (): Promise<UpgradeLock | undefined> => {
     const { lockNode, upgrade } = this.#parts;
     const ofNode = await lockNode();

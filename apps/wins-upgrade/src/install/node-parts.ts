@@ -16,7 +16,6 @@ export interface NodeParts {
   readonly places: InstallPlaces;
   /** Has no `signers`, because a program that is put back is not judged. */
   readonly upgrade: UpgradeContext;
-  /** Certificates that must have signed an installed program. */
   readonly signers: SignersOf;
   /** Connects only to the service. Default: any server, because the owner of the socket file vouches for it. */
   readonly dialOf?: DialPipe;

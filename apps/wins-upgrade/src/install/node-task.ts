@@ -42,11 +42,8 @@ export interface NodeOutcome {
     | 'rolledBack'
     | 'uninstalled';
   readonly reason: string;
-  /** Steps that were done; in a dry run, steps that would be done. */
   readonly steps?: readonly string[];
-  /** Each with the reason. */
   readonly kept?: readonly string[];
-  /** Outcome of an earlier, interrupted command. */
   readonly recovered?: 'finished' | 'undone';
   /** The recovery that the next command performs first; the steps of a dry run apply to the present node. */
   readonly pending?: { readonly outcome: 'finished' | 'undone'; readonly steps: readonly string[] };
@@ -55,7 +52,6 @@ export interface NodeOutcome {
 export interface NodeTask {
   readonly isDryRun: boolean;
   readonly proofs: readonly Proof[];
-  /** Aborts between two steps; completed steps are undone. */
   readonly signal: AbortSignal;
   readonly onStep?: ((step: Step) => void) | undefined;
 }
@@ -110,7 +106,6 @@ export function changeNode(
  * Removes parts that daemons create, by their config. Each function resolves with the reason when something remains.
  */
 export interface OfDaemon {
-  /** For an adopted installation, also removes the csi-proxy of the original. */
   readonly removeCsiProxy: (configFile: string, isAdopted: boolean) => Promise<string | undefined>;
   readonly endLastingRuns: (
     configFile: string,

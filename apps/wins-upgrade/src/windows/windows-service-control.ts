@@ -24,7 +24,6 @@ import {
 } from '@wins/service-upgrade';
 import { SERVICE_NAME } from '@wins/base';
 
-/** For a process that reported a stop or was killed. */
 const END_MS = 10_000;
 const REGISTER_MS = 30_000;
 

@@ -15,9 +15,7 @@ export interface FolderFacts {
 /** Findings on a node, as data. Values that may be secret are digests. */
 export interface NodeFacts {
   readonly platform: NodeJS.Platform;
-  /** State of each present item by its name; an absent item has no entry. */
   readonly states: ReadonlyMap<string, StateOf>;
-  /** By path: folders, and files to be read that other users can change. */
   readonly folders: ReadonlyMap<string, FolderFacts>;
   readonly program?: { readonly path: string; readonly version?: string | undefined } | undefined;
   readonly isServiceBeingRemoved: boolean;
@@ -32,7 +30,6 @@ export interface NodeFacts {
   readonly loaded?: ReadonlyMap<string, string> | undefined;
 }
 
-/** Undefined when the item is absent. */
 export function stateIn<I extends Item>(facts: NodeFacts, item: I): StateOf<I['kind']> | undefined {
   return facts.states.get(itemId(item)) as StateOf<I['kind']> | undefined;
 }

@@ -83,7 +83,6 @@ async function look({ host }: InstallContext, item: Item): Promise<StateOf | und
   }
 }
 
-/** For a missing folder, judges its parents instead. */
 async function judge({ host }: InstallContext, folder: string): Promise<FolderFacts> {
   const distrust = distrustOf(() => host.trust.distrustOfFolder(folder));
   const strangers = distrust && isListAlone(distrust, folder) ? await host.strangersIn(folder) : [];

@@ -48,7 +48,6 @@ export type Item<K extends ItemKind = ItemKind> = {
   [Kind in K]: Readonly<z.infer<(typeof KINDS)[Kind][0]>>;
 }[K];
 
-/** An absent item has none. */
 export type StateOf<K extends ItemKind = ItemKind> = {
   [Kind in K]: Readonly<z.infer<(typeof KINDS)[Kind][1]>>;
 }[K];
@@ -64,7 +63,6 @@ export function itemName(item: Item): string {
   return [kind, path, sha256, service, name, on].filter((word) => word !== undefined).join(' ');
 }
 
-/** From the top, without the root. */
 export function ancestorsOf(place: string, platform: NodeJS.Platform): readonly string[] {
   const folder = folderOf(place, platform);
   return folder === folderOf(folder, platform) ? [] : [...ancestorsOf(folder, platform), folder];
@@ -74,7 +72,6 @@ export function folderOf(place: string, platform: NodeJS.Platform): string {
   return (platform === 'win32' ? path.win32 : path.posix).dirname(place);
 }
 
-/** Undefined for other items. */
 export function folderOfItem(item: Item, platform: NodeJS.Platform): string | undefined {
   const isPlace = item.kind === 'file' || item.kind === 'folder' || item.kind === 'program';
   return isPlace ? folderOf(item.path, platform) : undefined;

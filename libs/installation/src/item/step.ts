@@ -34,7 +34,6 @@ function plain(state: StateOf | undefined): StateOf | undefined {
   return { ...state, command: state.command.replaceAll('"', '') };
 }
 
-/** Undefined for a state without content. */
 export function contentOf(item: Item, state: StateOf | undefined): string | undefined {
   if (state === undefined) return undefined;
   if (item.kind === 'certificate') return item.sha256;

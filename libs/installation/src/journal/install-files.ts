@@ -76,7 +76,6 @@ export class InstallFiles {
     if (distrust !== undefined) throw untrusted(this.#folder, distrust);
   }
 
-  /** Unless something is installed. */
   async removeFolder(): Promise<void> {
     if (existsSync(this.#manifest)) return;
     await this.#act('remove state folder', () =>
@@ -154,7 +153,6 @@ export class InstallFiles {
     });
   }
 
-  /** Removes old and new content first, then the journal. */
   async endJournal(): Promise<void> {
     await this.clearContents();
     await this.#act('end journal', () => unlink(this.#journal));
@@ -221,7 +219,6 @@ export async function readIfThere(file: string): Promise<string | undefined> {
   return bytes && decodeAnyway(bytes);
 }
 
-/** Reads as {@link readIfThere}. */
 export function readBytesIfThere(file: string): Promise<Buffer | undefined> {
   return readBytes(file, { maxBytes: MAX_BYTES }).catch(unlessNotFound);
 }
@@ -249,7 +246,6 @@ export function readableJson(schema: z.ZodType, value: object, what: string, ind
   throw new InstallError('refused', `cannot ${what}: found ${found}`);
 }
 
-/** Removes the remains of a crashed attempt. */
 async function replaceOwn(file: string, text: string): Promise<void> {
   const temporary = `${file}.tmp`;
   await rm(temporary, { force: true });

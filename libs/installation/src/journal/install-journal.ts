@@ -1,7 +1,6 @@
 import * as z from 'zod';
 import { STEPS_SCHEMA, type Step } from '../item/step.js';
 
-/** The first line: all steps of the installation. */
 export const HEADER_SCHEMA = z.strictObject({
   format: z.literal(1),
   isProved: z.boolean(),

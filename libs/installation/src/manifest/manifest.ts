@@ -8,7 +8,6 @@ import { isSameState, stepOf, STEPS_SCHEMA, type Step } from '../item/step.js';
  */
 export interface Manifest {
   readonly format: 1;
-  /** Made by adopting an existing installation. */
   readonly isAdopted: boolean;
   readonly entries: readonly Step[];
 }

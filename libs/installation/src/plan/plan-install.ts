@@ -9,7 +9,6 @@ import { WantedItems, wantParts, wantSurroundings, type EditConfig } from './wan
 import { mergeSteps } from '../manifest/manifest.js';
 import { dataFolders } from '../wish/install-places.js';
 
-/** Pure, provided that `editConfig` is. */
 export function planInstall(
   facts: NodeFacts,
   wish: InstallWish,

@@ -10,11 +10,9 @@ export interface UninstallWish {
   readonly keepsData?: boolean;
   /** Also remove items that were changed since, and items that existed before with other content. */
   readonly isForced?: boolean;
-  /** Programs of the installation, in any release. */
   readonly programs: readonly string[];
 }
 
-/** Removes exactly the items of the manifest, in reverse order. */
 export function planUninstall(facts: NodeFacts, wish: UninstallWish): UninstallPlan {
   const { manifest } = facts;
   const { service } = wish;
@@ -73,7 +71,6 @@ function refuseWayThere({ manifest, folders, platform }: NodeFacts): Refusal | u
   return undefined;
 }
 
-/** The earlier state, if more than a digest is known. */
 function restorable({ item, from }: Step): StateOf | undefined {
   return contentOf(item, from) === undefined ? from : undefined;
 }

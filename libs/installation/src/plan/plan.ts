@@ -6,7 +6,6 @@ export interface Refusal {
   readonly reason: string;
 }
 
-/** Bytes, or a file in a private folder. */
 export type Content = Uint8Array | { readonly file: string };
 
 export interface StepPlan {
@@ -14,7 +13,6 @@ export interface StepPlan {
   readonly steps: readonly Step[];
   /** By digest, as far as the node lacks them. Never printed, because they contain secrets. */
   readonly contents: ReadonlyMap<string, Content>;
-  /** Whether a daemon must prove at the end that it serves. */
   readonly isProved: boolean;
 }
 

@@ -7,7 +7,6 @@ import { NODE_ID } from '../wish/read-variables.js';
 import { folderOf } from '../item/item.js';
 import { refuse, type Refusal } from './plan.js';
 
-/** Undefined for an invalid id. */
 export function validNodeId(text: string | undefined): string | undefined {
   const id = text?.trim();
   return id !== undefined && NODE_ID.test(id) ? id : undefined;

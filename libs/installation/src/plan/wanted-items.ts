@@ -16,16 +16,13 @@ import { isMendable, validNodeId } from './refuse-install.js';
 /** Throws when the changes cannot be made. `editConfig` of `@wins/config` implements it. */
 export type EditConfig = (config: Buffer, changes: ConfigChanges) => Buffer;
 
-/** The steps of a plan, grouped by when they may be carried out. */
 export class WantedItems {
   /** Steps that do not affect a running program. */
   readonly quiet: Step[] = [];
   /** Steps between the stop of the old daemon and the start of the new one. */
   readonly files: Step[] = [];
-  /** Steps after the start. */
   readonly last: Step[] = [];
   readonly contents = new Map<string, Content>();
-  /** Whether these steps change something that a running daemon must read again. */
   disturbs = false;
   readonly #facts: NodeFacts;
 
@@ -33,7 +30,6 @@ export class WantedItems {
     this.#facts = facts;
   }
 
-  /** Returns false for an item that already has the state. */
   want<I extends Item>(list: Step[], item: I, state: StateOf<I['kind']> | undefined): boolean {
     const to = state as StateOf | undefined;
     const from = this.#facts.states.get(itemId(item));

@@ -35,7 +35,6 @@ export async function applyPlan(context: InstallContext, plan: StepPlan): Promis
   }
   try {
     await files.clearContents();
-    // Excludes content of removed certificates, which no step needs.
     const wanted = new Set(steps.map(({ item, to }) => contentOf(item, to)));
     for (const [sha256, content] of plan.contents)
       if (wanted.has(sha256)) await files.putContent(sha256, content);
@@ -59,7 +58,6 @@ export async function applyPlan(context: InstallContext, plan: StepPlan): Promis
   return { outcome: 'installed' };
 }
 
-/** May be repeated. */
 export async function commit(files: InstallFiles, steps: readonly Step[]): Promise<void> {
   await files.writeManifest(mergeSteps(await files.readManifest(), steps));
   await files.endJournal();
@@ -158,7 +156,6 @@ export type Recovered =
       readonly problem?: string;
     };
 
-/** Recovery that the next run carries out first. */
 export interface PendingRecovery {
   readonly outcome: Recovered['outcome'];
   /** The steps to record; or the steps that undo the installation, in their order. */

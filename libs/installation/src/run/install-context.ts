@@ -10,7 +10,6 @@ export type Around = <T>(effect: string, act: () => Promise<T>) => Promise<T>;
 export interface InstallContext {
   readonly host: NodeHost;
   readonly places: Pick<InstallPlaces, 'stateFolder'>;
-  /** For tests that interrupt an installation. */
   readonly around?: Around | undefined;
   /** Aborts an installation between two steps; finished steps are undone. */
   readonly signal?: AbortSignal | undefined;
@@ -50,7 +49,6 @@ function roomOf({ rooms }: NodeHost, { kind }: Item): AnyRoom {
   return kind === 'program' ? programsIn(rooms.file) : rooms[kind];
 }
 
-/** Port for programs: handles them as files, and keeps their access. */
 function programsIn(files: Room<'file'>): Room<'program'> {
   const fileOf = ({ path }: Item<'program'>) => ({ kind: 'file', path }) as const;
   return {

@@ -10,7 +10,6 @@ import { isNotEmpty, writeItem, type InstallContext } from './install-context.js
 
 export interface UninstallReport {
   readonly kept: readonly KeptItem[];
-  /** The next run retries. */
   readonly failed: readonly KeptItem[];
 }
 

@@ -39,7 +39,6 @@ export interface EnvironmentWish extends ServerWish {
   readonly address: string | undefined;
   readonly internalAddress: string | undefined;
   readonly nodeId: string | undefined;
-  /** Undefined leaves the present setting. */
   readonly isDelayedStart: boolean | undefined;
   readonly preservesWorkDirectory: boolean;
   readonly programSha256: string | undefined;
@@ -53,16 +52,13 @@ export interface ServerWish {
   readonly token: Secret | undefined;
   /** Lower-case SHA-256 of the authorities exactly as the server sends them. */
   readonly caChecksum: string | undefined;
-  /** Undefined leaves the present setting. */
   readonly isStrictTls: boolean | undefined;
   /** `HTTP_PROXY`, `HTTPS_PROXY` and `NO_PROXY`, if set; null for an empty variable, which removes the setting. */
   readonly proxies: ProxyWish;
 }
 
-/** Null removes a variable. */
 export type ProxyWish = Readonly<Record<string, Secret | null>>;
 
-/** In the spelling that the service gets. */
 export const PROXY_VARIABLES = ['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY'] as const;
 
 /**

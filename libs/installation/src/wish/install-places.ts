@@ -2,14 +2,11 @@ import path from 'node:path';
 
 /** Paths of an installation, all absolute and canonical. */
 export interface InstallPlaces {
-  /** Private folder of the config and related files. */
   readonly configFolder: string;
   readonly config: string;
-  /** PEM file with the server's authorities. */
   readonly authorities: string;
   /** File with the id by which the server knows the node. */
   readonly nodeId: string;
-  /** Private folder of the agent's data. */
   readonly dataFolder: string;
   readonly connectionInfo: string;
   readonly workFolder: string;
@@ -28,7 +25,6 @@ export interface InstallPlaces {
 export interface PlaceChoices {
   readonly configFolder?: string | undefined;
   readonly dataFolder?: string | undefined;
-  /** Parent folder of `bin`. */
   readonly prefix?: string | undefined;
   /** Root of the file system. Default: `C:\\` or `/`. */
   readonly root?: string | undefined;

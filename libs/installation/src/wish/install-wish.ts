@@ -15,7 +15,6 @@ export type ConfigChanges = Readonly<
   Record<string, string | number | boolean | readonly string[] | null>
 >;
 
-/** Verified, in a private folder. */
 export interface StagedProgram {
   readonly file: string;
   readonly sha256: string;
@@ -35,7 +34,6 @@ export interface InstallWish {
   readonly config?: ConfigChanges;
   /** The server's authorities: PEM with certificates only. */
   readonly authorities?: string | null;
-  /** Also add the authorities to the machine's root store. */
   readonly trustMachineStore?: boolean;
   /** `rancher2_connection_info.json`. */
   readonly connectionInfo?: Secret | null;
@@ -46,11 +44,9 @@ export interface InstallWish {
   readonly isRke2Dependent?: boolean;
   /** Variables of the service; its other variables stay. */
   readonly environment?: Readonly<Record<string, Secret | null>>;
-  /** Without credentials. */
   readonly winHttpProxy?: WinHttpProxy | null;
 }
 
-/** Its containers use wins. */
 export const RKE2_SERVICE = 'rke2';
 
 /** From the server, verified. Authorities are null when the server needs none. */
@@ -92,7 +88,6 @@ function configOf(wish: EnvironmentWish, { authorities }: FetchedParts): ConfigC
   };
 }
 
-/** Without any authority the whole section is removed. */
 export function tlsConfig(places: InstallPlaces, authorities: string | null | undefined) {
   if (authorities === undefined) return {};
   return authorities === null

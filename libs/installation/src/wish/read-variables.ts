@@ -6,12 +6,10 @@ import { Secret } from './secret.js';
 const MAX_CHARACTERS = 32_767;
 /** A node id that a server accepts: the value of a Kubernetes label. */
 export const NODE_ID = /^[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
-/** Characters that are valid unescaped in a header. */
 const HEADER_WORD = /^[\x21-\x7e]+$/;
 /** Could break out of a command line, a list of folders or a log line. */
 const REFUSED_IN_PATH = /[\p{C}\p{Zl}\p{Zp}"<>|?*;%]/u;
 const MAX_PATH_CHARACTERS = 200;
-/** Devices of Windows, in every folder. */
 const DEVICE = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\..*)?$/i;
 
 /**
@@ -33,7 +31,6 @@ export class Variables {
     }
   }
 
-  /** `isAdded` appends to the present value, after a comma. */
   set(name: string, value: string, isAdded: boolean): void {
     const before = isAdded ? this.#values.get(name) : undefined;
     this.#values.set(name, before === undefined ? value : `${before},${value}`);

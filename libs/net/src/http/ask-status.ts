@@ -103,14 +103,12 @@ function requestText(url: URL, userAgent: string, authorization: string | undefi
   return `${line}User-Agent: ${userAgent}\r\nAccept: */*\r\n${shown}Connection: close\r\n\r\n`;
 }
 
-/** Status of an answer, and the target of its redirect. */
 export interface StatusAnswer {
   readonly status: number;
   readonly location: string | undefined;
 }
 
 interface Head extends StatusAnswer {
-  /** `untilEnd` means until the connection ends. */
   readonly body: number | 'chunked' | 'untilEnd';
 }
 
@@ -128,11 +126,9 @@ const SWITCHING_PROTOCOLS = 101;
 export class StatusReader {
   #unread = '';
   #head: Head | undefined;
-  /** Undecoded. */
   #bodyBytes = 0;
   #skipBytes = 0;
 
-  /** Returns undefined while the answer is incomplete. */
   read(part: string): StatusAnswer | 'malformed' | undefined {
     if (this.#head === undefined) {
       this.#unread += part;

@@ -5,7 +5,6 @@ import type { TlsTrust } from '../trust/tls-trust.js';
 const KEEP_ALIVE_MS = 30_000;
 
 export interface PooledOptions {
-  /** Equal for connections to the same server in the same way. */
   readonly poolName: string;
   /** Returns the connection opened for the request; undefined when a kept one will be used. */
   readonly opened: () => Socket | undefined;

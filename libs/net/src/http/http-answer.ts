@@ -19,7 +19,6 @@ export interface HttpAnswer extends Disposable {
   readonly url: URL;
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
-  /** Length of the body according to the server; undefined when it gives none. */
   readonly declaredBytes: number | undefined;
   /** Reads the body in parts. @throws NetError `badShape`, `tooLarge`, `interrupted`, `timedOut`, `aborted`. */
   body(options: BodyOptions): AsyncGenerator<Buffer, void>;

@@ -21,13 +21,10 @@ export interface RetryOptions {
 }
 
 export interface Asked extends BodyOptions {
-  /** To complete "cannot". */
   readonly what: string;
 }
 
-/** Failures of an established connection. */
 const CUT = new Set(['interrupted', 'tlsFailed']);
-/** Maximum bytes read from the body of a refusal. */
 const TOLD_BYTES = 512;
 
 /**

@@ -20,9 +20,7 @@ const CERTIFICATE_ERRORS = new Map<string, NetErrorCode>([
 ]);
 
 export interface RequestFacts {
-  /** To complete "cannot". */
   readonly what: string;
-  /** Texts that messages must not contain. */
   readonly secrets: readonly string[];
 }
 

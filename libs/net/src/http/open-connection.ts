@@ -13,7 +13,6 @@ import { request, type IncomingMessage } from 'node:http';
 export interface ConnectionWanted {
   readonly url: URL;
   readonly trust: TlsTrust;
-  /** Undefined for a direct connection. */
   readonly proxy: URL | undefined;
 }
 
@@ -110,7 +109,6 @@ export const hostAndPort = (url: URL): string => `${url.hostname}:${portOf(url)}
 export interface TunnelWanted {
   readonly target: string;
   readonly authorization: string | undefined;
-  /** `host:port` of the proxy, for messages. */
   readonly proxy: string;
   readonly what: string;
 }

@@ -38,7 +38,6 @@ export interface HttpRequest {
   readonly secrets?: readonly string[];
 }
 
-/** Returns the texts that messages about a request must not contain. */
 export function secretsOf(
   { authorization, secrets = [] }: HttpRequest,
   settings: CompleteSettings,

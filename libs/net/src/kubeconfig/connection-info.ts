@@ -14,7 +14,6 @@ export interface ConnectionInfo {
 export interface KeptConnectionInfo {
   /** The text of `rancher2_connection_info.json`. */
   readonly text: string;
-  /** The result of {@link judgeConnectionInfo} for `text`. */
   readonly info: ConnectionInfo;
 }
 

@@ -50,7 +50,6 @@ const FILE = z.object({
 });
 const THIS_MACHINE = /^(127(\.\d+){3}|\[::1\]|localhost)$/;
 
-/** Yields `cluster` and `user` of the current context. */
 function kubeconfig(allowHttp: boolean, warnings: string[]) {
   return FILE.transform(({ contexts, clusters, users, ...file }, issues) => {
     const named = <Entry extends { readonly name: string }>(

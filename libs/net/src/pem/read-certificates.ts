@@ -5,7 +5,6 @@ export interface Certificate {
   /** In lines of 64 characters, without surrounding text. */
   readonly pem: string;
   readonly der: Buffer;
-  /** Subject on one line, in quotes. */
   readonly subject: string;
   /** Digest of `der`, in lower-case hex. */
   readonly sha256: string;
@@ -13,7 +12,6 @@ export interface Certificate {
 }
 
 export interface FoundCertificates {
-  /** Without repeats. */
   readonly certificates: readonly Certificate[];
   /** One per omitted block, without its content; at most 11. */
   readonly warnings: readonly string[];
@@ -69,7 +67,6 @@ function pemOf(bytes: Buffer): string {
 }
 
 export interface PemBlock {
-  /** Such as `CERTIFICATE`. */
   readonly label: string;
   /** Undefined for invalid base64 or a missing end line. */
   readonly bytes: Buffer | undefined;
@@ -85,7 +82,6 @@ export function readPemBlocks(text: string): readonly PemBlock[] {
     if (open !== undefined) blocks.push({ label: open.label, bytes: undefined });
     open = undefined;
   };
-  // Splits at the markers, which the result includes.
   for (const piece of text.split(/(-----(?:BEGIN|END) [A-Z0-9 #]{1,64}-----)/)) {
     const [, kind, label = ''] = /^-----(BEGIN|END) (.*)-----$/.exec(piece) ?? [];
     if (kind === undefined) {

@@ -10,7 +10,6 @@ import {
 import { quoteText } from '@wins/base';
 import type { z } from 'zod';
 
-/** Reason why a text cannot be used. */
 export interface Refusal {
   /** A clause that begins with `found`, for the end of `cannot X: …`; contains no value of the text. */
   readonly found: string;
@@ -24,7 +23,6 @@ export interface FoundYaml<Value> {
 
 export type YamlOptions = ParseOptions &
   SchemaOptions & {
-    /** Changes the document before its values are taken. */
     readonly prepare?: (document: Document) => void;
   };
 
@@ -84,7 +82,6 @@ function foundIn(issue: z.core.$ZodIssue | undefined): string {
   return keys.length === 0 ? 'an unsupported key' : `the unsupported key ${keys.join(', ')}`;
 }
 
-/** Undefined for too many tokens or levels. */
 function tokensOf(text: string): readonly CST.Token[] | undefined {
   const parser = new Parser();
   const tokens: CST.Token[] = [];

@@ -4,7 +4,6 @@ import { networkInterfaces } from 'node:os';
 import { rancherClient, type RancherSettings } from '../http/rancher-client.js';
 import { RancherError } from '../rancher-error.js';
 
-/** Services that resolve address keywords. */
 export interface CloudServices {
   /** Link-local metadata service of the clouds. Requests to it do not leave the local network. */
   readonly linkLocal: string;
@@ -59,7 +58,6 @@ const equinix = (name: string): CloudWord => ({
   ...{ service: 'equinix', path: `/2009-04-04/meta-data/${name}` },
 });
 
-/** Keywords that CATTLE_ADDRESS and CATTLE_INTERNAL_ADDRESS may contain. */
 export const CLOUD_WORDS: ReadonlyMap<string, CloudWord> = new Map([
   ['awslocal', aws('local-ipv4')],
   ['awspublic', aws('public-ipv4')],
@@ -100,7 +98,6 @@ export async function resolveAddress(text: string, options: AddressOptions = {})
   return found.join(',');
 }
 
-/** @param others - Addresses of the preceding parts. */
 async function resolvePart(
   name: string,
   others: readonly string[],

@@ -27,7 +27,6 @@ import { askForProof, type ProofQuestion } from './cattle-proof.js';
 export type Authority = 'checksum' | 'proof' | 'system' | 'plain';
 
 export interface ServerTrust {
-  /** Address without a trailing slash. */
   readonly server: URL;
   readonly authority: Authority;
   /** PEM of the trusted authorities. */

@@ -4,7 +4,6 @@ import { readText, type Effects } from '../run/effects.js';
 import { hasFields, isText, maybe } from './has-fields.js';
 import type { UpgradePlaces } from './upgrade-places.js';
 
-/** Identity of a daemon's program. */
 export interface ProgramIdentity {
   readonly sha256: string;
   /** The SHA-1 digest that the daemon reports for itself. */
@@ -15,28 +14,22 @@ export interface ProgramIdentity {
 
 /** The config that the old daemon served with; a copy is kept beside the journal until the upgrade is over. */
 export interface ConfigBefore {
-  /** The config file that its arguments name. */
   readonly file: string;
   readonly sha256: string;
   /** The pipe that it served with that config; absent when unknown. */
   readonly pipe?: string | undefined;
 }
 
-/** Everything needed to finish or undo an upgrade. */
 export interface UpgradeRecord {
   readonly phase: JournalPhase;
   readonly id: string;
   /** Path of the new program during its trial. */
   readonly staged: string;
-  /** The previous program; absent when there was none. */
   readonly from?: ProgramIdentity | undefined;
   readonly to: ProgramIdentity;
-  /** The previous command; absent when no service was registered. */
   readonly oldCommand?: ServiceCommand | undefined;
   readonly newCommand: ServiceCommand;
-  /** Pipe that the new daemon will serve. */
   readonly pipe: string;
-  /** Pipe that the old daemon served. */
   readonly oldPipe: string;
   /** Config that the old daemon served with; absent when unknown. */
   readonly configBefore?: ConfigBefore | undefined;
@@ -101,7 +94,6 @@ export class UpgradeJournal {
     return record;
   }
 
-  /** Writes the next record, unless it is already on disk. */
   async move(
     record: UpgradeRecord,
     phase: JournalPhase,

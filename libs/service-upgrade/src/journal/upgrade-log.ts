@@ -11,7 +11,6 @@ export class UpgradeLog {
 
   readonly #echo: (line: string) => void;
 
-  /** @param echo - Also receives each line. */
   constructor(echo: (line: string) => void = () => undefined) {
     this.#echo = echo;
   }

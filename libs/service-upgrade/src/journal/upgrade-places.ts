@@ -88,7 +88,6 @@ export function throughLinks(file: string): string {
   }
 }
 
-/** The name contains the release and the digest. */
 export function stagedPath({ target, folder }: UpgradePlaces, version: string, sha256: string) {
   const { name, ext } = path.parse(target);
   const release = version
@@ -122,7 +121,6 @@ export function helperPath({ target, folder }: UpgradePlaces): string {
   return path.join(folder, name + path.extname(target));
 }
 
-/** Returns the names of all helpers in the folder, running or not. */
 export async function helpersIn({ folder }: UpgradePlaces): Promise<string[]> {
   return (await readdir(folder)).filter((name) => name.startsWith(HELPER_PREFIX));
 }

@@ -16,7 +16,6 @@ import { recordPath, type UpgradePlaces } from './upgrade-places.js';
  */
 export type UpgradeOutcome = 'upgraded' | 'nothing' | 'refused' | 'rolledBack' | 'failed';
 
-/** The content of the result file. */
 export interface UpgradeResult extends Pick<UpgradeRecord, 'id' | 'askedBy' | 'attempt'> {
   readonly outcome: UpgradeOutcome;
   /** The reason in words, and the state of the node unless it is the desired one. */
@@ -25,7 +24,6 @@ export interface UpgradeResult extends Pick<UpgradeRecord, 'id' | 'askedBy' | 'a
   readonly to?: Omit<ProgramIdentity, 'sha1'> | undefined;
   readonly target?: string;
   readonly log?: string;
-  /** Arguments of the service; `before` is absent when there was no service. */
   readonly serviceArgs?: {
     readonly before: readonly string[] | undefined;
     readonly after: readonly string[];
@@ -69,7 +67,6 @@ export async function recordResult(
 
 const dated = (result: UpgradeResult) => ({ format: 1, at: new Date().toISOString(), ...result });
 
-/** Reads the result file; undefined when it is missing or not one of ours. */
 export async function latestResult(places: UpgradePlaces): Promise<UpgradeResult | undefined> {
   const text = await readResult(places);
   try {

@@ -9,7 +9,6 @@ import type { ProgramIdentity } from '../journal/upgrade-journal.js';
 import { stepsOf, type PlannedStep, type UpgradeStep } from './upgrade-phases.js';
 
 export interface UpgradeWish {
-  /** New arguments for the service, instead of its current ones. */
   readonly winsArgs?: string;
   /** Absolute path of the config that the service must read; the upgrade is refused when it reads another. */
   readonly expectConfig?: string;
@@ -26,11 +25,9 @@ export interface UpgradeFacts {
   readonly target: string;
   /** The config that a daemon reads when its arguments name none. */
   readonly defaultConfig: string;
-  /** Undefined when no service is registered. */
   readonly service: ServiceStatus | undefined;
   /** True when the daemon of the program at the target accepts work; queried only when that is the offered program. */
   readonly isServing: boolean;
-  /** Undefined when there is none. */
   readonly installed: ProgramIdentity | undefined;
   readonly offered: ProgramIdentity;
   /** True when this process runs from the target file, which Windows cannot replace meanwhile. Default false. */
@@ -39,7 +36,6 @@ export interface UpgradeFacts {
 }
 
 export interface RunsOfDaemon {
-  /** Runs that continue with the next daemon. */
   readonly carriedOver: readonly string[];
   readonly ended: readonly string[];
 }

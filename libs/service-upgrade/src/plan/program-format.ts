@@ -4,7 +4,6 @@ export interface ProgramFormat {
   readonly arch: 'x64' | 'arm64' | 'any' | 'unknown';
 }
 
-/** Number of first bytes that {@link programFormat} needs. */
 export const HEADER_BYTES = 4096;
 
 const UNKNOWN: ProgramFormat = { format: 'unknown', arch: 'unknown' };

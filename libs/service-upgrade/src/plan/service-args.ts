@@ -2,11 +2,9 @@ import path from 'node:path';
 import { splitCommandLine } from './service-command.js';
 import { UpgradeError } from '../upgrade-error.js';
 
-/** First arguments of every service of wins. */
 const RUN = ['srv', 'app', 'run'] as const;
 /** Options of `srv app run` that take no value. */
 const SWITCHES = new Set(['debug', 'quiet', 'delayed-start']);
-/** Options that change the registration, which the upgrade itself does. */
 const REGISTRATION = new Set(['register', 'unregister']);
 
 type Option = readonly [name: string, value: string | undefined];

@@ -1,5 +1,4 @@
 export interface ServiceCommand {
-  /** The program, an absolute path. */
   readonly imagePath: string;
   readonly args: readonly string[];
 }

@@ -28,9 +28,7 @@ export interface PlannedStep {
 }
 
 interface PhaseRule {
-  /** Steps that an upgrade may take in this phase, in order. */
   readonly steps: readonly UpgradeStep[];
-  /** Phases that may follow. Any phase may also be the last. */
   readonly next: readonly JournalPhase[];
 }
 
@@ -51,7 +49,6 @@ const PATHS = {
   install: ['staging', 'installing'],
 } as const satisfies Readonly<Record<string, readonly JournalPhase[]>>;
 
-/** All steps of such an upgrade, in their order. */
 export function stepsOf(path: keyof typeof PATHS): PlannedStep[] {
   return PATHS[path].flatMap((phase) => PHASES[phase].steps.map((step) => ({ step, phase })));
 }

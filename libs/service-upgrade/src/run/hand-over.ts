@@ -9,7 +9,6 @@ import { conclude, prepareUpgrade } from './prepare-upgrade.js';
 import { copyProgram } from './read-program.js';
 import type { UpgradeContext } from './upgrade-context.js';
 
-/** A copy to run as the helper, with findings that it need not repeat. */
 export interface Helper {
   readonly file: string;
   readonly knownVersions: ReadonlyMap<string, string>;

@@ -19,7 +19,6 @@ const LONGEST_PROBE_MS = 5000;
 
 export interface HealthGate {
   readonly probe: ProbeDaemon;
-  /** Service to check while waiting; undefined when it is known to run. */
   readonly service: ServiceControl | undefined;
   readonly pipe: string;
   readonly wanted: ProgramIdentity;

@@ -10,7 +10,6 @@ import { enterPrivateFolder, requireTrustedFolder, withLock } from './private-fo
 import { recoverInterrupted, type RecoveredUpgrade } from './recover-upgrade.js';
 import type { UpgradeContext } from './upgrade-context.js';
 
-/** Prefix of the ids of upgrades that a daemon starts by itself. */
 export const WATCHED_PREFIX = 'watched-';
 /** Maximum number of attempts for a program whose upgrade was interrupted, because the program may be the cause. */
 const ATTEMPTS = 3;
@@ -18,7 +17,6 @@ const ATTEMPTS = 3;
 export interface OfferedProgram {
   /** Absolute path. Anyone who can write there decides what the service runs, so the caller must have judged it. */
   readonly program: string;
-  /** Digest of the judged bytes; no others are accepted. */
   readonly sha256: string;
   readonly service: string;
   readonly runningFile: string;
@@ -31,7 +29,6 @@ export interface OfferedProgram {
 /** The default service is that of `wins up`. */
 export interface RecoverOptions
   extends Pick<OfferedProgram, 'runningFile' | 'log'>, Partial<Pick<OfferedProgram, 'service'>> {
-  /** Resolves when this daemon serves; rejects when it will not. */
   readonly serving: Promise<void>;
   /** Time limit in milliseconds for it to answer. Default 60,000. */
   readonly waitMs?: number | undefined;
@@ -41,7 +38,6 @@ export interface RecoverOptions
 export interface Upgrader {
   recoverUpgrade(options: RecoverOptions): Promise<RecoveredUpgrade>;
   offerUpgrade(offer: OfferedProgram): Promise<OfferOutcome>;
-  /** Undefined when there was no upgrade. */
   latestUpgrade(service?: string): Promise<UpgradeResult | undefined>;
   /** The phase of an unfinished upgrade, or `unreadable` for an invalid journal; undefined when there is none. */
   upgradeUnderWay(service?: string): Promise<string | undefined>;
@@ -95,7 +91,6 @@ export async function offerUpgrade(
   });
 }
 
-/** Undefined when no further attempt is allowed. */
 function attemptAfter({ outcome, interrupted, attempt }: UpgradeResult): number | undefined {
   if (outcome === 'upgraded' || outcome === 'nothing') return 1;
   // A result of an older release has no attempt number and counts as none.

@@ -113,7 +113,6 @@ async function identify(
   return { sha256, sha1, version };
 }
 
-/** Waits for a daemon that has just started. */
 async function serves(
   { probe, service, waitMs, pipeOf }: UpgradeContext,
   { command }: ServiceStatus,

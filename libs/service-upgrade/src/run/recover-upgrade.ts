@@ -22,7 +22,6 @@ export type Recoverer =
   | {
       readonly worker: 'daemon';
       readonly runningFile: string;
-      /** Resolves when this daemon serves; rejects when it will not. */
       readonly serving: Promise<void>;
     };
 

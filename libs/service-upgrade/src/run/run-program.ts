@@ -46,7 +46,6 @@ export async function runProgram(
   }
 }
 
-/** Undefined when the program prints no release. */
 export async function askVersion(file: string, limitMs: number): Promise<string | undefined> {
   const { stdout } = await runProgram(file, ['--version'], limitMs);
   return /^rancher-wins version ([\x21-\x7e]{1,100})\s*$/.exec(stdout)?.[1];

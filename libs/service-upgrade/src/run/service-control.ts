@@ -23,7 +23,6 @@ export interface ServiceControl {
   readonly name: string;
   /** Absolute path for its program when no service is registered yet. */
   readonly defaultTarget: string;
-  /** Undefined when the service is not registered. */
   query(): Promise<ServiceStatus | undefined>;
   /**
    * Registers the service, or changes its command, atomically and durably, even across a loss of power. A running

@@ -72,7 +72,6 @@ export async function nameOldProgram(run: UpgradeRun): Promise<void> {
 
 const goBack = (run: UpgradeRun, step: UpgradeStep) => takeStep(run, { step, phase: 'undoing' });
 
-/** Resolves as {@link restartService}; does nothing while the old daemon runs. */
 async function restartOldDaemon(run: UpgradeRun, { sha256, sha1 }: ProgramIdentity) {
   const { service, probe } = run.context;
   const status = await service.query();

@@ -9,7 +9,6 @@ export interface ServedConfig {
   readonly file: string;
   /** The content that the daemon itself or a delivery kept; otherwise that of the file. */
   readonly bytes: Uint8Array;
-  /** The pipe that it serves with that config; absent when unknown. */
   readonly pipe?: string;
 }
 

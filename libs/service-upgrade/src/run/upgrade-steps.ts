@@ -17,10 +17,8 @@ export interface UpgradeRun {
   readonly journal: UpgradeJournal;
   /** The helper starts and stops the service; the daemon is that of the service itself. */
   readonly worker: 'helper' | 'daemon';
-  /** The private copy of the offered program, until it is staged. */
   readonly copy?: string;
   configWarnings?: string;
-  /** Content of the journal on disk. */
   record: UpgradeRecord;
 }
 

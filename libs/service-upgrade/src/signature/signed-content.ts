@@ -1,7 +1,6 @@
 import type { OnBlock } from '@wins/trusted-files';
 import { createHash } from 'node:crypto';
 
-/** The signed part of a program, and its signature. */
 export type SignedContent =
   | {
       /** The Authenticode SHA-256 of the file, which omits the checksum and the certificate table. */
@@ -24,7 +23,6 @@ const CHECKSUM_AT = 64;
 const CERTIFICATE_DIRECTORY = 4;
 const DIRECTORY_BYTES = 8;
 
-/** Positions of the parts that the digest omits. */
 interface Layout {
   readonly checksum: number;
   readonly directory: number;
@@ -59,7 +57,6 @@ export class ContentReader {
     if (part.length > 0) this.#table.push(Buffer.from(part));
   };
 
-  /** Returns the content once the whole program was received. Call it once. */
   end(): SignedContent {
     const layout = this.#layout;
     if (typeof layout === 'string') return layout;

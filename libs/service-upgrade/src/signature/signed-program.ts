@@ -10,7 +10,6 @@ export class SignedProgram {
   readonly #reader = new ContentReader();
   #content: SignedContent | undefined;
 
-  /** Receives the next block; the first one contains the headers. */
   readonly take: OnBlock = (block, position) => this.#reader.take(block, position);
 
   /**

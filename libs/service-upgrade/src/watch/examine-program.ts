@@ -1,12 +1,10 @@
 import { fileFingerprint, hashFile, type FileFingerprint } from '@wins/trusted-files';
 import { messageOf } from '@wins/base';
 
-/** Finding about a watched program. */
 export type Examination =
   | { readonly kind: 'program'; readonly sha1: string; readonly sha256: string }
   /** Others could have written it, or it cannot be read; `found` gives the finding and the expectation. */
   | { readonly kind: 'unfit'; readonly found: string }
-  /** The file changed before it was read completely. */
   | { readonly kind: 'moved' };
 
 /** Judges who may write a file and, where the system can, prevents writes. */

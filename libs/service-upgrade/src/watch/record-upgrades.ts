@@ -17,7 +17,6 @@ export interface UpgradeDecision {
   /** Release and SHA-256 of the previous and of the offered program. */
   readonly from: unknown;
   readonly to: unknown;
-  /** Arguments of the service. */
   readonly argsBefore: unknown;
   readonly argsAfter: unknown;
 }
@@ -30,7 +29,6 @@ const RECORD = /^record-[0-9A-Za-z-]{1,96}\.json$/;
 /** Records a decision; throws or rejects while it cannot. */
 export type RecordUpgrade = (decision: UpgradeDecision) => Promise<void> | undefined;
 
-/** Copies the records of upgrades until it is closed. Idempotent. */
 export interface UpgradeRecords {
   close(): void;
 }

@@ -12,18 +12,14 @@ const BACKOFF = { initialMs: 2_000, maxMs: 600_000, jitter: 0 };
 /** Upper limit for an upgrade, in milliseconds: a helper waits at most a minute at each of three points. */
 const LONGEST_UPGRADE_MS = 600_000;
 
-/** Log of a watch, compatible with pino. */
 export type WatchLog = Readonly<
   Record<'debug' | 'info' | 'warn' | 'error', (facts: object, message: string) => void>
 >;
 
-/** Options of a watch. */
 export interface WatchOptions {
   /** An absolute path, in the spelling of the system. */
   readonly file: string;
-  /** Name of the daemon's own service. */
   readonly service: string;
-  /** Path of this daemon's program. */
   readonly runningFile: string;
   readonly runningSha1: Promise<string>;
   readonly guard: FileGuard;
@@ -35,7 +31,6 @@ export interface WatchOptions {
       >,
     ): Promise<void> | undefined;
   };
-  /** Loaded when a program other than the running one is found. */
   readonly upgrader: () => Upgrader;
   readonly logger: WatchLog;
   /** Default: that of this system. */
@@ -177,7 +172,6 @@ export class ProgramWatch {
     this.#options.logger.debug(facts, 'the watched file changed its state');
   }
 
-  /** Warns, but does not repeat the same warning. */
   #warn(message: string, found: Readonly<Record<string, string>>): void {
     const text = JSON.stringify([message, found]);
     if (text === this.#lastWarning) return;

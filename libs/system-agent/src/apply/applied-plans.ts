@@ -10,7 +10,6 @@ import type { PlanFiles } from '../ports.js';
 import type { AppliedPlan } from '../system-agent.js';
 import { datecode } from './unix-date.js';
 
-/** Maximum number of plans kept, the newest by name. */
 export const MAX_APPLIED_PLANS = 64;
 
 /** Larger than the plan limit of 1 MiB, because JSON escapes can make a plan six times as long. */

@@ -21,7 +21,6 @@ export class CapturedOutput {
     if (rest.length > 0) this.#addToTail(rest, offset);
   }
 
-  /** Null when there was nothing. */
   value(): Buffer | null {
     const total = this.#totalBytes;
     if (total === 0) return null;

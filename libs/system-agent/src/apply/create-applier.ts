@@ -98,7 +98,6 @@ function tellOwners({ options, pass, warnings }: PassContext): void {
   warnings.tell(source, 'owners', first && message);
 }
 
-/** Runs one function at a time; the others wait in order of arrival. */
 export class Turns {
   #last: Promise<unknown> = Promise.resolve();
 

@@ -38,10 +38,8 @@ export interface Execution {
 export interface ExecutionResult {
   /** -1 when it could not be started, or a signal ended it. */
   readonly exitCode: number;
-  /** Null when empty. */
   readonly stdout: Buffer | null;
   readonly stderr: Buffer | null;
-  /** The failure, if this instruction keeps the plan from being applied. */
   readonly failure?: FailedInstruction;
 }
 

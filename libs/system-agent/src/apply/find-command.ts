@@ -6,9 +6,7 @@ import { AgentError } from '../agent-error.js';
 
 export interface CommandSearch {
   readonly folder: string;
-  /** Relative entries are ignored. */
   readonly searchPath: readonly string[];
-  /** Endings that Windows adds to a name that has none, such as `.EXE`. */
   readonly extensions: readonly string[];
   readonly isWindows: boolean;
 }

@@ -8,7 +8,6 @@ export type Outputs = Readonly<Record<string, Buffer | null>>;
 export interface PeriodicStatus {
   readonly name: string;
   readonly stdout: Buffer | null;
-  /** Undefined when it was not saved. */
   readonly stderr: Buffer | null | undefined;
   /** -1 when it could not be started or a signal ended it. */
   readonly exitCode: number;
@@ -34,7 +33,6 @@ export interface FailedInstruction {
 }
 
 export interface Pass {
-  /** `remote`, or the path of a local plan. */
   readonly source: string;
   readonly plan: Plan;
   /** Lower-case SHA-256 of the plan's bytes. */
@@ -54,7 +52,6 @@ export interface Pass {
 
 /** Result of a pass. Keeps entries of names that the plan no longer has. */
 export interface PassResult {
-  /** True also when no one-time instruction was due. */
   readonly succeeded: boolean;
   readonly failure?: FailedInstruction;
   readonly outputs: Outputs;
@@ -62,7 +59,6 @@ export interface PassResult {
   readonly probes: Readonly<Record<string, ProbeStatus>>;
 }
 
-/** Does one pass at a time. */
 export interface Applier {
   /** @throws AgentError `fileFailed` when a file cannot be made: nothing after it is done, and the plan has not failed; `closed`. */
   apply(pass: Pass, signal: AbortSignal): Promise<PassResult>;

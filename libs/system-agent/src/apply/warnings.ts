@@ -27,7 +27,6 @@ export class Warnings {
     this.#onEvent({ kind: 'warning', source, message, ...cause });
   }
 
-  /** Warns when the function fails, and clears the warning after a success. */
   async attempt(source: string, topic: string, message: string, act: () => Promise<void>) {
     try {
       await act();
@@ -38,7 +37,6 @@ export class Warnings {
   }
 }
 
-/** Warns of unknown keys of a plan, and of unreadable keys of the Secret. */
 export function warnOfKeys(
   warnings: Warnings,
   source: string,

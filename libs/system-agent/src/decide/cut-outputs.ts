@@ -41,7 +41,6 @@ export function cutPeriodic(statuses: Statuses, keepBytes: number): Statuses {
   );
 }
 
-/** Cuts outputs that would be too large to read back. */
 export function readableOutputs(outputs: Outputs): Outputs {
   return readable(outputs, cutOutputs, (some) => Object.values(some));
 }

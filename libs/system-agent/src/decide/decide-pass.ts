@@ -85,7 +85,6 @@ function coolDownEnd({ lastApplyTime }: SecretState, now: Date): Date | undefine
   return new Date(lastApplyTime.getTime() + COOL_DOWN_MS);
 }
 
-/** States in which the server has stopped a plan. */
 const STOPPED = new Map<string | undefined, 'cancelled' | 'paused'>([
   ['cancelled', 'cancelled'],
   ['canceled', 'cancelled'],

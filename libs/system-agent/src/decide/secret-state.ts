@@ -9,7 +9,6 @@ import {
   parseProbes,
 } from './status-encoding.js';
 
-/** The keys of the Secret that the agent writes. */
 export const WRITTEN_KEYS = {
   appliedChecksum: 'applied-checksum',
   appliedOutput: 'applied-output',
@@ -39,7 +38,6 @@ const DEFAULT_PERIOD_MS = 5000;
 const MIN_PERIOD_MS = 1000;
 const MAX_PERIOD_MS = 24 * 60 * 60 * 1000;
 
-/** Values of the keys of the Secret, apart from the plan and the outputs. */
 export interface SecretState {
   readonly appliedChecksum: string;
   readonly failedChecksum: string;
@@ -48,7 +46,6 @@ export interface SecretState {
   readonly failure?: FailedInstruction;
   readonly successCount: number;
   readonly lastApplyTime?: Date;
-  /** Absent: no limit. */
   readonly maxFailures?: number;
   /** Absent when the server does not know the key. */
   readonly planState?: string;

@@ -1,4 +1,3 @@
-/** Encoding of outputs and statuses in the Secret and `.pos` files. */
 import { z } from 'zod';
 import type { FailedInstruction, Outputs, PeriodicStatus, ProbeStatus } from '../apply/pass.js';
 import { goJson, goMap, goStruct } from '../plan/go-json.js';

@@ -10,25 +10,20 @@ import { storeParts, type ImageStoreOptions } from './store-options.js';
 
 /** One queried registry, and the result. Contains no secret; quotes servers' messages. */
 export interface AskedRegistry {
-  /** Address up to the name of the repository. */
   readonly url: string;
-  /** Empty where no image is requested. */
   readonly repository: string;
   /** The entry of `mirrors` in `registries.yaml`; empty for the image's own registry. */
   readonly mirrorOf: string;
   /** The expression that rewrote the repository's name; empty without a rewrite. */
   readonly rewrittenBy: string;
-  /** `host:port` of the proxy; empty for none. */
   readonly proxy: string;
   /** Trusted authorities, and the client certificate for the server. */
   readonly trust: string;
-  /** Source of its credentials; empty for none. */
   readonly login: string;
   /** True when the registry, or its token server, requested them. */
   readonly isLoginShown: boolean;
   /** `notAsked`: an earlier registry has the image. */
   readonly result: 'ok' | 'failed' | 'notAsked';
-  /** The reason of a failure; otherwise empty. */
   readonly failure: string;
 }
 
@@ -38,7 +33,6 @@ export interface ImageCheck {
   readonly isInArchive: boolean;
   /** The `registries.yaml` that counts; empty where there is none. */
   readonly registriesFile: string;
-  /** In the order of the requests. */
   readonly registries: readonly AskedRegistry[];
   readonly warnings: readonly string[];
 }

@@ -39,7 +39,6 @@ export const DEFAULT_IMAGE_LIMITS: ImageLimits = {
 };
 
 export interface Expected {
-  /** The operation, for errors: `read a layer`. */
   readonly what: string;
   readonly maxBytes: number;
   readonly size?: number;

@@ -39,7 +39,6 @@ const dockerArchive = z.array(
 const DEFAULT_PLATFORM = { os: 'linux', architecture: 'amd64' };
 const MANIFEST = ['a manifest', 'schema version 2 of Docker, or OCI'] as const;
 const CONFIG = ['the config of an image', 'rootfs.diff_ids'] as const;
-/** Depth of nested lists of images. */
 const MAX_DEPTH = 3;
 
 export type Descriptor = z.infer<typeof descriptor>;
@@ -82,11 +81,8 @@ export async function findManifest(
 }
 
 export interface ImageConfig {
-  /** In Go's words; empty where it is missing. */
   readonly os: string;
-  /** Digests of the unpacked layers. */
   readonly diffIds: readonly string[];
-  /** Commands that made the layers, if known. */
   readonly madeBy: readonly string[];
 }
 
@@ -135,7 +131,6 @@ export function foundImage(config: ImageConfig, layers: Layers, open: FoundImage
   throw imageFailed('read an image', `${diffIds.length} digests in its config`, wanted);
 }
 
-/** Source of the blobs of an image. The caller verifies them. */
 export interface BlobSource {
   blob(descriptor: Descriptor): AsyncIterable<Uint8Array>;
   layers(

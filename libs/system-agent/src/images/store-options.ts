@@ -6,7 +6,6 @@ import { CredentialProviders, type ProviderRun } from './provider/credential-pro
 import type { CredentialProviderPlace } from './provider/provider-config.js';
 import type { FileSystemOs } from './unpack/entry-path.js';
 
-/** Sources of images, and the wanted part. Paths are absolute. */
 export interface ImageStoreOptions {
   /** Folder of archives, searched first, by tag. It need not exist. */
   readonly imagesDirectory: string;
@@ -38,7 +37,6 @@ export interface ImageStoreOptions {
   readonly onWarning: (message: string) => void;
 }
 
-/** The options with all limits and caches. */
 export interface StoreParts extends ImageStoreOptions {
   readonly limits: ImageLimits;
   readonly providers: CredentialProviders | undefined;

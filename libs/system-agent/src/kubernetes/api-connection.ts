@@ -23,7 +23,6 @@ export interface ApiRequest {
   readonly body?: string;
   /** Default: `application/json`. */
   readonly accept?: string;
-  /** The operation, to complete "cannot". */
   readonly what: string;
 }
 

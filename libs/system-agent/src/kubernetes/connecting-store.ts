@@ -16,7 +16,6 @@ export interface ConnectingStoreOptions {
 interface Connection {
   readonly info: ConnectionInfo;
   readonly store: SecretStore;
-  /** Aborts once the file has changed. */
   readonly replaced: AbortController;
 }
 
@@ -39,7 +38,6 @@ export function connectingStore({ clock, readInfo, storeOf }: ConnectingStoreOpt
     connecting ??= open().finally(() => (connecting = undefined));
     return await connecting;
   };
-  /** Drops a connection if the file has changed. */
   const isReplaced = async (used: Connection): Promise<boolean> => {
     try {
       if (isDeepStrictEqual(await readInfo(), used.info)) return false;

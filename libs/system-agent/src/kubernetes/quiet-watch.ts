@@ -6,13 +6,11 @@ import { objectOf, type SecretName } from './secret-object.js';
 export interface QuietWatchOptions {
   readonly connection: ApiConnection;
   readonly name: SecretName;
-  /** Closed when the watch lags. */
   readonly answer: HttpAnswer;
   /** Returns `uid/resourceVersion` of the last report, `none` for no Secret. */
   readonly reported: () => string | undefined;
   /** Time without data in milliseconds after which a second request checks the watch. */
   readonly quietMs: number;
-  /** Time-out of that request in milliseconds. */
   readonly limitMs: number;
 }
 
@@ -81,7 +79,6 @@ export class QuietWatch {
     this.#options.answer.end(new NetError('timedOut', problem.message, { cause: problem }));
   }
 
-  /** Returns true when the watch lags, or the reason why it cannot continue. */
   async #ask(): Promise<boolean | AgentError> {
     const { connection, name, limitMs } = this.#options;
     const path = `/api/v1/namespaces/${name.namespace}/secrets/${name.secretName}`;

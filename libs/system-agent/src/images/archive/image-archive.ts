@@ -127,7 +127,6 @@ const missing = (name: string) =>
 
 const DOCKER = 'manifest.json';
 const OCI = 'index.json';
-/** Annotations with the name of an image, of containerd and skopeo. */
 const NAMES = ['io.containerd.image.name', 'org.opencontainers.image.ref.name'];
 
 /**

@@ -30,16 +30,13 @@ const LIMIT_MS = 60_000;
 
 export interface ProviderRun {
   readonly name: string;
-  /** Absolute path of the program. */
   readonly file: string;
-  /** `host[:port]/repository`, for which it is asked. */
   readonly image: string;
 }
 
 export interface CredentialProvidersOptions {
   readonly place: CredentialProviderPlace;
   readonly trust: Pick<FileTrust, 'distrustOfFile'>;
-  /** Providers get a few variables of it, listed in `run-provider.ts`. */
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly clock: Clock;
   /** For each call of a program. Default: 1 min, as for the kubelet. */

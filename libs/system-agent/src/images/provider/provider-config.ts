@@ -17,7 +17,6 @@ export const PROTOCOL = 'credentialprovider.kubelet.k8s.io/v1';
 
 const DURATION = { minMs: 0, maxMs: 366 * 24 * 60 * 60 * 1000 };
 
-/** A duration of Go, in milliseconds. */
 export const goDuration = z.string().transform((text, issues) => {
   try {
     return parseDuration(text, DURATION);

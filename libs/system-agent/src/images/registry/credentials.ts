@@ -44,7 +44,6 @@ export async function readDockerConfig(path: string, trust: Pick<FileTrust, 'dis
   return parseJson(dockerConfig, content, [path, 'that of docker login']);
 }
 
-/** Credentials, and their source for people. */
 export interface Login {
   readonly credentials: Credentials;
   /** `configs.registry.example of registries.yaml`. */

@@ -12,7 +12,6 @@ export interface Endpoint {
   readonly namespace?: string;
   /** The entry of `mirrors` that names it; absent for the registry itself. */
   readonly mirrorOf?: string;
-  /** The expression that produced `repository`. */
   readonly rewrittenBy?: string;
 }
 

@@ -154,13 +154,11 @@ export function entryOf<Value>(
   return undefined;
 }
 
-/** Names of the server of an address, with and without the implied port. */
 export function namesOfServer({ protocol, host, hostname, port }: URL): readonly string[] {
   if (HUB.includes(host)) return HUB;
   return port === '' ? [host, `${hostname}:${protocol === 'https:' ? '443' : '80'}`] : [host];
 }
 
-/** Names of the registry of an image among the mirrors. */
 export function namesOfRegistry(registry: string): readonly string[] {
   if (HUB.includes(registry)) return HUB;
   if (registry.endsWith(':443')) return [registry, registry.slice(0, -':443'.length)];

@@ -31,9 +31,7 @@ import {
   type RegistryConfig,
 } from './registries-file.js';
 
-/** Attempts for one blob. */
 const MAX_TRIES = 3;
-/** Failures of an established connection. */
 const CUT = new Set(['interrupted', 'timedOut']);
 /** Failures that another attempt, and another registry with the same request, would repeat. */
 const REFUSED = new Set(['badStatus', 'badShape', 'invalidRequest', 'redirectRefused']);

@@ -71,7 +71,6 @@ export class RegistrySession {
     return this.#access.ask(this.#address(path), { ...(headers && { headers }), authorization });
   }
 
-  /** Challenges of the registry; undefined when it requests no credentials. */
   async #challengesOf(answer: HttpAnswer): Promise<readonly Challenge[] | undefined> {
     const { status } = answer;
     if (status !== 401 && status !== 403 && status !== 404) return undefined;
@@ -123,7 +122,6 @@ function challengesIn({ headers }: HttpAnswer): readonly Challenge[] {
 const MAX_LENGTH = 8192;
 const PART = /\s*,?\s*(?:([\w-]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s,"]+))|([\w-]+)(?=\s|,|$))/y;
 
-/** Parses a `WWW-Authenticate` header up to the first fault. */
 function parseChallenges(header: string): readonly Challenge[] {
   const challenges: { scheme: string; parameters: Map<string, string> }[] = [];
   if (header.length > MAX_LENGTH) return challenges;

@@ -49,7 +49,6 @@ export class Subtree {
     return this.#matches(parts, this.#parts.length) ? parts.slice(this.#parts.length) : undefined;
   }
 
-  /** Whether the subtree is this path, or below it. */
   isWithin(parts: readonly string[]): boolean {
     return parts.length <= this.#parts.length && this.#matches(parts, parts.length);
   }

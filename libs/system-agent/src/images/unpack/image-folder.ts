@@ -78,14 +78,12 @@ export class ImageFolder {
     await link(source, await this.#emptyPlace(parts));
   }
 
-  /** Removes what lower layers created at a path. */
   async remove(parts: readonly string[]): Promise<void> {
     const place = await this.#find(parts);
     if (place === undefined || place === this.#root) return;
     await this.#removeOlder(place);
   }
 
-  /** Removes what lower layers put into a folder. */
   async empty(parts: readonly string[]): Promise<void> {
     const folder = await this.#find(parts);
     if (folder !== undefined && (await statsOf(folder))?.isDirectory() === true)

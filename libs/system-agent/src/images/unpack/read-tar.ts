@@ -3,9 +3,7 @@ import { once } from 'node:events';
 export interface TarEntry extends AsyncIterable<Uint8Array> {
   readonly header: {
     readonly name: string;
-    /** Null for an unknown kind. */
     readonly type: string | null;
-    /** Null unless it is a link, and for a link without a target. */
     readonly linkname: string | null;
     readonly mode: number;
     readonly pax?: unknown;
