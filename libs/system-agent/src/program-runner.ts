@@ -27,7 +27,9 @@ export function programRunner(
   const own = Object.entries(environment).flatMap(([name, value]) =>
     value === undefined ? [] : [[name, value] as const],
   );
-  const [, searched = ''] = own.find(([name]) => isPath(name)) ?? [];
+  const isWindows = process.platform === 'win32';
+  const [, searched = ''] =
+    own.find(([name]) => (isWindows ? name.toUpperCase() : name) === 'PATH') ?? [];
   return {
     // Skip relative folders, which would depend on the current folder of this process.
     searchPath: searched.split(path.delimiter).filter((folder) => path.isAbsolute(folder)),
@@ -41,10 +43,6 @@ export function programRunner(
       }
     },
   };
-}
-
-function isPath(name: string): boolean {
-  return process.platform === 'win32' ? name.toUpperCase() === 'PATH' : name === 'PATH';
 }
 
 /** Omits an entry without `=`, which Node cannot pass on. On Windows a name may begin with `=`. */

@@ -9,34 +9,25 @@ import { readIfThere, readNodeId } from './ask-server.js';
  * folder.
  */
 const FILE = 'joined.json';
-const NAMES = [
-  'CATTLE_SERVER',
-  'CATTLE_CA_CHECKSUM',
-  'CATTLE_ROLE_WORKER',
-  'CATTLE_LABELS',
-  'CATTLE_TAINTS',
-  'CATTLE_NODE_NAME',
-  'CATTLE_ADDRESS',
-  'CATTLE_INTERNAL_ADDRESS',
-  'STRICT_VERIFY',
-] as const;
-
-type Joined = Readonly<Partial<Record<(typeof NAMES)[number], string>>>;
+const VALUES: Readonly<Record<string, (wish: EnvironmentWish) => string | undefined>> = {
+  CATTLE_SERVER: (wish) => wish.server,
+  CATTLE_CA_CHECKSUM: (wish) => wish.caChecksum,
+  CATTLE_ROLE_WORKER: (wish) => String(wish.isWorker),
+  CATTLE_LABELS: (wish) => wish.labels.join(','),
+  CATTLE_TAINTS: (wish) => wish.taints.join(','),
+  CATTLE_NODE_NAME: (wish) => wish.nodeName,
+  CATTLE_ADDRESS: (wish) => wish.address,
+  CATTLE_INTERNAL_ADDRESS: (wish) => wish.internalAddress,
+  STRICT_VERIFY: (wish) => wish.isStrictTls?.toString(),
+};
 
 /** @throws TrustedFileError */
 export async function rememberJoined({ appliedFolder }: InstallPlaces, wish: EnvironmentWish) {
-  const values: Record<keyof Joined, string | undefined> = {
-    CATTLE_SERVER: wish.server,
-    CATTLE_CA_CHECKSUM: wish.caChecksum,
-    CATTLE_ROLE_WORKER: String(wish.isWorker),
-    CATTLE_LABELS: wish.labels.join(','),
-    CATTLE_TAINTS: wish.taints.join(','),
-    CATTLE_NODE_NAME: wish.nodeName,
-    CATTLE_ADDRESS: wish.address,
-    CATTLE_INTERNAL_ADDRESS: wish.internalAddress,
-    STRICT_VERIFY: wish.isStrictTls?.toString(),
-  };
-  const [file, text] = [path.join(appliedFolder, FILE), `${JSON.stringify(values)}\n`];
+  const values = Object.entries(VALUES).map(([name, valueOf]) => [name, valueOf(wish)]);
+  const [file, text] = [
+    path.join(appliedFolder, FILE),
+    `${JSON.stringify(Object.fromEntries(values))}\n`,
+  ];
   if ((await readIfThere(file)) !== text) await replaceFile(file, Buffer.from(text));
 }
 
@@ -63,7 +54,7 @@ export async function joinedEnvironment(
   return Object.fromEntries([...given, ...kept]);
 }
 
-function readValues(text: string | undefined): Joined | undefined {
+function readValues(text: string | undefined): Readonly<Record<string, string>> | undefined {
   let value: unknown;
   try {
     value = JSON.parse(text ?? '');
@@ -71,7 +62,7 @@ function readValues(text: string | undefined): Joined | undefined {
     return undefined;
   }
   if (typeof value !== 'object' || value === null) return undefined;
-  const known = NAMES.flatMap((name) => {
+  const known = Object.keys(VALUES).flatMap((name) => {
     const one = (value as Record<string, unknown>)[name];
     return typeof one === 'string' ? [[name, one] as const] : [];
   });

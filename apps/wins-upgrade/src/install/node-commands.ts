@@ -180,7 +180,6 @@ const SERVER_MS = 900_000;
  */
 const JOB_SERVER_MS = 150_000;
 const MAX_TOKEN_BYTES = 16 * 1024;
-
 const localPlaces = (): InstallPlaces => wishFromEnvironment({ ...process.env, ...LOCAL }).places;
 
 function nodeOf({ wait, debug }: NodeOptions, places: InstallPlaces): Promise<NodeParts> {

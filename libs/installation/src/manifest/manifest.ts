@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { itemId, type Item, type StateOf } from '../item/item.js';
+import { itemId, type StateOf } from '../item/item.js';
 import { isSameState, stepOf, STEPS_SCHEMA, type Step } from '../item/step.js';
 
 /**
@@ -18,9 +18,6 @@ export const MANIFEST_SCHEMA: z.ZodType<Manifest> = z.strictObject({
   entries: STEPS_SCHEMA,
 });
 
-/** Starting a service is an action, not an item of the manifest. */
-const isRecorded = ({ kind }: Item): boolean => kind !== 'running';
-
 /** Once installed, the program of a service is an ordinary file. */
 function asFile(step: Step): Step {
   if (step.item.kind !== 'program') return step;
@@ -35,7 +32,8 @@ function asFile(step: Step): Step {
 export function mergeSteps(manifest: Manifest | undefined, steps: readonly Step[]): Manifest {
   const entries = new Map<string, Step>();
   for (const entry of manifest?.entries ?? []) entries.set(itemId(entry.item), entry);
-  for (const step of steps.filter(({ item }) => isRecorded(item)).map(asFile)) {
+  // Starting a service is an action, not an item of the manifest.
+  for (const step of steps.filter(({ item }) => item.kind !== 'running').map(asFile)) {
     const id = itemId(step.item);
     const before = entries.has(id) ? entries.get(id)?.from : step.from;
     entries.set(id, stepOf(step.item, before, step.to));

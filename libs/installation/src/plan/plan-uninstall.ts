@@ -52,7 +52,9 @@ export function planUninstall(facts: NodeFacts, wish: UninstallWish): UninstallP
     if (item.kind === 'variable' && isOurs && item.service === service) continue;
     if (now === undefined || isSameState(now, entry.from)) continue;
     const reason = reasonToKeep(entry, now, wish) ?? reasonOfFolder(item, kept);
-    if (reason === undefined) steps.push(stepOf(item, now, restorable(entry)));
+    // The earlier state is restored if more than its digest is known.
+    const earlier = contentOf(item, entry.from) === undefined ? entry.from : undefined;
+    if (reason === undefined) steps.push(stepOf(item, now, earlier));
     else kept.push({ entry, reason });
   }
   if (steps.length > 0 || kept.length === 0) return { kind: 'uninstall', steps, kept };
@@ -69,10 +71,6 @@ function refuseWayThere({ manifest, folders, platform }: NodeFacts): Refusal | u
       return refuseFolder(folder, found);
   }
   return undefined;
-}
-
-function restorable({ item, from }: Step): StateOf | undefined {
-  return contentOf(item, from) === undefined ? from : undefined;
 }
 
 function reasonToKeep(

@@ -115,7 +115,6 @@ interface Head extends StatusAnswer {
 const MAX_HEAD_BYTES = 16_384;
 /** Beyond this, the answer counts as complete. */
 const MAX_BODY_BYTES = 10 * 1024;
-
 const HEAD_END = /\r?\n\r?\n/;
 const STATUS_LINE = /^HTTP\/1\.[01] ([1-9]\d\d)(?: |$)/;
 const HEADER = /^([!#$%&'*+.^_`|~\w-]+):[ \t]*(.*?)[ \t]*$/;

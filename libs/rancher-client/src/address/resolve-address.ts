@@ -137,7 +137,6 @@ function addressOf(name: string, addresses: readonly string[], others: readonly 
 }
 
 const LINK_LOCAL = /^169\.254\.|^fe[89ab][0-9a-f]:/i;
-
 const isIpv6 = (address: string): boolean => address.includes(':');
 
 async function askCloud(

@@ -6,7 +6,6 @@ const RUN = ['srv', 'app', 'run'] as const;
 /** Options of `srv app run` that take no value. */
 const SWITCHES = new Set(['debug', 'quiet', 'delayed-start']);
 const REGISTRATION = new Set(['register', 'unregister']);
-
 type Option = readonly [name: string, value: string | undefined];
 
 /**
@@ -26,7 +25,9 @@ export function mergeServiceArgs(
       throw refusal(`omit --${name}: an upgrade registers the service itself`);
   const names = new Set(added.map(([name]) => name));
   const kept = isRun(existing) ? parseOptions(existing).filter(([name]) => !names.has(name)) : [];
-  return [...RUN, ...[...kept, ...added].flatMap(formatOption)];
+  const words = ([name, value]: Option) =>
+    value === undefined ? [`--${name}`] : [`--${name}`, value];
+  return [...RUN, ...[...kept, ...added].flatMap(words)];
 }
 
 /** Returns the config of a daemon with these arguments; the last option counts. */
@@ -88,10 +89,6 @@ function parseOptions(args: readonly string[]): Option[] {
     }
   }
   return options;
-}
-
-function formatOption([name, value]: Option): string[] {
-  return value === undefined ? [`--${name}`] : [`--${name}`, value];
 }
 
 function refusal(found: string): UpgradeError {

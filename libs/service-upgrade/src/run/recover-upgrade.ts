@@ -164,9 +164,7 @@ async function recoverAsDaemon(
 }
 
 const done = (result: UpgradeResult): RecoveredUpgrade => ({ ...result, restart: false });
-
 const reasonOf = (record: UpgradeRecord): string => record.reason ?? INTERRUPTED;
-
 const isTrial = ({ phase }: UpgradeRecord): boolean => phase === 'trial' || phase === 'committing';
 
 function proceed(run: UpgradeRun, step: UpgradeStep): Promise<void> {

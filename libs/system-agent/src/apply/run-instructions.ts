@@ -27,7 +27,6 @@ export async function runInstructions(context: PassContext, attempt: number) {
 
 const COOL_DOWN_MS = 30_000;
 const MAX_COOL_DOWNS = 6;
-
 type Statuses = Readonly<Record<string, PeriodicStatus>>;
 
 /**

@@ -18,7 +18,6 @@ import { KEY, type SecretData } from './secret-state.js';
 const MAX_TEXT_BYTES = 8 * 1024 * 1024;
 /** Cutting off less than the marker needs would gain nothing. */
 const MARKER_BYTES = 80;
-
 type Statuses = Readonly<Record<string, PeriodicStatus>>;
 
 /** Cuts each output to its first bytes, with a marker that states how much is missing. */

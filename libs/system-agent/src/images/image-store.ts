@@ -19,7 +19,6 @@ const ENDINGS = ['.tar', '.tar.lz4', '.tar.bz2', '.tbz', '.tar.gz', '.tgz', '.ta
 
 /** Maximum number of archives; each is opened, and causes a warning when it is unusable. */
 const MAX_ENTRIES = 1000;
-
 type Use = (image: FoundImage) => Promise<void>;
 
 /**

@@ -52,13 +52,14 @@ export class SecretWatch {
   }
 
   async run(): Promise<void> {
-    const { signal, clock, onState } = this.#options;
+    const { signal, clock, random, onState } = this.#options;
     while (!isAborted(signal)) {
       const error = await this.#connect();
       if (isAborted(signal)) return;
       if (error === undefined) continue;
       this.#isConnected = false;
-      const waitMs = Math.max(this.#backOffMs(), error.refusal.retryAfterMs ?? 0);
+      const backOffMs = Math.round(backoffMs(BACKOFF, this.#failures) * (1 + random()));
+      const waitMs = Math.max(backOffMs, error.refusal.retryAfterMs ?? 0);
       const retryAt = new Date(clock.now().getTime() + waitMs);
       onState({ kind: 'waiting', error, retryAt });
       await clock.wait(waitMs, signal).catch((reason: unknown) => {
@@ -97,21 +98,13 @@ export class SecretWatch {
       this.#mayReread = false;
       return undefined;
     }
-    this.#failures = this.#isLong() ? 1 : this.#failures + 1;
+    const isLong = this.#connectedAt !== 0 && this.#livedMs() >= LONG_WATCH_MS;
+    this.#failures = isLong ? 1 : this.#failures + 1;
     return error;
-  }
-
-  #isLong(): boolean {
-    return this.#connectedAt !== 0 && this.#livedMs() >= LONG_WATCH_MS;
   }
 
   #livedMs(): number {
     return this.#options.clock.now().getTime() - this.#connectedAt;
-  }
-
-  #backOffMs(): number {
-    const leastMs = backoffMs(BACKOFF, this.#failures);
-    return Math.round(leastMs * (1 + this.#options.random()));
   }
 
   async #list(): Promise<void> {

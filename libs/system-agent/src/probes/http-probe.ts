@@ -21,7 +21,6 @@ const onSameHost: RedirectRule = (to, from) =>
 const MAX_PEM_BYTES = 1024 * 1024;
 /** Cached trusts. Creating one takes milliseconds, because TLS parses more than a hundred system certificates. */
 const MAX_TRUSTS = 32;
-
 const ANYBODY: TlsTrust = { roots: 'anyCertificate' };
 
 /** Sends probes as the kubelet does. Reads their certificates each time, and shares one trust among equal ones. */

@@ -54,9 +54,13 @@ export class LocalPlan {
    * @throws AgentError `closed`.
    */
   async look(signal: AbortSignal): Promise<void> {
-    const { clock, warnings } = this.#steps;
+    const { clock, trust, warnings } = this.#steps;
     try {
-      const parsed = this.#parse(await this.#readPlan());
+      // Links stay within the folder, as `findLocalPlans` ensures.
+      const options = { trust, followLinks: true, maxBytes: MAX_PLAN_BYTES };
+      const text = await readBytes(this.#file, options);
+      if (this.#parsed?.text.equals(text) !== true) this.#parsed = { text, plan: parsePlan(text) };
+      const parsed = this.#parsed.plan;
       warnOfKeys(warnings, this.#file, parsed);
       await this.#apply(parsed, signal);
       warnings.tell(this.#file, 'plan', undefined);
@@ -70,11 +74,6 @@ export class LocalPlan {
       const cause = error instanceof Error ? error : new Error(String(error));
       this.#update({ state: { kind: 'invalid', error: cause, retryAt } });
     }
-  }
-
-  #parse(text: Buffer): ParsedPlan {
-    if (this.#parsed?.text.equals(text) !== true) this.#parsed = { text, plan: parsePlan(text) };
-    return this.#parsed.plan;
   }
 
   async #apply({ plan, checksum }: ParsedPlan, signal: AbortSignal): Promise<void> {
@@ -111,12 +110,6 @@ export class LocalPlan {
       return { kind: 'failed', failures: 1, ...this.#failed };
     const nextPassAt = new Date(this.#steps.clock.now().getTime() + LOCAL_PERIOD_MS);
     return { kind: 'applied', checksum, nextPassAt };
-  }
-
-  #readPlan(): Promise<Buffer> {
-    const { trust } = this.#steps;
-    // Links stay within the folder, as `findLocalPlans` ensures.
-    return readBytes(this.#file, { trust, followLinks: true, maxBytes: MAX_PLAN_BYTES });
   }
 
   async #readPosition(): Promise<{ position: Position; text: string }> {

@@ -72,5 +72,4 @@ export function fittingOutputs(outputs: Outputs, names: readonly string[]): Outp
 }
 
 const pack = (json: string): string => `"${gzipText(json).toString('base64')}"`;
-
 const unpack = (base64: string): string => gunzipText(Buffer.from(base64, 'base64'));

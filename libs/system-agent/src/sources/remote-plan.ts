@@ -96,7 +96,9 @@ export class RemotePlan {
     const running = AbortSignal.any([signal, ended.signal]);
     await this.#writer.load();
     const watching = this.#options.secrets.watch(
-      (secret) => this.#onSecret(secret),
+      (secret) => {
+        if (this.#known.tell(secret)) this.#hurry();
+      },
       (state) => this.#onWatchState(state),
       running,
     );
@@ -126,17 +128,14 @@ export class RemotePlan {
     return this.#looping;
   }
 
-  #onSecret(secret: Secret | undefined): void {
-    if (!this.#known.tell(secret)) return;
-    this.#writer.hurry();
-    this.#wakeUp.ring();
-  }
-
   #onWatchState(state: WatchState): void {
     this.#state.watched(state);
     if (state.kind !== 'connected') return;
     this.#known.contact();
-    if (!this.#writer.failure) return;
+    if (this.#writer.failure) this.#hurry();
+  }
+
+  #hurry(): void {
     this.#writer.hurry();
     this.#wakeUp.ring();
   }
@@ -149,7 +148,9 @@ export class RemotePlan {
     await this.#writer.rebase(secret ?? undefined);
     const text = secret?.data[KEY.plan];
     if (!secret || !text) {
-      this.#rest(secret === null ? 'noSecret' : 'noPlan');
+      this.#nextPassAt = undefined;
+      this.#parsed = undefined;
+      this.#state.enter({ kind: secret === null ? 'noSecret' : 'noPlan' });
       return;
     }
     if (secret.uid !== this.#uid) {
@@ -232,7 +233,9 @@ export class RemotePlan {
     // The watch may have reported another version during the pass.
     if (this.#known.current === secret) await this.#write(secret, signal);
     else this.#wakeUp.ring();
-    this.#enterRest(checksum);
+    const rest = secretState(this.#data());
+    const now = this.#clock.now();
+    this.#state.enter(stateBetweenPasses(rest, checksum, this.#memory, now, this.#nextPassAt));
   }
 
   async #finish(secret: Secret, data: SecretData, ended: EndedPass): Promise<void> {
@@ -294,17 +297,5 @@ export class RemotePlan {
   #nextAt(): Date | undefined {
     const times = [this.#nextPassAt, this.#writer.failure?.retryAt];
     return times.filter((at) => at !== undefined).sort((a, b) => a.getTime() - b.getTime())[0];
-  }
-
-  #rest(kind: 'noSecret' | 'noPlan'): void {
-    this.#nextPassAt = undefined;
-    this.#parsed = undefined;
-    this.#state.enter({ kind });
-  }
-
-  #enterRest(checksum: string): void {
-    const now = this.#clock.now();
-    const state = secretState(this.#data());
-    this.#state.enter(stateBetweenPasses(state, checksum, this.#memory, now, this.#nextPassAt));
   }
 }

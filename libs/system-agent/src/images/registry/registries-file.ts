@@ -10,7 +10,6 @@ const MAX_BYTES = 1024 * 1024;
 /** Words of YAML 1.1. */
 const YES = ['y', 'yes', 'true', 'on'];
 const NO = ['n', 'no', 'false', 'off'];
-
 const text = z.string().nullish();
 const yesOrNo = z
   .string()
