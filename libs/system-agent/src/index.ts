@@ -30,11 +30,8 @@ export {
   type ApiNodeReader,
   type NodeReaderOptions,
 } from './kubernetes/node-reader.js';
-export {
-  secretStore,
-  type ApiSecretStore,
-  type SecretStoreOptions,
-} from './kubernetes/secret-store.js';
+export type { SecretStoreOptions } from './kubernetes/api-connection.js';
+export { secretStore, type ApiSecretStore } from './kubernetes/secret-store.js';
 export {
   checkImage,
   checkRegistries,

@@ -48,6 +48,8 @@ const FILE = z.object({
   clusters: z.array(z.object({ ...NAMED, cluster: z.unknown() })),
   users: z.array(z.object({ ...NAMED, user: z.unknown() })),
 });
+/** Restricted, because it becomes the value of a header. */
+const token = z.string().regex(/^[\x21-\x7e]*$/);
 const THIS_MACHINE = /^(127(\.\d+){3}|\[::1\]|localhost)$/;
 
 function kubeconfig(allowHttp: boolean, warnings: string[]) {
@@ -79,11 +81,7 @@ function kubeconfig(allowHttp: boolean, warnings: string[]) {
       }),
       user: z
         .strictObject({
-          // Restricted, because it becomes the value of a header.
-          token: z
-            .string()
-            .regex(/^[\x21-\x7e]*$/)
-            .optional(),
+          token: token.optional(),
           'client-certificate-data': certificates('user.client-certificate-data', warnings),
           'client-key-data': z.string().optional(),
           extensions: z.unknown().optional(),

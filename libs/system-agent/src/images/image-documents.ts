@@ -27,13 +27,8 @@ const config = z.object({
     .nullish()
     .catch(undefined),
 });
-const dockerArchive = z.array(
-  z.object({
-    Config: z.string(),
-    RepoTags: z.array(z.string()).nullish(),
-    Layers: z.array(z.string()),
-  }),
-);
+const saved = { Config: z.string(), Layers: z.array(z.string()) };
+const dockerArchive = z.array(z.object({ ...saved, RepoTags: z.array(z.string()).nullish() }));
 
 /** Platform of an entry without one, as in Go. */
 const DEFAULT_PLATFORM = { os: 'linux', architecture: 'amd64' };

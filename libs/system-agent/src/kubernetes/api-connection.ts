@@ -13,8 +13,8 @@ import {
 } from '@wins/net';
 import { messageOf, VERSION, escapeText } from '@wins/base';
 import { AgentError, type AgentErrorCode } from '../agent-error.js';
+import type { Clock } from '../ports.js';
 import { readJson } from './response-body.js';
-import type { SecretStoreOptions } from './secret-store.js';
 
 export interface ApiRequest {
   readonly method: 'GET' | 'PUT';
@@ -26,7 +26,33 @@ export interface ApiRequest {
   readonly what: string;
 }
 
-/** Options of a connection; see {@link SecretStoreOptions}. */
+export interface SecretStoreOptions {
+  /** For back-off; silence of the server is measured in real time. */
+  readonly clock: Clock;
+  /**
+   * `agentStrictTLSMode`: trusts only the authorities of the kubeconfig, which must contain some. Otherwise the
+   * system's are also tried when the kubeconfig has none or they do not match, until a certificate was verified.
+   */
+  readonly strictTls: boolean;
+  /** PEM of the authorities that the system trusts. Default: {@link systemRoots}. */
+  readonly systemRoots?: () => readonly string[];
+  /** Environment with `HTTPS_PROXY` and `NO_PROXY`, in Go's format. Default: that of the process. */
+  readonly environment?: Readonly<Record<string, string | undefined>>;
+  /** Receives warnings; the store continues. */
+  readonly onWarning?: (message: string, error?: Error) => void;
+  /** From 0 to below 1. Default: `Math.random`. */
+  readonly random?: () => number;
+  /** Milliseconds within which the server answers. Default: 30,000. */
+  readonly answerMs?: number;
+  /**
+   * Milliseconds without data after which a second request checks the watch. Default: 20,000, so that a broken
+   * connection is detected after 32 s.
+   */
+  readonly quietMs?: number;
+  /** Milliseconds without data after which a watch counts as dead. Default: 150,000; a bookmark comes each minute. */
+  readonly silenceMs?: number;
+}
+
 export type ApiConnectionOptions = Pick<
   SecretStoreOptions,
   'strictTls' | 'systemRoots' | 'environment' | 'onWarning' | 'answerMs'
@@ -111,7 +137,7 @@ export class ApiConnection {
     const said = shown === undefined ? '' : `: ${escapeText(shown, { maxLength: 512 })}`;
     const text = `cannot ${what}: the API server answered ${status}${said}`;
     const answer = { status, retryAfterMs: retryAfterMs(retryAfter, Date.now()) };
-    return new AgentError(isLong ? 'tooLarge' : (CODES.get(status) ?? 'refused'), text, answer);
+    return new AgentError(isLong ? 'tooLarge' : (CODES[status] ?? 'refused'), text, answer);
   }
 
   /** Resolves with the JSON of the answer. @throws as {@link open}; AgentError `refused` for invalid JSON. */
@@ -206,14 +232,10 @@ function userAgent(): string {
   return `wins/${VERSION} (${os}/${arch})`;
 }
 
-const CODES: ReadonlyMap<number, AgentErrorCode> = new Map([
-  [401, 'unauthorized'],
-  [403, 'forbidden'],
-  [404, 'notFound'],
-  [409, 'conflict'],
-  [410, 'expired'],
-  [413, 'tooLarge'],
-]);
+const CODES: Readonly<Record<number, AgentErrorCode>> = {
+  ...{ 401: 'unauthorized', 403: 'forbidden', 404: 'notFound' },
+  ...{ 409: 'conflict', 410: 'expired', 413: 'tooLarge' },
+};
 
 function readStatus(body: unknown): { message?: string; causes: unknown } {
   type Status = { readonly message?: unknown; readonly details?: { readonly causes?: unknown } };

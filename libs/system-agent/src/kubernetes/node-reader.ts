@@ -1,8 +1,7 @@
 import { NetError, type ConnectionInfo } from '@wins/net';
 import { AgentError } from '../agent-error.js';
-import { ApiConnection } from './api-connection.js';
+import { ApiConnection, type SecretStoreOptions } from './api-connection.js';
 import { readJsonLines } from './response-body.js';
-import type { SecretStoreOptions } from './secret-store.js';
 import { objectOf, unusable } from './secret-object.js';
 
 export type NodeReaderOptions = Pick<

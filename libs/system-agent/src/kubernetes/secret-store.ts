@@ -1,36 +1,9 @@
 import type { ConnectionInfo } from '@wins/net';
 import { AgentError, type AgentErrorCode } from '../agent-error.js';
-import type { Clock, Secret, SecretStore } from '../ports.js';
-import { ANSWER_MS, ApiConnection } from './api-connection.js';
+import type { Secret, SecretStore } from '../ports.js';
+import { ANSWER_MS, ApiConnection, type SecretStoreOptions } from './api-connection.js';
 import { changedObject, readSecret } from './secret-object.js';
 import { SecretWatch } from './watch-secret.js';
-
-export interface SecretStoreOptions {
-  /** For back-off; silence of the server is measured in real time. */
-  readonly clock: Clock;
-  /**
-   * `agentStrictTLSMode`: trusts only the authorities of the kubeconfig, which must contain some. Otherwise the
-   * system's are also tried when the kubeconfig has none or they do not match, until a certificate was verified.
-   */
-  readonly strictTls: boolean;
-  /** PEM of the authorities that the system trusts. Default: {@link systemRoots}. */
-  readonly systemRoots?: () => readonly string[];
-  /** Environment with `HTTPS_PROXY` and `NO_PROXY`, in Go's format. Default: that of the process. */
-  readonly environment?: Readonly<Record<string, string | undefined>>;
-  /** Receives warnings; the store continues. */
-  readonly onWarning?: (message: string, error?: Error) => void;
-  /** From 0 to below 1. Default: `Math.random`. */
-  readonly random?: () => number;
-  /** Milliseconds within which the server answers. Default: 30,000. */
-  readonly answerMs?: number;
-  /**
-   * Milliseconds without data after which a second request checks the watch. Default: 20,000, so that a broken
-   * connection is detected after 32 s.
-   */
-  readonly quietMs?: number;
-  /** Milliseconds without data after which a watch counts as dead. Default: 150,000; a bookmark comes each minute. */
-  readonly silenceMs?: number;
-}
 
 export interface ApiSecretStore extends SecretStore {
   /**

@@ -9,7 +9,7 @@ import {
   type ApiRequest,
   type ApiServerOptions,
 } from '../testing/index.js';
-import type { SecretStoreOptions } from './secret-store.js';
+import type { SecretStoreOptions } from './api-connection.js';
 import {
   AT_START,
   isWatch,

@@ -1,24 +1,18 @@
 import { backoffMs } from '@wins/time';
 import { NetError, type HttpAnswer } from '@wins/net';
 import { AgentError } from '../agent-error.js';
-import type { Clock, Secret, WatchState } from '../ports.js';
-import type { ApiConnection } from './api-connection.js';
+import type { Secret, WatchState } from '../ports.js';
+import type { ApiConnection, SecretStoreOptions } from './api-connection.js';
 import { QuietWatch } from './quiet-watch.js';
 import { readJsonLines } from './response-body.js';
 import { objectOf, readSecret, unusable, type SecretName } from './secret-object.js';
 
-export interface WatchOptions {
+type Settings = 'clock' | 'random' | 'answerMs' | 'quietMs' | 'silenceMs';
+
+export interface WatchOptions extends Required<Pick<SecretStoreOptions, Settings>> {
   readonly connection: ApiConnection;
   readonly name: SecretName;
-  readonly clock: Clock;
-  /** From 0 to below 1. */
-  readonly random: () => number;
   readonly onContact: () => void;
-  /** Time-out for a complete first read. */
-  readonly answerMs: number;
-  /** Time without data after which a watch is checked; also the basis for detecting a dead one. */
-  readonly quietMs: number;
-  readonly silenceMs: number;
   readonly onSecret: (secret: Secret | undefined) => void;
   readonly onState: (state: WatchState) => void;
   readonly signal: AbortSignal;

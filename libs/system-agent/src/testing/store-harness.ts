@@ -2,11 +2,8 @@ import { EventEmitter, once } from 'node:events';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { AgentErrorCode } from '../agent-error.js';
 import { parseConnectionInfo } from '../kubernetes/connecting-store.js';
-import {
-  secretStore,
-  type ApiSecretStore,
-  type SecretStoreOptions,
-} from '../kubernetes/secret-store.js';
+import type { SecretStoreOptions } from '../kubernetes/api-connection.js';
+import { secretStore, type ApiSecretStore } from '../kubernetes/secret-store.js';
 import type { Clock, Secret, SecretStore, WatchState } from '../ports.js';
 import {
   startApiServer,

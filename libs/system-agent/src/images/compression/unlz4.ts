@@ -5,12 +5,6 @@ import type { ByteReader } from './byte-reader.js';
 const MAGIC = 0x184d2204;
 const SKIPPABLE = 0x184d2a50;
 const HISTORY_BYTES = 64 * 1024;
-const BLOCK_BYTES = new Map([
-  [4, 64 * 1024],
-  [5, 256 * 1024],
-  [6, 1024 * 1024],
-  [7, 4 * 1024 * 1024],
-]);
 const STORED = 0x80000000;
 
 /** Decompresses LZ4 frames, at most 4 MiB ahead. Skips checksums, because layers have digests. */
@@ -28,8 +22,10 @@ async function* readFrame(input: ByteReader): AsyncGenerator<Buffer> {
   const has = (bit: number) => (flags & bit) !== 0;
   if (flags >> 6 !== 1) throw refused('another version of the format');
   if (has(1)) throw refused('a frame with a dictionary');
-  const blockBytes = BLOCK_BYTES.get((descriptor >> 4) & 7);
-  if (blockBytes === undefined) throw refused('an unknown size of blocks');
+  // Sizes 4 to 7 mean 64 KiB, 256 KiB, 1 MiB and 4 MiB.
+  const size = (descriptor >> 4) & 7;
+  if (size < 4) throw refused('an unknown size of blocks');
+  const blockBytes = 2 ** (8 + 2 * size);
   await input.read((has(8) ? 8 : 0) + 1);
   // The history, from which blocks may repeat bytes, comes first.
   const room = Buffer.alloc(HISTORY_BYTES + blockBytes);

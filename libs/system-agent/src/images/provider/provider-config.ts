@@ -28,17 +28,17 @@ export const goDuration = z.string().transform((text, issues) => {
 
 /** The name of a file in the folder of programs. */
 const programName = z.string().regex(/^(?!\.\.?$)[\w.-]+$/);
+const variable = z.strictObject({
+  name: z.string().regex(/^[^=\0]+$/),
+  value: z.string().regex(/^[^\0]*$/),
+});
 const provider = z.strictObject({
   name: programName,
   matchImages: z.array(z.string().min(1)).min(1),
   defaultCacheDuration: goDuration,
   apiVersion: z.literal(PROTOCOL),
   args: z.array(z.string()).nullish(),
-  env: z
-    .array(
-      z.strictObject({ name: z.string().regex(/^[^=\0]+$/), value: z.string().regex(/^[^\0]*$/) }),
-    )
-    .nullish(),
+  env: z.array(variable).nullish(),
 });
 const configuration = z.strictObject({
   apiVersion: z.string().regex(/^kubelet\.config\.k8s\.io\/v1/),

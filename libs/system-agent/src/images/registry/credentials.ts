@@ -19,19 +19,9 @@ export interface Credentials {
 /** `auth` is base64 of `name:password`. */
 type Auth = NonNullable<RegistryConfig['auth']>;
 
-const dockerConfig = z.object({
-  auths: z
-    .record(
-      z.string(),
-      z.object({
-        username: z.string().optional(),
-        password: z.string().optional(),
-        auth: z.string().optional(),
-        identitytoken: z.string().optional(),
-      }),
-    )
-    .optional(),
-});
+const text = z.string().optional();
+const login = z.object({ username: text, password: text, auth: text, identitytoken: text });
+const dockerConfig = z.object({ auths: z.record(z.string(), login).optional() });
 
 export type DockerConfig = z.infer<typeof dockerConfig>;
 

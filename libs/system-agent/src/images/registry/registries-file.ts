@@ -16,43 +16,23 @@ const yesOrNo = z
   .toLowerCase()
   .refine((word) => [...YES, ...NO].includes(word), 'no yes or no')
   .transform((word) => YES.includes(word));
+const mirror = z.object({
+  endpoint: z.array(z.string()).nullish(),
+  rewrite: z.record(z.string(), z.string().nullable()).nullish(),
+});
+const auth = z.object({ username: text, password: text, auth: text, identity_token: text });
+const tls = z.object({
+  ...{ ca_file: text, cert_file: text, key_file: text, insecure_skip_verify: yesOrNo.nullish() },
+});
+const config = z.object({ auth: auth.nullish(), tls: tls.nullish() });
 const registries = z.object({
-  mirrors: z
-    .record(
-      z.string(),
-      z
-        .object({
-          endpoint: z.array(z.string()).nullish(),
-          rewrite: z.record(z.string(), z.string().nullable()).nullish(),
-        })
-        .nullable(),
-    )
-    .nullish(),
-  configs: z
-    .record(
-      z.string(),
-      z
-        .object({
-          auth: z
-            .object({ username: text, password: text, auth: text, identity_token: text })
-            .nullish(),
-          tls: z
-            .object({
-              ca_file: text,
-              cert_file: text,
-              key_file: text,
-              insecure_skip_verify: yesOrNo.nullish(),
-            })
-            .nullish(),
-        })
-        .nullable(),
-    )
-    .nullish(),
+  mirrors: z.record(z.string(), mirror.nullable()).nullish(),
+  configs: z.record(z.string(), config.nullable()).nullish(),
 });
 
 /** Content of `registries.yaml`; docs.rke2.io is its reference. */
 export type Registries = z.infer<typeof registries>;
-export type RegistryConfig = NonNullable<NonNullable<Registries['configs']>[string]>;
+export type RegistryConfig = z.infer<typeof config>;
 
 /**
  * Candidate paths of `registries.yaml`; the first existing one counts. On Windows they are on the drive of the
