@@ -1,9 +1,6 @@
 import { RUN_MARKER_VARIABLE, RUN_RUNTIME_DIR_VARIABLE, RUN_SERVICE_VARIABLE } from '@wins/base';
 
-/**
- * Variables of the system, in upper case, and the mark. Any other variable may come from a client and could redirect
- * pipes, the service to upgrade, or loaded code.
- */
+/** Any other variable may come from a client and redirect pipes, the service to upgrade, or loaded code. */
 const KEPT: ReadonlySet<string> = new Set([
   ...[RUN_MARKER_VARIABLE, 'PATH', 'LANG', 'TZ'],
   ...['PATHEXT', 'COMSPEC', 'SYSTEMROOT', 'SYSTEMDRIVE', 'WINDIR', 'PROGRAMDATA'],

@@ -164,10 +164,7 @@ async function withLockOfHelper<T>(context: UpgradeContext, task: () => Promise<
   }
 }
 
-/**
- * Removes the helper. If its program still runs on Windows, the `upgraded` release removes it, otherwise the next
- * upgrade.
- */
+/** On Windows, where its program still runs, the `upgraded` release or the next upgrade removes the helper. */
 async function removeHelper(
   { host, ownFile }: UpgradeContext,
   service: string | undefined,

@@ -20,10 +20,7 @@ export interface NetErrorOptions extends ErrorOptions {
   readonly isTransient?: boolean;
 }
 
-/**
- * The error class of this package. No message contains a credential, or more than 256 characters of a server's text.
- * Libraries may extend it with their own codes.
- */
+/** No message contains a credential, or more than 256 characters of a server's text. Libraries may extend it. */
 export class NetError<Code extends string = NetErrorCode> extends Error {
   override readonly name: string = 'NetError';
   readonly status: number | undefined;

@@ -12,10 +12,7 @@ export type UpgradeErrorCode =
   /** The started daemon is not the expected one, or does not serve. */
   | 'unhealthy';
 
-/**
- * The only error class of this library. Its message contains the operation, its object, the finding and the
- * expectation.
- */
+/** Its message contains the operation, its object, the finding and the expectation. */
 export class UpgradeError extends Error {
   override readonly name = 'UpgradeError';
 

@@ -78,10 +78,7 @@ export type SourceState =
     }
   /** `plan-state` says that the server has stopped the plan; probes and periodic instructions continue. */
   | { readonly kind: 'cancelled' | 'paused'; readonly checksum: string; readonly nextPassAt: Date }
-  /**
-   * Neither applied nor failed: `pending`, `in-progress` or no `plan-state` runs at once, any other value starts
-   * nothing.
-   */
+  /** `pending`, `in-progress` or no `plan-state` runs at once; any other value starts nothing. */
   | {
       readonly kind: 'waiting';
       readonly checksum: string;

@@ -28,10 +28,7 @@ export interface PlanFiles {
    * missing parents with mode 0755. Replaces the target of a link.
    */
   writeFile(path: string, content: Buffer, rights: PlanFileRights): Promise<void>;
-  /**
-   * Writes the temporary file of a `writeFile` ahead of time, and changes nothing else. Undefined when `writeFile`
-   * must do all the work later. Never rejects.
-   */
+  /** Writes only the temporary file. Undefined when `writeFile` must do all the work. Never rejects. */
   writeAhead?(
     path: string,
     content: Buffer,

@@ -9,10 +9,7 @@ const LIMIT_MS = 5_000;
 /** Sentinel digest: the daemon runs a file that differs from the one on disk. */
 const OTHER = '0'.repeat(64);
 
-/**
- * Returns the digests, by path, of config and program as the daemon reports them; undefined without a daemon, or for
- * one that does not report them, such as a Go release.
- */
+/** Returns the digests of config and program that the daemon reports, by path; a Go release reports none. */
 export async function loadedFiles({ upgrade, dialOf }: Pick<NodeParts, 'upgrade' | 'dialOf'>) {
   const { service, pipeOf } = upgrade;
   const status = await service.query();

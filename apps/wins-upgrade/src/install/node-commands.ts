@@ -174,10 +174,7 @@ export const runSuc: CommandHandler<SucCommandOptions> = (options, surroundings)
 
 const LOCAL = { CATTLE_REMOTE_ENABLED: 'false', CATTLE_LOCAL_ENABLED: 'true' };
 const SERVER_MS = 900_000;
-/**
- * The controller ends a job after 600 s; three requests, the stop, the start and the proof must fit into that time, so
- * that a failure is still reported.
- */
+/** Three requests, the stop, the start and the proof must fit into the 600 s of the controller's job. */
 const JOB_SERVER_MS = 150_000;
 const MAX_TOKEN_BYTES = 16 * 1024;
 const localPlaces = (): InstallPlaces => wishFromEnvironment({ ...process.env, ...LOCAL }).places;
@@ -199,10 +196,7 @@ async function requireNoServer({ nodeId, connectionInfo }: InstallPlaces): Promi
   throw new InstallError('refused', `cannot install a standalone node: ${found}; ${next}`);
 }
 
-/**
- * Stages this program if a certificate of the node's config signed it. The digest of the installed copy is checked.
- * @throws InstallError `refused`.
- */
+/** Stages this program if a certificate of the node's config signed it. @throws InstallError `refused`. */
 async function ownProgram({ upgrade, signers }: NodeParts): Promise<StagedProgram> {
   const { ownFile, service } = upgrade;
   const signed = new SignedProgram();
@@ -239,10 +233,7 @@ async function ask(
   });
 }
 
-/**
- * Reads the token from a file, because every process can read command lines. Trims blanks and line breaks.
- * @throws InstallError `usage`.
- */
+/** Reads the token from a file, because every process can read command lines. @throws InstallError `usage`. */
 async function readToken(file: string): Promise<string> {
   const refused = (tried: string, found: string, cause?: unknown) =>
     new InstallError('usage', `cannot ${tried} --token-file ${quoteText(file)}: ${found}`, {

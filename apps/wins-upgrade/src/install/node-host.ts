@@ -17,10 +17,7 @@ import path from 'node:path';
 import type { NodeLock } from './node-lock.js';
 import { proveService, type NodeParts, type Proof } from './node-parts.js';
 
-/**
- * Adapts a node for an installation: replaces its program as `wins up` does, under the same lock, which must be held.
- * @param more - Further proofs that the daemon must give.
- */
+/** Replaces the program as `wins up` does, under the same lock, which must be held. `more`: further proofs. */
 export function nodeHost(parts: NodeParts, lock: NodeLock, more: readonly Proof[]): NodeHost {
   const { system, upgrade } = parts;
   const { service, host, runMs } = upgrade;

@@ -59,10 +59,7 @@ export interface NodeTask {
 /** Judges the node before any request to a server. @throws InstallError `refused`. */
 export type Judge = (parts: FetchedParts) => Promise<void>;
 
-/**
- * Brings the node to the desired state; `keep` limits the change to the named parts.
- * @param ask - Asks a server, under the lock, so that two concurrent commands do not both ask.
- */
+/** `keep` changes only the named parts. `ask` asks a server, under the lock, so that only one command does. */
 export function changeNode(
   node: NodeParts,
   wishWith: (fetched: FetchedParts) => InstallWish,

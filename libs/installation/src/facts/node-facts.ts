@@ -3,10 +3,7 @@ import { itemId, type Item, type StateOf } from '../item/item.js';
 import type { Manifest } from '../manifest/manifest.js';
 
 export interface FolderFacts {
-  /**
-   * Reason why others could change the folder. Undefined when they cannot, also for a missing folder with a safe
-   * parent.
-   */
+  /** Reason why others could change the folder; none also for a missing folder with a safe parent. */
   readonly distrust?: Distrust | undefined;
   /** Paths that others made or can change; listed only for an untrusted folder. */
   readonly strangers: readonly string[];
@@ -23,10 +20,7 @@ export interface NodeFacts {
   readonly config?: Buffer | undefined;
   readonly nodeId?: string | undefined;
   readonly manifest?: Manifest | undefined;
-  /**
-   * Digests by path of the files that the running daemon has read, if it reports them. A file that differs now
-   * requires a restart.
-   */
+  /** Digests by path of the files that the running daemon has read. Another file requires a restart. */
   readonly loaded?: ReadonlyMap<string, string> | undefined;
 }
 

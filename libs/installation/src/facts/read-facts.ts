@@ -17,10 +17,7 @@ import { itemsOfWish, type InstallWish } from '../wish/install-wish.js';
 import { isListAlone } from '../plan/refuse-install.js';
 import { distrustOf, type FolderFacts, type NodeFacts } from './node-facts.js';
 
-/**
- * Reads the state of all items in the desired installation or the manifest. Changes nothing.
- * @throws InstallError `unreadable`, `refused`: an existing item was not made by this program, or cannot be inspected.
- */
+/** @throws InstallError `unreadable`, `refused`: an item was not made by this program, or cannot be inspected. */
 export async function readFacts(
   context: InstallContext,
   wish: InstallWish,

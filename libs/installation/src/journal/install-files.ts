@@ -35,10 +35,7 @@ const MAX_BYTES = 16 * 1024 * 1024;
 const MAX_FIRST_BYTES = MAX_BYTES / 2;
 const MAX_CONTENT_BYTES = 512 * 1024 * 1024;
 
-/**
- * The private folder of an installation: manifest, journal, and until it is recorded the content for the digests in
- * its steps.
- */
+/** Private folder with manifest, journal, and until it is recorded the content of an installation. */
 export class InstallFiles {
   readonly #context: InstallContext;
   readonly #folder: string;
@@ -83,10 +80,7 @@ export class InstallFiles {
     );
   }
 
-  /**
-   * Undefined when nothing is installed. @throws InstallError `unreadable`; `refused` when others could have written
-   * it.
-   */
+  /** Undefined without an installation. @throws InstallError `unreadable`; `refused` if others could write it. */
   async readManifest(): Promise<Manifest | undefined> {
     const file = this.#manifest;
     if (!existsSync(file)) return undefined;
@@ -112,10 +106,7 @@ export class InstallFiles {
     manifestText(merged);
   }
 
-  /**
-   * Undefined when no installation is in progress. Ignores an incomplete last line, whose action never began.
-   * @throws InstallError `unreadable`
-   */
+  /** Ignores an incomplete last line, whose action never began. @throws InstallError `unreadable` */
   async readJournal(): Promise<JournalRecord | undefined> {
     const text = await readIfThere(this.#journal);
     if (text === undefined) return undefined;
@@ -230,10 +221,7 @@ function manifestText(manifest: Manifest): string {
   return readableJson(MANIFEST_SCHEMA, manifest, 'write the manifest', 2);
 }
 
-/**
- * Refuses a value that could not be read again, because no command could then finish or undo the installation.
- * @throws InstallError `refused`.
- */
+/** @throws InstallError `refused` for a value that could not be read again to finish or undo the installation. */
 export function readableJson(schema: z.ZodType, value: object, what: string, indent = 0): string {
   const text = `${JSON.stringify(value, null, indent)}\n`;
   const bytes = Buffer.byteLength(text);

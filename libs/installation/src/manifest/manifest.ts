@@ -2,10 +2,7 @@ import * as z from 'zod';
 import { itemId, type StateOf } from '../item/item.js';
 import { isSameState, stepOf, STEPS_SCHEMA, type Step } from '../item/step.js';
 
-/**
- * Everything installed on a node, in order: each item as a step from the state before the installation to the one
- * after it.
- */
+/** Everything installed on a node, in order: each item as a step from its state before the installation. */
 export interface Manifest {
   readonly format: 1;
   readonly isAdopted: boolean;

@@ -17,10 +17,7 @@ export function planInstall(
   return plan(facts, wish, editConfig, wantSurroundings);
 }
 
-/**
- * Plans an update of an existing installation: undefined parts stay, and the daemon is restarted only for a changed
- * file that it has read.
- */
+/** Plans an update: undefined parts stay, and only a changed file that it has read restarts the daemon. */
 export function planSuc(facts: NodeFacts, wish: InstallWish, editConfig: EditConfig): InstallPlan {
   if (stateIn(facts, { kind: 'service', name: wish.service }) === undefined)
     return refuse(`there is no service ${wish.service} on this node`);

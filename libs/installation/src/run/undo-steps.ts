@@ -47,10 +47,7 @@ export async function undoSteps(context: InstallContext, record: JournalRecord) 
   return left;
 }
 
-/**
- * Stops a daemon that a rolled back upgrade, or a reboot, started between a stop and a start. It must not see files
- * change.
- */
+/** Stops a daemon that a rolled back upgrade, or a reboot, started. It must not see files change. */
 async function stopAsJournalled(context: InstallContext, steps: readonly Step[]): Promise<void> {
   const step = steps.findLast(({ item }) => item.kind === 'running');
   if (step === undefined || step.to !== undefined) return;

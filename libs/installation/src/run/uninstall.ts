@@ -13,10 +13,7 @@ export interface UninstallReport {
   readonly failed: readonly KeptItem[];
 }
 
-/**
- * Removes items, and finally the folder of the installation. A failed item does not stop the rest. The manifest is the
- * journal: the next run continues.
- */
+/** A failed item does not stop the rest. The manifest is the journal: the next run continues. */
 export async function uninstall(
   context: InstallContext,
   plan: Extract<UninstallPlan, { kind: 'uninstall' }>,

@@ -13,10 +13,7 @@ const PARAMETERS: Readonly<Record<keyof InstallParameters, string>> = {
 };
 const ADDED: ReadonlySet<string> = new Set(['CATTLE_LABELS', 'CATTLE_TAINTS']);
 
-/**
- * Parameters of Rancher's install command. Each overrides its variable; labels and taints are added. A switch that is
- * off and an empty value count as not given.
- */
+/** Each overrides its variable; labels and taints are added. Off and empty count as not given. */
 export type InstallParameters = Readonly<
   Partial<
     Record<

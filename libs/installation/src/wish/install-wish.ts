@@ -139,10 +139,7 @@ export interface SucWish extends ServerWish {
 }
 
 export interface SucOptions {
-  /**
-   * Gives unset variables the original's meaning: no debug, no delayed start, no dependency. Default: they leave
-   * settings as they are, as `STRICT_VERIFY` always does.
-   */
+  /** Gives unset variables the original's meaning; `STRICT_VERIFY` and by default the others leave settings. */
   readonly rancherCompatible?: boolean;
   readonly platform?: NodeJS.Platform;
 }

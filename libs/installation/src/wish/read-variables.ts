@@ -12,10 +12,7 @@ const REFUSED_IN_PATH = /[\p{C}\p{Zl}\p{Zp}"<>|?*;%]/u;
 const MAX_PATH_CHARACTERS = 200;
 const DEVICE = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\..*)?$/i;
 
-/**
- * Typed access to variables; an empty one counts as unset, as in PowerShell. Errors show a value only if it cannot be
- * secret.
- */
+/** An empty variable counts as unset, as in PowerShell. Errors show a value only if it cannot be secret. */
 export class Variables {
   readonly #values = new Map<string, string>();
   readonly #empty = new Set<string>();

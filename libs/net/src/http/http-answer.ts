@@ -7,10 +7,7 @@ import type { RequestLifetime } from './request-lifetime.js';
 export interface BodyOptions {
   /** `Infinity` for a stream that its reader limits. */
   readonly maxBytes: number;
-  /**
-   * Accepts a Content-Encoding and returns undecoded bytes, for callers that know their digest. Default: false,
-   * because the body may be a decompression bomb.
-   */
+  /** Accepts a Content-Encoding, undecoded, for a known digest. Default: false, against decompression bombs. */
   readonly mayBeEncoded?: boolean;
 }
 

@@ -27,10 +27,7 @@ export interface RedirectFacts {
   readonly secrets: readonly string[];
 }
 
-/**
- * Judges a redirect: none (undefined), followed or refused. Refuses, whatever the rule says, an address that is not
- * HTTP, has a user, or contains a secret.
- */
+/** Undefined without a redirect. Whatever the rule says, refuses other schemes, users and secrets in addresses. */
 export function judgeRedirect(facts: RedirectFacts) {
   const { from, status, location, count, maxRedirects, rule, secrets } = facts;
   if (!REDIRECTS.has(status) || location === undefined) return undefined;

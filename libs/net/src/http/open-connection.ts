@@ -19,10 +19,7 @@ export interface ConnectionWanted {
 /** Delay before the next address of a server is tried in parallel. */
 export const NEXT_ADDRESS_MS = 1000;
 
-/**
- * Opens a connection for a request, each step within `connectMs`. Without TLS, the request goes to the proxy itself.
- * @throws NetError whose code identifies the failed step.
- */
+/** Each step takes at most `connectMs`. @throws NetError whose code identifies the failed step. */
 export async function openConnection(
   { url, trust, proxy }: ConnectionWanted,
   { limits, systemRoots }: CompleteSettings,

@@ -50,10 +50,7 @@ export function isRepeatable({ method = 'GET', isRepeatable: own }: HttpRequest)
   return own ?? IDEMPOTENT.has(method);
 }
 
-/**
- * Sends a request to an address and resolves with the headers of its answer, whatever its status; redirects are not followed.
- * @throws NetError
- */
+/** Resolves with the headers of any answer; follows no redirects. @throws NetError */
 export async function sendRequest(
   asked: HttpRequest,
   url: URL,

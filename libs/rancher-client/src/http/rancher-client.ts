@@ -17,10 +17,7 @@ export function rancherClient(settings: RancherSettings, secret?: string): HttpC
   return new HttpClient({ ...settings, secrets, tries: 1 });
 }
 
-/**
- * Parses the address of a request: `https:`, or `http:` where allowed, without user info.
- * @throws RancherError `invalidRequest`; the message omits the text, because it may contain a password.
- */
+/** @throws RancherError `invalidRequest`; the message omits the text, because it may contain a password. */
 export function parseAddress(text: string, what: string, allowHttp = false): URL {
   const url = text.length <= MAX_ADDRESS_LENGTH && URL.canParse(text) ? new URL(text) : undefined;
   const refused = (found: string, wanted: string) =>

@@ -40,10 +40,7 @@ export function upgradePlaces(target: string): UpgradePlaces {
   };
 }
 
-/**
- * Finds the program of the service, with links resolved, and the paths beside it.
- * @throws UpgradeError `refused` when the service names no absolute path.
- */
+/** Resolves links. @throws UpgradeError `refused` when the service names no absolute path. */
 export async function findPlaces(
   service: Pick<ServiceControl, 'defaultTarget' | 'query'>,
   status?: ServiceStatus,

@@ -97,10 +97,7 @@ async function unlinkIfThere(file: string): Promise<void> {
   }
 }
 
-/**
- * Reads one of our files, without following links; undefined when it is missing, empty above `maxBytes`.
- * @throws UpgradeError `fileFailed`.
- */
+/** Does not follow links; undefined when missing, empty above `maxBytes`. @throws UpgradeError `fileFailed`. */
 export async function readText(file: string, maxBytes: number): Promise<string | undefined> {
   try {
     return (await readBytes(file, { maxBytes })).toString('utf8');

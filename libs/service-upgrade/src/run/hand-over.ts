@@ -66,10 +66,7 @@ async function isPending({ effects }: UpgradeContext, places: UpgradePlaces): Pr
   return (await new UpgradeJournal(places, effects).read()) !== undefined;
 }
 
-/**
- * Copies a program to the helper's path, because the daemon ends its verified copies, and the target will be replaced.
- * @throws UpgradeError `refused`; `fileFailed`.
- */
+/** A copy, because the daemon ends its verified copies. @throws UpgradeError `refused`; `fileFailed`. */
 export async function makeHelper(
   { effects, host }: Pick<UpgradeContext, 'effects' | 'host'>,
   places: UpgradePlaces,

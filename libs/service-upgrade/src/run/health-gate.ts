@@ -27,10 +27,7 @@ export interface HealthGate {
   readonly healthRequired: boolean;
 }
 
-/**
- * Waits until the expected daemon serves. @throws UpgradeError `unhealthy` when it ends, when another daemon answers,
- * or at the time limit.
- */
+/** @throws UpgradeError `unhealthy` when the daemon ends, when another answers, or at the time limit. */
 export async function passHealthGate(gate: HealthGate): Promise<void> {
   const { probe, service, pipe, wanted } = gate;
   const end = performance.now() + gate.limitMs;

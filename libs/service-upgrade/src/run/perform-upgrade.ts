@@ -14,10 +14,7 @@ import { undoUpgrade } from './undo-upgrade.js';
 import type { UpgradeContext } from './upgrade-context.js';
 import { takeStep, type UpgradeRun } from './upgrade-steps.js';
 
-/**
- * Upgrades the service, or leaves it unchanged. The caller holds the lock. @throws UpgradeError when neither
- * succeeded.
- */
+/** Upgrades the service, or leaves it unchanged. The caller holds the lock. @throws UpgradeError if neither. */
 export async function performUpgrade(
   context: UpgradeContext,
   places: UpgradePlaces,

@@ -40,10 +40,7 @@ export async function withLock<T>(
   }
 }
 
-/**
- * Creates a folder that only we and the system can access, or checks an existing one.
- * @throws UpgradeError `refused` when others can use it; `fileFailed`.
- */
+/** Creates or checks a folder. @throws UpgradeError `refused` when others can use it; `fileFailed`. */
 export async function ensurePrivateFolder(
   { effects, host: { trust } }: Pick<UpgradeContext, 'effects' | 'host'>,
   folder: string,
@@ -53,10 +50,7 @@ export async function ensurePrivateFolder(
   await effects.onFile('make folder', tried, folder, ensure, ['notTrusted']);
 }
 
-/**
- * Refuses a folder in which others could replace the program of the service. @throws UpgradeError `refused`;
- * `fileFailed`.
- */
+/** Others must not be able to replace the program of the service. @throws UpgradeError `refused`; `fileFailed`. */
 export function requireTrustedFolder(
   { host: { trust } }: Pick<UpgradeContext, 'host'>,
   folder: string,

@@ -20,10 +20,7 @@ const REFUSALS: readonly TrustedFileErrorCode[] = ['notRegularFile', 'tooLarge']
 /** Executable for everyone. On Windows a program keeps the access list of the private folder when it is moved. */
 const MODE = 0o755;
 
-/**
- * Returns the identity of a program; undefined when it does not exist.
- * @throws UpgradeError `fileFailed`; `refused` for a file that is not regular or exceeds 2 GiB.
- */
+/** Undefined when missing. @throws UpgradeError `fileFailed`; `refused`: irregular, or more than 2 GiB. */
 export async function readProgram(file: string): Promise<ProgramContent | undefined> {
   const header = new Header();
   const options = { maxBytes: MAX_BYTES, followLinks: true, onBlock: header.take };

@@ -24,10 +24,7 @@ export interface ServiceControl {
   /** Absolute path for its program when no service is registered yet. */
   readonly defaultTarget: string;
   query(): Promise<ServiceStatus | undefined>;
-  /**
-   * Registers the service, or changes its command, atomically and durably, even across a loss of power. A running
-   * process continues; the command applies from the next start.
-   */
+  /** Atomic and durable, even across a loss of power. The command applies from the next start. */
   setCommand(command: ServiceCommand): Promise<void>;
   remove(): Promise<void>;
   /** Resolves once the process of the service exists, whether or not it serves. Does nothing when it runs already. */

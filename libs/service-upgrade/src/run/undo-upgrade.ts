@@ -84,10 +84,7 @@ async function restartOldDaemon(run: UpgradeRun, { sha256, sha1 }: ProgramIdenti
   return restartService(run);
 }
 
-/**
- * Resolves with the failure of the start, if any: Windows reports a daemon that ends right after its start as one, as
- * a Go daemon with an unreadable config does.
- */
+/** Resolves with the failure: Windows reports one for a daemon that ends right after its start. */
 async function restartService(run: UpgradeRun): Promise<UpgradeError | undefined> {
   await goBack(run, 'stop');
   try {

@@ -14,20 +14,14 @@ export interface ServedConfig {
 
 export type SystemParts = Pick<UpgradeContext, 'service' | 'host' | 'probe' | 'runsOf'>;
 
-/**
- * Compares two config files. `before` is undefined without a service; `allowDrop` has keys that may be missing
- * afterwards.
- */
+/** `before` is undefined without a service; `allowDrop` has keys that may be missing afterwards. */
 export type RefuseDrops = (config: {
   readonly before: string | undefined;
   readonly after: string;
   readonly allowDrop: readonly string[];
 }) => Promise<string | undefined>;
 
-/**
- * Returns lists of certificates by SHA-256 (`upgrade.signedBy`); the program must be signed by one of each. `status`
- * is undefined when there is no service.
- */
+/** Lists of certificates by SHA-256 (`upgrade.signedBy`): the program must be signed by one of each. */
 export type SignersOf = (
   status: ServiceStatus | undefined,
   wish: Pick<UpgradeWish, 'winsArgs'>,

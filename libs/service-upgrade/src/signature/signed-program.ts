@@ -2,10 +2,7 @@ import type { OnBlock } from '@wins/trusted-files';
 import { ContentReader, type SignedContent } from './signed-content.js';
 import { refuseSignature } from './verify-signature.js';
 
-/**
- * Receives the blocks of a program while it is copied, so that the judged signature belongs to the written bytes:
- * Authenticode with SHA-256.
- */
+/** Receives the blocks of a program while it is copied, so that the judged signature belongs to the copy. */
 export class SignedProgram {
   readonly #reader = new ContentReader();
   #content: SignedContent | undefined;
@@ -23,10 +20,7 @@ export class SignedProgram {
     return refuseSignature(this.#content, signedBy, now);
   }
 
-  /**
-   * Judges the signature against several lists: the chain must contain a certificate of each. Without lists every
-   * program is accepted.
-   */
+  /** The chain must contain a certificate of each list. Without lists every program is accepted. */
   async refuseByAll(lists: readonly (readonly string[])[]): Promise<string | undefined> {
     for (const signedBy of lists) {
       const found = await this.refuse(signedBy);

@@ -11,10 +11,7 @@ export interface CommandSearch {
   readonly isWindows: boolean;
 }
 
-/**
- * Returns the absolute path of a command. A name without a folder is searched for only in the search path.
- * @throws AgentError `refused`, when there is no such program.
- */
+/** A name without a folder is searched for only in the search path. @throws AgentError `refused`. */
 export async function findCommand(
   command: string,
   { folder, searchPath, extensions, isWindows }: CommandSearch,

@@ -190,10 +190,7 @@ async function remove(file: string, directory: boolean): Promise<void> {
   }
 }
 
-/**
- * Makes a folder private that another agent made readable by all; if others could write, the following check refuses
- * it.
- */
+/** Closes a folder that another agent made readable by all; if others could write, the next check refuses it. */
 function closeToOthers(folder: string, trust: FileTrust): void {
   const stats = lstatSync(folder, { throwIfNoEntry: false });
   if (stats?.isDirectory() !== true || stats.uid !== process.geteuid?.()) return;

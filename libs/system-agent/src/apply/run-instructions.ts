@@ -29,10 +29,7 @@ const COOL_DOWN_MS = 30_000;
 const MAX_COOL_DOWNS = 6;
 type Statuses = Readonly<Record<string, PeriodicStatus>>;
 
-/**
- * Runs the due periodic instructions, or all with `isForced`, in order, until the first failure: the others stay due.
- * @throws as `execute`.
- */
+/** Runs due instructions, or all with `isForced`, until the first failure; the others stay due. */
 export async function runPeriodic(context: PassContext, isForced: boolean): Promise<Statuses> {
   const { plan, source } = context.pass;
   let statuses = context.pass.periodic;

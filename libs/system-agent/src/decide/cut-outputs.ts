@@ -11,10 +11,7 @@ import {
 } from './status-encoding.js';
 import { KEY, type SecretData } from './secret-state.js';
 
-/**
- * Maximum bytes of outputs in one value, as base64: half of the read limit, because names and times are added. Also
- * bounds the unpacked size, because zeros compress well.
- */
+/** Base64: half of the read limit, because names and times are added. Also bounds what zeros unpack to. */
 const MAX_TEXT_BYTES = 8 * 1024 * 1024;
 /** Cutting off less than the marker needs would gain nothing. */
 const MARKER_BYTES = 80;

@@ -16,10 +16,7 @@ export interface ImageLimits {
   readonly unpackedBytes: number;
   /** Number of files, folders and links in all layers, including implied parent folders. Default: 500,000. */
   readonly entries: number;
-  /**
-   * Total length of their paths, in UTF-16 units, because the paths of a layer are in memory while it is unpacked.
-   * Default: 64 Mi.
-   */
+  /** UTF-16 units of all paths, which are in memory while a layer is unpacked. Default: 64 Mi. */
   readonly pathUnits: number;
   /** Time-out between two bytes of a registry, and for the start of its answer. Default: 30 s. */
   readonly idleMs: number;

@@ -107,10 +107,7 @@ export interface FoundImage {
   readonly diffIds: readonly string[];
   /** Number of lowest layers that belong to Microsoft's Windows base image, which have no `Files` for a program folder. */
   readonly baseLayers: number;
-  /**
-   * Returns the bytes of its layers in order, compressed or not, without the `first` lowest ones. Each must be read to
-   * its end before the next is requested.
-   */
+  /** Bytes of its layers in order, without the `first` ones. Read each to its end before the next. */
   layers(first: number): AsyncIterable<AsyncIterable<Uint8Array>>;
 }
 
@@ -133,10 +130,7 @@ export interface BlobSource {
   ): Iterable<AsyncIterable<Uint8Array>> | AsyncIterable<AsyncIterable<Uint8Array>>;
 }
 
-/**
- * Returns the image of a manifest; verifies all content by its digests. @throws AgentError `imageFailed`; what the
- * source throws.
- */
+/** Verifies all content by its digests. @throws AgentError `imageFailed`; what the source throws. */
 export async function imageOfManifest(
   { config, layers }: Manifest,
   { documentBytes, layerBytes }: ImageLimits,

@@ -16,10 +16,7 @@ export function asImageError(error: unknown, what: string): AgentError {
   });
 }
 
-/**
- * Parses JSON of a known shape. Errors repeat no value, because it may be a password.
- * @param what - Names the text: `the manifest`.
- */
+/** Errors repeat no value, because it may be a password. `what` names the text: `the manifest`. */
 export function parseJson<T>(
   schema: z.ZodType<T>,
   text: string | Buffer,

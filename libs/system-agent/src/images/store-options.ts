@@ -19,18 +19,12 @@ export interface ImageStoreOptions {
   readonly onProvider?: (run: ProviderRun) => Promise<void>;
   /** In Go's words: `windows` and `amd64`. Its names of files decide what may be unpacked. */
   readonly platform: { readonly os: FileSystemOs; readonly arch: string };
-  /**
-   * The part of an image that becomes the root of the folder: `Files/bin` on Windows, where Microsoft's base layers
-   * are then not fetched. Default: the whole image.
-   */
+  /** Part that becomes the root: `Files/bin` on Windows, without Microsoft's base layers. Default: all. */
   readonly subtree?: string;
   /** Refuses files that others can write to, because they decide which code is fetched. */
   readonly trust: Pick<FileTrust, 'distrustOfFile'>;
   readonly clock: Clock;
-  /**
-   * Environment with `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY` in Go's format, and the file of the system's
-   * authorities.
-   */
+  /** With `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY` in Go's format, and the file of the authorities. */
   readonly environment: Environment;
   readonly limits?: Partial<ImageLimits>;
   /** Reports a retried registry or an ignored part of a file; the work continues. */

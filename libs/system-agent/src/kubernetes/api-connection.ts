@@ -44,10 +44,7 @@ export interface SecretStoreOptions {
   readonly random?: () => number;
   /** Milliseconds within which the server answers. Default: 30,000. */
   readonly answerMs?: number;
-  /**
-   * Milliseconds without data after which a second request checks the watch. Default: 20,000, so that a broken
-   * connection is detected after 32 s.
-   */
+  /** Milliseconds without data until a check of the watch. Default: 20,000, to detect a fault in 32 s. */
   readonly quietMs?: number;
   /** Milliseconds without data after which a watch counts as dead. Default: 150,000; a bookmark comes each minute. */
   readonly silenceMs?: number;
@@ -125,10 +122,7 @@ export class ApiConnection {
     throw this.refusal(request.what, status, body, headers['retry-after']);
   }
 
-  /**
-   * Builds the error for an HTTP status, without the token if the server repeats it. A 422 is `tooLarge` when a field
-   * of the object is too long, otherwise `refused`.
-   */
+  /** Masks the token. A 422 is `tooLarge` when a field of the object is too long, otherwise `refused`. */
   refusal(what: string, status: number, body: unknown, retryAfter?: string): AgentError {
     const { token } = this.#access;
     const { message, causes } = readStatus(body);

@@ -12,10 +12,7 @@ export async function readJson(parts: AsyncIterable<Buffer>): Promise<unknown> {
   return parse(body.take());
 }
 
-/**
- * Reads a body with one JSON value per line, at most 4 MiB each. Ignores an incomplete last line.
- * @throws AgentError `refused`: a longer line, or invalid JSON.
- */
+/** At most 4 MiB per line; ignores an incomplete last one. @throws AgentError `refused`: longer, or invalid. */
 export async function* readJsonLines(parts: AsyncIterable<Buffer>, onBytes: () => void) {
   const line = new BoundedBytes();
   for await (const chunk of parts) {

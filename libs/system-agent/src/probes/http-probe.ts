@@ -28,10 +28,7 @@ export class Prober {
   readonly #trusts = new Map<string, TlsTrust>();
   #roots: readonly string[] | undefined;
 
-  /**
-   * `isWell`: a status from 200 to 299, after redirects on the same host, without a proxy. `fault`: an unusable
-   * certificate, without which the probe continues. Never rejects.
-   */
+  /** `fault`: an unusable certificate, without which the probe continues. Uses no proxy. Never rejects. */
   async ask(url: URL, httpGet: HttpGet, signal: AbortSignal) {
     const { trust, faults } = await this.#trustFor(httpGet);
     const asked = { url, trust, redirects: onSameHost, maxRedirects: MAX_REDIRECTS };

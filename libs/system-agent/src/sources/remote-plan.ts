@@ -30,10 +30,7 @@ const SOURCE = 'remote';
 /** Delays after an unusable plan, file or key, as in the original. */
 const INVALID_RETRY_MS = [60_000, 120_000, 240_000, 300_000];
 
-/**
- * Maximum consecutive passes caused by our own writes. Rancher expects a pass after each write, but a probe with a
- * changing result must not keep the node busy.
- */
+/** Limit of passes by our own writes, because a probe with a changing result must not keep the node busy. */
 const MAX_BURST = 10;
 
 export type RemotePlanOptions = Pick<

@@ -15,10 +15,7 @@ export class WakeUp {
     this.#ring?.();
   }
 
-  /**
-   * Resolves at an event, at the time, or when the signal aborts; true when the time was reached, even if the clock
-   * was set back.
-   */
+  /** Resolves at an event, the time, or an abort; true at the time, even if the clock was set back. */
   async sleep(until: Date | undefined, signal: AbortSignal): Promise<boolean> {
     let isTime = false;
     if (!this.#rung && !signal.aborted) {

@@ -21,10 +21,7 @@ const MAX_LINKS = 8;
 const BLOCK_BYTES = 256 * 1024;
 const READ = 'read an archive of images';
 
-/**
- * A tar with images, compressed or not. Read from its beginning each time, because a compressed one allows nothing
- * else, and never as a whole.
- */
+/** A tar, compressed or not. Read from its beginning each time, and never as a whole. */
 export class ImageArchive {
   readonly #file: OpenFile;
   readonly #limits: ImageLimits;
@@ -38,10 +35,7 @@ export class ImageArchive {
     this.#signal = signal;
   }
 
-  /**
-   * Returns the existing documents of these names. @throws AgentError `imageFailed`; an Error for a file that is not
-   * an archive.
-   */
+  /** @throws AgentError `imageFailed`; an Error for a file that is not an archive. */
   async documents(names: readonly string[]): Promise<ReadonlyMap<string, Buffer>> {
     const found = new Map<string, Buffer>();
     for await (const entry of this.#entries()) {

@@ -140,10 +140,7 @@ export interface RunOptions {
   readonly signal: AbortSignal;
 }
 
-/**
- * Runs a trusted credential provider without a shell, and resolves with its output, at most 1 MiB.
- * @throws AgentError `imageFailed`; the reason of the signal.
- */
+/** Runs a trusted program without a shell; at most 1 MiB. @throws AgentError `imageFailed`; the signal's reason. */
 export async function runProvider(
   { name, file, args, env }: CredentialProvider,
   input: string,

@@ -50,10 +50,7 @@ export interface CredentialProvider extends z.infer<typeof provider> {
   readonly file: string;
 }
 
-/**
- * Reads the kubelet's `CredentialProviderConfig`, if any, from a trusted file, because it names programs to run.
- * @throws AgentError `imageFailed`.
- */
+/** Reads it from a trusted file, because it names programs to run. @throws AgentError `imageFailed`. */
 export async function readProviders(
   { configFile, binDirectory }: CredentialProviderPlace,
   trust: Pick<FileTrust, 'distrustOfFile'>,

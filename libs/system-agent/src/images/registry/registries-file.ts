@@ -117,10 +117,7 @@ export async function readTrusted(name: string, trust: Pick<FileTrust, 'distrust
 
 const HUB = ['docker.io', 'index.docker.io', 'registry-1.docker.io'];
 
-/**
- * Returns the first entry of these names in any letter case, even an empty one, otherwise that of `*`, as wharfie
- * does.
- */
+/** Returns the first entry of these names in any case, even an empty one, otherwise that of `*`, as wharfie. */
 export function entryOf<Value>(
   entries: Readonly<Record<string, Value>> | null | undefined,
   names: readonly string[],

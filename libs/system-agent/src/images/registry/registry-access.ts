@@ -43,10 +43,7 @@ export interface Question {
   readonly form?: URLSearchParams;
 }
 
-/**
- * The registries of a node by its current files, and HTTP with the login and TLS settings of each host. Its opener
- * closes it.
- */
+/** Registries by the current files, and HTTP with the login and TLS settings of each host. Its opener closes it. */
 export class RegistryAccess implements Disposable {
   readonly found: FoundRegistries;
   readonly limits: ImageLimits;
@@ -148,10 +145,7 @@ export class RegistryAccess implements Disposable {
     }
   }
 
-  /**
-   * Finds the login for a registry: in `registries.yaml`, from a credential provider, or in Docker's file.
-   * @throws AgentError `imageFailed`.
-   */
+  /** From `registries.yaml`, a credential provider, or Docker's file. @throws AgentError `imageFailed`. */
   async findLogin({ base, repository }: Endpoint): Promise<Login | undefined> {
     const own = loginOfRegistries(base, this.found.registries);
     if (own !== undefined) return own;

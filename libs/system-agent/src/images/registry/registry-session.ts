@@ -40,10 +40,7 @@ export class RegistrySession {
     throw this.#refusal(status, path);
   }
 
-  /**
-   * Checks that the registry answers and accepts the login. @throws AgentError `unreachable`, `unauthorized`,
-   * `imageFailed`.
-   */
+  /** Checks answer and login. @throws AgentError `unreachable`, `unauthorized`, `imageFailed`. */
   async ping(): Promise<void> {
     using answer = await this.#ask('');
     if (answer.status >= 400) throw this.#refusal(answer.status, this.#address('').pathname);
@@ -148,10 +145,7 @@ const tokenAnswer = z.object({ token: z.string().nullish(), access_token: z.stri
 /** Statuses of a server without the exchange of identity tokens, where the token is a password. */
 const KNOWS_NO_EXCHANGE = new Set([401, 404, 405]);
 
-/**
- * Requests a token from the server that the registry names; for a login alone if `repository` is empty.
- * @throws AgentError `unreachable`, `unauthorized`, `imageFailed`.
- */
+/** For a login alone if `repository` is empty. @throws AgentError `unreachable`, `unauthorized`, `imageFailed`. */
 export async function fetchToken(
   { parameters }: Challenge,
   { base, repository }: Endpoint,

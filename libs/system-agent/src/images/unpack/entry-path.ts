@@ -11,10 +11,7 @@ const NOT_ON_WINDOWS = /[<>:"|?*\\\u0000-\u001f]|[. ]$/;
 /** Devices, with any extension: `NUL.txt` is the device too. */
 const DEVICE = /^(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9¹²³])[ ]*(?:\.|$)/i;
 
-/**
- * Splits the name of an entry into its steps; none for the root. @throws AgentError `imageFailed` for an {@link
- * entryFault}.
- */
+/** Steps of a name; none for the root. @throws AgentError `imageFailed` for an {@link entryFault}. */
 export function entryParts(name: string, os: FileSystemOs): string[] {
   const found = entryFault(name, os);
   if (found === undefined) return partsOf(name);

@@ -109,10 +109,7 @@ export class ImageFolder {
     return place;
   }
 
-  /**
-   * Returns the real folder of a path, and creates missing ones; `isEntry`: the folder itself was counted by its own
-   * entry.
-   */
+  /** Returns the real folder, and creates missing ones; `isEntry`: it was counted by its own entry. */
   async #enter(parts: readonly string[], isEntry = false): Promise<string> {
     let current = this.#root;
     for (const [index, part] of parts.entries()) {
