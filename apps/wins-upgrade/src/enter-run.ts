@@ -13,12 +13,7 @@ export interface DaemonRun {
   readonly service: string | undefined;
 }
 
-/**
- * Detects whether a daemon started this process for a client, and removes the variables that the client may have set.
- * Call it before anything reads the environment.
- * @param environment - Is modified.
- * @returns Undefined outside of a run.
- */
+/** Removes the variables that the client of a run may have set; undefined outside of a run. Call it first. */
 export function enterRun(environment: NodeJS.ProcessEnv = process.env): DaemonRun | undefined {
   const {
     [RUN_MARKER_VARIABLE]: mark,

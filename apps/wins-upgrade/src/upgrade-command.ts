@@ -80,11 +80,7 @@ export async function upgrade(
   return outcome;
 }
 
-/**
- * Refuses unless the service runs a daemon of wins: a daemon that is not a service, or does not report its name, leads
- * to the default service.
- * @throws UpgradeError `refused`.
- */
+/** A daemon without a service name leads to the default service. @throws UpgradeError `refused` if that runs none. */
 async function requireOwnDaemon({ service }: UpgradeContext): Promise<void> {
   const status = await service.query();
   if (status !== undefined && runsDaemon(status.command.args)) return;

@@ -163,9 +163,7 @@ export interface PendingRecovery {
 }
 
 /**
- * Records an interrupted installation that passed its test, and undoes any other. The caller holds the lock of the
- * node, and calls this first.
- * @returns Undefined when no installation was interrupted.
+ * The caller holds the lock of the node, and calls this first. Undefined when nothing was interrupted.
  * @throws InstallError `refused`, `unreadable`, `notUndone`.
  */
 export async function finishOrUndo(context: InstallContext): Promise<Recovered | undefined> {

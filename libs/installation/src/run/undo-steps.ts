@@ -10,8 +10,7 @@ import { isNotEmpty, readItem, writeItem, type InstallContext } from './install-
 const AFTER_END_MS = 5_000;
 
 /**
- * Restores the items of begun steps, last one first, and ends the journal.
- * @returns The steps whose items another program has changed since, and which stay.
+ * Resolves with the steps whose items another program has changed since, and which stay.
  * @throws InstallError `notUndone`; the journal stays, and the call may be repeated.
  */
 export async function undoSteps(context: InstallContext, record: JournalRecord) {

@@ -19,9 +19,8 @@ let buffer: Buffer | undefined;
 const BUFFER_BYTES = 16_384;
 
 /**
- * Sends a request without a proxy over a new connection, and resolves with the status after redirects; undefined when
- * no complete answer arrives, or the signal aborts.
- * Needs less than half of the resources of an `HttpClient` request: no agent, messages of Node, timers or copies.
+ * Resolves with the status after redirects, without a proxy; undefined without a complete answer. Needs less than half
+ * of the resources of an `HttpClient` request.
  */
 export async function askStatus(
   request: StatusRequest,

@@ -43,10 +43,8 @@ export class HttpClient implements Disposable {
   }
 
   /**
-   * Sends a request, follows redirects, and resolves with the headers of any answer. With several attempts, retries a
-   * repeatable request after a broken connection and a transient status, which is an error in the end.
-   * @param what - To complete "cannot".
-   * @throws NetError
+   * Resolves with the headers of any answer. With several attempts, retries repeatable requests after a broken
+   * connection and a transient status, which is an error in the end. @throws NetError
    */
   async open(request: HttpRequest, what: string, signal?: AbortSignal): Promise<HttpAnswer> {
     const { tries: maxTries, limits } = this.settings;

@@ -21,11 +21,7 @@ export interface FoundCertificates {
 const MAX_WARNINGS = 10;
 const LABELS = new Set(['CERTIFICATE', 'X509 CERTIFICATE']);
 
-/**
- * Reads the certificates of a text, and warns of everything else, which Go omits silently. So no private key can reach
- * a server or a file.
- * @param from - The name of the text in warnings: `/cacerts`.
- */
+/** Warns of everything else, which Go omits silently. So no private key can reach a server or a file. */
 export function readCertificates(text: string, from: string): FoundCertificates {
   const certificates = new Map<string, Certificate>();
   const warnings: string[] = [];

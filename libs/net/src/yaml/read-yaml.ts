@@ -34,10 +34,8 @@ const MAX_LEXEMES = 50_000;
 const MAX_ALIASES = 1000;
 
 /**
- * Reads the first document of a text that may contain secrets: refusals contain the line or key of a fault, but no
- * value.
- * @param schema - Must accept undefined if the document may be empty.
- * @param name - Names the text in refusals: `the kubeconfig`.
+ * Refusals contain the line or key of a fault, but no value, which may be secret. `schema` must accept undefined if
+ * the document may be empty; `name` names the text: `the kubeconfig`.
  */
 export function readYaml<Value>(
   schema: z.ZodType<Value>,

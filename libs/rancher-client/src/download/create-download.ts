@@ -33,11 +33,7 @@ export interface Downloaded {
   readonly verifiedBy: 'digest' | 'tls';
 }
 
-/**
- * Downloads a file into a sink, after a check of status, length and first bytes; the delivered bytes are verified only
- * once the promise resolves. An exception of the sink aborts the download and is rethrown.
- * @throws RancherError
- */
+/** The bytes are verified only once the promise resolves. Rethrows exceptions of the sink. @throws RancherError */
 export type Download = (
   url: string,
   wanted: DownloadWanted,

@@ -37,10 +37,8 @@ const ANSWER_MS = 130_000;
 const WHAT = 'register the node';
 
 /**
- * Registers the node (`/v3/connect/agent`). Sends the token only to the server of `trust`, over TLS that its roots
- * verify. Retries 401, 429 and 5xx, because the server also answers 401 and 500 while it starts, and 500 for an
- * unknown token.
- * @throws RancherError
+ * Sends the token only over TLS that the roots of `trust` verify. Retries 401, 429 and 5xx, because a starting server
+ * answers 401 and 500 too. @throws RancherError
  */
 export async function registerNode(
   { server, roots }: Pick<ServerTrust, 'server' | 'roots'>,

@@ -17,12 +17,8 @@ import { RancherError, type RancherErrorCode } from '../rancher-error.js';
 import { askForProof, type ProofQuestion } from './cattle-proof.js';
 
 /**
- * Basis for trusting a server.
- *
- * - `checksum`: the body of `/cacerts` has the given checksum.
- * - `proof`: the server proved for this body that it knows the token.
- * - `system`: its certificate is from an authority of the system.
- * - `plain`: the address has `http://`, which was allowed, and nothing is verified.
+ * Basis for trusting a server: checksum of `/cacerts`, proof that it knows the token, authorities of the system, or
+ * none for an allowed `http://` address.
  */
 export type Authority = 'checksum' | 'proof' | 'system' | 'plain';
 
@@ -175,10 +171,9 @@ class Asking {
   }
 
   /**
-   * Judges the body of an unverified server: by the checksum, otherwise by the proof, which for an empty body would
-   * verify no certificates.
+   * By the checksum, otherwise by the proof, which for an empty body would verify no certificates.
    * @param bySystem - The reason why the system does not trust the server.
-   * @throws RancherError unless the body may be trusted.
+   * @throws RancherError
    */
   #require(
     body: Buffer,

@@ -6,13 +6,7 @@ import type { ProgramIdentity, UpgradeRecord } from './upgrade-journal.js';
 import { recordPath, type UpgradePlaces } from './upgrade-places.js';
 
 /**
- * How an upgrade ended.
- *
- * - `upgraded`: the new release is in place and serves.
- * - `nothing`: no step was needed.
- * - `refused`: nothing was changed.
- * - `rolledBack`: it failed, and the previous state is restored.
- * - `failed`: it failed, and possibly no daemon serves.
+ * `refused`: nothing was changed. `rolledBack`: the previous state is restored. `failed`: possibly no daemon serves.
  */
 export type UpgradeOutcome = 'upgraded' | 'nothing' | 'refused' | 'rolledBack' | 'failed';
 
@@ -49,11 +43,7 @@ export async function writeResult(
   await effects.write(places.result, `${JSON.stringify(dated(result), null, 2)}\n`);
 }
 
-/**
- * Leaves a record of an upgrade that touched the service for the audit log of the current or next daemon. Unlike the
- * result file, a later upgrade does not replace it. A write failure is only logged, because the upgrade has already
- * happened.
- */
+/** Leaves a record for the audit log, which a later upgrade does not replace. A write failure is only logged. */
 export async function recordResult(
   { effects, log }: Pick<UpgradeContext, 'effects' | 'log'>,
   places: UpgradePlaces,

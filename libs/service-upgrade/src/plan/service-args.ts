@@ -9,8 +9,7 @@ const REGISTRATION = new Set(['register', 'unregister']);
 type Option = readonly [name: string, value: string | undefined];
 
 /**
- * Returns the current arguments with the given ones (`--wins-args`, with or without `srv app run`) replacing options
- * of the same name. `-config x`, `--config x` and `--config=x` are the same option.
+ * Replaces options of the same name; `-config x`, `--config x` and `--config=x` are the same.
  * @throws UpgradeError `refused` when the given arguments register or unregister, or are not options.
  */
 export function mergeServiceArgs(

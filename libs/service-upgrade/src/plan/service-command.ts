@@ -44,9 +44,8 @@ export function splitCommandLine(text: string): string[] {
 }
 
 /**
- * Parses the command line of a service manager. A quoted program ends at the second quote. An unquoted one is the
- * shortest prefix that names a file, as the service manager resolves it, otherwise the first word. Undefined for an
- * empty line.
+ * A quoted program ends at the second quote. An unquoted one is the shortest prefix that names a file, as for the
+ * service manager, otherwise the first word.
  */
 export function parseServiceCommand(
   text: string,

@@ -25,12 +25,7 @@ export async function keepConfigBefore(
   return { ...rest, sha256: digestOf(bytes) };
 }
 
-/**
- * Restores the config of an old daemon that does not serve with the current file, which is kept beside it as
- * `.not-taken`.
- * @returns the action, as the end of a sentence; undefined when nothing was restored.
- * @throws UpgradeError `fileFailed`.
- */
+/** Keeps the current file as `.not-taken`. Returns the action, if any. @throws UpgradeError `fileFailed`. */
 export async function restoreConfigBefore({
   context: { effects, log },
   places,

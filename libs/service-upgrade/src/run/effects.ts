@@ -31,11 +31,7 @@ export class Effects {
   readonly run: Around = (effect, act) =>
     whenNotHeld(() => this.once(effect, act), { heldFileMs: this.#heldFileMs });
 
-  /**
-   * Performs a file operation, as {@link run}.
-   * @param refusals - Error codes of a refusal (`refused`) instead of a failure.
-   * @throws UpgradeError `fileFailed`.
-   */
+  /** Runs as {@link run}. @throws UpgradeError `refused` for the codes in `refusals`, otherwise `fileFailed`. */
   async onFile<T>(
     effect: string,
     tried: string,

@@ -15,10 +15,8 @@ export interface Helper {
 }
 
 /**
- * Plans an upgrade to this program; the judged copy is the one that is run. The caller holds the lock until it has
- * started the copy, because a sweep removes an idle helper.
- * @returns the result when no step is needed or the upgrade is refused.
- * @throws UpgradeError
+ * Plans an upgrade to this program; returns the result without steps. The caller holds the lock until it has started
+ * the copy, because a sweep removes an idle helper. @throws UpgradeError
  */
 export async function handOver(
   context: UpgradeContext,

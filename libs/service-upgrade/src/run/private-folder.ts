@@ -12,9 +12,7 @@ const LOCK_LIMIT_MS = 2000;
 const LOCK_DELAY_MS = 100;
 
 /**
- * Holds the lock while a task runs; waits for it, because a daemon that has just started holds it briefly.
- * @param limitMs - Maximum wait. Default 2000. @param tried - To complete "cannot".
- * @throws UpgradeError `busy`.
+ * Waits up to `limitMs`, because a daemon that has just started holds the lock briefly. @throws UpgradeError `busy`.
  */
 export async function withLock<T>(
   service: Pick<ServiceControl, 'name' | 'lock'>,
@@ -65,8 +63,7 @@ export function requireTrustedFolder(
 }
 
 /**
- * Enters the private folder and records this process there, so that the daemon on trial does not take it for a
- * leftover; a full disk does not prevent that. The caller holds the lock, and leaves before it releases the lock.
+ * Records this process, so that the daemon on trial does not take it for a leftover. The caller holds the lock.
  * @throws UpgradeError `refused` when others can use the folder; `fileFailed`.
  */
 export async function enterPrivateFolder(

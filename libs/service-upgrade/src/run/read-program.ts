@@ -34,9 +34,7 @@ export async function readProgram(file: string): Promise<ProgramContent | undefi
 }
 
 /**
- * Copies a program durably and returns the identity of the copy, by its written bytes.
- * @param signed - Also receives the written bytes.
- * @throws UpgradeError as {@link readProgram}; `fileFailed` when the source does not exist.
+ * Digests the written bytes, which `signed` also receives. @throws UpgradeError as {@link readProgram}; `fileFailed`.
  */
 export async function copyProgram(
   effects: Effects,

@@ -20,8 +20,7 @@ const TRANSIENT: ReadonlySet<string> = new Set(
 );
 
 /**
- * Runs a program to its end, without our environment. Tries up to six times, within 3.5 seconds, while another process
- * has the file open.
+ * Without our environment. Up to six tries, within 3.5 seconds, while another process has the file open.
  * @throws UpgradeError `programFailed` for a failed start, above `limitMs`, or above 64 KiB of output.
  */
 export async function runProgram(

@@ -31,9 +31,8 @@ interface Layout {
 }
 
 /**
- * Extracts the content that Authenticode covers from the blocks of a program. The digest covers every byte before the
- * certificate table, including overlays, except the checksum and the table's directory entry; nothing may follow the
- * table.
+ * Authenticode's digest covers every byte before the certificate table, including overlays, except the checksum and
+ * the table's directory entry; nothing may follow the table.
  */
 export class ContentReader {
   readonly #hash = createHash('sha256');

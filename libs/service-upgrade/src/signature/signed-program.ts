@@ -10,10 +10,8 @@ export class SignedProgram {
   readonly take: OnBlock = (block, position) => this.#reader.take(block, position);
 
   /**
-   * Judges the signature, once the whole program was received.
+   * Returns the reason for refusing the received program, if any; all certificates must be valid at `now`.
    * @param signedBy - SHA-256 thumbprints in lower-case hex, of the signer's certificate or of an authority above it.
-   * @param now - Time at which all certificates of the chain must be valid. Default: now.
-   * @returns the reason for refusing the program; undefined when it is accepted.
    */
   async refuse(signedBy: readonly string[], now = new Date()): Promise<string | undefined> {
     this.#content ??= this.#reader.end();

@@ -18,9 +18,8 @@ export interface FileGuard {
 const MAX_BYTES = 2 * 1024 ** 3;
 
 /**
- * Judges who could have written a program, and reads it if only administrators and this user could, because its writer
- * decides what the service runs.
- * @param state - State of the file when it was found: a program whose state differs at the end is `moved`.
+ * Reads a program that only administrators and this user could have written, because it becomes the service.
+ * @param state - Earlier state of the file: a program whose state differs at the end is `moved`.
  * @throws the reason of `signal`.
  */
 export async function examineProgram(

@@ -34,11 +34,8 @@ export interface UpgradeRecords {
 }
 
 /**
- * Copies the records that helpers left of upgrades of this daemon to its audit log: at its start, and, if an upgrade is
- * in progress then, until that has ended. Removes a record after copying it, so a record may be copied twice but is
- * never lost.
- * @param folder - The `upgradeFolder` of this daemon's program.
- * @param record - Receives each record; a rejected one is kept for the next daemon.
+ * Copies the records of helpers to the audit log: at the start, and until an upgrade in progress has ended. Removes a
+ * record after copying it, so none is lost; a rejected one is kept for the next daemon.
  */
 export function recordUpgrades(
   folder: string,

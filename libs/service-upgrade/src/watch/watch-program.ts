@@ -38,14 +38,8 @@ export interface WatchOptions {
 }
 
 /**
- * States of a watched file, as in the log.
- *
- * - `absent`: it does not exist, or is empty.
- * - `changing`: it was seen only once in this state, and may still be being written.
- * - `examining`: it is being judged, read, and offered.
- * - `offered`: a helper, which has a copy, upgrades to it.
- * - `deferred`: it cannot be used now, and is examined again later.
- * - `settled`: it is the running program, or its upgrade has ended: no action until it changes.
+ * `changing`: seen only once in this state. `offered`: a helper, which has a copy, upgrades to it. `deferred`: cannot
+ * be used now. `settled`: the running program, or an upgrade that has ended: no action until it changes.
  */
 type WatchState = 'absent' | 'changing' | 'examining' | 'offered' | 'deferred' | 'settled';
 
@@ -181,9 +175,8 @@ export class ProgramWatch {
 }
 
 /**
- * Returns the path of a watched file in the system's spelling. Undefined for a relative path, whose meaning could
- * change, and on Windows for one that is not on a drive of this host, because this host does not control who may write
- * there.
+ * Undefined for a relative path, whose meaning could change, and on Windows for one that is not on a drive of this
+ * host, which does not control who may write there.
  */
 export function watchedPath(written: string, platform: NodeJS.Platform): string | undefined {
   if (platform !== 'win32')

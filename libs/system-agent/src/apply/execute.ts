@@ -146,9 +146,8 @@ function extensionsOf(environment: Readonly<Record<string, string>>): string[] {
 }
 
 /**
- * Returns the environment of a child: the agent's variables, the plan's, then ours, which a plan cannot override. The
- * last of several with the same name wins. Entries without a name stay, because plans for Windows contain such
- * entries.
+ * The last of several variables with the same name wins, so that a plan cannot override ours. Entries without a name
+ * stay, because plans for Windows contain such entries.
  */
 export function executionEnvironment(
   { command, attempt }: { readonly command: Pick<Command, 'env'>; readonly attempt: number },

@@ -123,8 +123,7 @@ export interface FileAhead {
 }
 
 /**
- * Runs steps with the visible effect of one after another; none runs after a failure. Removes prepared files of steps
- * that do not run.
+ * Runs steps in order; none runs after a failure. Removes prepared files of steps that do not run.
  * @throws the failure of the first step; the reason of the signal.
  */
 export async function filesInOrder(steps: readonly FileStep[], signal: AbortSignal): Promise<void> {

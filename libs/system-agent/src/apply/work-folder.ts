@@ -25,9 +25,9 @@ export class WorkFolder {
   }
 
   /**
-   * Removes the folders of passes, and the work folder if it is then empty; a link itself, never its target.
-   * @throws AgentError `fileFailed`, when others could put links into it; TrustedFileError at the end: on Windows an
-   * open file stays.
+   * Removes a link itself, never its target.
+   * @throws AgentError `fileFailed`, when others could put links into it; TrustedFileError: on Windows an open file
+   * stays.
    */
   async clear(): Promise<void> {
     const stats = await lstat(this.#folder).catch(() => undefined);

@@ -46,8 +46,7 @@ export interface ImagePlatform {
 }
 
 /**
- * Finds the manifest for the platform by the content of the documents, not by the media type that a server sends.
- * @param fetch - Gets the manifest, or another list, of an entry of a list.
+ * Judges documents by their content, not by the media type that a server sends.
  * @throws AgentError `imageFailed`, also when there is no image for the platform; what `fetch` throws.
  */
 export async function findManifest(

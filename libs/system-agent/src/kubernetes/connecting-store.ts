@@ -92,11 +92,7 @@ export function connectingStore({ clock, readInfo, storeOf }: ConnectingStoreOpt
   };
 }
 
-/**
- * Reads the `connectionInfoFile` of `wins join` or Rancher's installer, if only administrators and this account can
- * change it.
- * @throws AgentError `invalidConnection`.
- */
+/** Only administrators and this account may be able to change the file. @throws AgentError `invalidConnection`. */
 export async function readConnectionInfo(
   path: string,
   trust: Pick<FileTrust, 'distrustOfFile'>,

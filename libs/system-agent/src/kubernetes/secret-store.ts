@@ -6,11 +6,7 @@ import { changedObject, readSecret } from './secret-object.js';
 import { SecretWatch } from './watch-secret.js';
 
 export interface ApiSecretStore extends SecretStore {
-  /**
-   * Checks the right to write the Secret, by a write that changes nothing. Ignores a conflict, because only clients
-   * that may write receive one.
-   * @throws AgentError `forbidden`, and what `write` throws.
-   */
+  /** Writes without a change, to check the right; a conflict proves it. @throws AgentError as `write`. */
   tryWriting(secret: Secret, signal: AbortSignal): Promise<void>;
 }
 

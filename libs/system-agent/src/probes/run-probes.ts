@@ -21,11 +21,7 @@ export interface ProbeSteps {
   readonly signal: AbortSignal;
 }
 
-/**
- * Runs all probes of a plan in parallel, after their delays if the plan was just applied, and updates their counters.
- * Keeps statuses of names that the plan no longer has.
- * @throws the reason of the signal.
- */
+/** Runs all probes in parallel; keeps statuses of names that the plan no longer has. @throws the signal's reason. */
 export async function runProbes(steps: ProbeSteps): Promise<Readonly<Record<string, ProbeStatus>>> {
   const { pass, signal } = steps;
   signal.throwIfAborted();

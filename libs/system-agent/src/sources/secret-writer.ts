@@ -89,8 +89,7 @@ export class SecretWriter {
   }
 
   /**
-   * Writes the pending changes, unless the next attempt is not due.
-   * @returns the resulting Secret, undefined when it is gone; the given one when the write failed.
+   * Resolves with the Secret, undefined when it is gone; the given one when the write failed or is not due.
    * @throws the reason of the signal only.
    */
   async flush(secret: Secret, signal: AbortSignal): Promise<Secret | undefined> {

@@ -12,8 +12,7 @@ export const LAYER_COMPRESSIONS: readonly Compression[] = ['gzip', 'zstd'];
 export const ARCHIVE_COMPRESSIONS: readonly Compression[] = ['gzip', 'zstd', 'lz4', 'bzip2'];
 
 /**
- * Decompresses by the first bytes, whatever a name or media type says; passes uncompressed data on. Decodes only a few
- * MiB ahead of the reader, which limits the total.
+ * Decides by the first bytes, whatever a name or media type says. Decodes only a few MiB ahead of the reader.
  * @throws AgentError `imageFailed` for a compression that is not in `allowed`; the fault of the input.
  */
 export async function* decompress(

@@ -56,11 +56,7 @@ export class CredentialProviders {
     this.#options = options;
   }
 
-  /**
-   * Returns the login of the first matching provider that knows one.
-   * @param image - `host[:port]/repository`.
-   * @throws AgentError `imageFailed`; the reason of the signal.
-   */
+  /** `image`: `host[:port]/repository`. @throws AgentError `imageFailed`; the reason of the signal. */
   async find(image: string, signal: AbortSignal): Promise<Login | undefined> {
     for (const provider of await readProviders(this.#options.place, this.#options.trust)) {
       if (!provider.matchImages.some((pattern) => matchesImage(pattern, image))) continue;

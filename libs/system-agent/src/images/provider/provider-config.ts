@@ -73,11 +73,7 @@ function fileOf(name: string, folder: string): string {
   return path.join(folder, name + ending);
 }
 
-/**
- * Matches one of the kubelet's `matchImages`: equal port, as many labels of the host with `*` and `?` as wildcards,
- * and a prefix of the path.
- * @param image - `host[:port]/repository`.
- */
+/** Equal port, as many labels of the host with `*` and `?` as wildcards, and a prefix of the path, as the kubelet. */
 export function matchesImage(pattern: string, image: string): boolean {
   const wanted = partsOf(pattern.replace(/^https?:\/\//, ''));
   const found = partsOf(image);

@@ -18,8 +18,7 @@ export interface Endpoint {
 const DOCKER_HUB = 'index.docker.io';
 
 /**
- * Returns the endpoints of an image in order: the mirrors of its registry, or of `*`, then the registry itself. Names
- * are rewritten only for mirrors.
+ * The mirrors of the registry, or of `*`, then the registry itself; names are rewritten only for mirrors.
  * @throws AgentError `imageFailed` for an invalid endpoint or rewrite.
  */
 export async function endpointsOf({ registry, repository }: Reference, { mirrors }: Registries) {
@@ -70,8 +69,7 @@ export function parseUrl(text: string): URL | undefined {
 }
 
 /**
- * Rewrites a repository name by Go's regular expressions, in linear time. The first that changes the name counts; `$1`
- * and `${name}` stand for groups.
+ * In linear time. The first expression that changes the name counts; `$1` and `${name}` stand for groups.
  * @throws AgentError `imageFailed` for an invalid expression, or a result that is not a repository name.
  */
 export async function rewrite(

@@ -34,11 +34,7 @@ const registries = z.object({
 export type Registries = z.infer<typeof registries>;
 export type RegistryConfig = z.infer<typeof config>;
 
-/**
- * Candidate paths of `registries.yaml`; the first existing one counts. On Windows they are on the drive of the
- * process.
- * @param agentRegistriesFile - Default: `/etc/rancher/agent/registries.yaml`.
- */
+/** The first existing one counts. On Windows they are on the drive of the process. */
 export function registriesFiles(
   agentRegistriesFile = '/etc/rancher/agent/registries.yaml',
 ): readonly string[] {

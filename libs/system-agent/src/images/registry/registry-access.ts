@@ -83,9 +83,7 @@ export class RegistryAccess implements Disposable {
   }
 
   /**
-   * Sends a request, follows redirects, and retries transient failures. Another host gets its own certificates, and no
-   * `Authorization`.
-   * @returns The answer, whatever its status; the caller closes it.
+   * Another host gets its own certificates, and no `Authorization`. The caller closes the answer.
    * @throws AgentError `unreachable`; `imageFailed` for refused redirects and a server that stays busy.
    */
   async ask(url: URL, { headers = {}, authorization, form }: Question): Promise<HttpAnswer> {
@@ -110,8 +108,7 @@ export class RegistryAccess implements Disposable {
   }
 
   /**
-   * Returns the bytes of an answer, and closes it at the end. A failed connection is `unreachable`.
-   * @param askForRest - Requests the bytes from a position; up to three requests in all. Default: no resumption.
+   * A failed connection is `unreachable`. `askForRest` resumes from a position, up to three requests in all.
    * @throws AgentError `unreachable`, `imageFailed`; what `askForRest` throws.
    */
   async *body(

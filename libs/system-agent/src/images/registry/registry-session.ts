@@ -27,11 +27,7 @@ export class RegistrySession {
     this.#access = access;
   }
 
-  /**
-   * @param path - After the name of the repository: `manifests/v1`.
-   * @returns An answer with status 200, or 206 for a range.
-   * @throws AgentError `unreachable`, `unauthorized`, `notFound`, `imageFailed`.
-   */
+  /** Status 200, or 206 for a range. @throws AgentError `unreachable`, `unauthorized`, `notFound`, `imageFailed`. */
   async get(path: string, headers: Readonly<Record<string, string>> = {}): Promise<HttpAnswer> {
     const answer = await this.#ask(`${this.#endpoint.repository}/${path}`, headers);
     const { status } = answer;
