@@ -22,9 +22,7 @@ export interface FoundYaml<Value> {
 }
 
 export type YamlOptions = ParseOptions &
-  SchemaOptions & {
-    readonly prepare?: (document: Document) => void;
-  };
+  SchemaOptions & { readonly prepare?: (document: Document) => void };
 
 /** Written files have at most ten levels; many thousands would overflow the stack of the recursive parser. */
 const MAX_DEPTH = 100;

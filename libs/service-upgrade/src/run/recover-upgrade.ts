@@ -19,11 +19,7 @@ import { takeStep, type UpgradeRun } from './upgrade-steps.js';
 
 export type Recoverer =
   | { readonly worker: 'helper' }
-  | {
-      readonly worker: 'daemon';
-      readonly runningFile: string;
-      readonly serving: Promise<void>;
-    };
+  | { readonly worker: 'daemon'; readonly runningFile: string; readonly serving: Promise<void> };
 
 export interface RecoveredUpgrade {
   /** `none`: no upgrade was in progress. `busy`: a living helper continues it. */

@@ -45,9 +45,8 @@ function decideByPlanState(
   checksum: string,
   { announced }: AgentMemory,
 ): Decision {
-  if (planState === 'pending') {
+  if (planState === 'pending')
     return { kind: 'announce', reason: 'pending', revision: planRevision + 1 };
-  }
   if (planState !== 'in-progress') return { kind: 'watchOver', reason: 'terminal' };
   return announced?.checksum === checksum && announced.revision === planRevision
     ? { kind: 'apply', attempt: 1, reason: 'announced' }
@@ -64,9 +63,8 @@ function decideByChecksum(
   const attempt = state.failureCount + 1;
   if (hasFailed(state, checksum)) {
     // A limit of 0 still allows one attempt, which has happened.
-    if (state.maxFailures !== undefined && state.failureCount >= state.maxFailures) {
+    if (state.maxFailures !== undefined && state.failureCount >= state.maxFailures)
       return { kind: 'watchOver', reason: 'failedTooOften' };
-    }
     const until = coolDownEnd(state, now);
     return until
       ? { kind: 'watchOver', reason: 'coolingDown', until }
