@@ -39,13 +39,9 @@ function tickStep(line: string): void {
 export type CommandOutcome =
   | UpgradeResult
   | { readonly outcome: 'planned'; readonly text: string; readonly exitCode: number }
-  | {
-      readonly outcome: 'handedOver';
-      readonly id: string;
-      readonly reason: string;
-      readonly result: string;
-      readonly log: string;
-    };
+  | ({ readonly outcome: 'handedOver' } & Readonly<
+      Record<'id' | 'reason' | 'result' | 'log', string>
+    >);
 
 /** Executes `wins up`. A process that would end together with the daemon (`inRun`) hands the upgrade to a helper. */
 export async function upgrade(

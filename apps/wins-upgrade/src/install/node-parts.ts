@@ -56,7 +56,8 @@ export async function proveService(
       // The last attempt may be too short for any answer, so its failure is not reported.
       else if (limitMs === ONE_ANSWER_MS) found = `no daemon on the pipe ${pipe}`;
       if (answer !== undefined && answer.serving !== false) {
-        const lacks = await firstLack(more, pipe, limitMs);
+        let lacks: string | undefined;
+        for (const prove of more) lacks ??= await prove(pipe, limitMs);
         if (lacks === undefined) return;
         found = lacks;
       }
@@ -67,14 +68,6 @@ export async function proveService(
     }
     await delay(LOOK_EVERY_MS);
   }
-}
-
-async function firstLack(more: readonly Proof[], pipe: string, limitMs: number) {
-  for (const prove of more) {
-    const lacks = await prove(pipe, limitMs);
-    if (lacks !== undefined) return lacks;
-  }
-  return undefined;
 }
 
 /** Proves that the daemon's agent has reached its server, whatever the state of the plans. */

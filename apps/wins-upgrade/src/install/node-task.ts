@@ -30,17 +30,11 @@ import { nodeHost } from './node-host.js';
 import { NodeLock } from './node-lock.js';
 import type { NodeParts, Proof } from './node-parts.js';
 
+type Changed = 'adopted' | 'installed' | 'left' | 'rolledBack' | 'uninstalled';
+type Outcome = Changed | 'failed' | 'nothing' | 'planned' | 'refused';
+
 export interface NodeOutcome {
-  readonly outcome:
-    | 'adopted'
-    | 'failed'
-    | 'installed'
-    | 'left'
-    | 'nothing'
-    | 'planned'
-    | 'refused'
-    | 'rolledBack'
-    | 'uninstalled';
+  readonly outcome: Outcome;
   readonly reason: string;
   readonly steps?: readonly string[];
   readonly kept?: readonly string[];
