@@ -22,7 +22,6 @@ const REMARKS: Readonly<Record<string, string | undefined>> = {
   daemonStopping: ' (the daemon was stopped, restarted or upgraded)',
 };
 
-/** Returns why a run was stopped, for people; undefined for a run that ended by itself. */
 export function whyStopped({ Reason }: ProcessExit): string | undefined {
   return Reason === 'exited' ? undefined : `${Reason}${REMARKS[Reason] ?? ''}`;
 }

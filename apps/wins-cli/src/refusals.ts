@@ -7,7 +7,6 @@ const NOT_REACHED: Readonly<Partial<Record<TunnelErrorCode, string>>> = {
   dialTimeout: 'no answer in time',
 };
 
-/** Reports once per tunnel and port why its connections fail. */
 export class Refusals {
   readonly #said = new Set<string>();
   readonly #say: (text: string, fields: Fields) => void;
@@ -21,7 +20,6 @@ export class Refusals {
     this.#said.clear();
   }
 
-  /** Reports an error of a stream or UDP flow when the daemon refused to open it. */
   look(port: number, error: unknown, protocol: 'TCP' | 'UDP' = 'TCP'): void {
     if (!(error instanceof TunnelError)) return;
     const name = protocol === 'TCP' ? `host port ${port}` : `host UDP port ${port}`;

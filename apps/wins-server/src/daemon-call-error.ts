@@ -1,4 +1,3 @@
-/** Error of a command whose daemon did not answer or refused. The message has the finding, and the next step if there is one. */
 export class DaemonCallError extends Error {
   override readonly name = 'DaemonCallError';
   readonly exitCode: number;

@@ -17,7 +17,6 @@ const DRAIN_MS = 2000;
 export interface DaemonParts extends Omit<KernelParts, 'features' | 'onConfig'> {
   /** Default: all features. */
   readonly features?: readonly Feature[];
-  /** Called with each config before it takes effect after the start. */
   readonly onConfig?: KernelParts['onConfig'];
 }
 

@@ -13,7 +13,6 @@ type Asynchronous<Loaded> = Loaded extends (...given: infer Given) => Promise<in
   ? (...given: Given) => Promise<Result>
   : never;
 
-/** Command as called by the command-line parser. */
 type Guarded<Loaded> = Loaded extends (options: infer Options, ...more: never) => unknown
   ? (
       options: Options & { readonly debug: boolean },

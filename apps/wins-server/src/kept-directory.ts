@@ -30,7 +30,6 @@ export function keptDirectory(
     : `${address}.${what}`;
 }
 
-/** Returns the audit folder of a config's daemon: `audit.directory`, else the one of `keptDirectory`. */
 export function auditDirectoryOf(
   { listen, audit }: { readonly listen: string; readonly audit: { readonly directory?: string } },
   platform?: NodeJS.Platform,

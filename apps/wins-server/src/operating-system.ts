@@ -51,7 +51,6 @@ export interface DaemonSystem {
   readonly portOpener?: PortOpener & RecoveredPorts;
 }
 
-/** Starts and recognises processes that outlive the daemon. */
 export interface ProcessesApart {
   /** Starts a program outside the job of this process, without a window or input. @throws WindowsError. */
   start(

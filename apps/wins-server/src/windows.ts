@@ -73,7 +73,6 @@ function createFileInOwnFolder(file: string): void {
   }
 }
 
-/** Creates a process host based on job objects, with the errors of the process manager. */
 function processHost(): ProcessHost {
   return jobObjectProcessHost({
     failure: (code, message, details) => new ProcessError(code, message, details),

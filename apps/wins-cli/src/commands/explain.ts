@@ -4,7 +4,6 @@ import { withDaemon, type DaemonOptions } from '../daemon/connect-daemon.js';
 
 export interface ExplainOptions extends DaemonOptions {
   readonly path?: string | undefined;
-  /** With `path`: the SHA-256 digest of the program as this client sees it. */
   readonly sha256?: string | undefined;
   readonly port?: number | undefined;
 }

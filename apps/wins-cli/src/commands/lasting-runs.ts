@@ -97,7 +97,6 @@ export async function listDetached(client: WinsClient, signal?: AbortSignal): Pr
   };
 }
 
-/** Returns the exit as text: `7`, `SIGTERM`, or the reason when no user requested the end. */
 function exitText(exit: { code: number; signal: string; reason: string } | null): string {
   if (exit === null) return '';
   if (exit.reason === 'outOfMemory') return exit.reason;

@@ -8,7 +8,6 @@ import { listDetached } from './lasting-runs.js';
 
 export interface ListOptions extends DaemonOptions {
   readonly watch: boolean;
-  /** Lists detached runs instead, including ended ones. */
   readonly detached: boolean;
 }
 
@@ -44,7 +43,6 @@ function answerOf(runs: readonly ListedRun[]): Answer {
   };
 }
 
-/** Returns the limits of a run as data; null for an absent limit. */
 export function limitFigures(limits: EnforcedLimits | undefined) {
   return {
     memoryLimitBytes: limits?.memoryBytes ?? null,

@@ -31,11 +31,9 @@ export interface RunOptions extends DaemonOptions {
   readonly pids?: number | undefined;
   /** Files as `PATH=NAME`; the run receives their content and later changes. */
   readonly 'mount-file'?: readonly string[];
-  /** Replaces a run of the same program: asks it to end and takes over its name. */
   readonly replace?: boolean;
   /** Words after `--`. */
   readonly rest?: readonly string[] | undefined;
-  /** Starts a run that outlives this program and the daemon, and returns at once. */
   readonly detach: boolean;
   /** Name of a detached run. Default: the daemon chooses. */
   readonly name?: string | undefined;

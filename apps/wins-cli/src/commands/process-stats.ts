@@ -106,7 +106,6 @@ function answerOf(before: RunStats, latest: RunStats, bars: boolean): Answer {
   };
 }
 
-/** Returns a key that distinguishes a run from a later run of the same name. */
 export function runKey({ name, startedAtMs }: Pick<RunFigures, 'name' | 'startedAtMs'>): string {
   return `${name} ${startedAtMs}`;
 }

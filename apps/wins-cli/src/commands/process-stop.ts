@@ -6,7 +6,6 @@ import {
   type DaemonOptions,
 } from '../daemon/connect-daemon.js';
 
-/** Advice for a client that may not force the end of another client's run. */
 const WHO_MAY = 'omit --now, or run this as an administrator of the host';
 
 export interface StopOptions extends DaemonOptions {

@@ -30,7 +30,6 @@ export interface UpgradeOptions extends DaemonOptions {
   readonly output?: string | undefined;
 }
 
-/** Report of the helper; only the fields that this client uses. */
 interface UpgradeReport {
   readonly id?: string;
   readonly outcome: string;
@@ -121,7 +120,6 @@ async function nextAttempt(options: UpgradeOptions, endMs: number, program: Prog
   return { ...found, reason: `${found.reason}; not retried as ${options.once}` };
 }
 
-/** Polls until the result is that of this upgrade. Meanwhile the daemon is replaced. */
 async function result(options: UpgradeOptions, endMs: number, program: Program, id: string) {
   let lastError: unknown;
   for (let delayMs = FIRST_DELAY_MS; performance.now() < endMs;) {

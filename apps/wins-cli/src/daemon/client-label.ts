@@ -8,7 +8,6 @@ export function clientLabel(name: string = hostname()): string {
   return name.replace(/[^\x21-\x7e]/g, '?').slice(0, MOST_CHARACTERS) || 'unknown';
 }
 
-/** Returns the label with the id of this process, which the daemon records with each call. */
 export function clientName(): string {
   return `${clientLabel()}/${process.pid}`;
 }

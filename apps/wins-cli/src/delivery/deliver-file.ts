@@ -15,7 +15,6 @@ import path from 'node:path';
 import { CommandError } from '../command-error.js';
 
 export interface Delivery {
-  /** Source: a regular file, or links that lead to one. */
   readonly from: string;
   /** Target path in an existing folder; a regular file or absent. */
   readonly to: string;
@@ -86,7 +85,6 @@ async function openSource(from: string): Promise<OpenFile> {
   }
 }
 
-/** @returns Undefined when the target is absent. */
 async function lookAt(to: string): Promise<{ readonly mode: number } | undefined> {
   try {
     const stats = await lstat(to);

@@ -12,9 +12,7 @@ export interface DeliveredConfigs {
         readonly kind: 'accepted';
         /** Content that replaces the bytes of the file; absent to keep them. */
         readonly merged?: Buffer;
-        /** Keys of the node's config that a merge leaves unchanged. */
         readonly kept: readonly string[];
-        /** Whether the replaced file or its replacement is a config. */
         readonly isConfig: boolean;
         /** SHA-256 of the existing file that was judged; absent when there is none. */
         readonly replaces?: string;

@@ -2,7 +2,6 @@ import { hashFile, TrustedFileError } from '@wins/trusted-files';
 import { errnoOf, EXIT } from '@wins/base';
 import { CommandError } from '../command-error.js';
 
-/** Digests of the program as this client sees it; the daemon compares them with the host's file. */
 export interface ProgramDigests {
   readonly sha1: string;
   readonly sha256: string;

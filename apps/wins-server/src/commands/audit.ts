@@ -46,7 +46,6 @@ export async function showAudit(options: ShowOptions, { show }: CommandSurroundi
 }
 
 export interface VerifyOptions extends AuditPlaceOptions {
-  /** SHA-256 digest of a line that the log must contain. */
   readonly expect?: string | undefined;
 }
 

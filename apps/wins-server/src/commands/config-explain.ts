@@ -20,7 +20,6 @@ export interface ExplainOptions {
   /** Key in any spelling, or the end of its path. */
   readonly key?: string | undefined;
   readonly path?: string | undefined;
-  /** With `path`: SHA-256 digest of the program as the client sees it. */
   readonly sha256?: string | undefined;
   readonly port?: number | undefined;
   /** Queries the daemon on this pipe instead of the file. */

@@ -32,7 +32,6 @@ export async function showLogs(options: LogsOptions): Promise<number> {
   return EXIT.server.ok;
 }
 
-/** Finds the log files, newest last. */
 async function filesOf({ config }: LogsOptions): Promise<() => Promise<readonly string[]>> {
   if (process.platform === 'win32') {
     const folder = serviceLogFolder();

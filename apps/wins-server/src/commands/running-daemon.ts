@@ -22,7 +22,6 @@ export interface Question {
   readonly timeoutMs?: number;
   /** The only pipe to use. Default: the administrators' pipe, or the main one when that does not exist, as in earlier releases. */
   readonly pipe?: 'main' | 'admin';
-  /** Next step to suggest when no daemon answers. */
   readonly nextStep?: string;
   /** Aborts the call. Default: only the time limit ends it. */
   readonly signal?: AbortSignal;
@@ -32,7 +31,6 @@ export interface Question {
 
 interface Attempt {
   readonly pipe: string;
-  /** Pipes that were tried before and do not exist. */
   readonly absent: readonly string[];
   readonly isOfAdministrators: boolean;
   /** Elapsed time limit; undefined while it has not elapsed. */

@@ -117,7 +117,6 @@ function tellLost(
   audit.note('configLost', { keys });
 }
 
-/** Returns the note with its lost keys; a key that is present again is not lost. */
 function withLost(
   { served, lost, lostAt }: ServedNote,
   added: readonly GuardedKey[] = [],

@@ -22,7 +22,6 @@ export interface JudgingHost {
 export interface DaemonPlace {
   readonly keyPath: 'listen' | 'audit.directory';
   readonly folder: string;
-  /** Noun phrase that names the folder. */
   readonly what: string;
 }
 

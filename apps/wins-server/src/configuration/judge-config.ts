@@ -95,7 +95,6 @@ function entryOf({ index, path, found, wanted }: AllowedExecutableProblem) {
   };
 }
 
-/** Returns settings that this release reads but ignores, with the consequences. */
 function judgeUnused(config: WinsConfig, platform: NodeJS.Platform): readonly JudgedValue[] {
   const unused: JudgedValue[] = [];
   const { systemAgent } = config;

@@ -15,9 +15,7 @@ export { keepReplaced, permitDrops } from '@wins/config';
 export interface OfferedFile {
   readonly from: string;
   readonly to: string;
-  /** Path of the node's config while there is no file at `to`. */
   readonly base?: string | undefined;
-  /** Whether `from` is a config whose keys are merged into the node's config. */
   readonly merge: boolean;
   readonly allowDrop: readonly string[];
 }
@@ -28,9 +26,7 @@ export type JudgedFile =
       readonly kind: 'accepted';
       /** Bytes to write instead of the bytes of the file; absent to write the file unchanged. */
       readonly merged?: Buffer;
-      /** Top-level keys of the node's config that a merge leaves unchanged. */
       readonly kept: readonly string[];
-      /** Whether the file at `to`, or its replacement, is a config. */
       readonly isConfig: boolean;
       /** SHA-256, in lower-case hex, of the judged file at `to`; absent when there is none. */
       readonly replaces?: string;

@@ -73,7 +73,6 @@ function addressOf(
   }
 }
 
-/** Compares pipe names; on Windows without regard to case. */
 function isSame(one: string, other: string, platform: NodeJS.Platform): boolean {
   return platform === 'win32' ? one.toLowerCase() === other.toLowerCase() : one === other;
 }

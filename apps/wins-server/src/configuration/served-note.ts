@@ -13,12 +13,10 @@ import path from 'node:path';
 import { stateDirectoryOf } from '../kept-directory.js';
 import { thisSystem } from '../this-system.js';
 
-/** Note of a daemon about the config that it serves, for the next daemon and the doctor. */
 export interface ServedNote {
   readonly served: GuardedParts;
   /** Guarded keys that were lost at a start and not accepted since. */
   readonly lost: readonly GuardedKey[];
-  /** Time of the latest loss; absent when no key was lost. */
   readonly lostAt?: string;
 }
 
@@ -47,7 +45,6 @@ function noteOf(json: unknown): ServedNote {
   return { served, lost: keys, ...(typeof lostAt === 'string' && { lostAt }) };
 }
 
-/** Returns the guarded keys that the next config lacks without a permission by name or for its content. */
 export async function missingKeys(
   before: GuardedParts,
   { config, path, sha256 }: LoadedConfig,

@@ -29,7 +29,6 @@ export interface ExplainedRelay {
   readonly entry: DecidingEntry;
 }
 
-/** Returns the verdict about a start in words, with the deciding entry. Pure. */
 export function programVerdict(
   { refusal, entryIndex, isPinned }: StartVerdict,
   hasDigest: boolean,

@@ -1,7 +1,6 @@
 import type { Check, DoctorHost } from './doctor-host.js';
 import { ok, problem, warning, type Finding } from './finding.js';
 
-/** Checks that the daemon, and no other user, can write the audit log, and that its newest file is unchanged. */
 export const checkAudit: Check = {
   name: 'audit',
   look: async (host, { config }) => {

@@ -24,7 +24,6 @@ export const checkVersions: Check = {
   },
 };
 
-/** Checks that the pipes are served, who may open them, and that the daemon has this build and this config. */
 export const checkDaemon: Check = {
   name: 'pipe',
   look: async (host, { config, path: configFile }) => {

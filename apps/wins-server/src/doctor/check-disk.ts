@@ -7,7 +7,6 @@ const MIB = 1024 * 1024;
 const FULL_BYTES = MIB;
 const NEARLY_FULL_BYTES = 64 * MIB;
 
-/** Checks that the disk has space for the records that the daemon must write before it starts a program. */
 export const checkDisk: Check = {
   name: 'disk',
   look: async (host, { config }) => {

@@ -6,7 +6,6 @@ const HOUR_MS = 3_600_000;
 /** Maximum normal number of starts per hour; an upgrade plus a config change causes two. */
 const MOST_STARTS_AN_HOUR = 3;
 
-/** Checks the last 24 hours for unexpected ends and repeated starts of the daemon, and whether it runs out of descriptors. */
 export const checkHistory: Check = {
   name: 'history',
   look: async (host, { config }) => {

@@ -15,7 +15,6 @@ import type { ServedNote } from '../configuration/served-note.js';
 import type { UpgradeResult } from '@wins/service-upgrade';
 import type { Finding } from './finding.js';
 
-/** Verdict on whether someone else could have created or changed a file. */
 export type FileJudgement =
   | { readonly kind: 'trusted' }
   | { readonly kind: 'missing' }
@@ -25,7 +24,6 @@ export type FileJudgement =
 export type DialOutcome = 'open' | 'refused' | 'silent';
 
 export interface PipeAccess {
-  /** Rules in force, such as `mode 600, user 0`. */
   readonly found: string;
   readonly faults: readonly string[];
 }
@@ -56,7 +54,6 @@ export interface DoctorHost {
   /** @throws ConfigError */
   loadConfig(): Promise<LoadedConfig>;
   servedNote(listen: string): Promise<ServedNote | undefined>;
-  /** Returns guarded keys of an earlier config that this one lacks without permission. */
   missingKeys(before: GuardedParts, loaded: LoadedConfig): Promise<readonly GuardedKey[]>;
   /** Loads the config that a start uses when the file is unusable; undefined when none is stored. @throws ConfigError */
   loadKeptConfig(): Promise<LoadedConfig | undefined>;

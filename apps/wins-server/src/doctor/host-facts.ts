@@ -32,7 +32,6 @@ export async function dial(port: number): ReturnType<DoctorHost['dial']> {
   return first === 'refused' ? dialAt('::1', port) : first;
 }
 
-/** Connects to a port, for at most 1 s. */
 export function dialAt(host: string, port: number): Promise<DialOutcome> {
   return new Promise((resolve) => {
     const socket = connect({ host, port, timeout: DIAL_MS });

@@ -16,7 +16,6 @@ import { ok, problem, warning, type Finding } from './finding.js';
 const SHOWN_RUNS = 5;
 const SHOWN_REFUSALS = 3;
 
-/** Returns one screen about a node: each line is a check of the doctor or a fact of its daemon. */
 export async function statusOf(
   host: DoctorHost,
   ofDaemon: readonly Check[] = OF_DAEMON,

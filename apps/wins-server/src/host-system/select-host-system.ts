@@ -1,7 +1,6 @@
 import type { HostSystem } from '@wins/base';
 import { FeatureError } from '../kernel/feature-error.js';
 
-/** Returns the daemon's operating system; its code is loaded by the first call. */
 export function hostSystem(platform: NodeJS.Platform): HostSystem {
   let loaded: Promise<HostSystem> | undefined;
   const system = (): Promise<HostSystem> => (loaded ??= load(platform));

@@ -13,7 +13,6 @@ import type { DaemonEvents } from './daemon-events.js';
 import type { FeatureSet } from './feature-set.js';
 import type { ConfigChange, DaemonConfig, StartedConfig } from './feature.js';
 
-/** Keys that the kernel reads only at the start. */
 const READ_AT_START = ['listen', 'pipeAccess', 'audit'] as const;
 
 export interface ConfigParts {

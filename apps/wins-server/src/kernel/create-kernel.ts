@@ -30,7 +30,6 @@ export interface KernelParts {
   /** Folder of upgrade records. Default: no records are read. */
   readonly upgradeRecords?: string | undefined;
   readonly features: readonly Feature[];
-  /** Called with each config before it takes effect after the start. */
   readonly onConfig: (next: LoadedConfig) => void;
 }
 

@@ -23,7 +23,6 @@ export type DaemonEvent =
       /** Number of the gRPC status; undefined when the call was aborted before there was one. */
       readonly code: number | undefined;
       readonly ms: number;
-      /** Trace of the client; undefined when it sent none. */
       readonly trace?: TraceContext | undefined;
     }
   | {
@@ -70,7 +69,6 @@ export type DaemonEvent =
       readonly changed: readonly string[];
       /** Reason of the rejection: code and line of its first problem. */
       readonly why?: string;
-      /** Guarded keys that the rejected file drops. */
       readonly dropped?: readonly GuardedKey[];
     }
   /** The daemon started without guarded keys that the previous daemon served with. */
@@ -134,7 +132,6 @@ export class DaemonEvents {
   }
 }
 
-/** Returns true for events that occur with each call, connection or stream. */
 function isRoutine(event: DaemonEvent): boolean {
   switch (event.type) {
     case 'call':

@@ -13,7 +13,6 @@ import type {
   RunningFeature,
 } from './feature.js';
 
-/** Features of one daemon, each with its switch, in the order of their array. */
 export class FeatureSet {
   readonly #kernel: Kernel;
   readonly #switches: readonly FeatureSwitch[];
@@ -31,7 +30,6 @@ export class FeatureSet {
     return this.#switches.flatMap(({ feature }) => feature.readAtStart ?? []);
   }
 
-  /** Names of the main pipe's services that have a health status, such as `wins.PlanService`. */
   get healthNames(): readonly string[] {
     return this.#services
       .filter(({ pipe, hasHealth = true }) => pipe !== 'admin' && hasHealth)

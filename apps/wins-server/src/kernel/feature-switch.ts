@@ -23,7 +23,6 @@ export class FeatureSwitch<
   Running extends RunningFeature<Settings> = RunningFeature<Settings>,
 > implements FeatureView<Settings, Running> {
   readonly feature: Feature<Settings, Running>;
-  /** Called when the health of the feature may have changed. */
   onChange: () => void = () => undefined;
   readonly #kernel: Kernel;
   readonly #clock: Clock;
@@ -40,7 +39,6 @@ export class FeatureSwitch<
   #retry = new AbortController();
   #isClosed = false;
 
-  /** @param clock - Clock of the retries. */
   constructor(feature: Feature<Settings, Running>, kernel: Kernel, clock: Clock = systemClock) {
     this.feature = feature;
     this.#kernel = kernel;

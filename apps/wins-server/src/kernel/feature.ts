@@ -57,15 +57,12 @@ export function service(
   return { definition, pipe, implement };
 }
 
-/** Callbacks of a running feature to its switch. */
 export interface FeatureReport<Settings> {
-  /** Reports that the feature's health may have changed. */
   readonly changed: () => void;
   /** Reports that the work for these settings is done: the feature is off until other settings arrive. */
   readonly finished: (settings: Settings, off: FeatureOff) => void;
 }
 
-/** Part of the daemon that the config turns on and off. */
 export interface Feature<
   Settings extends object = object,
   Running extends RunningFeature<Settings> = RunningFeature<Settings>,
@@ -108,7 +105,6 @@ export type FeatureState =
 
 export interface FeatureView<Settings, Running> {
   readonly state: FeatureState;
-  /** Desired settings; undefined when the config turns the feature off. */
   readonly settings: Settings | undefined;
   readonly running: Running | undefined;
   readonly reason: string;
@@ -120,7 +116,6 @@ export interface StartedConfig {
   /** Explicitly named file; undefined for the system's file. */
   readonly named: string | undefined;
   readonly loaded: LoadedConfig;
-  /** Why the file was refused and the previous config is used, if so. */
   readonly refused: Error | undefined;
   /** Fingerprint of the file before it was read. */
   readonly fingerprint: ReturnType<typeof configFingerprint>;
@@ -172,11 +167,9 @@ export interface Kernel {
   readonly pipe: Pick<ServedPipe, 'connections' | 'identify' | 'turns'>;
   /** Returns the client of a connection, `pipe:N` or `admin:N`; undefined when it is not open. */
   clientNamed(name: string): ClientIdentity | undefined;
-  /** Returns another feature of this daemon; one that is not in the array is off. */
   of<Settings extends object, Running extends RunningFeature<Settings>>(
     feature: Feature<Settings, Running>,
   ): FeatureView<Settings, Running>;
-  /** Returns all features, in the order of the array. */
   features(): readonly FeatureOfDaemon[];
 }
 

@@ -21,7 +21,6 @@ export function boundHeap(): void {
 const LOOK_EVERY_MS = 500;
 /** Interval of checks while the daemon is busy, because an attacker can create tens of megabytes of garbage in a second. */
 const LOOK_WHILE_BUSY_MS = 100;
-/** Growth that justifies a collection. */
 const GROWTH_BYTES = 8 * 1024 * 1024;
 /** Growth of old objects that justifies a collection while the daemon is busy; hundreds of ended connections become such objects. */
 const OLD_GROWTH_BYTES = 8 * 1024 * 1024;

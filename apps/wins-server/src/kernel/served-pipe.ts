@@ -11,7 +11,6 @@ import type { DaemonResources } from './admission/daemon-resources.js';
 import { tallyLog } from './admission/tally.js';
 import type { DaemonEvents, DaemonPipe } from './daemon-events.js';
 
-/** Parts of a pipe that differ between daemons. */
 export interface PipeParts {
   readonly pipe: string;
   /** Access rules of the pipe. Default: a Unix socket of mode 0600. */
@@ -25,7 +24,6 @@ export interface PipeParts {
   readonly addServices?: (server: Server, callers: Callers) => void;
 }
 
-/** Options that differ between the pipes of a daemon. */
 export interface ServedPipeOptions
   extends Omit<PipeParts, 'resources'>, Pick<ConnectionsOptions, 'read'> {
   readonly kind: ConnectionsOptions['pipe'];
@@ -45,7 +43,6 @@ export class ServedPipe {
   readonly #turnedAway: ReturnType<typeof turnedAwayLog>;
   #calls: CallServer | undefined;
   #listener: PipeListener | undefined;
-  /** Admits the queued calls. */
   open: () => void = () => undefined;
 
   constructor(options: ServedPipeOptions) {

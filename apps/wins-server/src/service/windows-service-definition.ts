@@ -13,7 +13,6 @@ export interface RegisterOptions extends LogOptions, LogFileOptions, ProfileOpti
 
 export type Program = Pick<NodeJS.Process, 'execPath' | 'argv' | 'cwd'>;
 
-/** Returns the definition of the service that runs this program with these options, with the absolute path of the config. */
 export function serviceDefinition(options: RegisterOptions, program: Program): ServiceDefinition {
   const { config, debug, quiet, 'log-file-size': fileBytes, 'log-files': files } = options;
   const command = [

@@ -15,7 +15,6 @@ import {
 } from '../kernel/log/windows-service-log.js';
 import { listenForShutdown, type ShutdownRequest } from './shutdown-signal.js';
 
-/** Environment of a daemon: a terminal, or the service control manager. */
 export interface Surroundings {
   /** Service name of this daemon; undefined when it is not a service. */
   readonly service: string | undefined;
@@ -24,7 +23,6 @@ export interface Surroundings {
   readonly logger: Logger;
   /** Resolves when the daemon must end, with the first request. */
   readonly shutdown: Promise<ShutdownRequest>;
-  /** Called once the daemon serves. */
   readonly ready: () => void;
 }
 

@@ -64,7 +64,6 @@ function isJson(text: string): boolean {
   }
 }
 
-/** Returns the known secrets of this host: those of its config, and of this process's proxies. */
 export function knownSecrets(
   config: WinsConfig | undefined,
   environment: NodeJS.ProcessEnv = process.env,
@@ -91,7 +90,6 @@ function valueOf(pair: string): string {
   return pair.slice(pair.indexOf('=') + 1);
 }
 
-/** Returns the user names and passwords of proxies. */
 function proxySecrets(environment: NodeJS.ProcessEnv): readonly string[] {
   return Object.entries(environment)
     .filter(([name]) => PROXY_VARIABLES.test(name))

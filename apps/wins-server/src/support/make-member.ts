@@ -12,7 +12,6 @@ export interface SupportMember {
 export interface MadeMember {
   readonly name: string;
   readonly content: Buffer;
-  /** Whether the beginning was cut off. */
   readonly isCut: boolean;
   /** Whether the content is the reason of a failure. */
   readonly isFailure: boolean;

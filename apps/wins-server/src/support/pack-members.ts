@@ -2,7 +2,6 @@ import { createGzip } from 'node:zlib';
 import { pack } from 'tar-stream';
 import type { MadeMember } from './make-member.js';
 
-/** Creates a gzip-compressed tar of these files in one folder, with private modes. */
 export async function packMembers(
   folder: string,
   files: readonly Pick<MadeMember, 'name' | 'content'>[],

@@ -12,7 +12,6 @@ interface Node {
   readonly options?: Options;
   /** Page of docs/ for further reading. */
   readonly page: string;
-  /** Environment variables as pairs of name and meaning. */
   readonly environment?: readonly (readonly [string, string])[];
   /** Example command lines without `wins`, each with its description. */
   readonly examples?: readonly (readonly [string, string])[];
@@ -22,7 +21,6 @@ export interface Group extends Node {
   readonly commands: readonly (Group | Command)[];
 }
 
-/** Input of a handler in addition to the values of its options. */
 export interface Given<Word = string | undefined> {
   /** Value of {@link Command.positional}; undefined when it is optional and absent. */
   readonly word: Word;
@@ -52,7 +50,6 @@ export interface Command extends Node {
   ): Promise<number>;
 }
 
-/** Values of the options that every command has. */
 export type GlobalValues = ValuesOf<Pick<typeof GLOBAL_OPTIONS, 'debug' | 'quiet'>>;
 
 /** The handler receives the values of its own options, of the `Inherited` ones of its group, and of the global ones. */

@@ -36,7 +36,6 @@ export function epilogue(path: readonly (Group | Command)[]): string {
   return parts.join('\n\n');
 }
 
-/** Returns the command line that prints this help, such as `wins help cli prc`. */
 export function helpWords(path: readonly (Group | Command)[]): string {
   return ['wins help', ...path.slice(1).map(({ name }) => name)].join(' ');
 }

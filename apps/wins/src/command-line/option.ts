@@ -7,10 +7,8 @@ import {
   type DurationLimits,
 } from '@wins/base';
 
-/** Completions that a shell offers for a value. */
 export type Completed = 'files' | 'folders' | 'runs' | 'adapters' | 'configKeys' | 'nothing';
 
-/** Option of a command; `Value` is the type that the handler receives. */
 export interface Option<Value = unknown> {
   readonly kind: 'switch' | 'text' | 'list';
   readonly describe: string;
@@ -29,7 +27,6 @@ export interface Option<Value = unknown> {
 
 export type Options = Readonly<Record<string, Option>>;
 
-/** Values that the handler of a command with these options receives. */
 export type ValuesOf<Given extends Options> = {
   readonly [Name in keyof Given]: Given[Name] extends Option<infer Value> ? Value : never;
 };
@@ -56,7 +53,6 @@ export function requiredOption(describe: string, wanted: string, more: More = {}
   return { kind: 'text', describe, wanted, ...more };
 }
 
-/** Defines an option whose text is parsed by a function; undefined when omitted. */
 export function readOption<Value>(
   describe: string,
   read: (text: string) => Value,

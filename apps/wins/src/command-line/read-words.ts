@@ -28,7 +28,6 @@ export function readWords(path: WordPath, argv: readonly string[]): ReadWords {
   return new WordReader(path, argv).read();
 }
 
-/** Returns the options that are valid after the words of a path. */
 export function optionsAt(path: readonly (Group | Command)[]): Options {
   return Object.assign({}, GLOBAL_OPTIONS, ...path.map(({ options }) => options)) as Options;
 }

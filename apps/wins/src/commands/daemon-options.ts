@@ -32,7 +32,6 @@ export function waitTimeoutOption(byDefault = '0s', whatFor = 'a daemon that is 
   return durationOption('wait-timeout', byDefault, describe);
 }
 
-/** `--output` for data that the original prints as JSON even on a terminal. */
 /** `--output`; `otherwise` describes the format when none is given and there is no fixed default. */
 export function outputOption<Form extends string>(
   forms: readonly Form[],

@@ -24,7 +24,6 @@ const version = command({
   },
 });
 
-/** Returns the root of a tree with these commands. */
 export const rootOf = (commands: Group['commands']): Group => ({
   name: 'wins',
   summary: 'Operates the Windows host from inside a Windows container.',

@@ -24,7 +24,6 @@ function matching(name: string, pattern: RegExp, wanted: string) {
 /** Facts about the run that contains this `wins up` process. */
 export type Inside = Parameters<Parameters<ReturnType<typeof upgradeHelper>['runInRun']>[1]>[1];
 
-/** `wins up`; usually outside of a run. */
 export const upIn = (inside?: Inside) =>
   command({
     name: 'up',

@@ -10,7 +10,6 @@ const NAME = 'agent';
 /** Maximum silence of a healthy server, which sends a bookmark each minute and ends a watch after ten. */
 const SILENCE_MS = 15 * 60_000;
 
-/** Checks that the agent can reach its Secret and use its folders, and reports the state of its plans. */
 export const checkAgent: Check = {
   name: NAME,
   needsConfig: true,

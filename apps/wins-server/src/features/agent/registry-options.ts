@@ -1,4 +1,3 @@
-/** Options by which the agent finds images, for its plans and for the registry check. */
 import { parseReference, registriesFiles, type CheckOptions } from '@wins/system-agent';
 import { systemClock } from '@wins/time';
 import type { FileTrust } from '@wins/trusted-files';
@@ -6,7 +5,6 @@ import { messageOf, onSystemDrive } from '@wins/base';
 import path from 'node:path';
 import type { AgentSettings } from './agent-settings.js';
 
-/** Architecture names in images, by the names of Node. */
 const ARCHITECTURES: Readonly<Partial<Record<string, string>>> = { x64: 'amd64', arm64: 'arm64' };
 
 export function registryOptions(settings: AgentSettings, trust: FileTrust): CheckOptions {

@@ -31,7 +31,6 @@ import { registryOptions } from './registry-options.js';
 
 export type FileFailure = (message: string, options: ErrorOptions) => Error;
 
-/** Creates the file operations of plans with the permissions of a system; reports files that could not be written as required. */
 export type PlanFilesOf = (failure: FileFailure, onWarning: (message: string) => void) => PlanFiles;
 
 export interface AgentParts {
@@ -100,7 +99,6 @@ export function startAgent(parts: AgentParts): RunningAgent {
   };
 }
 
-/** Reads the Secret of the node once, and checks the permission to write it. @throws AgentError */
 export async function reachSecret(
   { connectionInfoFile = '', isStrict }: AgentSettings,
   trust: FileTrust,

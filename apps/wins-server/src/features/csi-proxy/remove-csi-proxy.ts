@@ -5,7 +5,6 @@ import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { heavyParts, type HeavyParts } from '../../load-heavy-parts.js';
 
-/** Log file that csi-proxy writes beside the config. */
 const LOG_FILE = 'csi-proxy.log';
 
 export interface RemoveCsiProxyOptions {

@@ -140,7 +140,6 @@ const MOST_FRAMES = 64;
 /** Pseudo-functions of the profiler while no function runs. */
 const NOWHERE = new Set(['(root)', '(program)', '(idle)', '(garbage collector)']);
 
-/** Returns the stacks of a profile, most frequent first, each with its share of the samples. Pure. */
 export function stacksText({ nodes, samples = [] }: CpuProfile): string {
   const byId = new Map(nodes.map((node) => [node.id, node]));
   const parents = new Map(

@@ -12,7 +12,6 @@ export class InspectorSession implements Disposable {
   readonly #session = new Session();
   readonly #tried: string;
 
-  /** @param tried - For the message of an error: `record a profile`. */
   constructor(tried: string) {
     this.#tried = tried;
     this.#session.connect();
@@ -28,7 +27,6 @@ export class InspectorSession implements Disposable {
     });
   }
 
-  /** Listens for an event of the inspector until the session ends. */
   on(event: string, told: (parameters: unknown) => void): void {
     this.#session.on(event, (message: { readonly params: unknown }) => told(message.params));
   }
@@ -53,7 +51,6 @@ export class InspectorSession implements Disposable {
 export interface RecordOptions {
   /** More than 0, at most 60. */
   readonly seconds: number;
-  /** Aborts the recording without a result. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -90,7 +87,6 @@ async function recorded<Result>(
 /** CPU profile in the format of `.cpuprofile` files. It contains only names of functions and files, no arguments or strings. */
 export interface CpuProfile {
   readonly nodes: readonly CpuProfileNode[];
-  /** Ids of nodes. */
   readonly samples?: readonly number[];
 }
 

@@ -8,7 +8,6 @@ export interface KeptEvent {
   readonly share?: string;
 }
 
-/** Matches a requester that is a client. */
 const CLIENT = /^(?:pipe|tunnel):/;
 /** Actions that every run causes besides its start and end; allowed ones are only counted. */
 const ROUTINE: ReadonlySet<string> = new Set(['keepAlive', 'wait', 'updateFile']);

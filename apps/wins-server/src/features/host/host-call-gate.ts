@@ -27,7 +27,6 @@ type Ask<Answer> = (host: HostSystem) => Promise<Answer>;
 
 export interface HostCall<Answer> {
   readonly action: HostAction;
-  /** Subject of the call as written by the client. */
   readonly subject: readonly string[];
   /** Whether the call changes the host. Such calls run one at a time, in order of arrival. Default: no. */
   readonly changes?: boolean;

@@ -126,7 +126,6 @@ export class MetricRegistry {
   }
 }
 
-/** Returns all combinations of labels if all their values are listed; otherwise none. */
 function closedLabels(labels: MetricDefinition['labels']): readonly Labels[] {
   let combinations: readonly Labels[] = [{}];
   for (const [name, values] of Object.entries(labels)) {

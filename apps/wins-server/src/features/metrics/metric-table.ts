@@ -15,12 +15,10 @@ export interface TypedValues<Value extends string = string> {
   readonly value?: Value;
 }
 
-/** Allowed values of a label, which the compiler enforces. */
 export type LabelValues = readonly string[] | TypedValues;
 
 type Labelled = Readonly<Record<string, LabelValues>>;
 
-/** Definition of one metric. Its name includes the unit. */
 export interface MetricDefinition<
   Type extends MetricType = MetricType,
   Labels extends Labelled = Labelled,
@@ -49,7 +47,6 @@ declare const planned: unique symbol;
 declare const built: unique symbol;
 
 const PIPE = ['main', 'tunnel'] as const;
-/** Label of a program without an entry. */
 export const NO_ENTRY = 'other';
 const ENTRY = typed<EntryName | typeof NO_ENTRY>('programs of the whitelist, `other`');
 const METHOD = typed<ServedMethod>('methods that are served, `unknown`');

@@ -122,7 +122,6 @@ function refuse(response: ServerResponse, status: number, text: string): void {
 
 /** Limits open connections: closes an idle one to admit a new one. */
 class ConnectionRoom {
-  /** Idle connections, least recently used first. */
   readonly #idle = new Set<Socket>();
   readonly #busy = new Set<Socket>();
 

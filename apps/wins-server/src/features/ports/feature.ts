@@ -31,7 +31,6 @@ export interface PortsSettings {
 
 type Running = RunningFeature<PortsSettings> & {
   readonly relays: PortRelays;
-  /** Sources that report ports, without the config. */
   readonly sources: readonly (SourceStatus<DesiredPort> & { readonly source: 'containers' })[];
 };
 

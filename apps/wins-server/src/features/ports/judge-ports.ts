@@ -3,7 +3,6 @@ import type { HostPortSettings } from '@wins/config';
 import type { DesiredPort } from '@wins/host-network';
 
 export interface PortFacts {
-  /** Addresses of IPv4 of this host. */
   readonly ownAddresses: readonly string[];
   readonly ownPorts: readonly number[];
   /** Container network of this host, such as 192.168.100.0/24. Absent: unknown. */

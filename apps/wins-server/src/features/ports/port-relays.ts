@@ -38,7 +38,6 @@ interface Listener {
 const BACKOFF = { initialMs: 1_000, maxMs: 60_000 };
 const DIAL_TIMEOUT_MS = 10_000;
 
-/** Port of the host that leads to a container until it is closed. */
 export class PortRelay {
   readonly protocol: 'tcp' | 'udp';
   readonly listen: Endpoint;
@@ -50,7 +49,6 @@ export class PortRelay {
   #listener: Listener | undefined;
   #state: RelayState = 'starting';
   #detail = '';
-  /** Aborts the wait between two attempts. */
   #wake = new AbortController();
 
   constructor(protocol: 'tcp' | 'udp', listen: Endpoint, to: Endpoint, parts: RelayParts) {
@@ -193,7 +191,6 @@ export class PortRelays implements AsyncDisposable {
   /** Relays by protocol and listen address, so that each port has one owner. */
   readonly #relays = new Map<string, PortRelay>();
   readonly #closing = new Set<Promise<void>>();
-  /** Number of connections and flow attempts that were not relayed. */
   readonly refusals = { tcp: 0, udp: 0 };
   #judged: readonly JudgedPort[] = [];
   #isDown = false;
@@ -209,7 +206,6 @@ export class PortRelays implements AsyncDisposable {
     };
   }
 
-  /** State of each desired port, in the order of the config. */
   get standings(): readonly PortStanding[] {
     return this.#judged.map(({ wanted, refusal }) => {
       const { proto, listen, to } = wanted;
@@ -237,7 +233,6 @@ export class PortRelays implements AsyncDisposable {
     for (const relay of this.#relays.values()) relay.retry();
   }
 
-  /** Closes every port and waits until all are free. */
   async close(): Promise<void> {
     this.#judged = [];
     this.#reconcile();

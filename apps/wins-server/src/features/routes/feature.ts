@@ -4,7 +4,6 @@ import { service, type Feature } from '../../kernel/feature.js';
 import type { HostCallGate } from '../host/host-call-gate.js';
 import { assertGranted, ownNetworks, parseDestinations } from './judge-routes.js';
 
-/** Serves wins.RouteService for networks that the config grants at the time of a call. */
 export function createRouteService(
   calls: Pick<HostCallGate, 'answer'>,
   granted: () => readonly string[],

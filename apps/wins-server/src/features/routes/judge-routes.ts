@@ -44,7 +44,6 @@ export interface OwnNetworks {
   readonly gateways: readonly IpNetwork[];
 }
 
-/** Returns the host's current networks, from its adapters and routing table. */
 export function ownNetworks(
   routes: readonly RouteEntry[],
   adapters: ReturnType<typeof networkInterfaces> = networkInterfaces(),

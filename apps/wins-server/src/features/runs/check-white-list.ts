@@ -6,7 +6,6 @@ const ENTRY = 'white_list.processPaths[';
 /** Reasons of both systems for a link in a path. */
 const LINKS: ReadonlySet<string> = new Set(['symbolic link', 'link or junction', 'another path']);
 
-/** Checks that every listed program can run, and that nobody else could have put it there. */
 export const checkWhiteList: Check = {
   name: 'whitelist',
   needsConfig: true,
@@ -29,7 +28,6 @@ export const checkWhiteList: Check = {
   },
 };
 
-/** Returns true when a config warning is about a program, so that the whitelist check reports it. */
 export function isAboutEntry({ keyPath }: ConfigProblem): boolean {
   return keyPath.startsWith(ENTRY);
 }

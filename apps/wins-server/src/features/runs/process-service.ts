@@ -48,7 +48,6 @@ export const stopDefinition: Pick<typeof processServiceDefinition, 'stop'> = {
   stop: servedProcessDefinition.stop,
 };
 
-/** Warnings about the limits of a run that has started. */
 export function warningsAbout(limits: ManagedProcess['limits']): readonly string[] {
   if (limits?.means !== 'rlimit') return [];
   return [
@@ -61,7 +60,6 @@ export interface HeldStart {
   readonly run: ManagedProcess;
   /** Time that the run waits for its client while the daemon is replaced. 0: it ends with the daemon. */
   readonly leaseMs: number;
-  /** Why the run ends with the daemon. */
   readonly warning: string | undefined;
 }
 
@@ -71,7 +69,6 @@ export type StartHeld = (
   signal: AbortSignal,
 ) => Promise<HeldStart>;
 
-/** Serves wins.ProcessService: decodes, calls the process manager, encodes. */
 export function createProcessService(
   runs: () => {
     readonly manager: Pick<ProcessManager, 'find' | 'list' | 'start'>;

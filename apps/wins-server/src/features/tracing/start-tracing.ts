@@ -1,4 +1,3 @@
-/** Spans of the calls of one daemon. Loaded when the config turns tracing on. */
 import { ROOT_CONTEXT, SpanKind, SpanStatusCode, trace, TraceFlags } from '@opentelemetry/api';
 import type { Tracer } from '@opentelemetry/api';
 import { ExportResultCode } from '@opentelemetry/core';

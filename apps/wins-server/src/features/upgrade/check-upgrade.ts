@@ -3,7 +3,6 @@ import { watchedPath } from '@wins/service-upgrade';
 import type { Check, DoctorHost } from '../../doctor/doctor-host.js';
 import { ok, problem, warning, type Finding } from '../../doctor/finding.js';
 
-/** Checks whether an upgrade to the watched file would start, how the latest upgrade ended, and whether one was interrupted. */
 export const checkUpgrade: Check = {
   name: 'upgrade',
   look: async (host, loaded) => {

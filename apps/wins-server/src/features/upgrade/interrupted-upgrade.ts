@@ -5,7 +5,6 @@ import type { ShutdownRequest } from '../../service/shutdown-signal.js';
 import { isOnTrial, upgradeFolder } from '@wins/service-upgrade';
 import { loadUpgrader } from './upgrader.js';
 
-/** Unfinished upgrade, as seen by the daemon that starts after it. */
 export interface InterruptedUpgrade {
   /** Resolves when this daemon is the wrong one and must end with an error, so that the right one is started; otherwise never. */
   readonly restart: Promise<ShutdownRequest>;

@@ -46,7 +46,6 @@ export interface TurnConnection {
   readonly mayRead?: () => boolean;
 }
 
-/** Connections of one client, and the client's use so far. */
 interface Party {
   readonly client: ClientIdentity;
   readonly busy: TokenBucket;
@@ -247,7 +246,6 @@ export class ClientTurns implements Disposable {
     });
   }
 
-  /** Returns the next client to serve; undefined when there is none, or all have to wait. */
   #next(): Party | undefined {
     const isTheirs = this.#administrators.size > 0 && !this.#wasAdministrator;
     const [first, second] = isTheirs
@@ -407,7 +405,6 @@ export class ClientTurns implements Disposable {
     party.busy.charge(ms, busy.burst);
   }
 
-  /** Returns true when another client was served recently. */
   #isShared(key: string, now: number): boolean {
     if (this.#last === undefined) return false;
     const otherAt = this.#last.key === key ? this.#otherAt : this.#last.at;

@@ -2,7 +2,6 @@ import type { ClientIdentity } from '@wins/base';
 import type { Duplex } from 'node:stream';
 import type { Claim, LimitReason, Shares } from './shares.js';
 
-/** Why a connection was closed to free capacity. */
 export type TurnedAway =
   /** A new connection arrived before this one had sent its preface. */
   | 'slow-greeting'

@@ -36,12 +36,10 @@ type ResourceOfPipe = 'connections' | 'handshakes' | 'requestOctets' | 'answerOc
 
 const MIB = 1024 * 1024;
 
-/** Row of a resource whose claims can be revoked. */
 function yields(what: string, total: number, reserve: number, floor = 1): ResourceRow {
   return { what, total, reserve, floor, atLimit: 'yields' };
 }
 
-/** Row of a resource whose claims cannot be revoked. */
 function refused(what: string, total: number, floor = 1): ResourceRow {
   return { what, total, reserve: 0, floor, atLimit: 'refused' };
 }
@@ -90,7 +88,6 @@ export function resourceTable(
   };
 }
 
-/** Limits for the daemon's only thread, which clients share in turns. */
 export interface ProcessorRow {
   /** Time of a client's turn while others wait, in milliseconds. */
   readonly quantumMs: number;

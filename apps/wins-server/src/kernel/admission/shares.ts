@@ -67,7 +67,6 @@ export class Shares {
     return this.#ofAdministrators + this.#ofOthers;
   }
 
-  /** Makes a claim; returns undefined when it is refused. */
   take(client: ClientIdentity, options: ClaimOptions = {}): Claim | undefined {
     const claim = this.#open(client, options);
     claim.set(options.amount ?? 1);
@@ -193,7 +192,6 @@ export class Shares {
     return largest;
   }
 
-  /** Grants waiting claims, one client after another, as far as capacity allows. */
   #grant(): void {
     for (const [key, queue] of this.#waiting) {
       const [next] = queue;
@@ -217,7 +215,6 @@ function newParty(client: ClientIdentity): Party {
   return { client, held: 0, claims: new TransientMap() };
 }
 
-/** Returns true while a claim is neither released nor revoked. */
 function isHeld({ number, party }: OwnClaim): boolean {
   return party.claims.has(number);
 }

@@ -46,7 +46,6 @@ export class Tally<Facts extends object> implements Disposable {
   }
 }
 
-/** Creates a tally that reports to a log: the facts, and `times`. */
 export function tallyLog(logger: TallyLog, level: 'info' | 'warn', message: string) {
   return new Tally((facts, times) => logger[level]({ ...facts, times }, message));
 }

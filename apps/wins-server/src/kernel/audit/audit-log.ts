@@ -29,7 +29,6 @@ export interface AuditCounts {
 }
 
 interface Waiting {
-  /** Facts as returned by `encodeFacts`. */
   readonly text: string;
   readonly sizeBytes: number;
   /** Callback of a waiting caller; absent for a note. */
@@ -113,7 +112,6 @@ export class AuditLog {
     return true;
   }
 
-  /** Writes the queued records, and closes the log. Idempotent. */
   close(): Promise<void> {
     return (this.#closing ??= this.#close());
   }

@@ -36,7 +36,6 @@ export function auditFiles(folder: string): NumberedFiles {
   return new NumberedFiles({ folder, prefix: 'audit', suffix: 'jsonl', digits: 8 });
 }
 
-/** End of a log: its last number, and the hash of its last line. */
 export interface ChainEnd {
   readonly seq: number;
   readonly prev: string;
@@ -68,17 +67,14 @@ export function encodeFacts(facts: AuditFacts, time: Date): string {
   );
 }
 
-/** Returns a line without its line end, from the text of {@link encodeFacts}. */
 export function encodeLine(seq: number, prev: string, facts: string): string {
   return `{"seq":${seq},"prev":"${prev}",${facts.slice(1)}`;
 }
 
-/** Returns the hash of a line, which the next line contains. */
 export function hashOf(line: string | Buffer): string {
   return hash('sha256', line, 'hex');
 }
 
-/** Parses a line; undefined when the line is not a record. */
 export function decodeLine(line: string): AuditRecord | undefined {
   let value: unknown;
   try {

@@ -87,7 +87,6 @@ export class AuditTrail {
     return this.#log.counts;
   }
 
-  /** Writes the queued records, and closes the log. Idempotent. */
   close(): Promise<void> {
     return this.#log.close();
   }

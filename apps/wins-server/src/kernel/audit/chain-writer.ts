@@ -154,7 +154,6 @@ function now(facts: AuditFacts): string {
   return encodeFacts(facts, new Date());
 }
 
-/** Returns the approximate length of the records, including number and hash. */
 function lengthOf(records: readonly string[]): number {
   return records.reduce((sum, record) => sum + Buffer.byteLength(record) + 100, 0);
 }

@@ -4,9 +4,7 @@ import { escapeText, quoteText } from '@wins/base';
 import type { HostSystemErrorCode } from '../feature-error.js';
 import type { Flood } from './flood-gate.js';
 
-/** Rule by which the daemon refuses; the list is closed. */
 export type DecidingRule = ProcessRule | RefusalRule;
-/** Error code of a refusal or failure without a rule; the list is closed. */
 export type DecidingCode = ProcessErrorCode | HostSystemErrorCode;
 
 export type Decision = DecisionFacts &
@@ -21,15 +19,12 @@ export interface DecisionFacts {
   readonly requester: string;
   readonly mark?: string;
   readonly client?: object | undefined;
-  /** Subject of the decision, if the reporting part knows it. */
   readonly path?: string;
   readonly name?: string;
-  /** Whitelist entry by which a start was judged. */
   readonly entry?: EntryName;
   readonly port?: number | undefined;
   readonly address?: string;
   readonly code?: DecidingCode;
-  /** Name of the variable that caused the refusal. */
   readonly variable?: string;
   /** For an action of a plan: its origin, the SHA-256 of its bytes, and the attempt. */
   readonly source?: string;
@@ -56,7 +51,6 @@ type Act = readonly [
 
 const quoted = (text: string | undefined): string => quoteText(text ?? '');
 
-/** All actions that the daemon decides about and records. */
 const ACTS = {
   start: ['before', ({ path }) => `start ${quoted(path)}`],
   wait: ['with', ({ name }) => `read the output of ${quoted(name)}`],

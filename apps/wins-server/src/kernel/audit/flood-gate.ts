@@ -9,9 +9,7 @@ const TOLD_GROUPS = 8;
 const RATE_BYTES = { burst: 1024 * 1024, perSecond: 4_000 };
 const OTHERS = '*others';
 
-/** Key of records that are counted together when there are many of them. */
 export interface Flood {
-  /** Cause of the records, for example a connection. */
   readonly client: string;
   /** Verdict; allowed actions and all others each have their own share of the log. */
   readonly verdict: string;
@@ -52,7 +50,6 @@ export class FloodGate {
     return false;
   }
 
-  /** Returns the time until the end of this second; undefined when nothing was counted. */
   dueInMs(nowMs: number): number | undefined {
     if (this.#counted === 0) return undefined;
     return Math.max(0, this.#windowStartMs + WINDOW_MS - nowMs);

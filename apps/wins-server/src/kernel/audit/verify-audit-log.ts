@@ -24,7 +24,6 @@ export interface AuditVerdict {
   readonly lastSeq?: number;
   /** SHA-256 of the last line; stored elsewhere, it reveals a truncated log. */
   readonly lastHash?: string;
-  /** Number of records that the log itself reports as lost. */
   readonly lost: number;
   /** Bytes of a last line without a line end, which a crash or an active writer leaves. */
   readonly unfinishedBytes: number;
@@ -72,7 +71,6 @@ class ChainCheck {
   #hash: string | undefined;
   #lost = 0;
   #unfinishedBytes = 0;
-  /** Number of the last file that a record reports as removed. */
   #removed = 0;
   readonly #problems: AuditProblem[] = [];
   #problemCount = 0;
@@ -80,7 +78,6 @@ class ChainCheck {
   readonly #files: NumberedFiles;
   readonly #isPart: boolean;
 
-  /** @param isPart - Whether only a part of the log is verified. */
   constructor(files: NumberedFiles, isPart: boolean) {
     this.#files = files;
     this.#isPart = isPart;

@@ -2,7 +2,6 @@ import { TokenBucket } from '@wins/time';
 
 const RATE = { burst: 1_000, perSecond: 1 };
 const MOST_SHARES = 16;
-/** Interval of reports of counts. */
 const COUNTS_MS = 10_000;
 
 /**

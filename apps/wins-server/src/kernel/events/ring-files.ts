@@ -2,7 +2,6 @@ import { NumberedFiles } from '@wins/files';
 import { errnoOf, escapeJson, messageOf, quoteText } from '@wins/base';
 import { FeatureError } from '../feature-error.js';
 
-/** Maximum length of an event line. */
 const MAX_LINE_BYTES = 64 * 1024;
 const MAX_FACTS = 16;
 const MAX_TEXT = 256;
@@ -31,7 +30,6 @@ export function boundedFacts(facts: EventFacts): EventFacts {
   return Object.fromEntries(kept) as EventFacts;
 }
 
-/** Encodes an event as one line of JSON, including its line end. */
 export function encodeEvent(event: RingEvent): string {
   return `${escapeJson(JSON.stringify(event))}\n`;
 }

@@ -4,7 +4,6 @@ const KIB = 1024;
 const MIB = KIB * KIB;
 const UNITS: Readonly<Record<string, number>> = { '': 1, k: KIB, m: MIB, g: KIB * MIB };
 
-/** Default size and number of a service's log files. */
 export const LOG_FILES = {
   size: { default: 10 * MIB, min: 64 * KIB, max: KIB * MIB },
   count: { default: 5, min: 1, max: 100 },

@@ -90,7 +90,6 @@ export class LogLevel implements Disposable {
     return this.#set?.now ?? { level: this.#usual };
   }
 
-  /** Changes the level of the config and the options. */
   become(usual: string): void {
     this.#usual = usual;
     this.#apply();
@@ -104,7 +103,6 @@ export class LogLevel implements Disposable {
     this.#apply();
   }
 
-  /** Ends the temporary level early. */
   reset(): void {
     clearTimeout(this.#set?.timer);
     this.#set = undefined;

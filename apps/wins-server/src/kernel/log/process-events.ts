@@ -17,7 +17,6 @@ const MESSAGES: Readonly<Record<ManagerEvent['type'], readonly [message: string,
     recordIgnored: ['ignored an unreadable record of an earlier run', 'warn'],
   };
 
-/** Writes an event of the process manager to the log: a problem as a warning, an error with its message. */
 export function logProcessEvent(logger: Logger, event: ManagerEvent): void {
   const [message, level = 'info'] = MESSAGES[event.type];
   // pino writes the details of an error only under the name `err`.

@@ -1,7 +1,6 @@
 import { NumberedFiles, RollingFile } from '@wins/files';
 
 export interface RotatingLogOptions {
-  /** Existing folder. */
   readonly folder: string;
   /** Base name: files are `<name>.<number>.log`, and the highest number is the current file. */
   readonly name: string;
@@ -13,7 +12,6 @@ export interface RotatingLogOptions {
   readonly onProblem?: (error: unknown) => void;
 }
 
-/** Log of limited size that never blocks its writer. */
 export interface RotatingLog {
   /** Takes a line with its line end. The line is dropped when the disk refuses it, or when 4 Mi characters are queued. */
   write(line: string): void;
@@ -77,7 +75,6 @@ export function openRotatingLog(options: RotatingLogOptions): RotatingLog {
   };
 }
 
-/** Takes lines from the front, as many as fit into one write, but at least one. */
 function takeSome(
   waiting: string[],
   longest: number,

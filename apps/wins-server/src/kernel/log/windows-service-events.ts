@@ -78,7 +78,6 @@ export function createEventDestination(log: EventLog): { write(line: string): vo
   };
 }
 
-/** Counts events by the minute. */
 class Minutes {
   #startMs = -Infinity;
   #count = 0;

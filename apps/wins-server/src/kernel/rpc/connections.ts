@@ -21,7 +21,6 @@ import type { Logger } from '../log/logger.js';
 import type { DaemonEvents } from '../daemon-events.js';
 import { RequestTrace } from './request-trace.js';
 
-/** Resources that clients of a pipe share. */
 export type PipeResources = Readonly<
   Record<'calls' | 'requestOctets' | 'answerOctets' | CallResource, Shares>
 >;

@@ -50,7 +50,6 @@ export class RequestTrace {
   }
 }
 
-/** Returns the name of the status, and the daemon's own code for an error. */
 function outcomeOf(headers: NonNullable<ServedStream['lastHeaders']>) {
   const code = headers[ERROR_METADATA_KEY];
   return {

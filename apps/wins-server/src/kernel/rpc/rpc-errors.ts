@@ -70,14 +70,12 @@ const FEATURE_STATUS: Readonly<Partial<Record<FeatureErrorCode, status>>> = {
 
 const INVALID_PATH: ReadonlySet<ProcessErrorCode> = new Set(['invalidPath', 'pathNotAllowed']);
 
-/** Creates a gRPC error with a code of our own in its trailing metadata. */
 export function rpcError(code: status, reason: string, details: string) {
   const metadata = new Metadata();
   metadata.set(ERROR_METADATA_KEY, reason);
   return { code, details, metadata };
 }
 
-/** Converts an error of a library into a gRPC error; its own code goes into the trailing metadata. */
 export function toRpcError(error: unknown): Partial<ServiceError> {
   if (error instanceof ProcessError) {
     const prefix = INVALID_PATH.has(error.code) ? 'invalid path: ' : '';

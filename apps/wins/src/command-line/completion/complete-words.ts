@@ -14,11 +14,9 @@ const PLAIN = /^[\w.+@-]{1,200}$/;
 export interface ValueSources {
   /** Names of the runs of the daemon at an address, by default the usual address. */
   readonly runs: (server: string | undefined, signal: AbortSignal) => Promise<readonly string[]>;
-  /** Keys of the config file, each with its meaning. */
   readonly configKeys: () => Promise<Completions['words']>;
 }
 
-/** Possible continuations, and whether the shell completes files itself. */
 export interface Completions {
   readonly kind: 'words' | 'files' | 'folders';
   readonly words: readonly (readonly [string, string])[];
@@ -44,7 +42,6 @@ export async function completeWords(root: Group, argv: readonly string[], source
   return true;
 }
 
-/** Returns the possible continuations of these words, the last of which is being typed. */
 export async function completionsOf(root: Group, words: readonly string[], sources: ValueSources) {
   const path: [Group, ...(Group | Command)[]] = [root];
   const given = new Map<string, string | undefined>();

@@ -3,7 +3,6 @@ import { configOption, free } from '../daemon-options.js';
 
 export const inherits = { config: configOption };
 
-/** Options of commands that query the running daemon. */
 export const ofDaemon = {
   server: textOption(
     "Name or path of the daemon's pipe (default: that of the config)",

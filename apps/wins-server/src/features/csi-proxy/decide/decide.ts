@@ -90,7 +90,6 @@ export function decide(wish: CsiProxyWish | undefined, facts: CsiProxyFacts): St
   return { act: 'rest', reason: `${wish.version} serves` };
 }
 
-/** Returns the desired release if it is present and unchanged. */
 function wantedRelease(
   { version, sha256, folder }: CsiProxyWish,
   { record, intact }: Pick<CsiProxyFacts, 'record' | 'intact'>,
@@ -105,7 +104,6 @@ function wantedRelease(
   );
 }
 
-/** Returns the digest that a version's archive had when it was first seen. */
 function pinOf({ pins }: InstallRecord, version: string): string | undefined {
   return Object.hasOwn(pins, version) ? pins[version] : undefined;
 }
@@ -138,7 +136,6 @@ function isOurs({ service, record }: CsiProxyFacts): boolean {
   return ours.includes(program) || record.releases.some((one) => one.program === program);
 }
 
-/** Returns true when the service runs the program of the original's installation. */
 function isOfGo({ service, goProgram }: CsiProxyFacts): boolean {
   return goProgram !== undefined && service?.command?.program === goProgram;
 }

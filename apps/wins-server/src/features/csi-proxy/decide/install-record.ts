@@ -19,7 +19,6 @@ export const installRecord = z
     installed: command.exactOptional(),
     /** Unfinished change of the service; `from` is the command to restore, absent for a new service. */
     trial: z.object({ to: command, from: command.exactOptional() }).readonly().exactOptional(),
-    /** Program of an adopted installation. */
     obsolete: obsoleteProgram.exactOptional(),
   })
   .readonly();

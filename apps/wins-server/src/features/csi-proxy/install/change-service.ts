@@ -6,9 +6,7 @@ import type { InstallRecord, ServiceCommand } from '../decide/install-record.js'
 import type { RecordFile } from './record-file.js';
 import { seenProgram } from './remove-programs.js';
 
-/** Grace period in which a process may end by itself. */
 const GRACE_MS = 5_000;
-/** Time limit for the pipe to appear after a start. */
 const PROVE_MS = 30_000;
 /** Time limit for the pipe to disappear after the end of its process; a pipe that stays belongs to another process. */
 const FREE_MS = 5_000;

@@ -78,7 +78,6 @@ export async function fetchRelease(
 
 type Append = (part: Uint8Array) => Promise<void>;
 
-/** @returns The digest of the downloaded archive. */
 async function downloadArchive(
   download: Download,
   url: string,

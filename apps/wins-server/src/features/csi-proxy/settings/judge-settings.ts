@@ -137,7 +137,6 @@ export interface CsiProxyWish {
   readonly args: readonly string[];
   /** Parent folder; each release has its own folder in it. */
   readonly folder: string;
-  /** Verification of the download server. */
   readonly trust: TlsSettings;
 }
 
