@@ -41,7 +41,7 @@ const GRACE_MS = 10_000;
 /** Time that a keeper without runs waits for the daemon that started it. */
 const UNUSED_MS = 30_000;
 /** Minimum interval of messages to followers about output. */
-const TELL_MS = 20;
+const TELL_MS = 10;
 
 type StartMessage = Extract<DaemonMessage, { readonly kind: 'start' }>;
 
@@ -276,6 +276,7 @@ class RunOfKeeper {
   #lease: NodeJS.Timeout | undefined;
   #readTo = 0;
   #telling: NodeJS.Timeout | undefined;
+  #hasUntold = false;
   readonly #output = { stdoutBytes: 0, stderrBytes: 0, pauses: 0 };
 
   constructor(run: KeptRun, process: HostProcess, folders: RunFolders, listener: RunListener) {
@@ -400,10 +401,14 @@ class RunOfKeeper {
     }
   }
 
+  /** Reports new output at once, so that a line arrives without delay, and then at most every {@link TELL_MS}. */
   #tellWritten(): void {
-    this.#telling ??= setTimeout(() => {
+    this.#hasUntold = this.#telling !== undefined;
+    if (this.#hasUntold) return;
+    this.#listener.tell({ kind: 'written', mark: this.#run.run.mark });
+    this.#telling = setTimeout(() => {
       this.#telling = undefined;
-      this.#listener.tell({ kind: 'written', mark: this.#run.run.mark });
+      if (this.#hasUntold) this.#tellWritten();
     }, TELL_MS);
   }
 }
