@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { posixProcessHost } from '../../posix.js';
 import { endLastingRuns } from './end-lasting-runs.js';
-import { keeperRecordFile } from './keeper/keeper-records.js';
+import { RunFolders } from './run-folders.js';
 
 describe('the end of all runs that last', () => {
   let folder: string;
@@ -57,7 +57,7 @@ describe('the end of all runs that last', () => {
       try {
         const keeper = `${victim.pid}:${victim.startToken}`;
         expect(host.isDaemonAlive(keeper)).toBe(true);
-        const record = keeperRecordFile(kept, keeper);
+        const record = new RunFolders(path.dirname(kept)).keeper(keeper);
         const socket = path.join(folder, 'none');
         await record.write({ version: 1, keeper, socket, token: 'f'.repeat(64), release: 'r' });
         change();

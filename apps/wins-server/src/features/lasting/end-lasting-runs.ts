@@ -10,7 +10,6 @@ import { createLogger } from '../../kernel/log/logger.js';
 import { thisSystem } from '../../this-system.js';
 import { endKeepers } from './keeper/end-keepers.js';
 import { removeCopies } from './keeper/keeper-program.js';
-import { readKeeperRecords } from './keeper/keeper-records.js';
 import { RunFolders } from './run-folders.js';
 
 /** Options for ending detached runs without their daemon. */
@@ -46,7 +45,7 @@ export async function endLastingRuns(
   const distrust = trust.distrustOfPrivateFolder(folders.folder);
   if (distrust !== undefined)
     return distrusted('read what is kept of runs in', folders.folder, distrust).message;
-  const [runs, records] = [await folders.living(), await readKeeperRecords(folders.folder)];
+  const [runs, records] = [await folders.living(), await folders.keepers()];
   if (runs.length > 0 || records.length > 0) {
     const logger = await createLogger({ debug: false, quiet: true });
     const { processHost: host, processesApart: apart } = system.daemonParts(logger);

@@ -6,7 +6,6 @@ import type { Claim } from '../../kernel/admission/shares.js';
 import type { RestartPlan } from './restart-plan.js';
 import type { KeptEnd, KeptRun } from './run-folders.js';
 
-/** Detached run. */
 export interface Kept {
   readonly label: string;
   /** Facts of the newest attempt. */
@@ -26,7 +25,6 @@ export function lastEndOf({ end, plan }: Kept): KeptEnd | undefined {
   return plan?.next.kind === 'again' ? undefined : end;
 }
 
-/** Returns the state of a run. */
 export function stateOf(run: Kept): 'running' | 'waiting' | 'gaveUp' | 'ended' {
   if (run.end === undefined) return 'running';
   const { kind } = run.plan?.next ?? {};
@@ -49,13 +47,10 @@ export type LastingEvent =
       readonly next: Extract<RestartPlan['next'], { readonly kind: 'gaveUp' }>;
     };
 
+type Mutable<T> = { -readonly [K in keyof T]: T[K] };
+
 /** Detached run, with the state that a daemon needs to manage it. */
-export interface Entry extends Kept {
-  facts: KeptRun;
-  process: ManagedProcess | undefined;
-  end: KeptEnd | undefined;
-  plan: RestartPlan | undefined;
-  refused: ProcessError | undefined;
+export interface Entry extends Mutable<Kept> {
   readonly claim: Claim | undefined;
   /** Aborted when the run is removed. */
   readonly leaving: AbortController;
@@ -104,13 +99,8 @@ export function newEntry(
   parts: Pick<Entry, 'label' | 'facts' | 'plan' | 'claim' | 'changes'>,
 ): Entry {
   return {
-    ...{
-      ...parts,
-      process: undefined,
-      end: undefined,
-      refused: undefined,
-      leaving: new AbortController(),
-    },
+    ...{ ...parts, process: undefined, end: undefined, refused: undefined },
+    leaving: new AbortController(),
     ...{ over: Promise.resolve(), restarting: Promise.resolve() },
   };
 }

@@ -22,8 +22,8 @@ import { posixProcessHost } from '../../posix.js';
 import { ADMINISTRATOR, CONTAINER } from '../../testing/client-identities.js';
 import { kernelOf } from '../../testing/kernel-of.js';
 import { Keeper } from './keeper/keeper.js';
-import { keeperRecordFile } from './keeper/keeper-records.js';
 import { wantedPrograms } from './kept-programs.js';
+import { RunFolders } from './run-folders.js';
 import { stateOf, type Kept, type LastingEvent } from './kept-run.js';
 import { LastingRuns } from './lasting-runs.js';
 
@@ -186,7 +186,7 @@ describe('a run that is started again', () => {
     await once(squatter, 'listening');
     mkdirSync(kept, { recursive: true, mode: 0o700 });
     const keeper = `${process.pid}:1`;
-    const record = keeperRecordFile(kept, keeper);
+    const record = new RunFolders(path.dirname(kept)).keeper(keeper);
     await record.write({ version: 1, keeper, socket, token: 'f'.repeat(64), release: 'r' });
     const next = await startDaemon();
     expect([accepted, await record.read()]).toEqual([0, undefined]);

@@ -117,9 +117,9 @@ export class LastingRuns {
     this.#kernel = kernel;
     this.#manager = manager;
     this.#folders = new RunFolders(kernel.stateDirectory);
-    const { folder } = this.#folders;
     const { signal: closing } = this.#closing;
-    this.#keepers = new Keepers({ kernel, folder, closing, start: options.startKeeper });
+    const { startKeeper: start } = options;
+    this.#keepers = new Keepers({ kernel, folders: this.#folders, closing, start });
     this.#programs = new KeptPrograms({
       ...{ entries: this.#entries, logger: kernel.logger, closing },
       begin: (program) => this.#begin(program),

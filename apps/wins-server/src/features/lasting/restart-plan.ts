@@ -1,8 +1,9 @@
-import { StateFile } from '@wins/files';
+import type { StateFile } from '@wins/files';
 import { ProcessError, type ProcessErrorCode } from '@wins/process-manager';
 import { backoffMs } from '@wins/time';
 import path from 'node:path';
 import * as z from 'zod/mini';
+import { stateFile, treeLimits } from './run-folders.js';
 
 /** Delay after the first failure, and the maximum delay. */
 const BACKOFF = { initialMs: 1000, maxMs: 5 * 60_000 };
@@ -34,12 +35,7 @@ const restartPlan = z.object({
   request: z.object({
     ...{ path: text, args: z.array(text), envs: z.array(text), directory: z.exactOptional(text) },
     ...{ sha1: z.exactOptional(text), sha256: z.exactOptional(text) },
-    limits: z.exactOptional(
-      z.object({
-        ...{ memoryBytes: z.exactOptional(count), pids: z.exactOptional(count) },
-        cpus: z.exactOptional(z.number()),
-      }),
-    ),
+    limits: z.exactOptional(treeLimits),
   }),
   /** Digest of the config entry, for a program that the config keeps. */
   kept: z.exactOptional(text),
@@ -64,14 +60,8 @@ const restartPlan = z.object({
 
 export type RestartPlan = z.infer<typeof restartPlan>;
 
-/** Returns the plan file in the folder of a run. A file that this program did not write counts as absent. */
 export function planFile(folder: string): StateFile<RestartPlan> {
-  return new StateFile({
-    path: path.join(folder, 'restart.json'),
-    maxBytes: MAX_PLAN_BYTES,
-    parse: (json) => restartPlan.parse(json),
-    damaged: () => undefined,
-  });
+  return stateFile(path.join(folder, 'restart.json'), restartPlan, MAX_PLAN_BYTES);
 }
 
 /** End of an attempt. */

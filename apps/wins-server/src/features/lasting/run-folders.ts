@@ -1,5 +1,6 @@
 import { StateFile } from '@wins/files';
 import { errnoOf } from '@wins/base';
+import { createHash } from 'node:crypto';
 import { readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 // The smaller variant of zod saves the keeper 3 MB.
@@ -8,6 +9,7 @@ import * as z from 'zod/mini';
 /** Maximum size of a run's record; arguments are not included, so it is mostly paths. */
 const MAX_STATE_BYTES = 64 * 1024;
 const MARK = /^[0-9a-f]{32}$/;
+const KEEPER_FILE = /^keeper\.[0-9a-f]{16}\.json$/;
 
 const text = z.string().check(z.maxLength(4096));
 const someText = text.check(z.minLength(1));
@@ -89,6 +91,28 @@ export const keptEnd = z.object({
 
 export type KeptEnd = z.infer<typeof keptEnd>;
 
+/** Address of a keeper, stored in a private file and printed as the keeper's first line. */
+export const keeperRecord = z.object({
+  version: z.literal(1),
+  keeper: someText,
+  socket: text,
+  token: text.check(z.minLength(32)),
+  /** SHA-1 of the keeper's program; a daemon starts runs only by a keeper of its own release. */
+  release: text,
+});
+
+export type KeeperRecord = z.infer<typeof keeperRecord>;
+
+/** Returns a file of state; content that this program did not write counts as absent. */
+export function stateFile<T>(
+  file: string,
+  shape: z.ZodMiniType<T>,
+  maxBytes = MAX_STATE_BYTES,
+): StateFile<T> {
+  const parse = (json: unknown): T => shape.parse(json);
+  return new StateFile({ path: file, maxBytes, parse, damaged: () => undefined });
+}
+
 /** Returns the folder name of a run: the mark of its first attempt. */
 export function folderNameOf({ continues, run }: Pick<KeptRun, 'continues' | 'run'>): string {
   return continues?.folder ?? run.mark;
@@ -99,29 +123,24 @@ export function folderNameOf({ continues, run }: Pick<KeptRun, 'continues' | 'ru
  * the restart plan, and one spool.
  */
 export class RunFolders {
-  readonly #folder: string;
+  readonly folder: string;
 
   /** @param stateDirectory - State directory of the daemons that share the runs. */
   constructor(stateDirectory: string) {
-    this.#folder = path.join(stateDirectory, 'lasting');
-  }
-
-  get folder(): string {
-    return this.#folder;
+    this.folder = path.join(stateDirectory, 'lasting');
   }
 
   folderOf(name: string): string {
-    return path.join(this.#folder, name);
+    return path.join(this.folder, name);
   }
 
-  /** Returns the record of a run; a file that this program did not write counts as absent. */
   run(name: string): StateFile<KeptRun> {
-    return this.#file(name, 'run.json', keptRun);
+    return stateFile(path.join(this.folder, name, 'run.json'), keptRun);
   }
 
   /** Returns the recorded end, possibly that of the previous attempt. Absent if the keeper died first. */
   end(name: string): StateFile<KeptEnd> {
-    return this.#file(name, 'end.json', keptEnd);
+    return stateFile(path.join(this.folder, name, 'end.json'), keptEnd);
   }
 
   /** Returns the recorded end of this attempt, ignoring that of an earlier one. */
@@ -131,13 +150,22 @@ export class RunFolders {
   }
 
   /** Returns the names of all run folders. */
-  async marks(): Promise<readonly string[]> {
-    try {
-      return (await readdir(this.#folder)).filter((name) => MARK.test(name));
-    } catch (error) {
-      if (errnoOf(error) === 'ENOENT') return [];
-      throw error;
-    }
+  marks(): Promise<readonly string[]> {
+    return this.#names(MARK);
+  }
+
+  /** Returns the record file of a keeper. Any process that can read it may start programs. */
+  keeper(keeper: string): StateFile<KeeperRecord> {
+    const name = createHash('sha256').update(keeper).digest('hex').slice(0, 16);
+    return stateFile(path.join(this.folder, `keeper.${name}.json`), keeperRecord);
+  }
+
+  /** Returns all readable records of keepers, including those of dead ones. */
+  async keepers(): Promise<readonly KeeperRecord[]> {
+    const names = await this.#names(KEEPER_FILE);
+    const files = names.map((name) => stateFile(path.join(this.folder, name), keeperRecord));
+    const records = await Promise.all(files.map((file) => file.read().catch(() => undefined)));
+    return records.filter((record) => record !== undefined);
   }
 
   /** Returns the runs without a recorded end. */
@@ -159,10 +187,12 @@ export class RunFolders {
     await rm(this.folderOf(name), { recursive: true, force: true });
   }
 
-  #file<T>(name: string, file: string, shape: z.ZodMiniType<T>): StateFile<T> {
-    const parse = (json: unknown): T => shape.parse(json);
-    const where = path.join(this.folderOf(name), file);
-    const maxBytes = MAX_STATE_BYTES;
-    return new StateFile({ path: where, maxBytes, parse, damaged: () => undefined });
+  async #names(pattern: RegExp): Promise<readonly string[]> {
+    try {
+      return (await readdir(this.folder)).filter((name) => pattern.test(name));
+    } catch (error) {
+      if (errnoOf(error) === 'ENOENT') return [];
+      throw error;
+    }
   }
 }

@@ -1,9 +1,8 @@
 import type { ProcessHost, RememberedProcess } from '@wins/base';
 import { Backoff } from '@wins/time';
 import type { ProcessesApart } from '../../../operating-system.js';
-import type { RunFolders } from '../run-folders.js';
+import type { KeeperRecord, RunFolders } from '../run-folders.js';
 import { KeeperConnection } from './keeper-connection.js';
-import type { KeeperRecord } from './keeper-messages.js';
 
 /** Grace period of a run, plus time for the keeper to record the exit. */
 export const GENTLE_MS = 15_000;

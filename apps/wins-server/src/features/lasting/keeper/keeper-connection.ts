@@ -13,7 +13,7 @@ import { ProcessError, type KeptProcess, type ProcessErrorCode } from '@wins/pro
 import { Backoff } from '@wins/time';
 import { EventEmitter, once } from 'node:events';
 import { Readable } from 'node:stream';
-import type { KeptFigures, KeptRun } from '../run-folders.js';
+import type { KeeperRecord, KeptFigures, KeptRun } from '../run-folders.js';
 import {
   ANOTHER_DAEMON,
   ENDING,
@@ -22,7 +22,6 @@ import {
   speakMessages,
   type DaemonMessage,
   type KeeperMessage,
-  type KeeperRecord,
   type MessageEnd,
 } from './keeper-messages.js';
 

@@ -84,18 +84,6 @@ export const keeperMessage = z.discriminatedUnion('kind', [
 
 export type KeeperMessage = z.infer<typeof keeperMessage>;
 
-/** Address of a keeper, stored in a private file and printed as the keeper's first line. */
-export const keeperRecord = z.object({
-  version: z.literal(1),
-  keeper: text.check(z.minLength(1)),
-  socket: text,
-  token: text.check(z.minLength(32)),
-  /** SHA-1 of the keeper's program; a daemon starts runs only by a keeper of its own release. */
-  release: text,
-});
-
-export type KeeperRecord = z.infer<typeof keeperRecord>;
-
 /** One end of the protocol. */
 export interface MessageEnd<Sent> {
   send(message: Sent): void;

@@ -24,7 +24,6 @@ import { readSpool } from '../spool/spool-reader.js';
 import { Keeper } from './keeper.js';
 import { KeeperConnection } from './keeper-connection.js';
 import { KEEPER_PROTOCOL } from './keeper-messages.js';
-import { readKeeperRecords } from './keeper-records.js';
 
 const ignore = (): void => undefined;
 const ROOT: ClientIdentity = {
@@ -324,7 +323,7 @@ describe('a keeper', () => {
     first.close();
     await keeper.over;
     await keeper.close();
-    expect(await readKeeperRecords(folders.folder)).toEqual([]);
+    expect(await folders.keepers()).toEqual([]);
     expect(existsSync(keeper.record.socket)).toBe(false);
     expect(readdirSync(folders.folder)).toEqual([mark]);
     keeper = await startKeeper();

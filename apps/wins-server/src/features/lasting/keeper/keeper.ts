@@ -18,6 +18,7 @@ import type { DaemonSystem } from '../../../operating-system.js';
 import {
   folderNameOf,
   RunFolders,
+  type KeeperRecord,
   type KeptEnd,
   type KeptFigures,
   type KeptRun,
@@ -31,10 +32,8 @@ import {
   speakMessages,
   type DaemonMessage,
   type KeeperMessage,
-  type KeeperRecord,
   type MessageEnd,
 } from './keeper-messages.js';
-import { keeperRecordFile } from './keeper-records.js';
 
 /** Grace period, the same as the manager's for a run whose leader has ended. */
 const GRACE_MS = 10_000;
@@ -111,7 +110,7 @@ export class Keeper {
         else this.#serve(socket);
       },
     });
-    await keeperRecordFile(this.#folders.folder, this.record.keeper).write(this.record);
+    await this.#folders.keeper(this.record.keeper).write(this.record);
     this.#unused = setTimeout(() => this.#endIfIdle(), UNUSED_MS);
   }
 
@@ -125,7 +124,7 @@ export class Keeper {
   /** Removes everything that others see of the keeper. */
   async close(): Promise<void> {
     clearTimeout(this.#unused);
-    await keeperRecordFile(this.#folders.folder, this.record.keeper).remove();
+    await this.#folders.keeper(this.record.keeper).remove();
     await this.#listener?.close();
   }
 

@@ -3,9 +3,8 @@ import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Kernel } from '../../../kernel/feature.js';
+import type { KeeperRecord, RunFolders } from '../run-folders.js';
 import { KeeperConnection } from './keeper-connection.js';
-import type { KeeperRecord } from './keeper-messages.js';
-import { keeperRecordFile, readKeeperRecords } from './keeper-records.js';
 import { startKeeper } from './start-keeper.js';
 
 /** Time that a daemon's start waits for a keeper that is busy or still connected to the previous daemon. */
@@ -17,8 +16,7 @@ export interface KeepersParts {
     Kernel,
     'stateDirectory' | 'processHost' | 'system' | 'program' | 'checksum' | 'logger'
   >;
-  /** Folder of detached runs. */
-  readonly folder: string;
+  readonly folders: RunFolders;
   /** Aborts all waits for keepers. */
   readonly closing: AbortSignal;
   /** Default: a process of this program. */
@@ -53,15 +51,15 @@ export class Keepers {
    * @returns Whether a keeper is alive.
    */
   async adopt(reached: (keeper: KeeperConnection) => Promise<void>): Promise<boolean> {
-    const { kernel, folder } = this.#parts;
+    const { kernel, folders } = this.#parts;
     const release = (this.#release = await kernel.checksum);
     const reaching: Promise<void>[] = [];
-    for (const record of await readKeeperRecords(folder)) {
+    for (const record of await folders.keepers()) {
       if (kernel.processHost.isDaemonAlive(record.keeper)) {
         reaching.push(this.#reach(record, record.release === release, reached));
         continue;
       }
-      await keeperRecordFile(folder, record.keeper).remove();
+      await folders.keeper(record.keeper).remove();
       await rm(path.join(kernel.stateDirectory, path.basename(record.socket)), { force: true });
     }
     const inTime = new AbortController();
@@ -147,9 +145,9 @@ export class Keepers {
   }
 
   async #start(): Promise<KeeperConnection> {
-    const { kernel, folder, closing, start = startKeeper } = this.#parts;
+    const { kernel, folders, closing, start = startKeeper } = this.#parts;
     const { program, checksum, stateDirectory, processHost, system, logger } = kernel;
-    for (const each of [stateDirectory, folder]) processHost.ensurePrivateDirectory(each);
+    for (const each of [stateDirectory, folders.folder]) processHost.ensurePrivateDirectory(each);
     const apart = system.processesApart;
     const record = await start({ program, release: await checksum, stateDirectory, apart });
     const signal = AbortSignal.any([closing, AbortSignal.timeout(BUSY_MS)]);

@@ -3,9 +3,8 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { ProcessesApart } from '../../../operating-system.js';
 import { isSea } from 'node:sea';
-import { RunFolders } from '../run-folders.js';
+import { keeperRecord, RunFolders, type KeeperRecord } from '../run-folders.js';
 import { copyForKeeper, ownExecutable } from './keeper-program.js';
-import { keeperRecord, type KeeperRecord } from './keeper-messages.js';
 
 /** Time limit for the start. A Node program starts within a second, or several on a fully loaded host. */
 const START_MS = 20_000;

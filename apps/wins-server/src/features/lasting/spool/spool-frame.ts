@@ -1,3 +1,4 @@
+import { NumberedFiles } from '@wins/files';
 import { crc32 } from 'node:zlib';
 
 /** Maximum number of output bytes per frame. */
@@ -7,6 +8,14 @@ export const HEADER_BYTES = 24;
 
 const CRC_BYTES = 4;
 const STREAMS = ['stdout', 'stderr'] as const;
+
+/** Approximate number of files in a full spool; files are removed as a whole. */
+export const FILES_OF_SPOOL = 16;
+
+/** Returns the spool files of a folder; the number of a file is the offset of its first output byte. */
+export function spoolFiles(folder: string): NumberedFiles {
+  return new NumberedFiles({ folder, prefix: 'spool', suffix: 'bin', digits: 15 });
+}
 
 /** Piece of a run's output, as it was read from the program. */
 export interface SpoolFrame {

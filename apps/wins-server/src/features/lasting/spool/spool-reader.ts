@@ -1,8 +1,8 @@
 import type { NumberedFiles } from '@wins/files';
 import { openRegularFile, TrustedFileError } from '@wins/trusted-files';
 import { errnoOf } from '@wins/base';
-import { decodeFrame, HEADER_BYTES, MAX_FRAME_BYTES, type SpoolFrame } from './spool-frame.js';
-import { spoolFiles } from './spool-files.js';
+import { decodeFrame, HEADER_BYTES, MAX_FRAME_BYTES } from './spool-frame.js';
+import { spoolFiles, type SpoolFrame } from './spool-frame.js';
 
 /** Size of the first read of a file, and of the next after a full one; fits at least one whole frame. */
 const READ_BYTES = 2 * (HEADER_BYTES + MAX_FRAME_BYTES);

@@ -1,7 +1,7 @@
 import { RollingFile, type NumberedFiles } from '@wins/files';
 import { stat } from 'node:fs/promises';
-import { encodeFrames, HEADER_BYTES, MAX_FRAME_BYTES, type SpoolFrame } from './spool-frame.js';
-import { FILES_OF_SPOOL, spoolFiles } from './spool-files.js';
+import { encodeFrames, HEADER_BYTES, MAX_FRAME_BYTES } from './spool-frame.js';
+import { FILES_OF_SPOOL, spoolFiles, type SpoolFrame } from './spool-frame.js';
 
 /** Maximum amount of output queued for the disk; above it the program should wait. */
 const MAX_WAITING_BYTES = 4 * 1024 * 1024;
