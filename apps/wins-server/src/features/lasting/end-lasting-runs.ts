@@ -12,7 +12,6 @@ import { endKeepers } from './keeper/end-keepers.js';
 import { removeCopies } from './keeper/keeper-program.js';
 import { RunFolders } from './run-folders.js';
 
-/** Options for ending detached runs without their daemon. */
 export interface EndOptions {
   readonly reason: 'uninstalled' | 'unregistered';
   /** Whether the stored output stays until a daemon removes it. */

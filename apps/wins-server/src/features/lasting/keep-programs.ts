@@ -2,7 +2,6 @@ import type { Logger } from 'pino';
 import { isKept, type WantedProgram } from './kept-programs.js';
 import { lastEndOf, type Entry } from './kept-run.js';
 
-/** Parts of {@link KeptPrograms}. */
 export interface KeptProgramsParts {
   /** All detached runs, by label. */
   readonly entries: ReadonlyMap<string, Entry>;

@@ -56,7 +56,6 @@ const LEASE_MS = 60_000;
 /** Beginning of refusal messages. */
 const REFUSED = /^cannot start a [a-z ]*run: /;
 
-/** Parts of {@link LastingRuns} that have defaults. */
 export interface LastingRunsOptions {
   readonly onEvent?: (event: LastingEvent) => void;
   /** Clock for restarts. Default: the system clock. */
@@ -67,7 +66,6 @@ export interface LastingRunsOptions {
   readonly startKeeper?: typeof startKeeper;
 }
 
-/** Part of the output that is read. */
 export interface LastingRead {
   readonly offset?: number;
   readonly sinceMs?: number;

@@ -64,7 +64,6 @@ export function planFile(folder: string): StateFile<RestartPlan> {
   return stateFile(path.join(folder, 'restart.json'), restartPlan, MAX_PLAN_BYTES);
 }
 
-/** End of an attempt. */
 export interface AttemptEnd {
   readonly mark: string;
   readonly code: number;

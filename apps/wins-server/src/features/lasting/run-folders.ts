@@ -56,7 +56,6 @@ export const keptRun = z.object({
 
 export type KeptRun = z.infer<typeof keptRun>;
 
-/** Cost of a run. */
 export const keptFigures = z.object({
   usage: z.exactOptional(
     z.object({ cpuMs: z.number(), memoryBytes: z.number(), processes: z.number() }),
@@ -72,7 +71,6 @@ const END_REASONS = [
   ...(['leaseEnded', 'leaseNeverHeld', 'ownerDisconnected', 'replaced', 'yielded'] as const),
 ] as const;
 
-/** How a run ended. */
 export const keptEnd = z.object({
   version: z.literal(1),
   /** Mark of the ended attempt. */
@@ -149,7 +147,6 @@ export class RunFolders {
     return end?.mark === attempt.run.mark ? end : undefined;
   }
 
-  /** Returns the names of all run folders. */
   marks(): Promise<readonly string[]> {
     return this.#names(MARK);
   }

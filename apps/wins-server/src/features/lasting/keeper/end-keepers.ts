@@ -10,7 +10,6 @@ export const GENTLE_MS = 15_000;
 const FORCED_MS = 10_000;
 const NO_MARK = '0'.repeat(32);
 
-/** Parts of the system that end keepers. */
 export interface EndParts {
   readonly host: ProcessHost;
   readonly apart: ProcessesApart | undefined;

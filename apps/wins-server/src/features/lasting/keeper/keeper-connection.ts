@@ -36,12 +36,6 @@ type RunMessage = Extract<KeeperMessage, { readonly mark: string }>;
 type Request = Extract<DaemonMessage, { readonly id: number }>;
 type WithoutId<T> = T extends unknown ? Omit<T, 'id'> : never;
 
-interface Waiting {
-  readonly resolve: (answer: Answer) => void;
-  readonly reject: (error: Error) => void;
-}
-
-/** Callbacks of a run. */
 export interface KeptRunListener {
   /** Called when there may be more output. */
   readonly written: () => void;
@@ -52,7 +46,7 @@ export class KeeperConnection {
   readonly record: KeeperRecord;
   readonly #host: ProcessHost;
   readonly #processes = new Map<string, ProcessOfKeeper>();
-  readonly #waiting = new Map<number, Waiting>();
+  readonly #waiting = new Map<number, [(answer: Answer) => void, (error: Error) => void]>();
   #end: MessageEnd<DaemonMessage> | undefined;
   #lastId = 0;
   #isClosed = false;
@@ -123,7 +117,7 @@ export class KeeperConnection {
     return !this.#isClosed && !this.#isLost && !this.#isEnding;
   }
 
-  /** Returns whether the keeper had a run when this daemon connected. Unknown for a dead keeper. */
+  /** Returns whether the keeper had a run when this daemon connected; always true for a dead keeper. */
   has(mark: string): boolean {
     return this.#isLost || this.#runs.includes(mark);
   }
@@ -232,10 +226,10 @@ export class KeeperConnection {
 
   #take(message: KeeperMessage): void {
     if ('id' in message) {
-      const waiting = this.#waiting.get(message.id);
+      const [resolve, reject] = this.#waiting.get(message.id) ?? [];
       this.#waiting.delete(message.id);
-      if (message.kind !== 'failed') waiting?.resolve(message);
-      else waiting?.reject(failure(message));
+      if (message.kind !== 'failed') resolve?.(message);
+      else reject?.(failure(message));
       return;
     }
     if (!('mark' in message)) return;
@@ -257,19 +251,16 @@ export class KeeperConnection {
   #ask(request: WithoutId<Request>): Promise<Answer> {
     const id = (this.#lastId += 1);
     return new Promise((resolve, reject) => {
-      if (this.#end === undefined || this.#isLost) {
-        reject(hungUp());
-        return;
-      }
-      this.#waiting.set(id, { resolve, reject });
-      this.#end.send({ ...request, id });
+      if (this.#isLost) reject(hungUp());
+      else this.#waiting.set(id, [resolve, reject]);
+      this.#end?.send({ ...request, id });
     });
   }
 
   #lost(): void {
     this.#isLost = true;
     this.#events.emit('lost');
-    for (const { reject } of this.#waiting.values()) reject(hungUp());
+    for (const [, reject] of this.#waiting.values()) reject(hungUp());
     this.#waiting.clear();
     if (this.#isClosed) return;
     for (const process of this.#processes.values()) process.lose();

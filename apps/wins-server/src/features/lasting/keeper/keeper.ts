@@ -44,7 +44,6 @@ const TELL_MS = 10;
 
 type StartMessage = Extract<DaemonMessage, { readonly kind: 'start' }>;
 
-/** Parts of a keeper. */
 export interface KeeperOptions {
   /** Absolute path; the state directory of the daemons that this keeper serves. */
   readonly stateDirectory: string;
@@ -257,7 +256,6 @@ export class Keeper {
   }
 }
 
-/** Callbacks of a run of a keeper. */
 interface RunListener {
   readonly tell: (message: KeeperMessage) => void;
   readonly settled: (figures: KeptFigures) => void;
@@ -293,7 +291,6 @@ class RunOfKeeper {
     void this.#follow();
   }
 
-  /** Returns the resource use so far. */
   async measure(): Promise<KeptFigures> {
     const usage = await this.process.usage();
     return { ...(usage && { usage }), output: { ...this.#output } };

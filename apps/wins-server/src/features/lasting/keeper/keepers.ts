@@ -10,7 +10,6 @@ import { startKeeper } from './start-keeper.js';
 /** Time that a daemon's start waits for a keeper that is busy or still connected to the previous daemon. */
 const BUSY_MS = 5000;
 
-/** Parts of {@link Keepers}. */
 export interface KeepersParts {
   readonly kernel: Pick<
     Kernel,

@@ -12,7 +12,6 @@ const MAX_LINE_BYTES = 4096;
 /** Variables of the daemon's environment that a keeper receives. Its runs get theirs with their commands. */
 const KEPT_VARIABLES = ['PATH', 'TZ', 'SystemRoot', 'ProgramData', 'TEMP'];
 
-/** A keeper that is started. */
 export interface KeeperStart {
   /** The file of this program. */
   readonly program: string;

@@ -14,7 +14,6 @@ export type SpoolPart =
   | ({ readonly kind: 'output' } & SpoolFrame)
   | { readonly kind: 'skipped'; readonly offset: number; readonly bytes: number };
 
-/** Range of a read. */
 export interface SpoolReadOptions {
   /** Offset of the first byte. Default 0. */
   readonly offset?: number;
@@ -109,7 +108,6 @@ function skipped(from: number, to: number): SpoolPart {
   return { kind: 'skipped', offset: from, bytes: to - from };
 }
 
-/** Position of a frame. */
 interface Place {
   readonly number: number;
   readonly bytes: number;

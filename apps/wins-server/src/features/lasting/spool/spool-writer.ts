@@ -16,7 +16,6 @@ const GATHER_BYTES = 512 * 1024;
 const LEFT_ALONE_MS = 100;
 const NOTHING: Buffer = Buffer.alloc(0);
 
-/** How a spool is written. */
 export interface SpoolWriterOptions {
   /** Existing folder that only this process uses. */
   readonly folder: string;
