@@ -10,7 +10,7 @@ import {
 import { EXIT, UsageError, type Answer } from '@wins/base';
 import { setTimeout as delay } from 'node:timers/promises';
 import { CommandError } from '../command-error.js';
-import { withDaemon, type DaemonOptions } from '../daemon/connect-daemon.js';
+import { withDaemonOfRun, type DaemonOptions } from '../daemon/connect-daemon.js';
 import { exitStatusOf, whyStopped } from '../exit-status-of.js';
 import { writeAll } from '../output-error.js';
 import { wasThere } from './held-run.js';
@@ -63,7 +63,7 @@ export async function waitForRun(options: NamedRunOptions): Promise<number> {
 }
 
 export async function removeRun(options: NamedRunOptions): Promise<number> {
-  await withDaemon(options, (client) =>
+  await withDaemonOfRun(options, (client) =>
     client.call(lastingRunsDefinition.remove, { Name: options.name }),
   );
   return EXIT.client.ok;
@@ -118,14 +118,15 @@ interface ReadState {
   next?: bigint;
   end?: LastingEnd;
   deadline: number;
-  isAnswered: boolean;
+  /** Pipe whose daemon has answered, so that the next one is awaited there. */
+  server?: string;
   isReaderGone: boolean;
 }
 
 /** Prints output; when following, returns how the run ended. Resumes at the next daemon, without gaps or duplicates. */
 async function readRun(options: NamedRunOptions, wanted: Omit<LastingReadRequest, 'Name'>) {
-  const state: ReadState = { deadline: Infinity, isAnswered: false, isReaderGone: false };
-  const read = async (client: WinsClient, answered: () => void): Promise<void> => {
+  const state: ReadState = { deadline: Infinity, isReaderGone: false };
+  const read = async (client: WinsClient, answered: () => void, server: string): Promise<void> => {
     const rest =
       state.next === undefined ? wanted : { ...wanted, Offset: state.next, TailLines: undefined };
     const request = { ...rest, Name: options.name };
@@ -135,7 +136,7 @@ async function readRun(options: NamedRunOptions, wanted: Omit<LastingReadRequest
         request,
       )) {
         answered();
-        state.isAnswered = true;
+        state.server = server;
         state.deadline = Infinity;
         switch (part?.$case) {
           case 'StdOut':
@@ -164,14 +165,15 @@ async function readRun(options: NamedRunOptions, wanted: Omit<LastingReadRequest
       const nowMs = performance.now();
       if (!wanted.Follow || !wasThere(error) || nowMs > state.deadline) throw error;
       // The deadline for the next daemon counts from now, not from the start of this connection.
-      state.isAnswered = true;
+      state.server = server;
       state.deadline = Math.min(state.deadline, nowMs + RECONNECT_MS);
     }
   };
   for (;;) {
     try {
-      const patience = state.isAnswered ? { ...options, 'wait-timeout': RECONNECT_MS } : options;
-      await withDaemon(patience, read);
+      const { server } = state;
+      const next = server === undefined ? {} : { server, 'wait-timeout': RECONNECT_MS };
+      await withDaemonOfRun({ ...options, ...next }, read);
       if (state.isReaderGone || !wanted.Follow || state.end !== undefined) return state.end;
     } catch (error) {
       if (!wanted.Follow || !isDaemonGone(error)) throw error;

@@ -2,7 +2,11 @@ import { EXIT, type Answer, type CommandSurroundings, type Show } from '@wins/ba
 import type { EnforcedLimits, ListedRun } from '@wins/wins-api';
 import { setTimeout as delay } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
-import { withDaemon, type DaemonOptions } from '../daemon/connect-daemon.js';
+import {
+  withDaemon,
+  withDaemonOfAdministrators,
+  type DaemonOptions,
+} from '../daemon/connect-daemon.js';
 import { listenForInterruptions } from '../interruptions.js';
 import { listDetached } from './lasting-runs.js';
 
@@ -12,7 +16,8 @@ export interface ListOptions extends DaemonOptions {
 }
 
 export async function listProcesses(options: ListOptions, { show }: CommandSurroundings) {
-  await withDaemon(options, async (client, answered) => {
+  const run = options.detached ? withDaemonOfAdministrators : withDaemon;
+  await run(options, async (client, answered) => {
     const ask = async (signal?: AbortSignal): Promise<Answer> => {
       const answer = options.detached
         ? await listDetached(client, signal)

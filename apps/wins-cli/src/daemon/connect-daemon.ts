@@ -45,8 +45,8 @@ export interface Patience {
   readonly answerTimeoutMs?: number;
 }
 
-/** Task for a client. A long task calls `answered` once the daemon has answered. */
-export type Task<T> = (client: WinsClient, answered: () => void) => Promise<T>;
+/** Task for a client of the pipe `server`. A long task calls `answered` once the daemon has answered. */
+export type Task<T> = (client: WinsClient, answered: () => void, server: string) => Promise<T>;
 
 /**
  * Runs a task with a new client of the daemon. Repeats it while the first call was not accepted and time is left for the next daemon.
@@ -83,7 +83,7 @@ export async function withDaemon<T>(options: DaemonOptions, task: Task<T>, patie
   try {
     for (let attempt = 0; ; attempt += 1) {
       try {
-        return await withClient(clientOptions, (client) => task(client, answered));
+        return await withClient(clientOptions, (client) => task(client, answered, server));
       } catch (error) {
         // A pipe that was busy or absent gets one more attempt; a daemon that is shutting down or silent does not.
         const mayTryAgain = leftMs() > 0 || (attempt === 0 && !isEnding(error) && !isSilent(error));
@@ -100,13 +100,31 @@ export async function withDaemon<T>(options: DaemonOptions, task: Task<T>, patie
 
 /** Uses the administrators' pipe, which recognises administrators in any session; falls back to the main pipe when that is not possible. */
 export async function withDaemonOfAdministrators<T>(options: DaemonOptions, task: Task<T>) {
-  const admin = { ...options, server: adminPipeOf(options.server), 'wait-timeout': 0 };
   try {
-    return await withDaemon(admin, task);
+    return await withDaemon(onAdminPipe(options), task);
   } catch (error) {
     if (!isOfOthers(error)) throw error;
     return await withDaemon(options, task);
   }
+}
+
+/**
+ * Runs a task about one run as {@link withDaemon} does, and again on the administrators' pipe if the main pipe does not have the run. That
+ * pipe shows an administrator in any session of Windows the runs of other clients. The main pipe is first, because it serves more followers.
+ */
+export async function withDaemonOfRun<T>(options: DaemonOptions, task: Task<T>): Promise<T> {
+  try {
+    return await withDaemon(options, task);
+  } catch (error) {
+    if (!(error instanceof CommandError) || error.exitCode !== EXIT.client.notFound) throw error;
+    return await withDaemon(onAdminPipe(options), task).catch((cause: unknown) => {
+      throw isOfOthers(cause) ? error : cause;
+    });
+  }
+}
+
+function onAdminPipe(options: DaemonOptions): DaemonOptions {
+  return { ...options, server: adminPipeOf(options.server), 'wait-timeout': 0 };
 }
 
 /** True when the administrators' pipe was not reached or does not know the call. A foreign server there is an error. */

@@ -1,6 +1,6 @@
 import { Server, ServerCredentials } from '@grpc/grpc-js';
 import { createWinsClient } from '@wins/wins-api';
-import { planServiceDefinition } from '@wins/wins-api/contract';
+import { lastingRunsDefinition, planServiceDefinition } from '@wins/wins-api/contract';
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, chownSync, existsSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs';
@@ -116,6 +116,68 @@ describe('the pipe of administrators', () => {
     expect((await runWins(STOP, workspace.environment)).stderr).toBe('');
     expect((await run.outcome).code).toBe(137);
     earlier.forceShutdown();
+  });
+
+  /** Restarts the daemon with a detached run of the name `web`, which ends at once when asked to. */
+  async function detached(): Promise<void> {
+    await daemon.stop();
+    const program = workspace.script('worker', 'echo up; while :; do sleep 1; done');
+    config = workspace.config([{ path: program, lasting: { allow: true } }]);
+    daemon = await Daemon.start(workspace, config);
+    await prc('run', '--detach', '--name', 'web', '--path', program);
+  }
+  const prc = async (...words: string[]): Promise<readonly [unknown, string]> => {
+    const { code, stdout, stderr } = await runWins(['cli', 'prc', ...words], workspace.environment);
+    return [code, `${String(stdout)}${stderr}`];
+  };
+  const LIST = ['ls', '--detached', '-o', 'name'];
+
+  it('shows and removes detached runs, starts none, and serves few followers so that a run can be stopped', async () => {
+    await detached();
+    renameSync(main(), `${main()}.away`);
+    const server = ['--server', 'rancher_wins_admin'];
+    expect(await prc(...LIST)).toEqual([0, 'web\n']);
+    const start = await prc('run', '--detach', ...server, '--path', '/bin/true');
+    expect(start).toEqual([125, expect.stringContaining('does not know this call')]);
+    const clients = Array.from({ length: 6 }, () => createWinsClient({ address: admin() }));
+    const request = { Name: 'web', Offset: 0n, SinceMs: 0n, Follow: true };
+    const following = clients.map(async (client) => {
+      const parts = client.stream(lastingRunsDefinition.read, request)[Symbol.asyncIterator]();
+      expect((await parts.next()).value).toMatchObject({
+        Options: { $case: 'StdOut', value: Buffer.from('up\n') },
+      });
+      return parts;
+    });
+    await Promise.all(following);
+    expect(await prc('logs', 'web', ...server)).toEqual([
+      125,
+      'wins: cannot serve this call: the limit of 6 calls that follow events, or runs on the pipe of administrators is reached\n',
+    ]);
+    expect((await prc('stop', 'rancher-wins-worker', '--now'))[0]).toBe(0);
+    for (const parts of await Promise.all(following))
+      expect((await parts.next()).value).toMatchObject({ Options: { $case: 'End' } });
+    await Promise.all(clients.map((client) => client.close()));
+    expect(await prc('rm', 'web', ...server)).toEqual([0, '']);
+    expect(await prc(...LIST)).toEqual([0, '']);
+  });
+
+  it('is asked for a detached run that the main one does not have', async () => {
+    await detached();
+    // Another daemon, whose main pipe knows no run, as that of Windows shows none of others at a console.
+    using elsewhere = new Workspace();
+    await using _other = await Daemon.start(elsewhere, elsewhere.config([]));
+    renameSync(main(), `${main()}.away`);
+    renameSync(elsewhere.path('run', 'rancher_wins'), main());
+    expect(await prc(...LIST)).toEqual([0, 'web\n']);
+    expect(await prc('logs', 'web')).toEqual([0, 'up\n']);
+    expect(await prc('rm', 'web')).toEqual([0, '']);
+    renameSync(admin(), `${admin()}.away`);
+    expect(await prc('logs', 'web')).toEqual([
+      127,
+      expect.stringMatching(
+        /^wins: cannot find "web": no detached run of this client has that name/,
+      ),
+    ]);
   });
 
   it('is not needed by the commands where a daemon of an earlier release has none', async () => {

@@ -3,14 +3,20 @@ import { pipeAccess, securedPipeClient, serviceControlManager } from '@wins/wind
 import { createWinsClient } from '@wins/wins-api';
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { WindowsWorkspace } from './windows-workspace.js';
+import { until, WindowsWorkspace } from './windows-workspace.js';
 
 const NAME = 'rancher-wins';
 
 describe('an administrator at the console or over RDP', () => {
   const workspace = new WindowsWorkspace();
   const services = serviceControlManager();
-  const more = { metrics: { listen: '127.0.0.1:0' }, systemagent: { localEnabled: true } };
+  const kept = workspace.program('kept');
+  const script = workspace.script('kept', "setInterval(() => console.log('up'), 20);");
+  const more = {
+    keep: [{ name: 'kept', path: kept, args: [script] }],
+    metrics: { listen: '127.0.0.1:0' },
+    systemagent: { localEnabled: true },
+  };
   const config = workspace.config([], [], more);
   const admin = `${workspace.listen}_admin`;
   const wins = (...words: string[]) => workspace.run(...words, '--config', config);
@@ -45,6 +51,25 @@ describe('an administrator at the console or over RDP', () => {
     await answers(0, /\S/, 'srv', 'plan', 'status');
     await answers(0, /^csi-proxy is not managed: /, 'srv', 'csi-proxy', 'status');
     await answers(0, /^stacks of the thread/, 'srv', 'debug', 'stacks', '--seconds', '0.1');
+  });
+
+  it('sees, follows and removes runs of others that last, also through a restart of the daemon', async () => {
+    const prc = (...words: string[]) => workspace.client('prc', ...words);
+    const listed = await prc('ls', '--detached', '-o', 'name').outcome;
+    assert.equal(String(listed.stdout).trim(), 'keep:kept', listed.stderr);
+    const follower = prc('attach', 'keep:kept');
+    await follower.printed('up');
+    await services.stop(NAME);
+    await services.start(NAME);
+    const seen = follower.stdout().length;
+    await until(() => follower.stdout().length > seen);
+    const logs = await prc('logs', 'keep:kept', '--tail', '1').outcome;
+    assert.match(String(logs.stdout), /^up\r?\n/, logs.stderr);
+    const removed = await prc('rm', 'keep:kept').outcome;
+    assert.equal(removed.code, 0, removed.stderr);
+    assert.notEqual((await follower.outcome).code, 127);
+    const unknown = await prc('logs', 'keep:kept').outcome;
+    assert.equal(unknown.code, 127, unknown.stderr);
   });
 
   it('hears from the doctor what only administrators are told, and gets a whole bundle', async () => {

@@ -23,6 +23,8 @@ export class AdminPipe implements AsyncDisposable {
         handshakes: resources.adminHandshakes,
         requestOctets: resources.adminRequestOctets,
         answerOctets: resources.adminAnswerOctets,
+        // Fewer than connections, so that a run can be stopped beside all followers.
+        waits: resources.followers,
       },
     });
     this.#served.open();

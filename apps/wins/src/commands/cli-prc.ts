@@ -100,7 +100,9 @@ const ls = command({
       ...switchOption('Print the list again whenever it changes, until Ctrl-C'),
       short: 'w',
     },
-    detached: switchOption('List the detached runs, including ended ones'),
+    detached: switchOption(
+      'List the detached runs, including ended ones; an administrator of the host sees those of all clients',
+    ),
     ...daemonOptions(),
   },
   examples: [
@@ -133,7 +135,7 @@ const named = {
   environment: PIPE_ENVIRONMENT,
   positional: {
     name: 'name',
-    describe: 'the name that prc run --detach printed',
+    describe: 'the name that prc run --detach printed, or prc ls --detached',
     completes: 'nothing',
   },
   options: daemonOptions(),

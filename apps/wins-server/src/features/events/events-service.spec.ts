@@ -69,9 +69,9 @@ describe('the service of events', () => {
     });
   });
 
-  it('answers who waits with the next event, eight at a time', async () => {
+  it('answers who waits with the next event, six at a time', async () => {
     await as(ADMINISTRATOR, async (daemon) => {
-      const waiting = Array.from({ length: 8 }, () => daemon.call(read, request(0n, true)));
+      const waiting = Array.from({ length: 6 }, () => daemon.call(read, request(0n, true)));
       // Calls of one connection are taken in their order.
       await expect(daemon.call(read, request(0n, true))).rejects.toMatchObject({
         reason: 'tooManyFollowers',

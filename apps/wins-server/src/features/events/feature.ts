@@ -88,8 +88,8 @@ export function createEventsService({
     const gone = new AbortController();
     const claim = followers.take(callers.clientOf(call), { end: () => gone.abort() });
     if (claim === undefined) {
-      const { total } = followers.row;
-      const message = `cannot follow events: ${total} calls already follow them. Try again later`;
+      const { total, what } = followers.row;
+      const message = `cannot follow events: the limit of ${total} ${what} is reached. Try again later`;
       throw new FeatureError('tooManyFollowers', message);
     }
     call.once('cancelled', () => gone.abort());

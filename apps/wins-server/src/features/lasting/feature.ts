@@ -1,10 +1,14 @@
 import type { Feature, RunningFeature } from '../../kernel/feature.js';
+import type { Callers } from '../../kernel/rpc/administrators-only.js';
 import { runs } from '../runs/feature.js';
 import { checkKept } from './check-kept.js';
 import { wantedPrograms, type WantedProgram } from './kept-programs.js';
 import { LastingRuns } from './lasting-runs.js';
 import { lastingMetrics, toldBy } from './lasting-metrics.js';
 import { createLastingService, servedLastingDefinition } from './lasting-service.js';
+
+/** Part for the administrators' pipe, on which no run can be started. */
+const { start: _, ...administeredDefinition } = servedLastingDefinition;
 
 export interface LastingSettings {
   /** Programs that the config keeps. */
@@ -37,13 +41,14 @@ export const lasting: Feature<LastingSettings, Lasting> = {
       close: () => lastingRuns.close(),
     };
   },
-  services: (view, { audit }) => [
-    {
-      definition: servedLastingDefinition,
-      pipe: 'main',
-      implement: (callers) => createLastingService(() => view.require().runs, callers, audit),
-    },
-  ],
+  services: (view, { audit }) => {
+    const implement = (callers: Callers) =>
+      createLastingService(() => view.require().runs, callers, audit);
+    return [
+      { definition: servedLastingDefinition, pipe: 'main', implement },
+      { definition: administeredDefinition, pipe: 'admin', implement },
+    ];
+  },
   doctor: [checkKept],
   metrics: (registry, view) => lastingMetrics(registry, () => view.running?.runs.all() ?? []),
 };

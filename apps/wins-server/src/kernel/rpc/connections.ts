@@ -14,7 +14,7 @@ import { type ClientDescription, type ClientIdentity, EVERYBODY } from '@wins/ba
 import { clientLabel } from '../admission/client-label.js';
 import type { ClientTurns } from '../admission/client-turns.js';
 import type { Place } from '../admission/places.js';
-import type { Claim, Shares } from '../admission/shares.js';
+import type { Claim, LimitReason, Shares } from '../admission/shares.js';
 import { tallyLog } from '../admission/tally.js';
 import { ANSWER_HEADERS, type CallServer } from './call-server.js';
 import type { Logger } from '../log/logger.js';
@@ -225,9 +225,14 @@ export class Connections {
     const { resources } = this.#options;
     const claims: Claim[] = [];
     const take = (shares: Shares, code?: string): boolean => {
-      const message = `cannot serve this call: its client has used its share of ${shares.row.what}`;
+      const { what, total } = shares.row;
       const headers = code === undefined ? {} : { [ERROR_METADATA_KEY]: code };
-      const end = (): void => {
+      const end = (why: LimitReason): void => {
+        const limit =
+          why === 'full'
+            ? `the limit of ${total} ${what} is reached`
+            : `its client has used its share of ${what}`;
+        const message = `cannot serve this call: ${limit}`;
         stream.refuse({ status: status.RESOURCE_EXHAUSTED, message, headers });
       };
       const claim = shares.take(client, { end });
