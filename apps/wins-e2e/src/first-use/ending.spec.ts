@@ -42,7 +42,7 @@ describe('the end of a run', () => {
     client.child.kill('SIGINT');
     expect((await client.outcome).code).toBe(130);
     daemon.child.kill('SIGCONT');
-    await until(() => processesWith('rancher-wins-stubborn').length === 0);
+    await until(() => processesWith(workspace.path('rancher-wins-stubborn')).length === 0);
   });
 
   it('because its output cannot be written says why, and ends with 125', async () => {

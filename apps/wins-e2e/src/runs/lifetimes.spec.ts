@@ -82,7 +82,7 @@ describe('what the daemon started', () => {
 
   it('goes on when one of its children is killed', async () => {
     const client = await startFamily();
-    const [grandchild] = processesWith('rancher-wins-family-grandchild');
+    const [grandchild] = processesWith(workspace.path('rancher-wins-family-grandchild'));
     process.kill(grandchild ?? 0, 'SIGKILL');
     await until(() => everyone().length === 2);
     expect(client.child.exitCode).toBeNull();

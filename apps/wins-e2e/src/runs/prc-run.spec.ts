@@ -178,7 +178,7 @@ process.stdout.write(readFileSync(process.argv[2]));`,
     client.child.stdout?.destroy();
     const { stderr } = await client.outcome;
     expect(stderr).toBe('');
-    await until(() => processesWith('rancher-wins-yes').length === 0);
+    await until(() => processesWith(workspace.path('rancher-wins-yes')).length === 0);
   });
 
   it('lists what runs, refuses to run it twice, and stops it by name', async () => {

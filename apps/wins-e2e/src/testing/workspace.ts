@@ -1,6 +1,7 @@
 import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { processesWith } from './process-table.js';
 
 /** The root of the checkout; the Windows suite, whose specs run from a bundle, says where it is. */
 export const ROOT = process.env['WINS_ROOT'] ?? path.resolve(__dirname, '../../../..');
@@ -50,7 +51,14 @@ export class Workspace implements Disposable {
     return this.write('config', JSON.stringify(config, null, 2));
   }
 
+  /** Kills what a failed test has left of its programs, and removes the folder. */
   [Symbol.dispose](): void {
+    for (const pid of processesWith(this.folder))
+      try {
+        process.kill(pid, 'SIGKILL');
+      } catch {
+        // It has ended meanwhile.
+      }
     rmSync(this.folder, { recursive: true, force: true });
   }
 }
