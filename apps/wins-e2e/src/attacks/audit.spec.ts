@@ -1,3 +1,4 @@
+import { mayMount } from '@wins/base/testing';
 import { createWinsClient } from '@wins/wins-api';
 import { spawnSync } from 'node:child_process';
 import {
@@ -13,11 +14,11 @@ import path from 'node:path';
 import { runWins } from '../testing/built-program.js';
 import { Daemon } from '../testing/daemon.js';
 import { startRequest } from '../testing/digests.js';
-import { mayMount, wherePossible } from '../testing/where-possible.js';
+import { wherePossible } from '../testing/where-possible.js';
 import { Workspace } from '../testing/workspace.js';
 import { audit, auditFolder, records, starts, verified } from './audit-records.js';
 
-const itOnItsOwnDisk = wherePossible(it, mayMount, 'a full disk, since only root may mount');
+const itOnItsOwnDisk = wherePossible(it, mayMount(), 'a full disk, since only root may mount');
 
 describe('an attacker of the audit log', () => {
   let workspace: Workspace;

@@ -1,3 +1,4 @@
+import { mayMount } from '@wins/base/testing';
 import { createWinsClient } from '@wins/wins-api';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -7,12 +8,12 @@ import path from 'node:path';
 import { runWins, startWins } from '../testing/built-program.js';
 import { Daemon } from '../testing/daemon.js';
 import { until } from '../testing/process-table.js';
-import { mayMount, wherePossible } from '../testing/where-possible.js';
+import { wherePossible } from '../testing/where-possible.js';
 import { Workspace, WINS } from '../testing/workspace.js';
 
 const itOnItsOwnDisk = wherePossible(
   it,
-  mayMount,
+  mayMount(),
   'full and read-only disks, since only root may mount',
 );
 

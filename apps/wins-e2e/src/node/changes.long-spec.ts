@@ -1,9 +1,10 @@
+import { mayMount } from '@wins/base/testing';
 import { spawnSync } from 'node:child_process';
 import { rmSync, statfsSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { nodeRelease } from '../testing/node/node-release.js';
 import { NodeWorld, startCluster } from '../testing/node/node-world.js';
-import { mayMount, wherePossible } from '../testing/where-possible.js';
+import { wherePossible } from '../testing/where-possible.js';
 
 describe('a node that changes', () => {
   it('gets another release when it joins again, and no older one unless that is allowed', async () => {
@@ -26,7 +27,7 @@ describe('a node that changes', () => {
 
   wherePossible(
     it,
-    mayMount,
+    mayMount(),
     'installs on a full disk, since only root may mount',
   )('has the old state when its disk is full, and the new one once there is room', async () => {
     await using world = new NodeWorld();

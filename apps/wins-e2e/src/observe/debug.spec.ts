@@ -1,3 +1,4 @@
+import { mayMount } from '@wins/base/testing';
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
@@ -13,7 +14,7 @@ import { connect } from 'node:net';
 import { runWins, startProgram, startWins } from '../testing/built-program.js';
 import { Daemon } from '../testing/daemon.js';
 import { mayMakeContainer, startInContainer } from '../testing/other-container.js';
-import { mayMount, wherePossible } from '../testing/where-possible.js';
+import { wherePossible } from '../testing/where-possible.js';
 import { WINS, Workspace } from '../testing/workspace.js';
 
 const SECRET = 'canary-0c5b7e';
@@ -151,7 +152,7 @@ describe('diagnosis on the pipe of administrators', () => {
   const fullDisk = workspace.path('disk');
   wherePossible(
     it,
-    mayMount,
+    mayMount(),
     'a full disk while a heap is written: no right to mount',
   )('leaves no file on a full disk, and the daemon serves on (A79)', async () => {
     mkdirSync(fullDisk);

@@ -1,3 +1,4 @@
+import { mayMount } from '@wins/base/testing';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, openSync, renameSync, writeFileSync } from 'node:fs';
@@ -9,7 +10,7 @@ import { standIn } from '../testing/packages/package-folder.js';
 import { freePorts, HostProgram, Tunnel } from '../testing/tunnel/tunnel.js';
 import { fakeRelease } from '../testing/upgrade/fake-release.js';
 import { UpgradeWorld } from '../testing/upgrade/upgrade-world.js';
-import { mayMount, wherePossible } from '../testing/where-possible.js';
+import { wherePossible } from '../testing/where-possible.js';
 import { WINS, Workspace } from '../testing/workspace.js';
 
 interface Report {
@@ -190,7 +191,11 @@ describe('who is on call', () => {
     expect(stderr).toContain(`journalctl -f _PID=${daemon.child.pid}`);
   });
 
-  const onItsOwnDisk = wherePossible(it, mayMount, 'a full state disk, since only root may mount');
+  const onItsOwnDisk = wherePossible(
+    it,
+    mayMount(),
+    'a full state disk, since only root may mount',
+  );
   onItsOwnDisk('sees a full state disk, and no program is begun there', async () => {
     mkdirSync(workspace.runtimeDirectory, { mode: 0o700 });
     const mount = (...words: string[]) =>

@@ -1,9 +1,6 @@
 /** In CI every test runs: what the machine cannot do there is a failure, not a skip that no one reads. */
 const mustRun = process.env['CI'] !== undefined || process.env['WINS_REQUIRE_WINDOWS'] === '1';
 
-/** Whether this user may mount file systems. */
-export const mayMount = process.getuid?.() === 0;
-
 /**
  * For tests that need a right or a tool that not every machine has: Jest's `it` or `describe`, which skips where
  * `isPossible` is false; standard error names what was skipped.

@@ -1,17 +1,18 @@
 /**
  * A service on a disk of its own that is full, nearly full, or read-only.
  */
+import { mayMount } from '@wins/base/testing';
 import { spawnSync } from 'node:child_process';
 import { readdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fakeRelease } from '../testing/upgrade/fake-release.js';
 import { sha256, UpgradeWorld } from '../testing/upgrade/upgrade-world.js';
-import { mayMount, wherePossible } from '../testing/where-possible.js';
+import { wherePossible } from '../testing/where-possible.js';
 import { IS_LONG } from '../testing/workspace.js';
 
 const itOnItsOwnDisk = wherePossible(
   it,
-  mayMount,
+  mayMount(),
   'upgrades on full and read-only disks, since only root may mount',
 );
 

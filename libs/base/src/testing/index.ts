@@ -1,4 +1,4 @@
-/** For specs: certificates, and what stands for a service where there is no service manager. */
+/** For specs: certificates, and what stands for a service where there is no service manager; what this process may do. */
 export {
   createCertificateAuthority,
   type CertificateAuthority,
@@ -12,3 +12,4 @@ export {
   type DetachedProgram,
   type ProcessIdentity,
 } from './detached-process.js';
+export { mayMount } from './may-mount.js';

@@ -1,18 +1,11 @@
+import { mayMount } from '@wins/base/testing';
 import { connectPipe } from '@wins/pipe-transport';
 import type { ClientIdentity, ProcessHost, TreeLimits } from '@wins/base';
 import type { KeptProcess, RunLimits } from '@wins/process-manager';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { execFileSync } from 'node:child_process';
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  rmdirSync,
-  rmSync,
-  statSync,
-} from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -34,20 +27,9 @@ const ROOT: ClientIdentity = {
 const DISK_BYTES = 2 * 1024 * 1024;
 const SMALL_DISK = ['-t', 'tmpfs', '-o', `size=${DISK_BYTES},mode=0700`, 'tmpfs'];
 
-function mayMount(): boolean {
-  const folder = mkdtempSync(path.join(tmpdir(), 'k-'));
-  try {
-    execFileSync('/bin/mount', [...SMALL_DISK, folder], { stdio: 'ignore' });
-    execFileSync('/bin/umount', [folder]);
-    return true;
-  } catch {
-    process.stderr.write('SKIPPED: a keeper on a full disk, since none can be mounted\n');
-    return false;
-  } finally {
-    rmdirSync(folder);
-  }
-}
 const onSmallDisk = mayMount() ? it : it.skip;
+if (onSmallDisk === it.skip)
+  process.stderr.write('SKIPPED: a keeper on a full disk, since none can be mounted\n');
 
 describe('a keeper', () => {
   const host = posixProcessHost();
