@@ -298,6 +298,30 @@ describe('a tunnel between two of our peers', () => {
     await until(() => tunnel.client.streamCount + tunnel.server.streamCount === 0);
   }, 180_000);
 
+  it('passes a message that came in several reads on in one write', async () => {
+    const echo = await target((socket) => socket.pipe(socket));
+    const written: number[] = [];
+    const tunnel = await pair({
+      allowedPorts: [echo.port],
+      dial: (to) => {
+        const socket = dialTcp(to);
+        const writev = socket._writev?.bind(socket);
+        socket._writev = (chunks, done) => {
+          written.push(chunks.reduce((sum, { chunk }) => sum + (chunk as Buffer).length, 0));
+          writev?.(chunks, done);
+        };
+        return socket;
+      },
+    });
+    const stream = tunnel.client.connect(echo.port);
+    // After the answer the client knows that its peer takes long messages.
+    stream.write('hello');
+    await once(stream, 'data');
+    stream.end(Buffer.alloc(100_000));
+    await readAll(stream);
+    expect(written).toContain(100_000);
+  });
+
   it('keeps no more than the bytes themselves for a host program that does not read', async () => {
     const server = await target((socket) => socket.pause());
     const waiting: Buffer[] = [];
@@ -307,7 +331,8 @@ describe('a tunnel between two of our peers', () => {
         const socket = dialTcp(to);
         const write = socket.write.bind<(chunk: Buffer) => boolean>(socket);
         socket.write = (chunk: Buffer) => {
-          if (socket.writableLength > 0) waiting.push(chunk);
+          // But for the parts of one message, which are likely to be sent in the same call.
+          if (socket.writableLength > 0 && socket.writableCorked === 0) waiting.push(chunk);
           return write(chunk);
         };
         return socket;

@@ -1,6 +1,6 @@
 import { TunnelError } from '../tunnel-error.js';
 import { escapeText } from '@wins/base';
-import { Duplex } from 'node:stream';
+import { Duplex, type Writable } from 'node:stream';
 import { Fifo, exactBuffer } from './fifo.js';
 import { ReceiveGate, SendGate, type SharedBuffer } from './flow-control.js';
 import { OutgoingBytes, type WaitingBytes } from './outgoing-bytes.js';
@@ -89,6 +89,8 @@ export class SessionStream extends Duplex implements TunnelStream, RoundMember {
    */
   keepsWritten = false;
   onTick: (() => void) | undefined;
+  /** Writes the data that this stream emits: all parts of a message at once, unless earlier data waits. */
+  sink: Writable | undefined;
 
   #state: StreamState = { kind: 'open' };
   readonly #link: SessionLink;
@@ -198,6 +200,16 @@ export class SessionStream extends Duplex implements TunnelStream, RoundMember {
     }
     this.#idleTicks = 0;
     this.#receiveGate.heard();
+    const sink = parts.length > 1 && this.sink?.writableLength === 0 ? this.sink : undefined;
+    sink?.cork();
+    this.#acceptParts(parts);
+    sink?.uncork();
+    if (sink === undefined || sink.writableLength === 0 || !sink.writableNeedDrain) return;
+    this.pause();
+    sink.once('drain', () => this.resume());
+  }
+
+  #acceptParts(parts: readonly Buffer[]): void {
     for (const part of parts) {
       this.bytesRead += part.length;
       this.#link.traffic.receivedBytes += part.length;

@@ -23,6 +23,7 @@ export function joinSocket(socket: Socket, stream: Duplex, lingerMs: number): vo
     // Each read of a socket has memory of its own.
     stream.keepsWritten = true;
     stream.onTick = () => noticeReset(socket);
+    stream.sink = socket;
   }
 
   const forward = (chunk: Buffer): void => {
@@ -46,6 +47,11 @@ export function joinSocket(socket: Socket, stream: Duplex, lingerMs: number): vo
   });
 
   stream.on('data', (chunk: Buffer) => {
+    if (socket.writableCorked > 0) {
+      // The stream pauses itself after the last part of the message.
+      socket.write(chunk);
+      return;
+    }
     // A socket that has sent all before is likely to send this within the call.
     const mayGoOn = socket.write(socket.writableLength === 0 ? chunk : exactBuffer(chunk));
     if (mayGoOn || socket.writableLength === 0) return;
