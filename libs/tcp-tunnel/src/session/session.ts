@@ -367,8 +367,6 @@ export class Session implements TransportEvents, SessionLink, FlowLink {
       case 'hello':
         this.#acceptHello(message.revision);
         return 0;
-      case 'add-client':
-      case 'remove-client':
       case 'unknown':
         return 0;
     }

@@ -1,37 +1,37 @@
 import { PROTOCOL_LIMITS } from '../wire/limits.js';
 
-/** FIN and the opcode of a binary message: all of a message in one frame, without extensions. */
+/** First byte of a whole binary message in one frame, without extensions: FIN and the opcode. */
 const WHOLE_BINARY = 0x82;
 const FIN = 0x80;
 const MASKED = 0x80;
 const MASK_BYTES = 4;
 const CLOSE = 8;
-/** A beginning of a message that has at least its header, whatever it is. */
+/** Length of a beginning that contains the header of any message. */
 const LEAST_BEGINNING_BYTES = 4 * PROTOCOL_LIMITS.varintBytes;
-/** A message that comes in smaller parts is put together: each part is an object, and keeps the read alive that it came with. */
+/** Messages in smaller parts are copied together, because each part is an object that keeps its whole read alive. */
 const LEAST_PART_BYTES = 4 * 1024;
 
 export interface PlainFrameEvents {
-  /** A message, in as many parts as it came; the first has its header. */
+  /** A message, in one part for each read; the first contains its header. */
   message(parts: readonly Buffer[]): void;
-  /** Bytes of a frame of any other kind, in their order. */
+  /** Bytes of any other frame, in order. */
   other(bytes: Buffer): void;
 }
 
 /**
- * Finds the plain frames in what a connection receives: a whole binary message each, within the limit and with a mask of zeros where
- * there has to be one. All else is passed on as it is, for the WebSocket to judge, and so is everything after a Close.
+ * Finds the plain frames in the input of a connection: each is a whole binary message within the limit, with a mask of
+ * zeros if it is from a client. Passes on all other frames unchanged, for the WebSocket to judge, and everything after a
+ * Close.
  */
 export class PlainFrameReader {
   readonly #fromClient: boolean;
   readonly #events: PlainFrameEvents;
   #cut: Buffer | undefined;
-  /** Bytes of the present frame that have not come yet. */
+  /** Missing bytes of the current frame. */
   #left = 0;
   #isPlain = false;
-  /** Received parts of the present message, */
+  /** Received parts of the current message, unless they were copied to `#whole`. */
   #parts: Buffer[] = [];
-  /** unless it is put together here. */
   #whole: Buffer | undefined;
   #isFragmented = false;
 
@@ -53,7 +53,7 @@ export class PlainFrameReader {
     }
   }
 
-  /** Reads the head of a frame, and of a plain one all that came; undefined when the head is not complete. */
+  /** Reads the head of a frame, and the received body of a plain one; undefined while the head is incomplete. */
   #begin(bytes: Buffer, at: number): number | undefined {
     const first = bytes[at] ?? 0;
     const second = bytes[at + 1] ?? 0;
@@ -95,7 +95,7 @@ export class PlainFrameReader {
     return bytes.length;
   }
 
-  /** Takes what came of the rest of the present frame. */
+  /** Takes more bytes of the current frame. */
   #goOn(bytes: Buffer, at: number): number {
     const end = Math.min(bytes.length, at + this.#left);
     const part = bytes.subarray(at, end);
@@ -130,7 +130,7 @@ export class PlainFrameReader {
   }
 }
 
-/** A plain frame but for the last `laterBytes` of its message: its head, and `beginning`. */
+/** Returns the head of a plain frame and `beginning`; `laterBytes` of the message follow separately. */
 export function plainFrame(isClient: boolean, beginning: Buffer, laterBytes: number): Buffer {
   const length = beginning.length + laterBytes;
   const lengthBytes = length < 126 ? 0 : length < 0x1_0000 ? 2 : 8;

@@ -1,13 +1,13 @@
 import { PROTOCOL_LIMITS } from '../wire/limits.js';
 
-/** The options that a WebSocket of either end of a tunnel is made with. */
+/** Options of the WebSocket at either end of a tunnel. */
 export interface TunnelWebSocketOptions {
   readonly perMessageDeflate: false;
-  /** Bytes of one message; a longer one ends the connection with code 1009. */
+  /** Maximum bytes of a message; a longer one ends the connection with code 1009. */
   readonly maxPayload: number;
-  /** Frames of one message; more end the connection with code 1008. */
+  /** Maximum frames of a message; more end the connection with code 1008. */
   readonly maxFragments: number;
-  /** Present only for a client that said its endpoint is local. */
+  /** Present only for a client with `localEndpoint`. */
   readonly generateMask?: (mask: Buffer) => void;
 }
 
@@ -15,8 +15,8 @@ export interface TunnelWebSocketOptions {
 const MOST_FRAGMENTS = 1024;
 
 /**
- * Options for `new WebSocketServer({ noServer: true, ...webSocketServerOptions() })`: no compression, bounded messages,
- * bounded frames in a message.
+ * Options for `new WebSocketServer({ noServer: true, ...webSocketServerOptions() })`: no compression, limits on messages
+ * and their frames.
  */
 export function webSocketServerOptions(): TunnelWebSocketOptions {
   return {
@@ -41,15 +41,14 @@ export function webSocketClientOptions(
 }
 
 /**
- * WebSocket as a tunnel needs it. That of the package `ws` is one; it is described here so that users need no types
- * but these.
+ * The part of a WebSocket of the package `ws` that a tunnel uses, so that users of this library need no types of `ws`.
  */
 export interface TunnelWebSocket {
-  /** 1 when it is open. */
+  /** 1 while it is open. */
   readonly readyState: number;
-  /** Bytes that were given to `send` and have not left yet. */
+  /** Bytes accepted by `send` and not yet sent. */
   readonly bufferedAmount: number;
-  /** Set to `nodebuffer`: a message is one Buffer. */
+  /** Set to `nodebuffer`, so that a message is one Buffer. */
   binaryType: 'nodebuffer' | 'arraybuffer' | 'fragments';
   on(event: 'message', listener: (data: unknown, isBinary: boolean) => void): unknown;
   on(event: 'ping' | 'pong', listener: () => void): unknown;
@@ -60,7 +59,7 @@ export interface TunnelWebSocket {
     options: { readonly binary: true; readonly compress: false },
     sent: (error?: Error) => void,
   ): void;
-  /** Stops to read, and reads again. What was read already still comes as messages. */
+  /** Stops reading until `resume`; data already read is still delivered. */
   pause(): void;
   resume(): void;
   ping(data: undefined, mask: undefined, sent: (error: Error) => void): void;

@@ -5,12 +5,12 @@ import { TunnelError } from '../tunnel-error.js';
 import { plainFrame, PlainFrameReader } from './plain-frames.js';
 import type { TunnelWebSocket } from './web-socket-options.js';
 
-/** The shortest that a timer knows. */
+/** Shortest delay of a timer. */
 const IDLE_MS = 1;
 const SEND_OPTIONS = { binary: true, compress: false } as const;
-/** A message up to this size is copied behind the head of its frame: one write is cheaper than two. */
+/** Messages up to this size are copied behind the head of their frame, because one write is cheaper than two. */
 const COPIED_BYTES = 1024;
-/** So much of short messages is written before its turn ends. */
+/** Batched bytes that are written before the turn ends. */
 const MOST_GATHERED_BYTES = 16 * 1024;
 const NOTHING = Buffer.alloc(0);
 
@@ -22,19 +22,18 @@ export interface WebSocketTransportOptions {
 }
 
 /**
- * A {@link MessageTransport} over an open WebSocket, which it then owns. With a local connection the plain frames of messages pass
- * the WebSocket by, in both directions: most of what a message costs there is its way through it.
+ * A {@link MessageTransport} over an open WebSocket, which it then owns. With a local connection, plain frames bypass the
+ * WebSocket in both directions, because passing through it is most of the cost of a message.
  */
 export class WebSocketTransport implements MessageTransport {
   readonly #socket: TunnelWebSocket;
   readonly #options: WebSocketTransportOptions;
   #terminator: NodeJS.Timeout | undefined;
-  /** Frames of short messages that wait for the end of this turn, */
+  /** Batched frames of short messages, and their callbacks. */
   #gathered: Buffer[] = [];
   #gatheredBytes = 0;
-  /** and callbacks for when they are written. */
   #toTell: (() => void)[] = [];
-  /** Short messages of this turn, and whether the turn before had several. */
+  /** Number of short messages in this turn; `isBusy` if the previous turn had several. */
   #turn = { messages: 0, isBusy: false };
   readonly #endTurn = (): void => {
     this.#turn = { messages: 0, isBusy: this.#turn.messages > 1 };
@@ -52,7 +51,7 @@ export class WebSocketTransport implements MessageTransport {
     socket.binaryType = 'nodebuffer';
   }
 
-  /** From here on the events go to `receiver`; call it in the turn in which the WebSocket opened. */
+  /** Sends all later events to `receiver`. Call it in the turn in which the WebSocket opened. */
   listen(receiver: TransportEvents): void {
     const socket = this.#socket;
     let failure: Error | undefined;
@@ -150,7 +149,7 @@ export class WebSocketTransport implements MessageTransport {
     const tell = (): void => {
       for (const sent of toTell) sent();
     };
-    // The peer has ended the connection meanwhile, and reads nothing any more.
+    // Not writable after the peer has ended the connection and reads nothing more.
     if (localConnection.writable) localConnection.write(frames, tell);
     else setImmediate(tell);
   }
@@ -173,7 +172,7 @@ export class WebSocketTransport implements MessageTransport {
     const reader = new PlainFrameReader(!this.#options.isClient, {
       message: (parts) => receiver.message(parts),
       other: (bytes) => {
-        // The WebSocket answers by itself, after what was answered before.
+        // The WebSocket may answer, which must follow the earlier messages.
         this.#writeGathered();
         for (const listener of listeners) listener.call(connection, bytes);
       },

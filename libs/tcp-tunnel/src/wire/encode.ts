@@ -5,18 +5,18 @@ import { TunnelError } from '../tunnel-error.js';
 
 /** Four integers of at most ten bytes each. */
 const HEADER_ROOM = 4 * PROTOCOL_LIMITS.varintBytes;
-/** No one reads the deadline any more, but every reader skips it, so it must be there: 15 s in milliseconds. */
+/** Deadline in milliseconds that no peer reads any more, but all skip, so it must be present. */
 const VESTIGIAL_DEADLINE = 15_000;
 
 /**
- * Turns messages into bytes. It counts message ids from 1; peers only log them.
- * Texts longer than their limit are cut at a character boundary.
+ * Encodes messages. Message ids count from 1; peers only log them. Texts above their limit are cut at a character
+ * boundary.
  */
 export class MessageEncoder {
   #nextId = 1;
   readonly #header = Buffer.alloc(HEADER_ROOM);
 
-  /** A Data message whose body is `length` bytes that the caller then copies to `bodyOffset`. */
+  /** Returns a Data message with room for a body of `length` bytes at `bodyOffset`. */
   data(id: Int64, length: number): { readonly message: Buffer; readonly bodyOffset: number } {
     const bodyOffset = this.#writeHeader(MessageType.data, id);
     const message = Buffer.allocUnsafe(bodyOffset + length);
@@ -24,7 +24,7 @@ export class MessageEncoder {
     return { message, bodyOffset };
   }
 
-  /** The header of a Data message, for a body that is sent behind it. */
+  /** Returns the header of a Data message; the body follows it separately. */
   dataHeader(id: Int64): Buffer {
     return this.#bare(MessageType.data, id);
   }
@@ -49,7 +49,7 @@ export class MessageEncoder {
     return this.#bare(MessageType.end, id);
   }
 
-  /** The header of a Datagram message, for a body that is sent behind it. */
+  /** Returns the header of a Datagram message; the body follows it separately. */
   datagramHeader(id: Int64): Buffer {
     return this.#bare(MessageType.datagram, id);
   }
@@ -60,7 +60,7 @@ export class MessageEncoder {
     return Buffer.concat([this.#bare(MessageType.hello, 0), revision.subarray(0, length)]);
   }
 
-  /** The ids of all open streams; the peer wants them ascending. */
+  /** Returns the list of all open streams; peers require ascending ids. */
   sync(ids: readonly Int64[]): Buffer {
     const list = Buffer.alloc(ids.length * 8);
     ids.forEach((id, index) => list.writeBigInt64LE(BigInt(id), index * 8));
@@ -94,11 +94,11 @@ export class MessageEncoder {
 }
 
 /**
- * Turns one received WebSocket message into a {@link TunnelMessage}. Texts above their limit are cut. Of a Connect one byte
- * more than the limit is kept, so that the policy sees that the address is too long.
+ * Decodes one received WebSocket message. Texts above their limit are cut; a Connect keeps one byte more, so that the
+ * policy detects an address that is too long.
  *
- * @throws {TunnelError} `protocolViolation`: too long, cut inside its header, an integer beyond 64 bits, or
- * a list of ids that is too long or not a multiple of eight bytes, a datagram that is too long.
+ * @throws {TunnelError} `protocolViolation` for a message, a datagram or a list of ids above its limit, a list that is
+ * not a multiple of eight bytes, a message cut inside its header, or an integer beyond 64 bits.
  */
 export function decodeMessage(bytes: Buffer): TunnelMessage {
   if (bytes.length > PROTOCOL_LIMITS.messageBytes) {
@@ -119,10 +119,6 @@ export function decodeMessage(bytes: Buffer): TunnelMessage {
       return { type: 'connect', id, address: textOf(cursor, PROTOCOL_LIMITS.connectBytes + 1) };
     case MessageType.error:
       return { type: 'error', id, text: textOf(cursor, PROTOCOL_LIMITS.errorBytes) };
-    case MessageType.addClient:
-      return { type: 'add-client', clientKey: textOf(cursor, PROTOCOL_LIMITS.clientKeyBytes) };
-    case MessageType.removeClient:
-      return { type: 'remove-client', clientKey: textOf(cursor, PROTOCOL_LIMITS.clientKeyBytes) };
     case MessageType.pause:
       return { type: 'pause', id };
     case MessageType.resume:
@@ -141,7 +137,7 @@ export function decodeMessage(bytes: Buffer): TunnelMessage {
 }
 
 /**
- * Reads the header of a Data message of which at least that is there; undefined for any other message.
+ * Decodes the beginning of a message, which has at least the header; undefined unless it is a Data message.
  *
  * @throws {TunnelError} as {@link decodeMessage}.
  */

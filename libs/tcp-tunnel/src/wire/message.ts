@@ -1,12 +1,13 @@
 import type { Int64 } from './varint.js';
 
-/** The number of each message on the wire. The last three are extensions, which every other peer ignores. */
+/**
+ * Message numbers on the wire. AddClient (4) and RemoveClient (5) of remotedialer are ignored; other peers ignore the
+ * last three, which are extensions.
+ */
 export const MessageType = {
   data: 1,
   connect: 2,
   error: 3,
-  addClient: 4,
-  removeClient: 5,
   pause: 6,
   resume: 7,
   syncConnections: 8,
@@ -16,30 +17,28 @@ export const MessageType = {
 } as const;
 
 /**
- * One decoded message. `payload` of `data` is a view into the received buffer; code that keeps it copies it or accounts
- * for it. `unknown` stands for a type that a later peer may have invented: it is ignored.
+ * One decoded message. `payload` is a view into the received buffer: code that keeps it copies it or accounts for it.
+ * `unknown` is any other type, and is ignored.
  */
 export type TunnelMessage =
   | { readonly type: 'data'; readonly id: Int64; readonly payload: Buffer }
   | { readonly type: 'connect'; readonly id: Int64; readonly address: string }
   | { readonly type: 'error'; readonly id: Int64; readonly text: string }
-  | { readonly type: 'add-client'; readonly clientKey: string }
-  | { readonly type: 'remove-client'; readonly clientKey: string }
   | { readonly type: 'pause'; readonly id: Int64 }
   | { readonly type: 'resume'; readonly id: Int64 }
   | { readonly type: 'sync'; readonly ids: readonly Int64[] }
-  /** "I speak the extensions up to this revision." Sent by a client first, and by a server in answer. */
+  /** Announces the extensions up to this revision. A client sends it first, and a server answers with its own. */
   | { readonly type: 'hello'; readonly revision: number }
-  /** "No more data from me on this stream; yours may go on." Only between peers that said hello. */
+  /** Half-close: the sender sends no more data on this stream. Only between peers that exchanged Hello. */
   | { readonly type: 'end'; readonly id: Int64 }
-  /** One datagram of a UDP flow. Only between peers whose Hello announced {@link DATAGRAM_REVISION}. */
+  /** One datagram of a UDP flow. Only between peers that announced {@link DATAGRAM_REVISION}. */
   | { readonly type: 'datagram'; readonly id: Int64; readonly payload: Buffer }
   | { readonly type: 'unknown'; readonly id: Int64 };
 
 export const CLEAN_END = 'EOF';
 
-/** Revision of the extensions from which on a peer carries datagrams. */
+/** First revision of the extensions with datagrams. */
 export const DATAGRAM_REVISION = 2;
 
-/** Revision that is announced: that of the last extension. */
+/** Announced revision: that of the latest extension. */
 export const EXTENSION_REVISION = DATAGRAM_REVISION;

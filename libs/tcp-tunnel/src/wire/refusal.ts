@@ -1,4 +1,4 @@
-/** Rules by which a server decides about a Connect; an allowed one has `port-allowed`. */
+/** Rules that decide a Connect; an allowed one has `port-allowed`. */
 export const REFUSAL_RULES = [
   'address-length',
   'protocol-tcp',
@@ -21,11 +21,11 @@ export type Refusal =
   | { readonly code: 'connectRefused'; readonly rule: RefusalRule | undefined }
   | { readonly code: DialFailure; readonly rule?: undefined };
 
-// The protocol has one text for all failures of a stream, that of Error, of which peers read 100 bytes. Ours begins
-// with one of these stable texts, followed by a rule or a code. A Go peer only logs the text.
+// All failures of a stream share the text of Error, of which peers read 100 bytes. Our texts begin with one of these
+// and continue with a rule or a code. Go peers only log the text.
 const REFUSED = 'connect not allowed';
 const FAILED = 'connect failed';
-/** Beginning of what Go's dialler says (`dial tcp 127.0.0.1:80: connect: connection refused`), and earlier builds of this library. */
+/** Dial failure of Go (`dial tcp 127.0.0.1:80: connect: connection refused`) or of earlier builds of this library. */
 const OTHER_DIAL_TEXT = /^dial(?:led)? /;
 const DIAL_FAILURES: readonly DialFailure[] = ['dialRefused', 'dialTimeout', 'dialFailed'];
 

@@ -1,7 +1,7 @@
 import { TunnelError } from '../tunnel-error.js';
 import { PROTOCOL_LIMITS } from './limits.js';
 
-/** A 64-bit signed integer: a number wherever a number holds it exactly, a bigint beyond. */
+/** 64-bit signed integer: a number if that is exact, else a bigint. */
 export type Int64 = number | bigint;
 
 export interface Cursor {
@@ -13,8 +13,8 @@ const LOW_32 = 0x1_0000_0000;
 const TOP_BYTE_LIMIT = 1;
 
 /**
- * Reads one zig-zag integer of up to 64 bits. Values of up to four bytes, which is nearly every field of nearly
- * every message, take a path of small-integer arithmetic; BigInt is made only for values beyond 2^53.
+ * Reads one zig-zag integer of up to 64 bits. Nearly all fields have at most four bytes and need only small-integer
+ * arithmetic; only values beyond 2^53 become a BigInt.
  *
  * @throws {TunnelError} `protocolViolation` when the bytes end inside the integer or it needs more than 64 bits.
  */
@@ -30,7 +30,7 @@ export function readVarint(cursor: Cursor): Int64 {
 }
 
 /**
- * Moves past one integer without decoding it: message ids are random 63-bit numbers without a use.
+ * Skips one integer without decoding it, such as a message id, a random 63-bit number without a use.
  *
  * @throws {TunnelError} as {@link readVarint}.
  */
@@ -41,7 +41,7 @@ export function skipVarint(cursor: Cursor): void {
   if (nextByte(cursor) > TOP_BYTE_LIMIT) throw tooLong();
 }
 
-/** Writes a zig-zag integer at `offset` and returns the offset after it; the caller leaves 10 bytes of room. */
+/** Writes a zig-zag integer at `offset`, where `target` has 10 bytes of room; returns the offset after it. */
 export function writeVarint(target: Buffer, offset: number, value: Int64): number {
   if (typeof value === 'bigint') return writeBigVarint(target, offset, BigInt.asIntN(64, value));
   // Doubling stays exact up to 2^52; a larger number takes the slow path.
@@ -61,7 +61,7 @@ export function writeVarint(target: Buffer, offset: number, value: Int64): numbe
   return at;
 }
 
-/** The smallest form of a 64-bit value, so that one id has one key in a map. */
+/** Returns a number if it is exact, so that one id has one key in a map. */
 export function toInt64(value: bigint): Int64 {
   const number = Number(value);
   return Number.isSafeInteger(number) ? number : value;
