@@ -97,8 +97,8 @@ export class MessageEncoder {
  * Decodes one received WebSocket message. Texts above their limit are cut; a Connect keeps one byte more, so that the
  * policy detects an address that is too long.
  *
- * @throws {TunnelError} `protocolViolation` for a message, a datagram or a list of ids above its limit, a list that is
- * not a multiple of eight bytes, a message cut inside its header, or an integer beyond 64 bits.
+ * @throws {TunnelError} `protocolViolation`: above the limit of a message, datagram or list; a list that is not a
+ * multiple of eight bytes; cut inside its header; an integer beyond 64 bits.
  */
 export function decodeMessage(bytes: Buffer): TunnelMessage {
   if (bytes.length > PROTOCOL_LIMITS.messageBytes) {
