@@ -2,9 +2,10 @@
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 
-export const USAGE = `npm run bench -- [--only PATTERN] [--quick] [--json] [--against FILE]
+export const USAGE = `npm run bench -- [--only PATTERN] [--rounds N] [--quick] [--json] [--against FILE]
 
   --only PATTERN   the rows alone whose name this regular expression finds, in upper or lower case
+  --rounds N       turns of most rows; default 5
   --quick          a tenth of the work: shows that all runs, and large differences
   --json           every round as JSON on standard output; tables go to standard error
   --against FILE   compares with the run that --json left in FILE
@@ -19,17 +20,19 @@ export class UsageError extends Error {}
  * @throws {UsageError}
  */
 export function readOptions(args, names) {
-  const { only, quick, json, against, help } = parse(args);
+  const { only, quick, json, against, help, rounds } = parse(args);
   if (help) return { help };
   const pattern = patternOf(only);
   if (!names.some((name) => pattern.test(name)))
     throw new UsageError(`--only ${only} finds no row of:\n  ${names.join('\n  ')}`);
+  if (!/^[1-9]\d*$/.test(rounds))
+    throw new UsageError(`--rounds ${rounds}: wanted a whole number from 1`);
   const before = against === undefined ? undefined : readRun(against);
   if (before && before.quick !== quick)
     throw new UsageError(
       `cannot compare with ${against}: it was measured ${before.quick ? 'with' : 'without'} --quick; measure both alike`,
     );
-  return { quick, json, before, wants: (name) => pattern.test(name) };
+  return { quick, json, before, wants: (name) => pattern.test(name), rounds: Number(rounds) };
 }
 
 const messageOf = (error) => (error instanceof Error ? error.message : String(error));
@@ -40,6 +43,7 @@ function parse(args) {
       args,
       options: {
         only: { type: 'string', default: '' },
+        rounds: { type: 'string', default: '5' },
         quick: { type: 'boolean', default: false },
         json: { type: 'boolean', default: false },
         against: { type: 'string' },

@@ -31,8 +31,8 @@ const ofExecutables = [...executableRows, ...(hasWine ? wineExecutableRows : [])
 const ofWindows = hasWine ? windowsRows : [];
 
 const options = optionsOrExit();
-const { quick, json, before, wants } = options;
-const run = new Run({ quick, wants });
+const { quick, json, before, wants, rounds } = options;
+const run = new Run({ quick, wants, rounds });
 const loadBefore = loadavg()[0];
 
 execFileSync(process.execPath, [nx, 'run-many', '-t', 'build'], {

@@ -143,6 +143,12 @@ describe('the command line', () => {
     refusal(['--only', 'disk'], /finds no row of:\n {2}tunnel, connections/);
   });
 
+  it('measures in five rounds, or in as many as are asked for', () => {
+    assert.equal(readOptions([], names).rounds, 5);
+    assert.equal(readOptions(['--rounds', '17'], names).rounds, 17);
+    for (const rounds of ['0', '1.5', 'many']) refusal(['--rounds', rounds], /--rounds/);
+  });
+
   it('refuses a file that is no run, and a run that was measured otherwise', () => {
     const folder = mkdtempSync(path.join(tmpdir(), 'wins-bench-'));
     const file = path.join(folder, 'run.json');

@@ -97,13 +97,14 @@ export class Run {
   rows = [];
 
   /** @param wants - Returns true for the name of a requested row. */
-  constructor({ quick, wants }) {
+  constructor({ quick, wants, rounds = ROUNDS }) {
     this.wants = wants;
+    this.rounds = rounds;
     this.share = quick ? COUNTED_SHARE : 1;
   }
 
   /**
-   * Measures each way to do some work, in {@link ROUNDS} rounds. The first is the floor, the last is wins.
+   * Measures each way to do some work, in rounds. The first is the floor, the last is wins.
    *
    * @param ways - By name, each with `work(share)`, perhaps `less(share)`, and the roles whose costs are wanted, `client` and `daemon`.
    *   `work` does that share of the work. It resolves with its `units`, how many `ms` they took, and its `value` where that is not what
@@ -113,7 +114,7 @@ export class Run {
     if (!this.wants(row.name)) return;
     const results = Object.keys(ways).map((name) => ({ name, rounds: noRounds() }));
     for (const way of Object.values(ways)) await way.work(COUNTED_SHARE);
-    for (let round = 0; round < ROUNDS; round += 1)
+    for (let round = 0; round < this.rounds; round += 1)
       for (const { name, rounds } of results)
         rounds.push(await roundOf(ways[name], this.share, valueOf));
     this.add(row, results);

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { download, MEGABYTE, rate, startProgram } from './load.mjs';
 import { eventLoopMs, mapValues, residentMebibytes } from './costs.mjs';
-import { medianCall, ROUNDS } from './measure.mjs';
+import { medianCall } from './measure.mjs';
 import { freePort } from '../free-port.mjs';
 
 const RUNS = 256;
@@ -124,7 +124,7 @@ async function measureBusy({ run, on, processPaths, scrape, createWinsClient }) 
       return eventLoopMs(on.pid) - before;
     };
     const rounds = [];
-    for (let round = 0; round < ROUNDS && run.wants(name); round += 1) {
+    for (let round = 0; round < run.rounds && run.wants(name); round += 1) {
       const idleMs = await spent(() => undefined);
       rounds.push({ value: ((await spent(scrape)) - idleMs) / scrapes });
     }
