@@ -14,7 +14,6 @@ import { resolvePipePath, type PipePath } from './pipe-path.js';
 import { requirePrivateDirectory } from './private-directory.js';
 import { openUnixSocket } from './unix-socket-endpoint.js';
 
-/** Options of {@link listenPipe}. */
 export interface ListenPipeOptions {
   /**
    * Receives each connection as soon as it is accepted, before its peer has sent anything, so that a protocol may send first. The receiver
@@ -133,15 +132,12 @@ async function closeBoth(
     if (end.status === 'rejected') throw pipeErrorFrom(end.reason, 'use', path);
 }
 
-/** Options of {@link PipeListener.close}. */
 export interface ClosePipeListenerOptions {
   /** Time that open connections get to end, in milliseconds. Default 0: they are destroyed at once. */
   readonly graceMs?: number | undefined;
 }
 
-/** A served pipe. */
 export interface PipeListener extends AsyncDisposable {
-  /** Address of the pipe. */
   readonly path: PipePath;
   /** Number of open connections, including those that have sent nothing yet. */
   readonly connectionCount: number;

@@ -63,7 +63,6 @@ function translate(error: unknown): readonly [PipeErrorCode, string] {
   return known === undefined ? ['unknown', String(error)] : [known[1], known[2]];
 }
 
-/** Builds the error of a call that its caller cancelled. */
 export function abortedError(
   operation: PipeOperation,
   path: PipePath,

@@ -21,7 +21,6 @@ export type PipeErrorCode =
   /** Any other failure; `cause` is the platform's error. */
   | 'unknown';
 
-/** Additional properties of a {@link PipeError}. */
 export interface PipeErrorDetail {
   /** Name of the pipe as the caller gave it. */
   readonly pipe?: string | undefined;
@@ -29,7 +28,6 @@ export interface PipeErrorDetail {
   readonly address?: string | undefined;
   /** With `invalidName`: the fault of the name, in a few words. */
   readonly found?: string | undefined;
-  /** The original error, unchanged. */
   readonly cause?: unknown;
 }
 

@@ -10,7 +10,6 @@ import type { TunnelStream } from './stream/tunnel-stream.js';
 import type { UdpFlow, UdpFlowEvents } from './udp/udp-flow.js';
 import { SessionTunnel, type Tunnel } from './tunnel.js';
 
-/** A port of the host, and the local address that publishes it. */
 export interface PublishedPort {
   /** The port of the host; the daemon's config must list it. */
   readonly hostPort: number;
@@ -117,7 +116,6 @@ export function openTunnel(
   );
 }
 
-/** Options of the side that opens streams. */
 export interface OpenTunnelOptions extends TunnelOptions {
   /** Maximum number of concurrent streams. Default 1,024, at most 16,384; one more throws `tooManyStreams`. */
   readonly maxStreams?: number;

@@ -15,7 +15,6 @@ import { type TunnelWebSocket, webSocketClientOptions } from './web-socket/web-s
 
 const MOST_NAME_CHARACTERS = 100;
 
-/** Address of the daemon's tunnel. */
 export interface TunnelAddress {
   /**
    * The pipe of the daemon's tunnel: NAME, `npipe:////./pipe/NAME`, `\\.\pipe\NAME` or, not on Windows, the absolute path of a
@@ -33,7 +32,6 @@ export interface TunnelAddress {
   readonly network?: string | undefined;
   /** Time-out of the handshake, in milliseconds. Default 10,000. */
   readonly timeoutMs?: number;
-  /** Aborts the connection attempt. */
   readonly signal?: AbortSignal;
 }
 

@@ -22,22 +22,18 @@ import { PROTOCOL_LIMITS } from './wire/limits.js';
 import { writeRefusal, type RefusalRule } from './wire/refusal.js';
 import type { Int64 } from './wire/varint.js';
 
-/** A received Connect, and its verdict. */
 export interface ConnectRecord {
   /** The connection id on the wire. */
   readonly streamId: Int64;
   /** The received text, with invisible characters escaped, cut at the limit of the protocol. */
   readonly address: string;
   readonly allowed: boolean;
-  /** The rule that decided. */
   readonly rule: RefusalRule;
-  /** The protocol of an allowed Connect. */
   readonly protocol?: 'tcp' | 'udp';
   /** The port, if the text contains one. */
   readonly port?: number;
 }
 
-/** Options of the side that dials. */
 export interface ServeTunnelOptions extends TunnelOptions {
   /** Loopback TCP ports that clients may reach; an empty list allows none. */
   readonly allowedPorts: readonly number[];

@@ -69,7 +69,6 @@ function translate(
   return new TunnelError(code, `${tried}: ${words}`, { port, cause });
 }
 
-/** All kinds of failure of this library. */
 export type TunnelErrorCode =
   | (
       | 'invalidOption'

@@ -1,7 +1,6 @@
 import { TokenBucket, type Rate } from '@wins/time';
 import { positiveInteger } from './session-settings.js';
 
-/** Bounds on Connects. */
 export interface ConnectLimitsOptions {
   /** Burst of failed Connects. Default 50. */
   readonly burst?: number;
@@ -20,13 +19,11 @@ export interface ConnectLimits {
   of(peer: string): PeerConnects;
 }
 
-/** Limits of one peer. */
 export interface PeerConnects {
   /** Counts a refusal; returns false above the rate, so that the caller handles it cheaply. */
   refuse(): boolean;
   /** Returns true when a port may be dialled, which is false while dials to it fail above the rate. */
   mayDial(port: number): boolean;
-  /** Counts a failed dial. */
   fail(port: number): void;
 }
 

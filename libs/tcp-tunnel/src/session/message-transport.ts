@@ -17,7 +17,6 @@ export interface MessageTransport {
   resume(): void;
   /** Calls `then` after all other ready work, and not before the delay in milliseconds. */
   afterTurn(delayMs: number, then: () => void): void;
-  /** Sends a ping. */
   ping(): void;
   /** Closes after the queued messages; the receiver's `closed` follows. */
   close(code: number, reason: string): void;

@@ -19,7 +19,6 @@ const SESSION_QUEUE_BYTES = 1024 * 1024;
 export interface FlowLink {
   readonly encoder: MessageEncoder;
   readonly traffic: TunnelTraffic;
-  /** Bytes of queued datagrams in all flows. */
   flowBytes: number;
   control(message: Buffer): void;
   ready(member: RoundMember): void;
@@ -91,7 +90,6 @@ export class SessionFlow implements UdpFlow, RoundMember {
     this.#events?.onDatagram(datagram);
   }
 
-  /** Handles the end of the flow by the peer. */
   acceptError(text: string): void {
     if (text === CLEAN_END) {
       this.abandon();

@@ -8,9 +8,7 @@ import type { Int64 } from '../wire/varint.js';
 export type TunnelEnd =
   /** `close()` or a finished `drain()` on this side. */
   | { readonly reason: 'closed' }
-  /** The signal of the options aborted. */
   | { readonly reason: 'aborted' }
-  /** The peer closed the WebSocket, with its code and text. */
   | { readonly reason: 'peer-closed'; readonly code: number; readonly text: string }
   /** `webSocketFailed`, `peerSilent`, `protocolViolation` or `sendOverflow`, as the error's code says. */
   | { readonly reason: 'failed'; readonly error: TunnelError };

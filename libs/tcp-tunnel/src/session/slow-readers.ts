@@ -55,7 +55,6 @@ export class SlowReaders {
     if (this.holding) this.#reading.hold('reader');
   }
 
-  /** Called when the reader caught up, or the stream is gone. */
   delete(stream: SlowReader): void {
     this.#behind.delete(stream);
     if (this.#behind.size === 0) this.#reading.release('reader');

@@ -121,7 +121,6 @@ export class ReceiveGate {
     return 'resume';
   }
 
-  /** Returns the message to repeat at this tick. */
   tick(): 'pause' | 'resume' | undefined {
     if (this.#state.kind === 'never-paused') return undefined;
     if (this.#state.kind === 'paused') return 'pause';

@@ -76,7 +76,6 @@ export class OutgoingBytes {
     return (this.#first?.length ?? 0) - this.#offset;
   }
 
-  /** The next bytes of one chunk, so many at most. */
   #next(most: number): Buffer {
     const chunk = this.#first;
     if (chunk === undefined) throw new RangeError('took more bytes than wait to be sent');

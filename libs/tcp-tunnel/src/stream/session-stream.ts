@@ -40,7 +40,6 @@ export function mayMove(from: StreamState['kind'], to: StreamState['kind']): boo
   return LEGAL_MOVES[from].has(to);
 }
 
-/** Services of the session for one of its streams. */
 export interface SessionLink extends WaitingBytes {
   readonly encoder: MessageEncoder;
   readonly shared: SharedBuffer;

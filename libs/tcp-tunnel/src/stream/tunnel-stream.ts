@@ -19,7 +19,6 @@ export interface TunnelStream extends Duplex {
   readonly bytesWritten: number;
 }
 
-/** Traffic of the streams and UDP flows of one tunnel. */
 export interface TunnelTraffic {
   /** Bytes that came from the peer. */
   receivedBytes: number;

@@ -1,6 +1,5 @@
 import { PROTOCOL_LIMITS } from '../wire/limits.js';
 
-/** Why a destination was refused: the rule that refused it. */
 export type DestinationRule =
   'address-length' | 'protocol-tcp' | 'host-loopback' | 'port-number' | 'port-allowed';
 

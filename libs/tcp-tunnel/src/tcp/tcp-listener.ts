@@ -4,7 +4,6 @@ import { joinSocket } from './join-socket.js';
 import { acceptError, listenError, TunnelError } from '../tunnel-error.js';
 import type { Duplex } from 'node:stream';
 
-/** Options of a published port. */
 export interface ListenTcpOptions {
   /** The literal address to listen on. */
   readonly host: string;

@@ -5,7 +5,6 @@ import { literalSocket } from './dial-udp.js';
 import { MOST_UNSENT_BYTES, type UdpFlow, type UdpFlowEvents } from './udp-flow.js';
 import { UdpTracker, type TrackedFlow } from './udp-tracker.js';
 
-/** Options of a published UDP port. */
 export interface ListenUdpOptions {
   /** The literal address to listen on; `::` takes IPv4 as well. */
   readonly host: string;

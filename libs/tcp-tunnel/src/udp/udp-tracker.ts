@@ -1,4 +1,3 @@
-/** Bounds on the flows that are tracked. */
 export interface UdpTrackerOptions {
   /** Flows at a time. Default 1,024. At the limit the oldest that is not assured ends; while all are, a new one is refused. */
   readonly most?: number;
@@ -12,13 +11,10 @@ export interface UdpTrackerOptions {
   readonly now?: () => number;
 }
 
-/** A flow that is tracked. */
 export interface TrackedFlow {
   /** Datagrams went both ways and the source sent again: its address is no forged one, so it is not ended for a newer flow. */
   readonly isAssured: boolean;
-  /** The source sent a datagram. */
   sent(): void;
-  /** A datagram came back. */
   replied(): void;
   /** The flow has ended; it is tracked no more. Idempotent. */
   release(): void;
@@ -111,7 +107,6 @@ export class UdpTracker implements Disposable {
     return entry;
   }
 
-  /** Ends the flows in which nothing moved for too long. */
   sweep(): void {
     const now = this.#now();
     for (const entry of [...this.#all]) {

@@ -95,7 +95,6 @@ export class PlainFrameReader {
     return bytes.length;
   }
 
-  /** Takes more bytes of the current frame. */
   #goOn(bytes: Buffer, at: number): number {
     const end = Math.min(bytes.length, at + this.#left);
     const part = bytes.subarray(at, end);

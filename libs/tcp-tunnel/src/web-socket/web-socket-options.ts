@@ -1,6 +1,5 @@
 import { PROTOCOL_LIMITS } from '../wire/limits.js';
 
-/** Options of the WebSocket at either end of a tunnel. */
 export interface TunnelWebSocketOptions {
   readonly perMessageDeflate: false;
   /** Maximum bytes of a message; a longer one ends the connection with code 1009. */

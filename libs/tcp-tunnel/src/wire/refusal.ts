@@ -12,7 +12,6 @@ export const REFUSAL_RULES = [
   'client-role',
 ] as const;
 
-/** One of the rules. */
 export type RefusalRule = (typeof REFUSAL_RULES)[number];
 
 export type DialFailure = 'dialRefused' | 'dialTimeout' | 'dialFailed';

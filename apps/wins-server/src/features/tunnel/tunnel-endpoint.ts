@@ -36,7 +36,6 @@ export interface TunnelEndpointOptions {
   readonly security: PipeSecurity | undefined;
   readonly identify: IdentifyClient;
   readonly resources: Pick<DaemonResources, 'streams' | 'dials' | 'tunnels' | 'tunnelHandshakes'>;
-  /** Shares the processor among clients. */
   readonly turns: ClientTurns;
   readonly audit: Pick<AuditTrail, 'counted' | 'decided'>;
   readonly logger: Logger;
@@ -57,7 +56,6 @@ export interface TunnelFigures {
   readonly connections: number;
   readonly sessions: number;
   readonly streams: number;
-  /** UDP flows. */
   readonly flows: number;
   /** Traffic of all sessions, including ended ones. */
   readonly traffic: Readonly<TunnelTraffic>;
@@ -67,7 +65,6 @@ export interface TunnelFigures {
 export interface TunnelEndpoint {
   readonly address: string;
   figures(): TunnelFigures;
-  /** The sessions that are open, the oldest first. */
   list(): readonly OpenSession[];
   /** Replaces the allowed ports for new streams; open streams continue. */
   allowPorts(ports: readonly number[], udpPorts: readonly number[]): void;
