@@ -49,8 +49,8 @@ console.log(`${named.length} files, ${quoted} quoted tests`);
 process.exitCode = problems.length === 0 && named.length > 0 && quoted > 0 ? 0 : 1;
 
 /**
- * The text of the specs of a folder that are meant by a name: a file in any of its rooms (a contract of several specs is no spec itself), or
- * all of a room.
+ * Returns the text of the specs that a name means in a folder: a file at any depth (also a contract, which is no spec itself), or all files of a
+ * subfolder.
  *
  * @param {string} folder
  * @param {string} name

@@ -1,9 +1,9 @@
 // What programs take while they work, each program by itself.
 //
 // - Processor time, user and system, of all threads: what the scheduler has counted in nanoseconds (/proc/PID/task/*/schedstat). Of
-//   programs that have ended: what the system adds up for their parent, which it tells in steps of 10 ms.
+//   programs that have ended: the sum that the system keeps for their parent, in steps of 10 ms.
 // - Bytes on the JavaScript heap: heap-report.cjs, which measured programs preload.
-// - System calls of all threads: `perf stat -e raw_syscalls:sys_enter`. Where perf is not there, or may not count, there are none to tell.
+// - System calls of all threads: `perf stat -e raw_syscalls:sys_enter`. Without perf, or without the right to count, there are none.
 //
 // The last two cost time themselves. So work is measured for its time, and a part of it again for what is counted.
 import { spawn, spawnSync } from 'node:child_process';

@@ -91,7 +91,7 @@ export const tunnelRows = [...ROWS.map(([{ name }]) => name), STALLS];
 export async function measureTunnel({ run, programs, wins, folder }) {
   const ways = await startWays({ programs, wins, folder });
   for (const [row, work] of ROWS) {
-    // Beside a bulk stream, what an echo takes is not to be told from what the stream takes.
+    // Beside a bulk stream, the cost of an echo cannot be separated from that of the stream.
     const costs = ({ client, daemon }) => (row.per === undefined ? {} : { client, daemon });
     await run.measure(
       row,
