@@ -1,7 +1,7 @@
 import type { AllowedExecutable } from './policy/executable-policy.js';
 import type { StartQuestion, StartVerdict } from './judge-start.js';
-import type * as managed from './supervision/managed-process.js';
-import type { ManagedProcess, ProcessOwner } from './supervision/managed-process.js';
+import type { ManagedProcess, ProcessExit, ProcessOwner } from './supervision/managed-process.js';
+import type { RecoveredProcess, RunFigures } from './supervision/managed-process.js';
 import type { RunName } from './supervision/run-registry.js';
 import type { KeptProcess, LastingRun, StartRequest } from './start-request.js';
 import type { Measurement } from './usage/shared-measurement.js';
@@ -20,7 +20,7 @@ export interface ProcessManager extends AsyncDisposable {
    *
    * @throws ProcessError `stateUnavailable`, `unknown`.
    */
-  recover(): Promise<readonly managed.RecoveredProcess[]>;
+  recover(): Promise<readonly RecoveredProcess[]>;
   /**
    * Verifies and runs a program: applies the policy, checks trust in the file's location, makes a verified copy and
    * runs the copy in a process tree of its own. Only one run per name at a time; the run ends when its owner
@@ -54,7 +54,7 @@ export interface ProcessManager extends AsyncDisposable {
     isHeld?: boolean,
   ): ManagedProcess;
   /** Reports the end of a lasting run that ended while no manager existed, as the end of any other run. */
-  reportEnded(run: LastingRun, exit: managed.ProcessExit, figures: managed.RunFigures): void;
+  reportEnded(run: LastingRun, exit: ProcessExit, figures: RunFigures): void;
   /** Replaces the list of allowed programs for later starts; existing runs are unaffected. */
   setAllowed(allowed: readonly AllowedExecutable[]): void;
   /** Replaces the operator's variables, on top of the minimal environment, for later starts. */

@@ -4,6 +4,7 @@ import type { Socket } from 'node:net';
 import type { CallEvent } from './call-event.js';
 import type { CallOptions } from './call-options.js';
 import { fromServiceError, isServiceError, WinsClientError } from './client-error.js';
+import type { WinsClientErrorCode } from './client-error.js';
 import { checkOptions, CLIENT_NAME_METADATA_KEY } from './client-options.js';
 import { dialOptions, type ConnectDaemon } from './grpc-js/dialled-transport.js';
 import { SocketCredentials } from './grpc-js/socket-credentials.js';
@@ -240,25 +241,26 @@ export class DaemonCalls {
   }
 
   #cancelled(method: string, cause: unknown): WinsClientError {
-    const details = 'the call was cancelled by its caller';
-    return new WinsClientError('aborted', { method, address: this.address, details, cause });
+    return this.#failure('aborted', method, 'the call was cancelled by its caller', cause);
   }
 
   #clientClosed(method: string): WinsClientError {
-    const details = 'the client is closed';
-    return new WinsClientError('failedPrecondition', { method, address: this.address, details });
+    return this.#failure('failedPrecondition', method, 'the client is closed');
   }
 
   #notAnswered(method: string, answerTimeoutMs: number): WinsClientError {
     this.#isSilent = true;
-    const details = `no answer within ${answerTimeoutMs} ms`;
-    return new WinsClientError('deadlineExceeded', { method, address: this.address, details });
+    return this.#failure('deadlineExceeded', method, `no answer within ${answerTimeoutMs} ms`);
   }
 
   #notConnected(method: string): WinsClientError {
     this.#isSilent = true;
     const details = `no HTTP/2 answer within ${this.#connectTimeoutMs} ms`;
-    return new WinsClientError('unavailable', { method, address: this.address, details });
+    return this.#failure('unavailable', method, details);
+  }
+
+  #failure(code: WinsClientErrorCode, method: string, details: string, cause?: unknown) {
+    return new WinsClientError(code, { method, address: this.address, details, cause });
   }
 }
 

@@ -5,10 +5,13 @@ import * as z from 'zod';
 import type { ConfigTrust } from '../load/load-config.js';
 import { translateFileError } from '../config-error.js';
 
-/** The guarded parts of a config, which a `WinsConfig` contains. Only the presence of an object counts. */
+/** The guarded parts of a config, which a `WinsConfig` contains. */
 export interface GuardedParts {
+  /** Only its presence counts. */
   readonly systemAgent?: object | undefined;
+  /** Only its presence counts. */
   readonly csiProxy?: object | undefined;
+  /** Only its presence counts. */
   readonly hostNetwork?: object | undefined;
   /** Only whether it is empty matters. Absent in records of earlier releases. */
   readonly keep?: readonly object[];

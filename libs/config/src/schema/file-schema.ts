@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { keptPrograms } from './keep-schema.js';
 import { about } from './notation.js';
 import * as sections from './sections.js';
-import { count, flag, list, routeNetwork, section } from './value-schemas.js';
+import { count, flag, list, off, routeNetwork, section } from './value-schemas.js';
 import { sha256, shown, someText, variables } from './value-schemas.js';
 import { whiteListSection } from './white-list-schema.js';
 
@@ -58,10 +58,7 @@ export const FILE_SCHEMA = section({
     'What containers may change in the routing table of the host.',
   ).prefault({}),
   hostNetwork: sections.hostNetworkSection(),
-  reflection: about(
-    flag(),
-    'Tell generic clients of the gRPC pipe which services there are.',
-  ).default(false),
+  reflection: off('Tell generic clients of the gRPC pipe which services there are.'),
   debugPipe: about(
     flag(),
     'Answer "wins srv debug" on the pipe of administrators. That pipe is there in any case.',

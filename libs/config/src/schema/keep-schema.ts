@@ -1,5 +1,6 @@
 import { about } from './notation.js';
-import { list, matching, section, sha256, shown, someText, variables } from './value-schemas.js';
+import { list, matching, required, section, sha256 } from './value-schemas.js';
+import { shown, someText, variables } from './value-schemas.js';
 import { stopKeys, treeLimits } from './white-list-schema.js';
 
 /** Schema of the programs that the daemon starts and keeps running. */
@@ -23,9 +24,7 @@ function keptProgram() {
         'Its name, which no other one here has. It is found as keep:NAME.',
         { absent: 'the file name of its program' },
       ).optional(),
-      path: about(shown(someText('a path')), 'The program, by its path on the host.', {
-        absent: 'required',
-      }),
+      path: required(shown(someText('a path')), 'The program, by its path on the host.'),
       args: about(
         list(matching(/^[^\0\p{Cs}]*$/u, 'a word without NUL'), 'words'),
         'Its arguments, as they are.',

@@ -6,8 +6,8 @@ import { isPlainAddress, overlap, parseAddress, parseListenAddress } from '@wins
 import { parseNetwork, type IpNetwork } from '@wins/base';
 import * as z from 'zod';
 import { about } from './notation.js';
-import { checked, count, flag, isRouteNetwork, list, matching, port } from './value-schemas.js';
-import { section, sha256, shown, someText, text } from './value-schemas.js';
+import { checked, count, flag, isRouteNetwork, list, matching, off } from './value-schemas.js';
+import { port, required, section, sha256, shown, someText, text } from './value-schemas.js';
 
 const LISTEN_ADDRESS = 'an IP address and a port, such as 127.0.0.1:9797';
 const LOOPBACK = 'an address of the loopback, or allowRemote: true';
@@ -22,10 +22,7 @@ export function metricsSection() {
         'Where metrics are served over HTTP: 127.0.0.1:9797.',
         { absent: 'required' },
       ),
-      allowRemote: about(
-        flag(),
-        'Serve metrics on an address that others on the network may reach.',
-      ).default(false),
+      allowRemote: off('Serve metrics on an address that others on the network may reach.'),
     }).refine(
       ({ listen, allowRemote }) => allowRemote || parseListenAddress(listen)?.isLoopback !== false,
       { error: LOOPBACK, path: ['listen'] },
@@ -152,22 +149,17 @@ function isEndpoint(written: string): boolean {
 }
 
 function relayedPort() {
-  const endpoint = (meaning: string) =>
-    about(shown(checked(isEndpoint, ENDPOINT)), meaning, { absent: 'required' });
+  const endpoint = (meaning: string) => required(shown(checked(isEndpoint, ENDPOINT)), meaning);
   return section({
-    proto: about(z.enum(['tcp', 'udp'], { error: 'tcp or udp' }), 'The protocol: tcp or udp.', {
-      absent: 'required',
-    }),
+    proto: required(z.enum(['tcp', 'udp'], { error: 'tcp or udp' }), 'The protocol: tcp or udp.'),
     listen: endpoint('Where the host listens: 0.0.0.0:8080.'),
     to: endpoint('The address and port of the container: 192.168.100.10:80.'),
-    allowReserved: about(
-      flag(),
+    allowReserved: off(
       'Whether it may listen on a port that services of hosts use, such as 22, 53 or 3389.',
-    ).default(false),
-    allowHost: about(
-      flag(),
+    ),
+    allowHost: off(
       'Whether it may lead to the host itself, such as 127.0.0.1:9796, and to what listens there alone.',
-    ).default(false),
+    ),
   });
 }
 
@@ -188,8 +180,7 @@ function isMetadataAddress(written: string): boolean {
 }
 
 function metadataKeys() {
-  const uuid = (what: string) =>
-    about(shown(matching(UUID, 'a uuid')), what, { absent: 'required' });
+  const uuid = (what: string) => required(shown(matching(UUID, 'a uuid')), what);
   return section({
     hostUuid: uuid('The uuid of this host: answers for another one are not used.'),
     environmentUuid: uuid('The uuid of its environment; hosts of others are left out.'),
@@ -200,10 +191,7 @@ function metadataKeys() {
       ipv4Address(GATEWAY),
       'The router_ip that the labels of this host must have. Absent: any.',
     ).optional(),
-    ports: about(
-      flag(),
-      'Relay the ports that containers of this host publish, to addresses in the subnet.',
-    ).default(false),
+    ports: off('Relay the ports that containers of this host publish, to addresses in the subnet.'),
   });
 }
 
@@ -236,10 +224,9 @@ function isHostOf(subnet: string, gateway: string): boolean {
 
 export function hostNetworkSection() {
   const route = section({
-    destination: about(
+    destination: required(
       shown(checked(isIpv4Network, ROUTED)),
       'The network or address: 10.42.1.0/24.',
-      { absent: 'required' },
     ),
     gateway: about(
       ipv4Address(GATEWAY),
@@ -256,12 +243,8 @@ export function hostNetworkSection() {
     ),
   });
   const peer = section({
-    subnet: about(containersNetwork(), 'The network of its containers: 10.42.2.0/24.', {
-      absent: 'required',
-    }),
-    via: about(ipv4Address(GATEWAY), 'Its own address, in a network that this host is in too.', {
-      absent: 'required',
-    }),
+    subnet: required(containersNetwork(), 'The network of its containers: 10.42.2.0/24.'),
+    via: required(ipv4Address(GATEWAY), 'Its own address, in a network that this host is in too.'),
   });
   return about(
     section({
@@ -278,10 +261,9 @@ export function hostNetworkSection() {
         "Routes to the other hosts that Rancher's metadata service tells of. Absent: none.",
         { absent: 'none' },
       ).optional(),
-      nodes: about(
-        flag(),
+      nodes: off(
         'Routes to the subnets of the other nodes that the API server of the agent tells of.',
-      ).default(false),
+      ),
       probePort: about(
         port(),
         'A TCP port that the doctor dials on each other host. Absent: none.',

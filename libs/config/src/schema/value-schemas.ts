@@ -1,7 +1,7 @@
 /** Schemas of single values of the file, with descriptions of valid values. */
 import { isIpv4LinkLocal, networkOf, overlap, parseNetwork } from '@wins/base';
 import * as z from 'zod';
-import type { Notation } from './notation.js';
+import { about, type Notation } from './notation.js';
 
 /** Minimum prefix length. A larger network, such as half of all addresses, would take over the default route. */
 const SHORTEST_PREFIX = 8;
@@ -38,6 +38,13 @@ const PRINTABLE = /^[^\p{Cc}\p{Zl}\p{Zp}\p{Cs}]*$/u;
 const PRINTABLE_NOT_BLANK = /^(?=.*\S)[^\p{Cc}\p{Zl}\p{Zp}\p{Cs}]*$/u;
 
 export const flag = () => z.boolean({ error: 'true or false' });
+
+/** A key with a flag, by default false. */
+export const off = (description: string) => about(flag(), description).default(false);
+
+/** A key that its section must have. */
+export const required = <Schema extends z.ZodType>(schema: Schema, description: string) =>
+  about(schema, description, { absent: 'required' });
 
 /** A text that fulfils a condition. */
 export const checked = (isFit: (text: string) => boolean, error: string) =>

@@ -1,6 +1,6 @@
 import { STOP_SIGNALS } from '@wins/base';
 import * as z from 'zod';
-import { count, flag, list, matching, port } from './value-schemas.js';
+import { count, flag, list, matching, off, port, required } from './value-schemas.js';
 import { section, sha256, shown, someText } from './value-schemas.js';
 import { about } from './notation.js';
 
@@ -116,9 +116,7 @@ export function treeLimits() {
 function allowedPath() {
   return about(
     section({
-      path: about(shown(someText('a path')), 'The program, by its path on the host.', {
-        absent: 'required',
-      }),
+      path: required(shown(someText('a path')), 'The program, by its path on the host.'),
       sha256: about(
         shown(list(sha256(), 'SHA-256 digests')).min(1, { error: 'at least one SHA-256 digest' }),
         'Digests, one of which the content must have. Without this key it is not pinned.',
@@ -184,7 +182,7 @@ function allowedPath() {
       }).optional(),
       lasting: about(
         section({
-          allow: about(flag(), 'Whether a client may start it detached.').default(false),
+          allow: off('Whether a client may start it detached.'),
           maxRuns: about(
             count('runs', 1024),
             'Detached runs that are kept, living and ended ones. At the limit the one that ended first goes.',
@@ -197,10 +195,9 @@ function allowedPath() {
             count('hours', 8760),
             'How long an ended run and its output are kept.',
           ).default(24),
-          restart: about(
-            flag(),
+          restart: off(
             'Whether a client may have it started again when it has ended (prc run --restart).',
-          ).default(false),
+          ),
         }),
         'Detached runs of the program, which outlive their client and the daemon (Linux). By default none.',
         { absent: 'none' },

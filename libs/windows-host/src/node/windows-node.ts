@@ -2,7 +2,8 @@ import * as sources from '../event-log/event-log.js';
 import { machinePath } from './machine-path.js';
 import { nodeFiles, nodeFolders, strangersIn } from './node-files.js';
 import { presence, settled, type NodeRoom, type Presence } from './node-room.js';
-import * as services from './node-services.js';
+import { nodeDependencies, nodeRunning, nodeServices } from './node-services.js';
+import type { NodeServiceManners } from './node-services.js';
 import { rootCertificates } from './root-certificates.js';
 import { serviceEnvironment, isBeingRemoved } from './service-environment.js';
 import { winHttpProxy } from './win-http-proxy.js';
@@ -13,7 +14,7 @@ import { winHttpProxy } from './win-http-proxy.js';
  *
  * @param manners - Properties of a new service besides its command line and its start type.
  */
-export function windowsNode(manners: services.NodeServiceManners) {
+export function windowsNode(manners: NodeServiceManners) {
   return {
     rooms: {
       folder: nodeFolders(),
@@ -22,10 +23,10 @@ export function windowsNode(manners: services.NodeServiceManners) {
       certificate: rootCertificates(),
       winHttpProxy: winHttpProxy(),
       eventSource: eventSources(),
-      service: services.nodeServices(manners),
+      service: nodeServices(manners),
       variable: serviceEnvironment(),
-      dependency: services.nodeDependencies(),
-      running: services.nodeRunning(),
+      dependency: nodeDependencies(),
+      running: nodeRunning(),
     },
     strangersIn: (folder: string): Promise<readonly string[]> => strangersIn(folder),
     isBeingRemoved: (service: string): Promise<boolean> => Promise.resolve(isBeingRemoved(service)),
