@@ -27,7 +27,7 @@ export class Deadline {
     this.#begin();
   }
 
-  /** Starts the time unless it is running. */
+  /** Starts the timer unless it is running. */
   continue(): void {
     if (this.#timer === undefined) this.start();
   }

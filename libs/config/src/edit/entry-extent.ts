@@ -10,7 +10,7 @@ export interface EntryExtent {
 
 const NO_CONTENT: ReadonlySet<string> = new Set(['space', 'newline', 'comment', 'comma']);
 
-/** Returns the extents of all entries, in the order of the collection's items; undefined when tokens and items do not match. */
+/** Returns the extents of all entries, in the order of the collection's items; undefined when the tokens do not correspond to the items (a malformed collection). */
 export function entryExtents(collection: YAMLMap | YAMLSeq): EntryExtent[] | undefined {
   const token = collection.srcToken;
   if (token === undefined || !('items' in token)) return undefined;

@@ -92,7 +92,7 @@ export class FrameClient implements Disposable {
     return payload.readUInt32BE(0);
   }
 
-  /** All that was sent before is read once this resolves. */
+  /** Resolves when the server has read everything that was sent before. */
   async ping(mark: string): Promise<void> {
     const payload = Buffer.from(mark.padEnd(8)).subarray(0, 8);
     this.send(FRAME.ping, 0, 0, payload);

@@ -27,7 +27,7 @@ export interface OwningClient {
 
 /** Selects a run that another connection started. */
 export interface RunSelection {
-  /** The run's id, which gives the right to read and stop a run of another connection. */
+  /** Id of the run; a connection that knows it may read and stop a run of another connection. */
   readonly runId?: string;
 }
 

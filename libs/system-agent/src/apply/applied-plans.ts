@@ -33,7 +33,7 @@ export class AppliedPlans {
     return this.#known.has(checksum);
   }
 
-  /** Adds a plan unless it is the newest already. @throws AgentError `fileFailed`; what Node throws. */
+  /** Adds a plan unless it is the newest already. @throws AgentError `fileFailed`, and errors of Node. */
   async add(plan: Plan, checksum: string, now: Date): Promise<void> {
     await this.#files.ensurePrivateFolder(this.#folder);
     this.#known?.add(checksum);

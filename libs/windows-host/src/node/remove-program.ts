@@ -12,7 +12,7 @@ import { WindowsError } from '../windows-error.js';
 const MOVEFILE_DELAY_UNTIL_REBOOT = 4;
 /** Number of attempts, a second apart. */
 const TRIES = 20;
-/** Path that needs no quotes in a command line of the command interpreter. */
+/** Path that `cmd.exe` reads without quotes. */
 const PLAIN = /^[A-Za-z]:[\w.\\-]+$/;
 
 /**

@@ -8,7 +8,7 @@ import { heavyParts, type HeavyParts } from '../../load-heavy-parts.js';
 const LOG_FILE = 'csi-proxy.log';
 
 export interface RemoveCsiProxyOptions {
-  /** Default: that of this system. */
+  /** Judges files and folders. Default: the trust of this system. */
   readonly trust?: FileTrust;
   /** Default: the bundle beside this one. */
   readonly load?: HeavyParts['csiProxy'];

@@ -6,10 +6,10 @@ import { thisSystem } from '../../this-system.js';
 import { recordFileIn } from './network-settings.js';
 
 /**
- * Removes all changes of a config's daemon to the host network, for an uninstallation after the daemon has stopped.
+ * Removes everything that the daemon of a config added to the host's network. Called by an uninstallation, after the daemon has stopped.
  *
  * @param load - Default: the bundle beside this one.
- * @returns Why some of it stays; undefined when all is gone or never existed.
+ * @returns The reason why something stays; undefined when nothing is left.
  * @throws ConfigError when the config cannot be read, because it locates the record.
  */
 export async function removeNetwork(
