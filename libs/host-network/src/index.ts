@@ -34,6 +34,7 @@ export {
   type PeerRejectionCode,
   type PeerRules,
   type RejectedPeer,
+  type SubnetFault,
 } from './plan/judge-peers.js';
 export type { SubnetRejectionCode } from './plan/own-network.js';
 export type { OwnedItem, RouteState } from './plan/plan-items.js';
@@ -47,6 +48,7 @@ export {
   type RoutePlan,
   type Standing,
 } from './plan/plan.js';
+export type { PrivateFileOptions } from './private-file.js';
 export { containerFeed, type DesiredPort } from './sources/container-feed.js';
 export type { ElementFault, Gathered, SkippedElement } from './sources/element-list.js';
 export { lastGood, type LastGoodOptions } from './sources/last-good.js';

@@ -13,7 +13,7 @@ import {
 } from '@wins/base';
 import { systemClock } from '@wins/time';
 import { WindowsError, type WindowsErrorCode } from '../windows-error.js';
-import { filtersOf, itemsOfFilters } from './container-filters.js';
+import { filtersOf, itemsOfFilters, type FilterLabel } from './container-filters.js';
 import { createNetwork, deleteNetwork, enumerateEndpoints, systemHnsCalls } from './hns-calls.js';
 import {
   decodeNetworkIds,
@@ -24,17 +24,37 @@ import {
 } from './hns-networks.js';
 import { addAddress, isForwarding, removeAddress, setForwarding } from './interface-settings.js';
 import { networkAdapters, type AdapterEntry } from './network-adapters.js';
-import { changeFilters, readFilters } from './packet-filters.js';
+import { changeFilters, readFilters, type FilterChanges } from './packet-filters.js';
 
 /** Calls of Windows that make the network of containers. They throw WindowsErrors. */
-export const systemContainerCalls = {
+export interface ContainerNetworkCalls {
+  adapters(): readonly AdapterEntry[];
+  networks(): Promise<readonly NamedHnsNetwork[]>;
+  createNetwork(id: Buffer, settings: string): Promise<void>;
+  deleteNetwork(id: Buffer): Promise<void>;
+  /** The ids of what is attached to networks, as the text of a JSON array. */
+  enumerateEndpoints(query: string): Promise<string>;
+  /**
+   * Adds an address.
+   *
+   * @returns false when the interface already has it.
+   */
+  addAddress(interfaceIndex: number, address: IpNetwork): boolean;
+  removeAddress(interfaceIndex: number, address: IpNetwork): void;
+  /** Undefined when there is no such interface. */
+  isForwarding(interfaceIndex: number): boolean | undefined;
+  setForwarding(interfaceIndex: number, isOn: boolean): void;
+  readFilters(): readonly FilterLabel[];
+  /** All of them or none. */
+  changeFilters(changes: FilterChanges): void;
+}
+
+export const systemContainerCalls: ContainerNetworkCalls = {
   adapters: networkAdapters,
   networks: () => listNetworks(systemHnsCalls),
   ...{ createNetwork, deleteNetwork, enumerateEndpoints },
   ...{ addAddress, removeAddress, isForwarding, setForwarding, readFilters, changeFilters },
 };
-
-export type ContainerNetworkCalls = Readonly<typeof systemContainerCalls>;
 
 /** Our fixed id, by which we recognise the network in HNS: HNS accepts an id from the creator. */
 export const NETWORK_ID = '6f3a7c52-0f0e-4f5b-9a0c-5d1f6a8e2b40';
