@@ -37,7 +37,7 @@ export interface ProcessManager extends AsyncDisposable {
   start(request: StartRequest, options?: StartOptions): Promise<ManagedProcess>;
   /**
    * Judges whether a program would start for a caller, and by which entry; starts and records nothing. Hashing waits in
-   * the same per-client queue as the copies of starts. Never rejects.
+   * the same per-client queue as the copying of programs that are about to start. Never rejects.
    */
   judge(question: StartQuestion, owner: ProcessOwner): Promise<StartVerdict>;
   /**

@@ -25,8 +25,8 @@ export interface AgentOptions {
   readonly programs: ProgramRunner;
   readonly images: ImageStore;
   /**
-   * Resolves once the action is recorded; a rejection prevents the action. Called for up to 100 files synchronously,
-   * before the first of them is changed, so that their records can be flushed together.
+   * Resolves once the action is recorded; a rejection prevents the action. For files it is called up to 100 times
+   * in a row, before the first of these files is changed, so that their records can be flushed together.
    */
   readonly onAct: (act: AgentAct) => Promise<void>;
   readonly onEvent: (event: AgentEvent) => void;

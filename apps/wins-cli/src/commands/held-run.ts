@@ -76,7 +76,7 @@ export function holdThroughDaemons(
   return { end, output: read() };
 }
 
-/** Returns a CommandError, because the caller would retry the start after an error of a call. */
+/** Returns a CommandError, because after a WinsClientError the caller might start the run again. */
 function endedUnseen({ Value }: ProcessName, cause: unknown): CommandError {
   const details = cause instanceof WinsClientError ? cause.details : messageOf(cause);
   // The daemon quotes the name that it did not find, but that name is the secret id of the run.
@@ -100,7 +100,7 @@ function mayComeBack(error: unknown): boolean {
   return causeOf(error)?.code === 'unavailable';
 }
 
-/** Returns true when a daemon served this call until now. */
+/** Returns true if the error shows that a daemon was serving this call when it failed. */
 export function wasThere(error: unknown): boolean {
   const cause = causeOf(error);
   return cause?.connectionLost === true || cause?.reason === 'shuttingDown';

@@ -72,7 +72,10 @@ export function followFiles(
       Content = await readMounted(file);
     } catch (error) {
       const found = error instanceof TrustedFileError ? error.found : messageOf(error);
-      sayOnce(name, `cannot read ${file}: ${found}; the run keeps its last content`);
+      sayOnce(
+        name,
+        `cannot read ${file}: ${found}; the run keeps the previous content of the file`,
+      );
       return false;
     }
     if (sent.get(name)?.equals(Content) === true) return false;
@@ -88,7 +91,10 @@ export function followFiles(
       // The reader of the output reports how the run ended.
       const isGone = error.code === 'unavailable' || error.code === 'notFound';
       if (!isGone)
-        sayOnce(name, `cannot update ${file}: ${error.details}; the run keeps its last content`);
+        sayOnce(
+          name,
+          `cannot update ${file}: ${error.details}; the run keeps the previous content of the file`,
+        );
       return false;
     }
   };

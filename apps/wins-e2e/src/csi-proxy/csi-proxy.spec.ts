@@ -118,7 +118,7 @@ describe('what vouches for csi-proxy', () => {
     const checked = await node.wins('srv', 'config', 'check');
     expect([checked.code, checked.stderr]).toEqual([
       78,
-      expect.stringMatching(/tls-config\.insecure: found true, and no digest/),
+      expect.stringMatching(/tls-config\.insecure: found true without a digest/),
     ]);
     await node.wins('srv', 'config', 'reload');
     while ((await node.status()).on) await delay(20);

@@ -104,7 +104,7 @@ export class HostInNetwork implements AsyncDisposable {
     await holder.outcome;
   }
 
-  /** The record of what is ours. */
+  /** The file in which the daemon records the routes that it added. */
   get recordFile(): string {
     const folder = readdirSync(this.workspace.runtimeDirectory).find((name) =>
       /^rancher_wins\b.*\.state$/.test(name),

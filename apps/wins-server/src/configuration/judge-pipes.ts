@@ -89,7 +89,7 @@ function nameFault(address: string): string | undefined {
   }
 }
 
-/** Returns why a daemon could not serve a socket in this folder. The folder of bare names belongs to the host, not to the config. */
+/** Returns why a daemon could not serve a socket in this folder. Not used for bare names, whose folder the host chooses, not the config. */
 function folderFault(address: string, trust: FileTrust): string | undefined {
   const folder = path.posix.dirname(address);
   try {

@@ -26,7 +26,7 @@ export const FILE_SCHEMA = section({
   ).optional(),
   processEnvironment: about(
     variables(),
-    'Environment variables of every run, besides the minimal ones.',
+    'Environment variables for every run, in addition to the minimal set that runs get anyway.',
     { asWritten: 'text', isSecret: true, shown: 'names' },
   ).default({}),
   white_list: whiteListSection(),

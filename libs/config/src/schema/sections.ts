@@ -79,7 +79,7 @@ export function systemAgentSection() {
         "The kubelet's configuration of credential providers. Absent: none.",
       ),
       imageCredentialProviderBinDirectory: place('The folder of the programs that it names.'),
-      interlockDirectory: place('Not used, as in the original daemon.'),
+      interlockDirectory: place('Accepted but has no effect, as in the Go releases.'),
     }),
     'The embedded system-agent. Absent: off.',
     { since, absent: 'off' },

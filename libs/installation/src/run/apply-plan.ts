@@ -52,7 +52,7 @@ export async function applyPlan(context: InstallContext, plan: StepPlan): Promis
   try {
     await commit(files, steps);
   } catch (error) {
-    const message = `cannot record what was installed: ${messageOf(error)}; the next run does`;
+    const message = `cannot record what was installed: ${messageOf(error)}; the next run records it`;
     throw new InstallError('stepFailed', message, { cause: error });
   }
   return { outcome: 'installed' };

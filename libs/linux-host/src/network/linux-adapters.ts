@@ -15,7 +15,7 @@ import { defaultRouteOf, type LinuxRoute } from './linux-routing-table.js';
 /** Interfaces by name, as `os.networkInterfaces()` lists them. */
 export type Interfaces = Readonly<Record<string, readonly NetworkInterfaceInfo[] | undefined>>;
 
-/** An adapter without the properties that come from other sources. */
+/** An adapter without its index and the host name, which the caller adds. */
 export interface FoundAdapter extends Omit<NetworkAdapter, 'interfaceIndex' | 'hostName'> {
   readonly interfaceName: string;
 }

@@ -191,7 +191,7 @@ function parseRecord(text: string, mark: string): RunRecord | string {
     name: textOf('name'),
     path: textOf('path'),
   };
-  if (record.mark !== mark) return 'the mark is not the one of the file name';
+  if (record.mark !== mark) return 'the mark does not match the file name';
   return Object.values(record).includes('') ? 'a field is missing' : record;
 }
 

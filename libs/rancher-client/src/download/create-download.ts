@@ -137,7 +137,7 @@ function digestOf({ sha256, maxBytes }: DownloadWanted, what: string): string | 
   const refused = (found: string) =>
     new RancherError('invalidRequest', `cannot ${what}: found ${found}`);
   if (!Number.isSafeInteger(maxBytes) || maxBytes <= 0)
-    throw refused(`${maxBytes} as its largest size; wanted a number of bytes`);
+    throw refused(`${maxBytes} as its maximum size; wanted a positive whole number of bytes`);
   const digest = sha256?.trim().toLowerCase();
   if (digest === undefined || /^[0-9a-f]{64}$/.test(digest)) return digest;
   throw refused(`${digest.length} characters as its SHA-256; wanted 64 hex digits`);

@@ -30,8 +30,9 @@ export interface SecretStoreOptions {
   /** For back-off; silence of the server is measured in real time. */
   readonly clock: Clock;
   /**
-   * `agentStrictTLSMode`: trusts only the authorities of the kubeconfig, which must contain some. Otherwise the
-   * system's are also tried when the kubeconfig has none or they do not match, until a certificate was verified.
+   * `agentStrictTLSMode`: trusts only the authorities of the kubeconfig, which must contain some. Otherwise, if
+   * the kubeconfig has none or none matches, the system's are tried too. Once a certificate is verified, only the
+   * authorities that verified it stay trusted.
    */
   readonly strictTls: boolean;
   /** PEM of the authorities that the system trusts. Default: {@link systemRoots}. */

@@ -35,8 +35,8 @@ const SERVE = 0x4 | 0x4_0000 | 0x8_0000;
  *
  * Requires two things, because each alone can be forged or mistaken. The pipe must be owned by SYSTEM, Administrators,
  * or the account of a privileged server: only a privileged process can create such a pipe, whereas the PID of an ended
- * process may be reused. And its server must be the service, or privileged; where its process cannot be queried, as
- * from within a container, no unprivileged account may have the right to serve the pipe.
+ * process may be reused. Its server must also be the service or a privileged process. Where that process cannot be
+ * queried, as from within a container, the pipe must instead give no unprivileged account the right to serve it.
  */
 export function judgePipeServer(evidence: PipeServerEvidence) {
   const { serverPid, servicePid, account, sddl } = evidence;

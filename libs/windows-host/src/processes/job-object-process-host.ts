@@ -104,7 +104,7 @@ export function pickLeftovers(
   });
 }
 
-/** The leftover as a tree that can be ended; identified each time by PID and creation time. */
+/** Presents a leftover process as a process tree. Each call checks PID and creation time, because a PID may be reused. */
 function leftoverTree(identity: ProcessIdentity): ProcessTree {
   return {
     isGone: () => Promise.resolve(tolerant(() => !isRunning(identity)) ?? false),

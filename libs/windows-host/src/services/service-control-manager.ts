@@ -214,7 +214,7 @@ function lineOf([program = '', ...args]: readonly string[]): string {
   return windowsCommandLine(program, args);
 }
 
-/** Writes everything when there is a display name, otherwise only the given changes. */
+/** With a display name, also sets the service type and error control; otherwise writes only the given changes. */
 function writeConfig(
   service: number,
   name: string,

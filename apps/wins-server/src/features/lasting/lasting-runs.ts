@@ -681,7 +681,10 @@ export class LastingRuns {
     while (ofEntry().length >= grant.maxRuns) {
       const oldest = oldestEnded(ofEntry().filter(mayYield));
       if (oldest === undefined)
-        throw refusal('tooManyProcesses', `${grant.maxRuns} runs of its entry live; wanted fewer`);
+        throw refusal(
+          'tooManyProcesses',
+          `${grant.maxRuns} lasting runs of its entry exist already; wanted fewer`,
+        );
       await this.#forget(oldest);
     }
     for (;;) {

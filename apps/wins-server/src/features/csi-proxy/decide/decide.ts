@@ -15,7 +15,7 @@ export interface CsiProxyFacts {
   /** Recorded programs that exist with the recorded digest. */
   readonly intact: readonly string[];
   readonly isServing: boolean;
-  /** Program path of the original's installation; undefined where there is no such path. */
+  /** Path where the Go release of wins installs csi-proxy; undefined on systems without such a path. */
   readonly goProgram: string | undefined;
   /** Whether removal also covers the original's installation. */
   readonly removesGo?: boolean;

@@ -156,7 +156,7 @@ describe('added arguments', () => {
 describe('what vouches for a download', () => {
   it('is a certificate or a digest, one of them always', () => {
     expect(faultsOf({}, { insecure: true })).toEqual([
-      expect.stringMatching(/^tls-config\.insecure: true, and no digest; csi-proxy\.sha256/),
+      expect.stringMatching(/^tls-config\.insecure: true without a digest; csi-proxy\.sha256/),
     ]);
     expect(wishOf({ sha256: DIGEST }, { insecure: true }).wish.trust).toEqual({ insecure: true });
     expect(wishOf({}, { insecure: false, certFilePath: 'C:\\ca' }).wish.trust).toEqual({

@@ -192,7 +192,7 @@ export function csiProxySettings(
   );
   if (trust.insecure === true && section.sha256 === undefined) {
     const wanted = 'csi-proxy.sha256 with it: without a certificate check only the digest protects';
-    fault('tls-config.insecure', 'true, and no digest', wanted);
+    fault('tls-config.insecure', 'true without a digest', wanted);
   }
   wantAbsolute('tls-config.certFilePath', trust.certFilePath, 'an absolute path');
   if (faults.length > 0) return { kind: 'invalid', faults };
