@@ -239,7 +239,7 @@ describe('an installation', () => {
       const end = await node.install(wish, new Map([[at, 'EIO']])).catch((error: unknown) => error);
       if (!(end instanceof Error)) expect(end).toMatchObject({ outcome: 'rolledBack', left: [] });
       await node.recover();
-      const made = end instanceof Error && /next run does/.test(end.message);
+      const made = end instanceof Error && /next run records it/.test(end.message);
       if (made) await expect(node.install(wish)).resolves.toMatchObject({ outcome: 'nothing' });
       else expect({ at, now: node.snapshot() }).toEqual({ at, now: found });
     }
