@@ -226,11 +226,9 @@ function planOwn(
   const { own } = desired;
   const { items: listed = [], itemsError } = actual;
   const bare = { gateway: '', interface: '', metric: 0 };
-  const isUnknown = itemsError !== undefined || (actual.items === undefined && record.length > 0);
-  if (isUnknown && (own !== undefined || record.length > 0)) {
-    const detail = itemsError === undefined ? 'its items are not listed' : messageOf(itemsError);
+  if (itemsError !== undefined && (own !== undefined || record.length > 0)) {
     const standing: Standing = {
-      ...{ ...bare, kind: 'subnet', state: 'failed', detail },
+      ...{ ...bare, kind: 'subnet', state: 'failed', detail: messageOf(itemsError) },
       ...{ destination: own?.subnet ?? CONTAINER_NETWORK, gateway: own?.gateway ?? '' },
     };
     return { steps: [], record, standings: [standing], orphans: [] };
