@@ -5,7 +5,7 @@ import { constants } from 'node:os';
 /**
  * Returns the exit code of a process, or 128 + n for signal n.
  *
- * Elsewhere than on Windows a status has 8 bits, so a wider code becomes 255 rather than its low byte, which could be 0.
+ * On systems other than Windows a status has only 8 bits. A wider code becomes 255, because its low byte could be 0, which means success.
  */
 export function exitStatusOf(exit: ProcessExit, platform: NodeJS.Platform): number {
   if (exit.Signal !== '') {

@@ -23,15 +23,15 @@ export interface DaemonParts extends Omit<KernelParts, 'features' | 'onConfig'> 
 export interface Daemon {
   readonly address: string;
   readonly kernel: Kernel;
-  /** Starts the features that do work; then the daemon is ready. */
+  /** Starts the features of the stage `works`; afterwards the daemon is ready. */
   work(): Promise<void>;
   /** Accepts no new work, ends all features, lets pending answers and streams finish, and closes. Idempotent. */
   close(): Promise<void>;
 }
 
 /**
- * Serves the pipes and all features, or none. Leftovers of an earlier daemon are ended after this one owns the pipe, which makes it the
- * only daemon of that name, and before it serves a client.
+ * Serves the pipes and all features, or none. Leftovers of an earlier daemon are ended once this one owns the pipe, and so is the only
+ * daemon of that name, but before it serves a client.
  * @throws PipeError when a pipe cannot be served.
  */
 export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
@@ -40,7 +40,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     features: parts.features ?? FEATURES,
     onConfig: (next) => {
       parts.onConfig?.(next);
-      // A pipe that could not be opened is retried.
+      // Opens the administrators' pipe if an earlier attempt failed.
       void adminPipe.open();
     },
   });

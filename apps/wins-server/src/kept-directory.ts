@@ -38,7 +38,7 @@ export function auditDirectoryOf(
   return keptDirectory({ what: 'audit', listen, parent: audit.directory }, platform, environment);
 }
 
-/** Folder of the process records for the time after a crash; for a socket, beside it. */
+/** Folder of the process records, which must survive a crash; for a socket, beside the socket. */
 export function stateDirectoryOf(
   listen: string,
   platform: NodeJS.Platform = process.platform,
@@ -52,7 +52,7 @@ export function stateDirectoryOf(
   return path.win32.join(programData, 'rancher', 'wins', 'state', folder);
 }
 
-/** For this user only, because a config is accepted before its folders exist. @throws TrustedFileError. */
+/** Creates a missing folder for this user only, because a config is accepted before its folders exist. @throws TrustedFileError. */
 export function ensurePipeFolder(pipe: string, trust: FileTrust): void {
   if (process.platform === 'win32') return;
   const folder = path.dirname(resolvePipePath(pipe).address);

@@ -14,7 +14,7 @@ import type { Logger } from './kernel/log/logger.js';
 export interface OperatingSystem {
   readonly processHost: () => ProcessHost;
   /**
-   * @param pipeAccess - SDDL for the pipes on Windows. Default: administrators and SYSTEM. @throws WindowsError `invalidArgument` for it.
+   * @param pipeAccess - SDDL for the pipes on Windows. Default: administrators and SYSTEM. @throws WindowsError `invalidArgument` for a bad SDDL.
    */
   readonly daemonParts: (logger: Pick<Logger, 'warn'>, pipeAccess?: string) => DaemonSystem;
   /** Returns why this system rejects an SDDL access list for pipes; undefined when it accepts the list or has no such lists. */

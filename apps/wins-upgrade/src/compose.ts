@@ -61,13 +61,13 @@ function contextOf(
     ...parts,
     ...{ id: id ?? randomUUID(), effects, log, waitMs, defaultConfig: defaultConfigPath() },
     pipeOf: (args) => pipeOf(args, parts.host),
-    // For a script, the script counts and not its interpreter.
+    // For a script, this is the script and not its interpreter.
     ownFile: ownFile ?? throughLinks(process.argv[1] ?? process.execPath),
     runMs: Math.min(waitMs, LONGEST_RUN_MS),
   };
 }
 
-/** Assembles this node. `waitMs`: for the daemon to end, and again to prove itself. Default 60,000. */
+/** Assembles the parts of this node. `waitMs`: time for the daemon to end, and again to prove itself. Default 60,000. */
 export async function composeNode(
   places: InstallPlaces,
   { waitMs, log }: Pick<UpgradeSettings, 'waitMs'> & { readonly log: (line: string) => void },
@@ -79,8 +79,8 @@ export async function composeNode(
 }
 
 /**
- * Returns the config with which the daemon serves, as it stored it. A daemon that stores none, such as a Go release,
- * serves with the content of the file at its start, of which a later delivery kept a copy.
+ * Returns the config with which the daemon serves, from the copy that it stored. A daemon that stores none, such as a Go
+ * release, serves with what the file contained at its start; a delivery that replaced the file kept a copy of that.
  */
 async function configServed({ command, pid }: ServiceStatus, host: UpgradeContext['host']) {
   const file = configFileOf(command.args, defaultConfigPath());

@@ -30,7 +30,7 @@ export async function tell(telling: Telling, exitCode: number, { text = '', ...a
   return exitCode;
 }
 
-/** Escapes each line, because it may quote foreign input. */
+/** Escapes each line, because it may quote untrusted input. */
 function printable(text: string): string {
   return text
     .split('\n')

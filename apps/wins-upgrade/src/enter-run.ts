@@ -1,6 +1,6 @@
 import { RUN_MARKER_VARIABLE, RUN_RUNTIME_DIR_VARIABLE, RUN_SERVICE_VARIABLE } from '@wins/base';
 
-/** Any other variable may come from a client and redirect pipes, the service to upgrade, or loaded code. */
+/** Variables to keep. Any other may come from a client, and change the pipes, the service to upgrade or the loaded code. */
 const KEPT: ReadonlySet<string> = new Set([
   ...[RUN_MARKER_VARIABLE, 'PATH', 'LANG', 'TZ'],
   ...['PATHEXT', 'COMSPEC', 'SYSTEMROOT', 'SYSTEMDRIVE', 'WINDIR', 'PROGRAMDATA'],

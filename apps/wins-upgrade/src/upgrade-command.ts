@@ -63,7 +63,7 @@ export async function upgrade(
     log.write('asked', { version: VERSION, wish: command.wish, path: command.path });
     if (command.dryRun) return await dryRun(context, places, command);
     if (inRun) return await leaveRun(context, places, command);
-    // A Go daemon does not mark its runs, but it started this process and kills it with its tree.
+    // A Go daemon does not mark its runs, but if it is an ancestor, it would kill this process with its process tree.
     const pid = command.apart ? undefined : (await service.query())?.pid;
     return pid !== undefined && host.isBelow(pid)
       ? await leaveRun(context, places, command)
@@ -76,7 +76,7 @@ export async function upgrade(
   return outcome;
 }
 
-/** A daemon without a service name leads to the default service. @throws UpgradeError `refused` if that runs none. */
+/** Without a service name the service is the default one. @throws UpgradeError `refused` if that service runs no daemon. */
 async function requireOwnDaemon({ service }: UpgradeContext): Promise<void> {
   const status = await service.query();
   if (status !== undefined && runsDaemon(status.command.args)) return;
@@ -116,7 +116,7 @@ async function perform(context: UpgradeContext, places: UpgradePlaces, command: 
       ...{ target: places.target, log: places.log },
     };
     log.write('failed', { ...result });
-    // A full disk cannot store a result either.
+    // On a full disk the result cannot be stored either.
     await writeResult(effects, places, result).catch(() => undefined);
     return result;
   }
@@ -156,7 +156,7 @@ async function withLockOfHelper<T>(context: UpgradeContext, task: () => Promise<
   }
 }
 
-/** On Windows, where its program still runs, the `upgraded` release or the next upgrade removes the helper. */
+/** Removes the helper's file. On Windows, where that program still runs, the `upgraded` release or the next upgrade does so. */
 async function removeHelper(
   { host, ownFile }: UpgradeContext,
   service: string | undefined,

@@ -7,17 +7,17 @@ export interface Answer {
     readonly headings: readonly string[];
     readonly rows: readonly (readonly string[])[];
   };
-  /** Text for people, ready to print: foreign text in it is already escaped. */
+  /** Text for people, ready to print: untrusted text in it is already escaped. */
   readonly text?: string;
   /** Names for scripts to use as further input, one per line. */
   readonly names?: readonly string[];
-  /** Omit the line feed after JSON when stdout is a pipe, as the original client does. Default: false. */
+  /** Omit the line feed after JSON when stdout is a pipe, as the Go client does. Default: false. */
   readonly isAsOriginal?: boolean;
   /** Indent JSON for people, even when the output is a file. Default: false. */
   readonly isForReaders?: boolean;
   /** This answer is one of a series; each is one line of JSON or one YAML document. Default: false. */
   readonly isOneOfMany?: boolean;
-  /** Replaces the previous answer: redrawn on a terminal, another one of a series elsewhere. Default: false. */
+  /** Replaces the previous answer: a terminal redraws it, any other output gets it as one more answer of a series. Default: false. */
   readonly isRenewed?: boolean;
   /** Exit code of the command with this answer. Default: 0. */
   readonly exitCode?: number;

@@ -1,4 +1,4 @@
-/** Control, format, unassigned and private-use characters, lone surrogates, separators of lines and paragraphs, and blanks but the space. */
+/** Control, format, unassigned and private-use characters, lone surrogates, separators of lines and paragraphs, and every blank except the space. */
 const invisible = (): RegExp => /[\p{C}\p{Zl}\p{Zp}]|(?! )\p{Zs}/u;
 const everyInvisible = (): RegExp => /[\p{C}\p{Zl}\p{Zp}]|(?! )\p{Zs}/gu;
 // Fast path: nearly every text is plain ASCII, and compiling the expressions above takes as long as connecting to the daemon.
@@ -21,7 +21,7 @@ export function hasInvisible(text: string): boolean {
 }
 
 /**
- * Makes foreign text safe to show: it cannot forge a log line, send control sequences to a terminal, or reverse the
+ * Makes untrusted text safe to show: it cannot forge a log line, send control sequences to a terminal, or reverse the
  * direction of text. An invisible character becomes a JavaScript escape: `\u202e`, or `\u{e0041}` beyond U+FFFF.
  * Backslashes stay as they are. The limit is 65,536 by default.
  */
@@ -30,13 +30,13 @@ export function escapeText(text: string, { maxLength = MAX_LENGTH }: TextLimit =
   return bounded(text, maxLength, escapeCharacter);
 }
 
-/** Works like {@link escapeText}, in double quotes, with `\` before quotes and backslashes; by default at most 512 inside. */
+/** Works like {@link escapeText}, in double quotes, with `\` before quotes and backslashes; by default at most 512 units between the quotes. */
 export function quoteText(text: string, { maxLength = MAX_QUOTED_LENGTH }: TextLimit = {}): string {
   const isPlain = text.length <= maxLength && PLAIN_IN_QUOTES.test(text);
   return `"${isPlain ? text : bounded(text, maxLength, quoteCharacter)}"`;
 }
 
-/** Escapes the invisible characters of a JSON text without changing its value. Line feeds stay, as they are between values. */
+/** Escapes the invisible characters of a JSON text without changing its value. Keeps line feeds, which occur only between values. */
 export function escapeJson(json: string): string {
   if (PLAIN_LINES.test(json)) return json;
   return json.replace(everyInvisible(), (character) =>
@@ -71,7 +71,7 @@ function escapeUnit(unit: string): string {
   return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
-/** Lower-cases A to Z only: full case folding turns U+212A (Kelvin) into `k`, so that another file could pass for the listed one. */
+/** Lower-cases A to Z only: full case folding turns U+212A (Kelvin) into `k`, which would let another file pass for the listed one. */
 export function foldAscii(text: string): string {
   return text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
 }

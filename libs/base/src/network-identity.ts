@@ -3,8 +3,8 @@ import { readFileSync, readlinkSync } from 'node:fs';
 import { networkInterfaces } from 'node:os';
 
 /**
- * Returns an identifier of this process's network, a hexadecimal SHA-256, by which two processes find out whether they
- * share a network, and nothing else. On Linux it is derived from the network namespace and the boot id; elsewhere from
+ * Returns an identifier of this process's network, a hexadecimal SHA-256, from which two processes learn only
+ * whether they share a network. On Linux it is derived from the network namespace and the boot id; elsewhere from
  * the adapters, so it may change with them. Undefined when nothing distinguishes the network.
  */
 export function networkIdentity(): string | undefined {

@@ -6,7 +6,7 @@ const MAX_TEXT_LENGTH = 32;
 /**
  * Parses a number of bytes, at most 2^53 - 1: `64MiB`, `512m`, `1.5Gi`, `1048576`. Units are powers of 1,024.
  *
- * @throws RangeError for other text; the caller puts the name of the option in front.
+ * @throws RangeError for other text; the caller adds the name of the option to the message.
  */
 export function parseSize(text: string): number {
   const [, amount, unit = ''] = /^(\d{1,16}(?:\.\d{1,3})?)(?:([kmg])(?:i?b?)?)?$/i.exec(text) ?? [];

@@ -37,9 +37,9 @@ const MAX_SHOWN_LENGTH = 300;
 
 /**
  * Turns a pipe's name into its address: `npipe:////./pipe/NAME`, `\\.\pipe\NAME`, a bare NAME, and on POSIX the plain
- * absolute path of a Unix socket. A NAME has no slash, backslash, control, invisible or unpaired character, and neither
+ * absolute path of a Unix socket. A NAME has no slash, backslash, control, invisible character or lone surrogate, and neither
  * starts with a dot nor starts or ends with a blank. Limits: 256 characters for a Windows address; 107 bytes for a
- * socket path on Linux and 103 elsewhere, its directory 14 bytes less. Touches nothing.
+ * socket path on Linux and 103 elsewhere, 14 bytes less for its directory. Does not access the file system.
  *
  * @throws TextError `invalidName` when the text names no local pipe or is over a limit; `notFound` when a bare name
  * needs a run directory and none is known.

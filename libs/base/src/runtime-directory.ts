@@ -3,9 +3,9 @@ import { quoteText } from './escape-text.js';
 import { TextError } from './text-error.js';
 
 /**
- * Names the private directory of the sockets of bare pipe names on POSIX: `WINS_RUNTIME_DIR` if set; else
- * `/run/rancher-wins` for root; else `$XDG_RUNTIME_DIR/rancher-wins`. An empty variable counts as unset. Looks up and
- * creates nothing.
+ * Returns the private directory for the sockets of bare pipe names on POSIX: `WINS_RUNTIME_DIR` if set; else
+ * `/run/rancher-wins` for root; else `$XDG_RUNTIME_DIR/rancher-wins`. An empty variable counts as unset. Does not
+ * access the file system.
  *
  * @throws TextError `notFound` when nothing names a directory; `invalidName` for one that is no plain absolute path.
  */

@@ -9,7 +9,7 @@ export class TextError extends Error {
      */
     readonly code: 'invalidName' | 'notFound' | 'invalidDescriptor',
     message: string,
-    /** The fault without the text; undefined when the error is not about a text. */
+    /** The fault, without quoting the text; undefined when the error is not about a text. */
     readonly found?: string,
   ) {
     super(message);

@@ -1,7 +1,7 @@
 /**
- * Map for short-lived values in large numbers, such as connections. V8 links each table that a Map or Set has filled to
- * its successor, so one table in the old generation keeps every later value until a full garbage collection. The tables
- * of this map hold cells, and deleting a value empties its cell.
+ * Map for short-lived values in large numbers, such as connections. V8 links each full table of a Map or Set to the
+ * table that replaces it, so one table in the old generation keeps every later value until a full garbage collection.
+ * This map stores each value in a cell, and deleting a value empties its cell, so that the value can be collected.
  */
 export class TransientMap<Key extends number | bigint | string, Value> {
   readonly #places = new Map<Key, { value: Value | undefined }>();

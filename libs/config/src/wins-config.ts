@@ -60,7 +60,7 @@ export interface AllowedPath {
   readonly path: string;
   /** Accepted SHA-256 digests of the content, in lower-case hex; empty means not pinned. */
   readonly sha256: readonly string[];
-  /** Variables that a client may set: names, prefixes with `*`, or `any` but the guarded ones. Empty (the default): none. */
+  /** Variables that a client may set: names, prefixes with `*`, or `any`, which excludes the guarded ones. Empty (the default): none. */
   readonly envs: readonly string[] | 'any';
   /** Arguments a client may pass; absent means any. */
   readonly args?: ArgumentRules;
@@ -130,7 +130,7 @@ export interface KeptProgram extends Pick<AllowedPath, 'path' | 'stopSignal' | '
 /** No arguments, any, or exactly one of these lists. */
 export type ArgumentRules = 'none' | 'any' | readonly (readonly ArgumentPattern[])[];
 
-/** One argument: a literal word or a form; `after` is text in front of the form. */
+/** One argument: a literal word or a form; the form directly follows the text `after`. */
 export type ArgumentPattern =
   | string
   | ({ readonly after?: string } & (
@@ -166,9 +166,9 @@ export interface HostNetworkSettings {
   readonly routes: readonly HostRouteSettings[];
   /** Clouds whose metadata and platform addresses get routes; those of `rancher` lead to containers of this host. */
   readonly keep: readonly ('aws' | 'azure' | 'gce' | 'rancher')[];
-  /** Rancher's metadata service as a source of other hosts; absent: not used. */
+  /** Rancher's metadata service, from which to learn of other hosts; absent: not used. */
   readonly metadata?: HostMetadataSettings | undefined;
-  /** Whether the API server of the agent is a source of other hosts. Default false. */
+  /** Whether to learn of other hosts from the agent's API server. Default false. */
   readonly nodes: boolean;
   /** A TCP port on other hosts for the doctor to test; absent: it tests none. */
   readonly probePort?: number | undefined;
@@ -178,7 +178,7 @@ export interface HostNetworkSettings {
   readonly gateway?: string | undefined;
   /** Networks that must contain the peers' subnets, and that this host's containers may reach: 1 to 8; present whenever `subnet` is. */
   readonly cluster?: readonly string[] | undefined;
-  /** Other hosts, through which their containers are reached; at most 1,000. */
+  /** Other hosts, each the next hop to its own containers; at most 1,000. */
   readonly peers: readonly HostPeerSettings[];
   /** Host ports that are relayed to containers; at most 512. */
   readonly ports: readonly HostPortSettings[];

@@ -1,7 +1,7 @@
 import type { HeaderField } from './hpack/static-table.js';
 import type { AnswerHeaders } from './http2-stream.js';
 
-/** Replaced in values, so that no octet can begin another header or control a terminal. */
+/** Octets to replace in values, so that none can begin another header or control a terminal. */
 const UNPRINTABLE = /[^ -~]/g;
 
 /** Returns the headers of an answer in wire order: pseudo-headers of HTTP/2 come first. */

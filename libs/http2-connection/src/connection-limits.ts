@@ -2,13 +2,13 @@ import type { Rate } from '@wins/time';
 
 /** Limits of one connection. Octets, milliseconds and counts; a rate gives the burst and the number per second. */
 export interface Http2Limits {
-  /** Maximum size of a request message, without its five octets of gRPC. Default 1 MiB. */
+  /** Maximum size of a request message, without its five-octet gRPC prefix. Default 1 MiB. */
   readonly messageOctets: number;
   /** Maximum memory for headers of open calls (plus 2 KiB each) and for incomplete or unread messages. Default 2 MiB. */
   readonly unfinishedOctets: number;
   /** Maximum output waiting for a client that does not read, beyond `freeOctetsPerStream` for each stream. Default 4 MiB. */
   readonly waitingOctets: number;
-  /** Output per stream outside `waitingOctets`: a client that follows many outputs is slow, not hostile. Default 128 KiB. */
+  /** Output per stream not counted in `waitingOctets`: a client that follows many outputs is slow, not hostile. Default 128 KiB. */
   readonly freeOctetsPerStream: number;
   /** Maximum data waiting in the socket: answers to pings and settings, headers and refusals. Default 512 KiB. */
   readonly socketOctets: number;
@@ -26,7 +26,7 @@ export interface Http2Limits {
   readonly handshakeMs: number;
   /** Time-out for the acknowledgement of our SETTINGS. Default 10 s. */
   readonly settingsAckMs: number;
-  /** Time-out from HEADERS to the complete request for a call with a single request message, else for each message. Default 10 s. */
+  /** Time-out for the whole request after its HEADERS if the call has a single request message; else for each message. Default 10 s. */
   readonly requestMs: number;
   /** Interval between pings. Default 60 s. */
   readonly pingIntervalMs: number;

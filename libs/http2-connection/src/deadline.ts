@@ -3,8 +3,8 @@ export const EXCUSES = 5;
 
 /**
  * Calls back after a time-out unless it is stopped. Does not keep the process alive. After a stall of this process,
- * timers run before the input that arrived meanwhile is read, so it calls back in an immediate, after the input: a client
- * is not blamed for our delay.
+ * timers run before the input that arrived meanwhile is read, so the callback runs in an immediate, after that input,
+ * and a client is not blamed for our delay.
  */
 export class Deadline {
   #timer: NodeJS.Timeout | undefined;

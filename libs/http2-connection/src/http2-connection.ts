@@ -39,7 +39,7 @@ export interface ConnectionParts {
 
 /** Number of streams ended by us that are remembered, because frames for them may still be in transit and are not errors. */
 const REMEMBERED_RESETS = 1024;
-/** Window of a stream beyond the largest message, for the padding of its frames. The connection window is returned at once. */
+/** Extra window of a stream beyond the largest message, for frame padding. The connection window is refilled as data arrives. */
 const SPARE_WINDOW_OCTETS = 64 * 1024;
 const CONNECTION_WINDOW_OCTETS = 1024 * 1024;
 /** Estimated memory of a call besides its headers and messages, in this library and in grpc-js. */
@@ -71,7 +71,7 @@ export class Connection {
   /** Octets of partly received frames and header blocks, and of headers in the HPACK table. */
   #restOctets = 0;
   readonly #outbound: OctetAccount;
-  /** Octets of answers that wait in the streams, and the part that counts for this connection. */
+  /** Octets of answers that wait in the streams, and the part of them that counts towards `waitingOctets`. */
   #waitingOctets = 0;
   #extraOctets = 0;
   readonly #resets: TokenBucket;
@@ -113,7 +113,7 @@ export class Connection {
     this.#windowUpdates = new TokenBucket(limits.windowUpdates);
     this.#ignored = new TokenBucket(limits.ignoredFrames);
     this.#headerOctets = new TokenBucket(limits.headerBlockOctets);
-    // Unread input may be what the deadline waits for; then the delay is ours.
+    // Unread input may already contain what the deadline waits for; the delay is then ours.
     const hasInput = (): boolean => socket.readableLength > 0;
     const expect = (ms: number, late: EndReason): Deadline =>
       new Deadline(ms, () => this.#end(late), hasInput);
@@ -136,7 +136,7 @@ export class Connection {
         resolve();
       });
     });
-    // Ignored, because 'close' follows and carries all that matters.
+    // Ignored, because the 'close' event that follows ends the connection.
     socket.on('error', () => undefined);
     socket.once('end', () => this.#end('clientGone'));
     socket.on('data', this.#read);
@@ -223,7 +223,7 @@ export class Connection {
       socket.destroy();
     } else {
       if (reason !== 'notHttp2') this.#sendGoaway(http2CodeOf(reason), reason);
-      // Drain and drop further input, so that the client receives the last frames; a client that then stays is disconnected.
+      // Read and drop further input, so that the client receives the last frames; the linger time-out disconnects a client that stays.
       socket.once('end', () => socket.destroy()).resume();
       socket.end();
       // The last answers are still in the socket and may be sent during the grace period.
@@ -498,7 +498,7 @@ export class Connection {
     else this.#idle.start();
   }
 
-  /** Limits waiting output, because a client that does not read makes it occupy our memory. */
+  /** Limits waiting output, because output for a client that does not read stays in our memory. */
   #judgeWaiting(): void {
     if (this.#ended !== undefined) return;
     const inSocket = this.#socket.writableLength;

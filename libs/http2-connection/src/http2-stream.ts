@@ -26,7 +26,7 @@ export interface StreamLink {
   sendHeaders(stream: Http2Stream, headers: AnswerHeaders, endStream: boolean): void;
   /** Reports that the stream has data to send. */
   wantsToSend(stream: Http2Stream): void;
-  /** Reports that the waiting output grew or shrank by this many octets; `extra` is the part that counts for the connection. */
+  /** Reports that the waiting output grew or shrank by this many octets; `extra` is the part beyond `freeOctetsPerStream`. */
   waits(octets: number, extra: number): void;
   /** Reports that the memory of request messages grew or shrank by this many octets. */
   holds(octets: number): void;
@@ -91,7 +91,7 @@ export class Http2Stream extends Duplex {
     request: {
       /** Whether the method takes a single request message. */
       readonly hasOneRequest: boolean;
-      /** Octets that the headers count for while the stream is open. */
+      /** Octets of memory counted for the headers while the stream is open. */
       readonly headerOctets: number;
       /** Required octets of DATA in the request; undefined for any number. */
       readonly contentLength: number | undefined;
@@ -146,7 +146,7 @@ export class Http2Stream extends Duplex {
     if (!this.#isOver) this.#link.reset(this, code);
   }
 
-  /** Answers with a status that no handler gave; resets a stream whose answer has begun. */
+  /** Answers with a gRPC status in place of the handler; resets the stream if part of an answer still waits to be sent. */
   refuse({ status, message, headers }: Refusal): void {
     const answer = { ...headers, 'grpc-status': status, 'grpc-message': encodeURI(message) };
     const type = { ':status': '200', 'content-type': 'application/grpc+proto' };
@@ -242,7 +242,7 @@ export class Http2Stream extends Duplex {
       this.emit('aborted');
       this.destroy();
     } else {
-      // Destroying a stream before the write callback returns makes Node create an error: a tenth of a small call.
+      // Destroying a stream before the write callback returns makes Node create an error, a tenth of the cost of a small call.
       process.nextTick(() => this.destroy());
     }
   }

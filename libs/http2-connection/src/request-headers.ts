@@ -12,7 +12,7 @@ const OF_HTTP1: ReadonlySet<string> = new Set(
 /** Names and values that gRPC allows; fewer than HTTP allows. */
 const NAME = /^[0-9a-z_.-]+$/;
 const VALUE = /^[ -~]*$/;
-/** Limited to what a double represents exactly. Two lengths, joined by a comma, do not match. */
+/** At most 15 digits, which a double represents exactly. A repeated header, joined by a comma, does not match. */
 const LENGTH = /^\d{1,15}$/;
 
 /** The authority that handlers see. Old Go clients send the URL of a pipe, which is no valid authority; nothing here depends on it. */

@@ -14,7 +14,7 @@ const PERIOD_MS = 1000;
  */
 export class SegmentPool {
   readonly #kept: Buffer[] = [];
-  /** Minimum number of kept segments since the last check, that is, segments that were not needed. */
+  /** Lowest number of free segments since the last check: that many were not needed. */
   #spare = 0;
   #look: NodeJS.Timeout | undefined;
 

@@ -27,7 +27,7 @@ export interface ServedStream extends Duplex {
   ): void;
   /** Sends the trailers of the answer, after the `wantTrailers` event. */
   sendTrailers(headers: AnswerHeaders): void;
-  /** Answers with a status that no handler gave; resets a stream whose answer has begun. */
+  /** Answers with a gRPC status in place of the handler; resets the stream if part of an answer still waits to be sent. */
   refuse(answer: Refusal): void;
   /** Resets the stream. */
   close(code?: number): void;

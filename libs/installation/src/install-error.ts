@@ -8,14 +8,14 @@ export type InstallErrorCode =
   /** Another program changed the node meanwhile. */
   | 'changed'
   | 'stepFailed'
-  /** The started daemon did not prove that it serves. */
+  /** The daemon was started, but failed its health check. */
   | 'unproven'
   /** A file in the installation's own folder was not written by this program. */
   | 'unreadable'
-  /** The installation failed, and so did undoing it; the next run retries. */
+  /** The installation failed, and so did undoing it; the next install command retries. */
   | 'notUndone';
 
-/** Its message never contains a secret value. */
+/** The error class of this library. No message contains a secret value. */
 export class InstallError extends Error {
   override readonly name = 'InstallError';
 

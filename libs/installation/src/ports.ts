@@ -9,9 +9,9 @@ export interface Room<K extends ItemKind> {
   /** Undefined when the item is absent. */
   read(item: Item<K>): Promise<StateOf<K> | undefined>;
   /**
-   * Undefined removes the item, and remains of an interrupted write. A shared folder is removed only when empty,
+   * An undefined state removes the item and any remains of an interrupted write. A shared folder is removed only when empty,
    * otherwise the call rejects with `ENOTEMPTY`.
-   * @param content - A private file with the content for the state's digest, which is verified while reading.
+   * @param content - Path of a private file with the content for `state`; its digest is verified while reading.
    */
   write(item: Item<K>, state: StateOf<K> | undefined, content: string | undefined): Promise<void>;
   /** Copies the content of an item to a new private file; absent for kinds without content. */
@@ -33,9 +33,9 @@ export interface NodeHost {
   readonly swap: ProgramSwap;
   /** Rejects unless the daemon serves as expected. */
   prove(signal: AbortSignal | undefined): Promise<void>;
-  /** Rejects unless a daemon answers, in any state of health; also with the reason of the signal. */
+  /** Rejects unless a daemon answers, healthy or not; also rejects, with the signal's reason, on an abort. */
   answers(signal: AbortSignal | undefined): Promise<void>;
-  /** Undefined when the program, which already runs as a service here, reports no release. */
+  /** Returns the release of a program that already runs as a service here; undefined when it reports none. */
   versionOf(program: string): Promise<string | undefined>;
   programOf(command: string): string | undefined;
   /** True for a service that cannot be changed, because it is marked for removal. */

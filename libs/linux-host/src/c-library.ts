@@ -30,7 +30,7 @@ interface CLibrary {
   readonly malloc_trim?: (keepBytes: number) => number;
 }
 
-/** Loads the C library. @throws LinuxError `unavailable` elsewhere than on Linux, and where the addon cannot be loaded. */
+/** Loads the C library. @throws LinuxError `unavailable` on other systems, or when the addon cannot be loaded. */
 export function loadCLibrary(): CLibrary {
   if (process.platform !== 'linux') {
     const found = `this is ${process.platform}, not linux`;
@@ -68,8 +68,9 @@ function mallocTrim(library: ReturnType<Koffi['load']>): Pick<CLibrary, 'malloc_
 }
 
 /**
- * Returns a function that returns freed memory to the system, in some milliseconds. Otherwise the C library keeps it for
- * reuse: up to hundreds of megabytes after many buffers. Undefined where the C library is not that of GNU.
+ * Returns a function that gives freed memory back to the system, which takes a few milliseconds. Without it the C
+ * library keeps that memory for reuse: up to hundreds of megabytes after many buffers. Undefined unless the C library
+ * is GNU's.
  *
  * @throws LinuxError as {@link loadCLibrary}.
  */

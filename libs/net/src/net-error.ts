@@ -40,7 +40,7 @@ export class NetError<Code extends string = NetErrorCode> extends Error {
     this.isTransient = isTransient;
   }
 
-  /** A new error, because the stack trace begins with the message. */
+  /** Returns a copy with another message; a new error, because the stack trace begins with the message. */
   reworded(message: string, changes: NetErrorOptions = {}): this {
     const { cause, code, status, retryAfterMs, isTransient } = this;
     const Own = this.constructor as new (
@@ -54,7 +54,7 @@ export class NetError<Code extends string = NetErrorCode> extends Error {
   }
 }
 
-/** Also for a library that extends the class. */
+/** True also for the errors of a library that extends the class. */
 export function isNetError(error: unknown): error is NetError<string> {
   return error instanceof NetError;
 }

@@ -18,7 +18,7 @@ import { link, lstat, rename, unlink } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { dirname, join } from 'node:path';
 
-/** Outcome of a claim: `claimed`, or the kind of file that has the name. */
+/** Outcome of a claim: `claimed`, or what already has the name: a `served` socket, or a file that is `notSocket`. */
 export type Claim = 'claimed' | 'served' | 'notSocket';
 
 /**
@@ -35,7 +35,7 @@ export async function claimName(own: string, target: string): Promise<Claim> {
     if (await isServed(target)) return 'served';
     const right = replacementRight(target, found);
     const claim = await claimName(own, right);
-    // Another process has the right: it is replacing the file now, or found it replaced.
+    // Another process holds the right: it is replacing the file, or has found it already replaced.
     if (claim !== 'claimed') return claim;
     if ((await socketIdentity(target)) === found) {
       await rename(right, target);
@@ -46,8 +46,8 @@ export async function claimName(own: string, target: string): Promise<Claim> {
 }
 
 /**
- * Returns the identity of the socket file at a path, valid while the file exists. It includes the creation time, because inode numbers are
- * reused; unlike other times, it is not changed by link and chmod.
+ * Returns the identity of the socket file at a path, valid while the file exists. It includes the modification time, because inode numbers are
+ * reused; link and chmod do not change that time.
  */
 export async function socketIdentity(path: string): Promise<string> {
   try {

@@ -23,8 +23,8 @@ export interface ConnectPipeOptions {
 /**
  * Connects to a pipe and returns the socket, from which nothing was read; the caller closes it.
  *
- * If the pipe is missing or was left by a dead process, it retries until `waitTimeoutMs` is over; if the pipe is busy, until it was busy
- * for `timeoutMs`. Any other failure rejects at once. A later error of the socket does not end the process even without an error listener;
+ * Retries a pipe that is missing, or was left by a dead process, for `waitTimeoutMs`, and a pipe that is busy for `timeoutMs`.
+ * Any other failure rejects at once. A later error of the socket does not end the process even without an error listener;
  * `close` follows it.
  *
  * @param name see {@link resolvePipePath}.

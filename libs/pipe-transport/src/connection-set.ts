@@ -76,5 +76,5 @@ export class ConnectionSet {
 }
 
 function ignore(): void {
-  // Ignored, because 'close' reports all that matters.
+  // Ignored, because the 'close' event that follows removes the connection.
 }

@@ -17,8 +17,8 @@ import { openUnixSocket } from './unix-socket-endpoint.js';
 export interface ListenPipeOptions {
   /**
    * Receives each connection as soon as it is accepted, before its peer has sent anything, so that a protocol may send first. The receiver
-   * reads it; an unread connection still counts. If the receiver throws, the connection is closed and `onError` is called. `client` is the
-   * result of `identify`.
+   * reads it; a connection that is never read still counts towards the maximum. If the receiver throws, the connection is closed and
+   * `onError` is called. `client` is the result of `identify`.
    */
   readonly onConnection: (connection: Socket, client: ClientIdentity) => void;
   /**
@@ -90,7 +90,7 @@ async function openEndpoint(
         'the option "security", which restricts access, is missing: pass securedPipe() of @wins/windows-host';
       throw describePipeError('securityUnavailable', 'listen on', path, found);
     }
-    // Only the run directory may be created.
+    // Create only the run directory, never the directory of a socket path that the caller gave.
     await requirePrivateDirectory(path, path.name !== path.address);
     return await openUnixSocket(path, events);
   } catch (error) {

@@ -8,7 +8,8 @@ import { describePipeError } from './node-errors.js';
 import type { PipePath } from './pipe-path.js';
 
 /**
- * One octet more than Node reads at once: a stream that fills up after each read would leave the poll set of the system and join it again.
+ * One octet more than Node reads at once. Otherwise a full read would fill the stream, which would then leave the poll set of the
+ * system and join it again.
  */
 const READ_AHEAD_OCTETS = 64 * 1024 + 1;
 /**
@@ -27,7 +28,7 @@ const HOLDERS: Readonly<Record<Exclude<Claim, 'claimed'>, string>> = {
  *
  * The directory must already be private. Node cannot set the mode of a socket at creation, and the umask applies to the whole process. So
  * the socket is created in its own directory of mode 0700, gets its mode 0600 there, and only then its public name. When the server closes,
- * libuv removes the original name, but not the public one; that is removed here, if it still belongs to this socket.
+ * libuv removes the original name, but not the public one, which is removed here if it still belongs to this socket.
  *
  * @throws PipeError `inUse` when the name is in use. Errors of the file system pass unchanged.
  */
@@ -35,7 +36,7 @@ export async function openUnixSocket(
   path: PipePath,
   events: EndpointEvents,
 ): Promise<PipeEndpoint> {
-  // Not `join`, which would remove the dot and so change the folder.
+  // Not `join`, which would drop the dot, so that the folder would lie beside the directory instead of in it.
   const nursery = await mkdtemp(`${dirname(path.address)}/.`);
   const server = createServer({ highWaterMark: READ_AHEAD_OCTETS }, (connection) =>
     events.accepted(connection),
@@ -59,8 +60,8 @@ export async function openUnixSocket(
 }
 
 /**
- * Removes the name first, while the socket still answers. Other processes may replace a name that does not answer at any time, and then
- * their name would be removed.
+ * Removes the name first, while the socket still answers. Once it stops answering, another process may replace the name at any
+ * time, and this function would remove the name of that process.
  */
 async function closeServer(server: Server, address: string, identity: string): Promise<void> {
   try {

@@ -61,7 +61,7 @@ interface Start {
   limits?: RunLimits | undefined;
 }
 
-/** Performs a start. Each step releases its resources when a later one fails, so all steps stand in one long file. */
+/** Performs a start. Each step releases its resources when a later one fails, so all steps are in one long file. */
 class RunManager implements ProcessManager {
   readonly #options: CompleteOptions;
   readonly #records: RunRecords;
@@ -309,7 +309,7 @@ class RunManager implements ProcessManager {
     const files = hasFiles ? { [FILES_VARIABLE]: runFolderOf(stateDirectory, mark) } : {};
     const base = [this.#minimal, this.#processEnvironment, files];
     const plan = planStart(request, admission, base, dialect);
-    // Checked here to refuse before the copy is made, and again when the name is taken.
+    // Refuse a taken name here, before the copy is made; the name is checked again when it is taken.
     this.#names.assertFree(plan.name, plan.path, request.replaces);
     return plan;
   }
@@ -352,7 +352,7 @@ class RunManager implements ProcessManager {
     });
   }
 
-  /** Ends the run of that name, for a client that may run the same program. Gives up when a newer start replaces this one. */
+  /** Ends the run that has the name, if the client may run the same program. Gives up when a newer start replaces this one. */
   async #replace({ name, path, digest, rule }: StartPlan, start: Start): Promise<void> {
     const { owner } = start.request;
     const { maxExecutableBytes: maxBytes } = this.#options;
@@ -482,7 +482,7 @@ class RunManager implements ProcessManager {
         ...(limits && { limits }),
         stop: stopRequest(rule),
       };
-      // A start that asks to last without a grant was refused earlier.
+      // A start that asked for a lasting run without a grant was refused earlier.
       if (lasting === undefined || rule.lasting === undefined) return await host.start(command);
       return (await lasting.start(command, run, rule.lasting)) ?? (await host.start(command));
     } catch (error) {

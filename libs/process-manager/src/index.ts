@@ -1,8 +1,10 @@
 /**
  * Runs allowed programs of the host and reports how they ended.
  *
- * It owns the policy on paths, the verified copy that runs instead of the listed file, and the child's environment. It also owns the process tree to the last descendant, its lease, its output, and the clean-up after a dead daemon. It does not own: connections, the wire format, configuration files, logging, and how an operating system
- * groups processes (`ProcessHost`).
+ * It owns the policy on paths, the verified copy that runs instead of the listed file, and the child's environment. It
+ * also owns the process tree to the last descendant, its lease, its output, and the clean-up after a dead daemon. It
+ * does not own connections, the wire format, configuration files, logging, or how an operating system groups processes
+ * (`ProcessHost`).
  *
  * @example
  * const manager = createProcessManager({

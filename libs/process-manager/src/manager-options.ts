@@ -41,7 +41,7 @@ export interface ProcessManagerOptions {
   readonly howToAllow?: string;
   /** Absolute path of a directory that only this daemon uses; created with mode 0700 when absent. */
   readonly stateDirectory: string;
-  /** Facts about the machine (`TZ`, `SystemRoot`, …) that runs get; nothing else of it. Default: the daemon's environment. */
+  /** Source of facts about the machine (`TZ`, `SystemRoot`, …) that runs get; nothing else is used. Default: the daemon's environment. */
   readonly environment?: NodeJS.ProcessEnv;
   /** Variables that the operator adds to every run. See `checkProcessEnvironment`. Default: nothing. */
   readonly processEnvironment?: Readonly<Record<string, string>>;
@@ -63,7 +63,7 @@ export interface ProcessManagerOptions {
    */
   readonly firstReaderMs?: number;
   /**
-   * Minimum of output kept per run, in bytes (the maximum is 64 KiB more); also how far a reader may lag before the
+   * Amount of output kept per run, in bytes; up to 64 KiB more may be kept. Also how far a reader may lag before the
    * child is paused. Default 1 MiB.
    */
   readonly maxBufferedBytes?: number;
@@ -95,7 +95,7 @@ export function completeOptions(options: ProcessManagerOptions): CompleteOptions
   if (!path.isAbsolute(stateDirectory)) {
     throw invalid('stateDirectory', stateDirectory, 'an absolute path');
   }
-  // A JavaScript caller may omit it.
+  // A JavaScript caller may omit the host.
   if ((options.host as HostOf | undefined) === undefined) {
     const remedy =
       'Pass jobObjectProcessHost of @wins/windows-host or posixProcessHost of @wins/linux-host';

@@ -41,10 +41,10 @@ export interface ProcessManager extends AsyncDisposable {
    */
   judge(question: StartQuestion, owner: ProcessOwner): Promise<StartVerdict>;
   /**
-   * Takes over a run that an earlier manager started to last: the run takes its name and a slot of its owner's quota,
+   * Takes over a lasting run that an earlier manager started: the run takes its name and a slot of its owner's quota,
    * and its end is reported. Call it after `recover`, which spares runs with a living keeper.
    *
-   * @param isHeld - Whether it ends unless its client comes and takes the lease in time, as after a start. Default: it needs no client.
+   * @param isHeld - True to end the run unless its client takes the lease in time, as after a start. Default: the run needs no client.
    * @throws ProcessError `alreadyRunning`, `tooManyProcesses`, `stateUnavailable`, `shuttingDown`, `aborted`.
    */
   adopt(
@@ -53,7 +53,7 @@ export interface ProcessManager extends AsyncDisposable {
     owner: ProcessOwner,
     isHeld?: boolean,
   ): ManagedProcess;
-  /** Reports the end of a lasting run that ended while no manager existed, as the end of any other run. */
+  /** Reports the end of a lasting run that ended while no manager existed, in the same way as for any other run. */
   reportEnded(run: LastingRun, exit: ProcessExit, figures: RunFigures): void;
   /** Replaces the list of allowed programs for later starts; existing runs are unaffected. */
   setAllowed(allowed: readonly AllowedExecutable[]): void;

@@ -29,7 +29,7 @@ export type CountedRequest = Pick<StartRequest, 'args' | 'envs'> & {
   readonly files?: readonly unknown[];
 };
 
-/** Refuses a request beyond the needs of any program, before any work for it. @throws ProcessError `invalidArgument`. */
+/** Refuses a request that is larger than any program needs, before doing any work for it. @throws ProcessError `invalidArgument`. */
 export function assertWithinLimits(request: CountedRequest): void {
   const { args, envs, exposes = [], files = [] } = request;
   assertCount(args.length, START_LIMITS.arguments, 'arguments');
@@ -83,13 +83,13 @@ export interface StartRequest {
   readonly owner: ProcessOwner;
   /** Entry used instead of the list, for programs that the host itself starts. A digest is then optional. */
   readonly grantedBy?: AllowedExecutable;
-  /** Makes the run outlive the manager; the entry must grant `lasting`, unless a client holds it. Default: it does not. */
+  /** Makes the run outlive the manager; the entry must grant `lasting`, unless a client holds the run. Default: it ends with the manager. */
   readonly lasting?: LastingStart;
 }
 
 /** A process that another process started and keeps. */
 export interface KeptProcess extends HostProcess {
-  /** Identifies that process, as `ProcessHost.daemon` identifies this one. */
+  /** Identifies the process that keeps it, as `ProcessHost.daemon` identifies this process. */
   readonly keeper: string;
   /** In milliseconds since 1970. */
   readonly startedAtMs: number;
@@ -97,7 +97,7 @@ export interface KeptProcess extends HostProcess {
   readonly output?: OutputFigures | undefined;
 }
 
-/** Starts runs where they outlive the manager. */
+/** Starts runs so that they outlive the manager. */
 export interface LastingStart {
   /** True when the run is a restart, or may be restarted: the entry must grant `restart` too. Default false. */
   readonly restarts?: boolean;

@@ -78,11 +78,11 @@ export type SourceState =
     }
   /** `plan-state` says that the server has stopped the plan; probes and periodic instructions continue. */
   | { readonly kind: 'cancelled' | 'paused'; readonly checksum: string; readonly nextPassAt: Date }
-  /** `pending`, `in-progress` or no `plan-state` runs at once; any other value starts nothing. */
+  /** A plan whose `plan-state` is `pending`, `in-progress` or absent runs at once; with any other value it does not run. */
   | {
       readonly kind: 'waiting';
       readonly checksum: string;
-      /** The first 64 characters of the value of the key, which may be any. */
+      /** The first 64 characters of `plan-state`, which may have any value. */
       readonly planState?: string;
       readonly nextPassAt: Date;
     }

@@ -16,7 +16,7 @@ export interface CommandTrees {
 const BY_SIGNAL = -1;
 
 /**
- * Runs programs of instructions in process trees of their own. Like the original agent, passes this process's
+ * Runs programs of instructions in process trees of their own. Like the Go agent, passes this process's
  * environment to them, including its proxies, because a plan is as trusted as the service.
  * @param commands - Its owner closes it.
  */

@@ -120,7 +120,7 @@ export interface OpenTunnelOptions extends TunnelOptions {
   /** Maximum number of concurrent streams. Default 1,024, at most 16,384; one more throws `tooManyStreams`. */
   readonly maxStreams?: number;
   /**
-   * For a peer without support for half-close: time that the end of a local writer is delayed after the last data, so
+   * For a peer without support for half-close: how long after the last data the end of a local writer is held back, so
    * that the answer can still arrive. Default 10,000 ms.
    */
   readonly heldEndIdleMs?: number;

@@ -22,8 +22,8 @@ export interface TunnelAddress {
    */
   readonly address?: string;
   /**
-   * Opens the connection and checks the server's identity before any byte is sent; `address` then only names it in
-   * messages. Default: connects to `address` and trusts any server.
+   * Opens the connection and checks the server's identity before any byte is sent; `address` then only names the
+   * daemon in messages. Default: connects to `address` and trusts any server.
    */
   readonly dial?: () => Promise<Socket>;
   /** Name of this client in the daemon's audit log: printable ASCII, cut at 100 characters. Default: the name of this host. */
@@ -36,8 +36,8 @@ export interface TunnelAddress {
 }
 
 /**
- * Called synchronously when the WebSocket opens, with the connection below it and whether the daemon has the same
- * network. The callee then owns the WebSocket; if it throws, the WebSocket is destroyed.
+ * Called synchronously when the WebSocket opens, with its underlying connection and whether the daemon is in the
+ * same network. The callee then owns the WebSocket; if it throws, the WebSocket is destroyed.
  */
 export type OnTunnelSocket<T> = (
   webSocket: TunnelWebSocket,
@@ -48,7 +48,8 @@ export type OnTunnelSocket<T> = (
 /**
  * Connects to a tunnel and performs the WebSocket handshake.
  *
- * @throws {TunnelError} `invalidOption`, `unreachable`, whose `cause` says why (a `TimeoutError` after `timeoutMs`), `aborted`; what `opened` throws.
+ * @throws {TunnelError} `invalidOption`, `unreachable`, whose `cause` says why (a `TimeoutError` after `timeoutMs`), `aborted`;
+ * anything that `opened` throws.
  */
 export async function connectWebSocket<T>(
   {

@@ -41,7 +41,7 @@ export interface ServeTunnelOptions extends TunnelOptions {
   readonly allowedUdpPorts?: readonly number[];
   /**
    * Maximum number of concurrent streams, including closing sockets, and of UDP flows. Default 1,024, at most 16,384.
-   * At the limit a new stream is refused; a new flow ends the oldest flow that is not assured, or is refused.
+   * At the limit a new stream is refused; a new flow ends the oldest flow that is not assured, or is refused if all are.
    */
   readonly maxStreams?: number;
   /** Time-out of a dial to 127.0.0.1 and ::1 together, in milliseconds. Default 10,000. */
@@ -64,7 +64,7 @@ export interface ServeTunnelOptions extends TunnelOptions {
    * with its error. Must not throw.
    */
   readonly onStream?: (stream: TunnelStream, port: number) => void;
-  /** Called at the end of a dial, with its failure if any; not when the stream was closed before. Must not throw. */
+  /** Called at the end of a dial, with its failure if any; not called if the stream was already closed. Must not throw. */
   readonly onDialed?: (port: number, failure: TunnelError | undefined) => void;
   /** Limits on the cost of Connects. Default: separate limits for this session. */
   readonly limits?: PeerConnects;
@@ -281,7 +281,7 @@ class ServerEnd extends SessionTunnel implements ServerTunnel {
       clearTimeout(slot.late);
       takeBack();
     };
-    // The `close` event that follows handles it.
+    // The `close` event that follows handles the error.
     stream.on('error', () => undefined);
     stream.once('close', leave);
   }

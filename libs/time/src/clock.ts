@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 /** Longest delay of a Node timer; a longer one fires at once. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
-/** A source of time. Libraries take one as an option, so that specs fake it. */
+/** A source of time. Libraries take one as an option, so that tests can replace it. */
 export interface Clock {
   /** Returns the time of day, which jumps when somebody sets the clock. */
   now(): Date;

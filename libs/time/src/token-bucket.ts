@@ -35,7 +35,7 @@ export class TokenBucket {
     return this.tokens < 1;
   }
 
-  /** True when the bucket equals a new one, so that it may be discarded. */
+  /** True when the bucket is as full as a new one, so that it may be discarded. */
   get isFull(): boolean {
     return this.tokens >= this.#rate.burst;
   }

@@ -18,7 +18,7 @@ const TRANSLATIONS: ReadonlyMap<string, readonly [TrustedFileErrorCode, string]>
   ['EDQUOT', ['noSpace', 'the disk quota is exhausted']],
 ]);
 
-/** Translates a file-system error of Node; returns one of ours, and one without a system error code, unchanged. */
+/** Translates a file-system error of Node. Returns our own errors, and those without a system error code, unchanged. */
 export function fileSystemError(error: unknown, tried: string, path: string): unknown {
   const errno = errnoOf(error);
   if (errno === undefined || error instanceof TrustedFileError) return error;

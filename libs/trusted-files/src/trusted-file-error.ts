@@ -28,7 +28,7 @@ export interface TrustedFileErrorDetails {
   readonly rule?: TrustRule;
   /** The distrusted part of the path. Default: the path itself. */
   readonly at?: string;
-  /** The judgement of the file, for messages that put its remedy elsewhere; `found` contains both. */
+  /** The judgement of the file, for messages that show its remedy separately; `found` contains finding and remedy. */
   readonly distrust?: Distrust;
 }
 

@@ -40,7 +40,6 @@ export class WindowsError extends Error {
   }
 }
 
-/**
 /** Known error codes of the calls of this library, https://learn.microsoft.com/windows/win32/debug/system-error-codes */
 const ERRORS: Readonly<Partial<Record<WindowsErrorCode, string>>> = {
   notFound:

@@ -18,7 +18,7 @@ export type WinsClientErrorCode =
   | 'invalidRequest'
   /** The caller's signal, or `close()`, ended the call. */
   | 'aborted'
-  /** The daemon does not know the method: it is older, or the original. */
+  /** The daemon does not know the method: it is older, or a Go daemon. */
   | 'unimplemented'
   /** No answer arrived within `answerTimeoutMs`, or the daemon timed the call out. */
   | 'deadlineExceeded'
@@ -91,7 +91,7 @@ const CODES: Readonly<Partial<Record<number, WinsClientErrorCode>>> = {
   16: 'refused', // unauthenticated
 };
 
-// First words of a daemon's refusal of a program: the original daemon's text, which is the only sign its clients know.
+// First words of a daemon's refusal of a program: the Go daemon's text, the only sign by which its clients recognise a refusal.
 const REFUSAL = /^invalid path/;
 
 // grpc-js text for a request that cannot be encoded, such as one with a port of 2^40. The request was never sent.

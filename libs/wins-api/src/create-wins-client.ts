@@ -45,7 +45,7 @@ export function createWinsClient(options: WinsClientOptions = {}): WinsClient {
       const isNew = whole.Limits !== undefined || whole.Replace || whole.Files.length > 0;
       const begin = (message: ProcessStartRequest) =>
         ask(
-          // An older daemon would ignore unknown fields of `start`, and has no `startExactly`, which fails there.
+          // An older daemon would ignore unknown fields of `start`; `startExactly`, which it does not have, fails.
           isNew ? startExactly : start,
           message,
           ({ Data, Warnings, LeaseMs }) =>
@@ -55,7 +55,7 @@ export function createWinsClient(options: WinsClientOptions = {}): WinsClient {
       const { name, warnings, leaseMs } = await begin(whole).catch((error: unknown) => {
         const isOld = error instanceof WinsClientError && error.details.includes(UNKNOWN_PARTS);
         if (!isOld || !whole.OutlivesDaemon) throw error;
-        // That daemon ends the run when it ends itself, so drop the request to outlive it.
+        // Such a daemon ends its runs when it stops, so ask again without `OutlivesDaemon`.
         return begin({ ...whole, OutlivesDaemon: false });
       });
       for (const warning of warnings) onWarning?.(warning);

@@ -45,7 +45,7 @@ function withResolvers<T>() {
   return { promise, resolve, reject };
 }
 
-/** Calls of one client over a grpc-js channel. The first cause ends a call: its signal, a late connection or answer, `close`. */
+/** Calls of one client over a grpc-js channel. A call ends at the first of: its signal, a connection or answer time-out, `close`. */
 export class DaemonCalls {
   readonly address: string;
   readonly #client: Client;

@@ -6,7 +6,7 @@ export interface RunOptions {
   readonly path: string;
   /** Arguments, passed unchanged without a shell. Default: none. */
   readonly args?: readonly string[];
-  /** Variables to add to its environment; the daemon refuses variables that its config does not grant. Default: none. */
+  /** Variables to add to the program's environment; the daemon refuses variables that its config does not grant. Default: none. */
   readonly envs?: Readonly<Record<string, string>>;
   /** Working directory on the host. Default: the folder of the program. */
   readonly directory?: string;

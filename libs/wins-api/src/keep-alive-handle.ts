@@ -1,7 +1,7 @@
 import type { ClientWritableStream } from '@grpc/grpc-js';
 import type { ProcessKeepAliveRequest } from './gen/process.js';
 
-/** Interval at which the name is sent again, in milliseconds; the same as the original's clients. */
+/** Interval at which the name is sent again, in milliseconds; the same as in Go clients. */
 const BEAT_MS = 5 * 60 * 1000;
 
 /** Hold on one process. The daemon stops the process when the hold ends, for any reason. */

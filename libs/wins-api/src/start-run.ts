@@ -24,7 +24,7 @@ type Calls = Pick<
 /**
  * Starts a program with digests of the local file, which the daemon compares with the host's file.
  *
- * @throws WinsClientError `notFound` without such a program here; `aborted`; all that the daemon refuses.
+ * @throws WinsClientError `notFound` when this machine has no such program; `aborted`; any refusal of the daemon.
  */
 export async function startRun(client: Calls, options: RunOptions): Promise<HostRun> {
   const { args = [], envs = {}, directory, limits, replace = false, onWarning, signal } = options;
@@ -152,7 +152,7 @@ function ignore(): void {
   // `exit` reports the failure.
 }
 
-/** Returns undefined from a Go daemon, which does not list runs, and for an ended run, which has no process. */
+/** Returns the PID of a run; undefined with a Go daemon, which does not list runs, and for a run that has ended. */
 async function pidOf(client: Calls, { RunID }: ProcessName): Promise<number | undefined> {
   const runs = await client.listProcesses().catch(() => []);
   return runs.find(({ runId, state }) => runId === RunID && state !== 'ended')?.pid;

@@ -13,13 +13,13 @@ export interface WinsClientOptions {
   /** Pipe: NAME, `npipe:////./pipe/NAME`, `\\.\pipe\NAME`, or elsewhere the path of a socket. Default: `rancher_wins`. */
   readonly address?: string;
   /**
-   * Opens each connection and checks the server's identity before any byte; `address` then only names the daemon in
+   * Opens each connection and checks the server's identity before any byte is sent; `address` then only names the daemon in
    * messages. A rejection becomes the `cause` of `unavailable`. Default: accepts any server at `address`.
    */
   readonly dial?: ConnectDaemon;
   /** Time-out of a connection attempt, in milliseconds. Default 5,000. */
   readonly connectTimeoutMs?: number;
-  /** Time-out of a unary call with its connection, in milliseconds; it then fails with `deadlineExceeded`. Default: none. */
+  /** Time-out of a unary call, connecting included, in milliseconds; the call then fails with `deadlineExceeded`. Default: none. */
   readonly answerTimeoutMs?: number;
   /** Sent with each call as `wins-client`, for the daemon's audit log: up to 128 printable ASCII characters. */
   readonly clientName?: string;
@@ -101,7 +101,7 @@ export interface RunStats {
 
 /** Options of a stop. */
 export interface StopOptions extends CallOptions {
-  /** Kills the program at once; for the client that started it, with the run id, or an administrator. Default false. */
+  /** Kills the program at once; allowed for an administrator, or for the client that started it if it gives the run id. Default false. */
   readonly force?: boolean;
 }
 
@@ -132,7 +132,7 @@ export interface WinsClient extends AsyncDisposable {
   /** Starts a program. Open `keepAlive` with the name soon: the daemon ends a process that no client holds. */
   startProcess(request: StartRequest, options?: StartOptions): Promise<ProcessName>;
   /**
-   * Follows a process to its end; iterate the result once, or abort the call. Unread chunks pause the daemon's side.
+   * Follows a process to its end; iterate the result once, or abort the call. The daemon pauses while chunks are unread.
    * Output is a view of the received message: copy bytes that you keep for long.
    */
   waitProcess(name: RunName, options?: CallOptions): AsyncIterable<ProcessWaitResponse>;
@@ -146,9 +146,9 @@ export interface WinsClient extends AsyncDisposable {
   listProcesses(options?: CallOptions): Promise<readonly ListedRun[]>;
   /** Stops a process and resolves when its whole tree is gone. A Go daemon answers `unimplemented`. */
   stopProcess(run: string | RunName, options?: StopOptions): Promise<RunExit>;
-  /** Measures this client's runs, or all for an administrator; with a name, only that one. Figures are shared for a second. */
+  /** Measures this client's runs, or all for an administrator; with a name, only that run. The daemon reuses figures for a second. */
   measureRuns(name?: string, options?: CallOptions): Promise<RunStats>;
-  /** Makes a unary call of a service without a method here, such as `planServiceDefinition.status` of the contract. */
+  /** Makes a unary call to a service for which this client has no method, such as `planServiceDefinition.status` of the contract. */
   call<Request, Answer>(
     method: MethodDefinition<Request, Answer>,
     request: Request,

@@ -34,7 +34,7 @@ export async function deliver(options: DeliverOptions, { show }: CommandSurround
       '--sha256 cannot be combined with --merge: the merged file differs on each node',
     );
   using delivering = showProgress(`delivering ${to}`, { afterMs: SHOW_AFTER_MS, quiet });
-  // The first file at a path removes nothing, unless it supersedes the file at `base`.
+  // A new file cannot drop any keys, unless it supersedes the file at `base`.
   const isFirst = !merge && ![to, base ?? to].some((file) => existsSync(file));
   const judged = isFirst
     ? undefined
@@ -51,7 +51,7 @@ export async function deliver(options: DeliverOptions, { show }: CommandSurround
       isFirst && allowDrop.length === 0
         ? undefined
         : (digest) => configs().permitDrops(to, digest, allowDrop),
-    // A Go daemon serves with the replaced config until it restarts, for example when an upgrade is rolled back.
+    // A Go daemon serves with the old config until it restarts, so the rollback of an upgrade needs a copy of that config.
     beforeReplace: isConfig ? () => configs().keepReplaced(to) : undefined,
   });
   delivering[Symbol.dispose]();

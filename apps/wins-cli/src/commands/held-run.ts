@@ -23,7 +23,7 @@ export function holdRun(client: WinsClient, name: ProcessName): HeldRun {
   return { end: () => lease.end(), output: client.waitProcess(name) };
 }
 
-/** Holds a run across restarts of the daemon, until it would end without its client. Output resumes without gaps or duplicates. */
+/** Holds a run across restarts of the daemon, as long as the run survives without its client. Output resumes without gaps or duplicates. */
 export function holdThroughDaemons(
   client: WinsClient,
   name: ProcessName,

@@ -21,7 +21,7 @@ import type {
 import { isIP } from 'node:net';
 import { withDaemon, type DaemonOptions } from '../daemon/connect-daemon.js';
 
-/** Field names of the Go client, in the order of the field numbers, which is the order of its output. */
+/** Field names of the Go client, by field number, which is the order in which that client prints them. */
 export type OriginalNames<Value> = Readonly<Record<keyof Value, string>>;
 
 export const BUILD: OriginalNames<ApplicationInfo> = {
@@ -60,7 +60,7 @@ const SUBNET: OriginalNames<HnsSubnet> = {
   gatewayAddress: 'GatewayAddress',
 };
 
-/** Returns the JSON of the Go client, which scripts of its commands parse; all others print camelCase. Empty fields are omitted. */
+/** Returns JSON in the form of the Go client, because scripts parse it; other commands print camelCase. Empty fields are omitted. */
 export function originalJson<Value extends object>(
   names: OriginalNames<Value>,
   value: Value,

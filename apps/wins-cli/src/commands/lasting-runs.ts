@@ -118,7 +118,7 @@ interface ReadState {
   next?: bigint;
   end?: LastingEnd;
   deadline: number;
-  /** Pipe whose daemon has answered, so that the next one is awaited there. */
+  /** Pipe on which a daemon has answered; the next daemon is awaited on the same pipe. */
   server?: string;
   isReaderGone: boolean;
 }

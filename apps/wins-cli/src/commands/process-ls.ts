@@ -82,7 +82,7 @@ export function formatBytes(bytes: number): string {
 
 const EVERY_MS = 1000;
 
-/** Prints an answer, and again after each change, until interruption. It polls, because earlier daemons do not report changes. */
+/** Prints an answer now and after each change, until interrupted. Polls, because earlier daemons do not report changes. */
 export async function watchAnswer(ask: (signal: AbortSignal) => Promise<Answer>, show: Show) {
   const interrupted = new AbortController();
   const { signal } = interrupted;

@@ -1,4 +1,4 @@
-/** `wins cli prc run`. `runProcess` of the client library hides the name of the run, which messages and a forced end need. */
+/** `wins cli prc run`. Does not use `runProcess` of the client library, which hides the name of the run: messages and a forced end need it. */
 import {
   type ProcessExit,
   type ProcessName,
@@ -61,7 +61,7 @@ function limitsOf({ memory = 0, cpus = 0, pids = 0 }: RunOptions): { Limits?: Ru
   return { Limits: { MemoryBytes: BigInt(memory), CpuMillis, Pids: pids, Means: '' } };
 }
 
-/** Resolves the program. On Windows a path without an extension also names its .exe file, as in the original. */
+/** Resolves the program. On Windows a path without an extension also names its .exe file, as in the Go release. */
 function programAt(file: string): string {
   if (process.platform !== 'win32' || path.extname(file) !== '' || existsSync(file)) return file;
   const program = `${file}.exe`;
@@ -152,7 +152,7 @@ async function follow(client: WinsClient, name: ProcessName, run: HeldRun, quiet
     client.stopProcess(name, { force: true }).catch(() => isOver || leaveAtOnce());
     setTimeout(leaveAtOnce, FORCED_WITHIN_MS).unref();
   };
-  // Both interruptions stop the process and report how it ended; the second one forces the end.
+  // The first interruption stops the process, the second forces it to end; both report how it ended.
   using _interruptions = listenForInterruptions(asked, forced);
   process.stdout.once('close', readerLeft);
   try {
@@ -175,11 +175,12 @@ async function follow(client: WinsClient, name: ProcessName, run: HeldRun, quiet
           break;
       }
     }
-    // The program has ended, so a failing end of the lease does not change its exit.
+    // The program has ended, so a failure to end the lease does not change the exit of the program.
     const notCleanedUp = await run.end().catch((error: unknown) => error);
     if (reader.gone) return readerGone(name, failure.found);
     if (exit === undefined) {
-      // The Go daemon does not report how a process ended, so the end of its output is success; it cleans up at the end of the lease.
+      // The Go daemon does not report how a process ended, so the end of its output
+      // counts as success. The daemon cleans up when the lease ends.
       if (notCleanedUp !== undefined) say(cleanUpFailure(name, notCleanedUp));
       return EXIT.client.ok;
     }

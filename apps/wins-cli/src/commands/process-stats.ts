@@ -13,7 +13,7 @@ export interface StatsOptions extends DaemonOptions {
 
 /** Interval between measurements; the daemon measures once a second. */
 const BETWEEN_MS = 1000;
-/** Delay before a repeated request, because an answer may repeat the previous measurement when another client had requested it. */
+/** Delay before asking again when the answer repeats the previous measurement, which another client may have requested. */
 const AGAIN_MS = 100;
 
 export async function showStats(options: StatsOptions, { show }: CommandSurroundings) {

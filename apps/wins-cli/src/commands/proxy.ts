@@ -66,7 +66,7 @@ async function proxy(options: ProxyOptions, log: ClientLog): Promise<number> {
   const attempt = {
     ...{ pipe: options.proxy, log },
     timeoutMs: options.timeout ?? CONNECT_TIMEOUT_MS,
-    // Checked at the first tunnel only, because a later tunnel does nothing that the first one did not do.
+    // Checked at the first tunnel only, because later tunnels forward the same ports as the first one.
     judge: (hasOwnNetwork: boolean): void => {
       if (isFirst && hasOwnNetwork) assertNoLoop(ports, address);
     },
@@ -135,7 +135,7 @@ async function proxy(options: ProxyOptions, log: ClientLog): Promise<number> {
   } finally {
     await Promise.all([...listeners, ...udpListeners].map((listener) => listener.close()));
     await keeper.close();
-    // Last, because the keeper may report a new tunnel until it is closed.
+    // Removed last, because the keeper may report a new tunnel until the keeper itself is closed.
     readyFile.remove();
   }
 }
@@ -144,7 +144,7 @@ interface TunnelAttempt extends TunnelPipe {
   readonly log: ClientLog;
   /** Receives whether the daemon shares the network of this process; an error that it throws ends the tunnel. */
   readonly judge: (hasOwnNetwork: boolean) => void;
-  /** Returns true when a daemon without datagrams is of no use. */
+  /** Returns true when a daemon that cannot relay datagrams is of no use. */
   readonly needsUdp: () => boolean;
 }
 

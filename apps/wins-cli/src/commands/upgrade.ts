@@ -49,7 +49,7 @@ const LONGEST_DELAY_MS = 5000;
 /** Time limit for the version request to a daemon that has just proven itself. */
 const INFO_LIMIT_MS = 10_000;
 const SHOW_AFTER_MS = 1000;
-/** Maximum number of attempts for an upgrade of one name that is interrupted each time, because the release may be the cause. */
+/** Maximum number of attempts with one upgrade name when each is interrupted, because the release may be the cause. */
 const ATTEMPTS = 3;
 const SHOW_RESULT = ['up', '--show-result'];
 const EXIT_OF = new Map<string, number>([
@@ -96,7 +96,7 @@ export async function upgradeDaemon(options: UpgradeOptions, { show }: CommandSu
   return await report(last, options, show);
 }
 
-/** The helper in a run does not accept these keys as arguments, because any client of the pipe could then choose them. */
+/** Records the permitted keys here: inside a run the helper accepts no such argument, because any client of the pipe could pass it. */
 async function permitDrops({ config, configs, ...options }: UpgradeOptions): Promise<void> {
   const keys = options['allow-drop'];
   if (keys.length === 0) return;
@@ -105,14 +105,14 @@ async function permitDrops({ config, configs, ...options }: UpgradeOptions): Pro
   await configs().permitDrops(path.resolve(config), sha256, keys);
 }
 
-/** Counts attempts, because each stops the serving daemon. @returns Its number; or a final earlier result of the same name. */
+/** Counts attempts, because each one stops the serving daemon. @returns The next number, or the final result of an earlier attempt. */
 async function nextAttempt(options: UpgradeOptions, endMs: number, program: Program) {
   if (options.once === undefined) return 1;
   let found: UpgradeReport | undefined;
   try {
     found = await ask(options, endMs, program, SHOW_RESULT);
   } catch {
-    // There is no result, or the upgrade itself will fail in the same way.
+    // Ignored: either there is no result yet, or the upgrade itself will fail for the same reason.
   }
   const [, name, attempt] = /^(.*)-(\d)x[^-]*$/.exec(found?.id ?? '') ?? [];
   if (name !== options.once || found?.outcome !== 'rolledBack') return 1;
@@ -139,7 +139,7 @@ async function result(options: UpgradeOptions, endMs: number, program: Program, 
   );
 }
 
-/** Restores the helper at its path, because Go daemons rename the programs that they run and the next daemon needs it there. */
+/** Restores the helper at its path: Go daemons rename the programs that they run, but the next daemon needs the helper there. */
 async function putBack({ from }: UpgradeOptions, file: string, sha256?: string): Promise<void> {
   if (existsSync(file)) return;
   const renamed = path.join(path.dirname(file), `rancher-wins-${path.basename(file)}`);
@@ -149,7 +149,7 @@ async function putBack({ from }: UpgradeOptions, file: string, sha256?: string):
   await deliverFile({ from: source, to: file, sha256, waitTimeoutMs: 0 });
 }
 
-/** A daemon of this release never lets a client change the registration, so the helper compares. A Go daemon may still get this config. */
+/** Returns the config argument for the helper: with a Go daemon the helper may register this config, with any other it only compares. */
 async function configWords(options: UpgradeOptions, endMs: number): Promise<readonly string[]> {
   const { config } = options;
   if (config === undefined) return [];
@@ -203,7 +203,7 @@ async function report(
 
 /**
  * Runs the helper through the daemon.
- * @returns Its report; undefined when the daemon went away before. @throws CommandError at the deadline.
+ * @returns The helper's report; undefined when the daemon went away before it arrived. @throws CommandError at the deadline.
  */
 async function ask(
   options: UpgradeOptions,

@@ -38,7 +38,7 @@ export interface DaemonOptions extends ClientLogOptions {
   readonly quiet: boolean;
 }
 
-/** Limits of a task that does its own waiting; they replace those of the options, and no progress is shown. */
+/** Limits for a task that does its own waiting. They replace the limits in the options, and no progress is shown. */
 export interface Patience {
   readonly waitTimeoutMs: number;
   /** Default: no limit. */
@@ -98,7 +98,7 @@ export async function withDaemon<T>(options: DaemonOptions, task: Task<T>, patie
   }
 }
 
-/** Uses the administrators' pipe, which recognises administrators in any session; falls back to the main pipe when that is not possible. */
+/** Prefers the administrators' pipe, which recognises administrators in any session, and otherwise uses the main pipe. */
 export async function withDaemonOfAdministrators<T>(options: DaemonOptions, task: Task<T>) {
   try {
     return await withDaemon(onAdminPipe(options), task);
@@ -109,8 +109,8 @@ export async function withDaemonOfAdministrators<T>(options: DaemonOptions, task
 }
 
 /**
- * Runs a task about one run as {@link withDaemon} does, and again on the administrators' pipe if the main pipe does not have the run. That
- * pipe shows an administrator in any session of Windows the runs of other clients. The main pipe is first, because it serves more followers.
+ * Runs a task about one run as {@link withDaemon} does, and again on the administrators' pipe if the main pipe does not have the run: in
+ * any Windows session, the second pipe shows administrators the runs of other clients. The main pipe is first, because it serves more followers.
  */
 export async function withDaemonOfRun<T>(options: DaemonOptions, task: Task<T>): Promise<T> {
   try {
@@ -127,7 +127,7 @@ function onAdminPipe(options: DaemonOptions): DaemonOptions {
   return { ...options, server: adminPipeOf(options.server), 'wait-timeout': 0 };
 }
 
-/** True when the administrators' pipe was not reached or does not know the call. A foreign server there is an error. */
+/** True when the administrators' pipe was not reached or does not know the call. Another program that serves the pipe is an error. */
 function isOfOthers(error: unknown): boolean {
   const cause = error instanceof CommandError ? error.cause : undefined;
   if (cause instanceof WinsClientError) return cause.code === 'unimplemented';
@@ -205,7 +205,7 @@ function explain(error: unknown, asked: Asked): unknown {
           : `${daemon} cancelled the call: ${details}; ${ASK_DOCTOR}`,
       );
     case 'refused':
-      // Clients of the original recognise a refusal by the text "invalid path".
+      // The prefix "invalid path" is only for Go clients, which recognise a refusal by it.
       return failure(
         `the daemon refused: ${error.reason === undefined ? details : details.replace(/^invalid path: /, '')}`,
         EXIT.client.refused,
@@ -215,7 +215,7 @@ function explain(error: unknown, asked: Asked): unknown {
     case 'unimplemented':
       return failure(`${daemon} does not know this call: ${details}; it may be an older release`);
     case 'internal':
-      // A failure with a reason is worded by the daemon.
+      // When a failure has a reason, the daemon has written the whole message.
       return failure(
         error.reason === undefined ? `${daemon} failed: ${details}; see its log` : details,
       );

@@ -13,7 +13,7 @@ export function windowsPipeCheck(): PipeServerCheck {
   return securedPipeClient({ service: SERVICE_NAME });
 }
 
-/** Listens for events of the Windows console. Without such a console, returns undefined and the signals of Node must suffice. */
+/** Listens for events of the Windows console. Returns undefined without such a console; only Node's signals are heard then. */
 export function hearConsole(onEvent: () => void): ConsoleEvents | undefined {
   try {
     return listenToConsole(onEvent);

@@ -22,13 +22,13 @@ export interface Delivery {
   readonly sha256?: string | undefined;
   /** Time to wait while another process has the target open. */
   readonly waitTimeoutMs: number;
-  /** Content that replaces the bytes of the source; the digest does not apply to it. Default: those bytes. */
+  /** Content to write instead of the source's bytes; `sha256` does not apply to it. Default: the source's bytes. */
   readonly content?: Buffer | undefined;
   /** Called with the digest of the new content before it is written. */
   readonly permit?: ((sha256: string) => Promise<void>) | undefined;
   /** Called before each attempt to replace a file; an error leaves that file in place. */
   readonly beforeReplace?: (() => Promise<void>) | undefined;
-  /** Digest of the target that was judged; undefined when it was absent. Without this member, any target is accepted. */
+  /** Digest that the target had when it was judged; undefined when there was no target. Without this member, any target is accepted. */
   readonly decidedFor?: { readonly sha256: string | undefined };
 }
 
@@ -40,7 +40,7 @@ export interface Delivered {
 
 /** Larger than any release. */
 const LIMITS = { maxBytes: 512 * 1024 * 1024 };
-/** Age of an abandoned temporary file; that of a running delivery is younger. */
+/** Minimum age of an abandoned temporary file; the file of a running delivery is always younger. */
 const ABANDONED_AFTER_MS = 10 * 60_000;
 
 /**

@@ -20,6 +20,6 @@ export interface DeliveredConfigs {
   >;
   /** Permits a config file with this content to drop guarded keys; an empty list revokes the permission. */
   permitDrops(file: string, sha256: string, keys: readonly string[]): Promise<void>;
-  /** Keeps a copy of a config that is about to be replaced, while no daemon of the node keeps one. */
+  /** Keeps a copy of a config that is about to be replaced, unless the node's daemon stores its own copy. */
   keepReplaced(file: string): Promise<void>;
 }

@@ -46,7 +46,7 @@ export async function readFiles(mounts: readonly MountedFile[]): Promise<RunFile
 }
 
 /**
- * Sends each later content of the files until disposal. When that fails, the run keeps the last content, and `say` gets the reason once.
+ * Sends each later change of the files until disposal. When sending fails, the run keeps the last content, and `say` gets the reason once.
  */
 export function followFiles(
   client: Pick<WinsClient, 'call'>,
@@ -88,7 +88,7 @@ export function followFiles(
     } catch (error) {
       if (!(error instanceof WinsClientError)) throw error;
       if (error.reason === 'tooManyChanges') return true;
-      // The reader of the output reports how the run ended.
+      // Not reported here, because the reader of the output reports how the run ended.
       const isGone = error.code === 'unavailable' || error.code === 'notFound';
       if (!isGone)
         sayOnce(

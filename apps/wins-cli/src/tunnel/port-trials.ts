@@ -16,8 +16,8 @@ export interface PortTrialsOptions {
 type Verdicts = Map<number, 'allowed' | 'refused' | Promise<void>>;
 
 /**
- * Finds the allowed ports of a Go daemon, which ends the whole session at a forbidden port: the first connection to a port gets a session
- * of its own. Such a daemon reads its config only at its start, so a verdict holds until `forget`.
+ * Finds the allowed ports of a Go daemon, which ends the whole session when a client asks for a forbidden port. So the first
+ * connection to each port gets a session of its own. A Go daemon reads its config only at its start, so a verdict holds until `forget`.
  */
 export class PortTrials {
   readonly #options: PortTrialsOptions;
@@ -40,7 +40,7 @@ export class PortTrials {
     const verdict = this.#verdicts.get(port);
     if (verdict === 'allowed') return shared.connect(port);
     if (verdict === 'refused') throw refusal(port);
-    // The verdict is known by then, or the port is tried again when that trial gave none.
+    // Waits for the running trial, and then uses its verdict, or tries the port again if there is none.
     if (verdict !== undefined) return verdict.then(() => this.connect(shared, port));
     if (this.#openCount >= MOST_TRIALS) {
       const message = `cannot probe port ${port}: ${this.#openCount} probes are running (limit ${MOST_TRIALS})`;

@@ -16,7 +16,7 @@ import {
   type RegisterOptions,
 } from '../service/windows-service-definition.js';
 
-/** `wins srv app run --register`: neither starts nor stops the service. A config that the service could not use is refused. */
+/** `wins srv app run --register`: registers the service without starting or stopping it. A config that the service could not use is refused. */
 export async function registerService(options: RegisterOptions): Promise<number> {
   // A service with an unusable config would fail at its start, and report it where users rarely look.
   const { warnings } = await loadDaemonConfig(options.config);
@@ -34,7 +34,7 @@ export async function registerService(options: RegisterOptions): Promise<number>
 /** Time limit for the removal; a stopped service disappears at once unless another program holds it open. */
 const GONE_WITHIN_MS = 10_000;
 
-/** `wins srv app run --unregister`: ends the runs that daemons left, too. A service that does not stop is not removed. */
+/** `wins srv app run --unregister`: also ends the runs that its daemons left behind. A service that does not stop is not removed. */
 export async function unregisterService(): Promise<number> {
   requireWindows('remove the service');
   const services = serviceControlManager();

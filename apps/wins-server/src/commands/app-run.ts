@@ -48,7 +48,7 @@ export async function runApp(typed: RunOptions): Promise<number> {
     const exitCode = await runAsWindowsService(options, (surroundings) =>
       runDaemon(options, surroundings),
     );
-    // Exits explicitly, because a stopped service that hangs would keep the pipes of the next process.
+    // Exits explicitly, because a stopped service that hangs would hold the pipes that the next process needs.
     if (exitCode !== undefined) process.exit(exitCode);
   }
   return runAtTerminal(options);
@@ -58,7 +58,7 @@ async function runAtTerminal(options: RegisterOptions): Promise<number> {
   using signals = listenForShutdown();
   const logger = await createLogger(options);
   const { requested: shutdown } = signals;
-  // In specs a supervisor takes the part of the Windows service manager and passes the service name in a variable.
+  // In specs a supervisor acts as the Windows service manager and passes the service name in a variable.
   const service = process.platform === 'win32' ? undefined : process.env['WINS_SERVICE'];
   const ready = await readyNotice(logger);
   return await runDaemon(options, { service, folder: '.', logger, shutdown, ready });
@@ -87,7 +87,7 @@ async function runDaemon(options: RegisterOptions, surroundings: Surroundings): 
   const { service, logger, shutdown } = surroundings;
   const file = process.argv[1] ?? process.execPath;
   const upgrade = recoverInterruptedUpgrade(service, file, logger);
-  // Resolved now, because the program of a daemon on trial moves later.
+  // Resolved now, because an upgrade later moves the program of a daemon on trial.
   const recordsFolder = service === undefined ? undefined : upgradeFolder(file);
   try {
     const ended = Promise.race([shutdown, upgrade.restart]);
@@ -142,10 +142,10 @@ async function serve(
     await daemon.work();
     await networkStands(kernel, shutdown);
     ready();
-    // Collects garbage from the start now; V8 would do so only after ten idle seconds.
+    // Frees the garbage of the start-up at once; V8 would collect it only after ten idle seconds.
     collector()();
     const request = await shutdown;
-    // The system is shutting down and waits for this service, so keepers are ended without further notice.
+    // At a shutdown the system waits for this service only and would kill the keepers without notice, so their runs are ended here.
     if ('control' in request && SYSTEM_ENDS.includes(request.control))
       await kernel.of(lasting).running?.runs.endAll();
     const hasFailed = 'error' in request;

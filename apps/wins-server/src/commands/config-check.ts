@@ -20,7 +20,7 @@ export interface CheckOptions {
   readonly platform?: 'windows' | 'linux' | undefined;
 }
 
-/** `wins srv config check`: unknown keys, and entries that can never match, are errors unless it judges as at the daemon's start. */
+/** `wins srv config check`: unknown keys and entries that can never match are errors, unless --lenient judges as at the daemon's start. */
 export async function checkConfig(options: CheckOptions, { show }: CommandSurroundings) {
   const { platform } = options;
   let loaded: LoadedConfig;
@@ -31,7 +31,7 @@ export async function checkConfig(options: CheckOptions, { show }: CommandSurrou
       ...(platform !== undefined && { platform: platform === 'windows' ? 'win32' : platform }),
     });
   } catch (error) {
-    // Text for people goes to standard error, with the exit code of the error.
+    // Only programs get this record; for people, the error itself is printed to standard error.
     if (error instanceof ConfigError && options.output !== 'text') {
       const file = configFileOf(options.config);
       const found = error.code !== 'notFound';

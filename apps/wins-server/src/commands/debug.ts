@@ -34,7 +34,7 @@ export const DIAGNOSIS: Question = {
 };
 
 export interface Receiver {
-  /** Maximum size of the answer in bytes; a larger one is an error. A daemon of ours sends less. */
+  /** Maximum size of the answer in bytes; a larger one is an error. The answers of a real daemon are smaller. */
   readonly mostBytes: number;
   readonly take: (piece: Buffer, position: number) => Promise<void> | void;
   /** Aborts the call early. Default: no signal. */

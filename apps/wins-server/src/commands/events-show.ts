@@ -19,7 +19,7 @@ export interface EventsOptions extends RunningDaemonOptions {
 
 type Range = Readonly<{ since: Date | undefined; follow: boolean }>;
 
-/** `wins srv events`: one JSON line or YAML document per event for programs. Without an answer of the daemon, reads the files. */
+/** `wins srv events`: prints events; programs get one JSON line or YAML document per event. Reads the files if no daemon answers. */
 export async function showEvents(options: EventsOptions, { show }: CommandSurroundings) {
   const range = { since: sinceOption(options.since), follow: options.follow };
   if (options.output === 'table')
@@ -34,7 +34,7 @@ export async function showEvents(options: EventsOptions, { show }: CommandSurrou
 }
 
 /**
- * @param fromDisk - Called before events from the disk, with the reason, or when there are none.
+ * @param fromDisk - Called with the reason, before the first event from the disk, or once if the disk has none.
  * @throws DaemonCallError, also when the daemon refuses and the disk has no events.
  */
 export async function* eventsOf(
@@ -87,7 +87,7 @@ function eventOf({ Seq, Time: time, Type: type, Facts }: EventRecord): RingEvent
   return { seq: Number(Seq), time, type, ...facts };
 }
 
-/** Returns true when only the files remain: no daemon answered, or it refused this user. */
+/** Returns true when only the files are left to read: no daemon answered, or the daemon refused this user. */
 function leavesDisk(error: unknown): error is DaemonCallError {
   if (!(error instanceof DaemonCallError) || !(error.cause instanceof WinsClientError))
     return false;

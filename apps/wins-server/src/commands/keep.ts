@@ -10,7 +10,7 @@ export interface KeepOptions {
 /** `wins srv keep`: keeps runs that outlive the daemon that started this process, and ends when no run is left. */
 export async function keepRuns({ state }: KeepOptions): Promise<number> {
   const system = await thisSystem();
-  // The keeper has no log. Where clients cannot be identified, its private folder and its token keep them out.
+  // The keeper has no log. On systems that cannot identify clients, its private folder and token keep other processes out.
   const { processHost: host, identify, adminPipe } = system.daemonParts({ warn: () => undefined });
   const program = process.argv[1] ?? process.execPath;
   const { sha1: release } = await hashFile(program, ['sha1'], { followLinks: true });

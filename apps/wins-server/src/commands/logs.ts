@@ -45,7 +45,7 @@ async function filesOf({ config }: LogsOptions): Promise<() => Promise<readonly 
   return () => Promise.resolve([file]);
 }
 
-/** Path of the standard error to which the daemon logs on systems other than Windows. @throws when it is not a file of its own. */
+/** Returns the file to which the daemon's standard error goes, on systems other than Windows. @throws when that is not a regular file. */
 async function standardErrorOf(listen: string): Promise<string> {
   const pid = Number(startOf(await recentEvents(listen, new Date(0)))?.['pid']);
   const { unavailable } = EXIT.server;

@@ -20,12 +20,12 @@ export interface Question {
   readonly asker?: string;
   /** Time limit for the answer, in milliseconds; Infinity for a call that answers after its work is done. Default: 15,000. */
   readonly timeoutMs?: number;
-  /** The only pipe to use. Default: the administrators' pipe, or the main one when that does not exist, as in earlier releases. */
+  /** The only pipe to use. Default: the administrators' pipe, or the main pipe where there is no administrators' pipe, as in earlier releases. */
   readonly pipe?: 'main' | 'admin';
   readonly nextStep?: string;
   /** Aborts the call. Default: only the time limit ends it. */
   readonly signal?: AbortSignal;
-  /** Exit code for an error that the daemon itself reported; undefined for others. A feature that is off always has 69. */
+  /** Exit code for an error that the daemon itself reported; undefined for others. A feature that is off always gives 69. */
   readonly exitCode?: (code: WinsClientError['code']) => number | undefined;
 }
 
@@ -33,11 +33,11 @@ interface Attempt {
   readonly pipe: string;
   readonly absent: readonly string[];
   readonly isOfAdministrators: boolean;
-  /** Elapsed time limit; undefined while it has not elapsed. */
+  /** Time limit in milliseconds, once it has elapsed; undefined before that. */
   readonly lateMs: number | undefined;
 }
 
-/** @throws DaemonCallError with exit code 69 without a daemon; 77 when it refuses, or when another program serves its pipe. */
+/** @throws DaemonCallError with exit code 69 if there is no daemon; 77 if the daemon refuses, or if another program serves its pipe. */
 export async function askRunningDaemon<Answer>(
   options: RunningDaemonOptions,
   ask: (client: WinsClient, signal: AbortSignal) => Promise<Answer>,
@@ -119,7 +119,7 @@ function failure(
   };
   if (error.code === 'refused') {
     const administrator = 'run this as an administrator of the host';
-    // On the main pipe Windows does not report whether a container owns a session other than 0.
+    // The main pipe recognises administrators in session 0 only: there Windows does not report whether a container owns another one.
     const elsewhere = isWindows ? ', in session 0: over SSH or WinRM' : '';
     const where = isOfAdministrators ? ', outside of containers' : elsewhere;
     const [admin] = absent;
@@ -151,7 +151,7 @@ function failure(
   );
 }
 
-/** For a broken config, which may be the reason for the query, returns the pipe of the previous config, or the default pipe. */
+/** Returns the pipe of the config. If the config is broken, as it may be during a diagnosis: the pipe of the previous one, or the default. */
 export async function pipeOfConfig(config: string | undefined): Promise<string> {
   try {
     return (await loadStartConfig(config)).loaded.config.listen;

@@ -45,7 +45,7 @@ export class ConfigGuard implements AsyncDisposable {
     this.#save();
   }
 
-  /** Reports guarded keys that the config of this start lost. Never rejects because of the note on the disk. */
+  /** Reports guarded keys that the config of this start lost. A fault of the note on the disk is no reason to reject. */
   static async begin(loaded: LoadedConfig, parts: ConfigGuardParts): Promise<ConfigGuard> {
     const { logger, trust } = parts;
     const { config } = loaded;

@@ -21,13 +21,13 @@ export class ConfigKeeper implements AsyncDisposable {
     this.#options = options;
   }
 
-  /** Stores this config as soon as the daemon may; a newer config supersedes a waiting one. */
+  /** Stores this config as soon as the daemon is proven; a newer config supersedes a waiting one. */
   keep(loaded: LoadedConfig): void {
     this.#wanted = loaded;
     this.#next();
   }
 
-  /** Writes a waiting config, unless this daemon may not. Idempotent. */
+  /** Writes a waiting config if the daemon is proven. Idempotent. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#next();
     clearTimeout(this.#timer);
@@ -49,7 +49,7 @@ export class ConfigKeeper implements AsyncDisposable {
     const { trust, logger } = this.#options;
     try {
       await keepLastGood(wanted, trust);
-      // This daemon falls back to the config that it stored; configs that deliveries stored were for the previous daemon.
+      // Copies that deliveries kept were for the previous daemon; this one falls back to the config that it has just stored.
       await forgetReplaced(wanted.path);
     } catch (err) {
       const lost = 'a start with an invalid file has nothing to fall back to';

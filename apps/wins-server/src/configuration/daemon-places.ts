@@ -7,7 +7,7 @@ export interface JudgingOptions {
   readonly platform: NodeJS.Platform;
   /** Whether an entry that can never match is an error, as unknown keys are; otherwise it is a warning, as at the start of the daemon. */
   readonly isStrict: boolean;
-  /** Host that uses the config; absent for another host, where only the content is judged as far as possible. */
+  /** This host, if it uses the config. Absent for another host, whose config is judged only by its content, as far as possible. */
   readonly host?: JudgingHost | undefined;
 }
 

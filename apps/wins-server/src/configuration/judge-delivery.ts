@@ -37,7 +37,7 @@ const LIMITS = { maxBytes: 1024 * 1024 };
 const NOTHING: GuardedParts = { whiteList: { processPaths: [], proxyPorts: [] } };
 
 /**
- * Judges a file before it is delivered, so that guarded keys are not lost by accident; a merged config as at the daemon's start.
+ * Judges a file before it is delivered, so that guarded keys are not lost by accident. A merged config is judged as at the daemon's start.
  *
  * An existing file that does not parse counts as no config; a daemon that serves guarded keys then refuses the new file.
  * @throws TrustedFileError for a file that cannot be read.

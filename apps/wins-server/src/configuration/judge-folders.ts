@@ -33,7 +33,7 @@ export async function judgeListedFolders(
   }));
 }
 
-/** Reports invalid folders of the daemon: by their paths, and on this host by what exists there. Pipe names are judged before. */
+/** Reports invalid folders of the daemon: judges their paths, and on this host also what exists there. Pipe names are judged earlier. */
 export function judgeOwnFolders(
   config: WinsConfig,
   options: JudgingOptions,

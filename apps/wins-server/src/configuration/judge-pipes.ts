@@ -89,7 +89,7 @@ function nameFault(address: string): string | undefined {
   }
 }
 
-/** Returns why a daemon could not serve a socket in this folder. Not used for bare names, whose folder the host chooses, not the config. */
+/** Returns why a daemon could not serve a socket in this folder. Not used for bare names, because the host, not the config, chooses their folder. */
 function folderFault(address: string, trust: FileTrust): string | undefined {
   const folder = path.posix.dirname(address);
   try {

@@ -18,7 +18,7 @@ export interface DaemonConfigOptions {
   readonly platform?: NodeJS.Platform;
 }
 
-/** Only administrators and this user may be able to change the file. @param named - Must exist; the default file may be absent. */
+/** Loads a config that only administrators and this user can change. @param named - Must exist; the default file may be absent. */
 export async function loadDaemonConfig(
   named: string | undefined,
   { strict = false, isCopy = false, platform = process.platform }: DaemonConfigOptions = {},
@@ -51,7 +51,7 @@ export interface StartConfig {
   readonly refused?: Error;
 }
 
-/** Loads the file, or the previously served config when the file is unusable, or empty after a failed copy. @throws ConfigError */
+/** Loads the file. If it is unusable, or empty after a failed copy, loads the previously served config instead. @throws ConfigError */
 export async function loadStartConfig(named: string | undefined): Promise<StartConfig> {
   let file: LoadedConfig;
   try {

@@ -65,7 +65,7 @@ export interface ConfigOfService {
 }
 
 /**
- * Names guarded keys that a new config of the service lacks, compared with its file and with the served config. Undefined when none is
+ * Names guarded keys that a new config of the service lacks, compared with the current file and with the served config. Undefined when none is
  * missing, or when a config cannot be read, which another check reports.
  */
 export async function refuseDrops(config: ConfigOfService): Promise<string | undefined> {

@@ -78,7 +78,7 @@ export interface DoctorHost {
   dial(port: number): Promise<DialOutcome>;
   /** Connects to a port of another host, for at most 1 s. `refused` also covers unreachable hosts. */
   dialAt(host: string, port: number): Promise<DialOutcome>;
-  /** Returns IPv4 addresses on the links of this host, each with whether it answers; undefined where the system has no such file. */
+  /** Returns the IPv4 addresses on the links of this host, and whether each of them answers; undefined where the system has no such file. */
   neighbours(): Promise<ReadonlyMap<string, boolean> | undefined>;
   activity(name: string): Promise<DaemonActivity>;
   reachPipe(name: string): Promise<void>;

@@ -16,7 +16,7 @@ import { tracing } from './tracing/feature.js';
 import { tunnel } from './tunnel/feature.js';
 import { upgrade } from './upgrade/feature.js';
 
-/** All features, in the start order of their stages. `config` is the last of `serves`, because the config may change from its start on. */
+/** All features, in the start order of their stages. `config` is the last of `serves`, because the config may change once that one has started. */
 export const FEATURES: readonly Feature[] = [
   ...[metrics, tracing, events],
   ...[runs, lasting, tunnel, host, routes, reflection, diagnostics, config],

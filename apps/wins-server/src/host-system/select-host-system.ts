@@ -15,7 +15,7 @@ export function hostSystem(platform: NodeJS.Platform): HostSystem {
 }
 
 async function load(platform: NodeJS.Platform): Promise<HostSystem> {
-  // In the bundles of an executable process.platform is a constant, so that they have the code of one system only.
+  // In the bundles of an executable process.platform is a constant, so each bundle contains the code of one system only.
   if (process.platform === 'win32') {
     if (platform === 'win32') return (await import('@wins/windows-host')).windowsHostSystem();
   } else if (platform === 'linux') {

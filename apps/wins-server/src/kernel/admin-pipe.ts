@@ -23,7 +23,7 @@ export class AdminPipe implements AsyncDisposable {
         handshakes: resources.adminHandshakes,
         requestOctets: resources.adminRequestOctets,
         answerOctets: resources.adminAnswerOctets,
-        // Fewer than connections, so that a run can be stopped beside all followers.
+        // Fewer than the connections, so that a run can still be stopped when all followers are connected.
         waits: resources.followers,
       },
     });

@@ -33,7 +33,7 @@ export interface KernelParts {
   readonly onConfig: (next: LoadedConfig) => void;
 }
 
-/** Creates a kernel and its parts that features do not see; nothing is open yet. */
+/** Creates a kernel, and the parts of it that features do not see; nothing is open yet. */
 export function createKernel(parts: KernelParts) {
   const { logger, level, service, upgradeRecords, onConfig } = parts;
   const { config: loaded } = parts.config.loaded;

@@ -75,7 +75,7 @@ export interface Feature<
   readonly readAtStart?: readonly (keyof WinsConfig)[];
   /** Returns the feature's settings from a config, or why it is off. Equal settings count as unchanged. */
   settings(loaded: LoadedConfig): Settings | FeatureOff;
-  /** An error is logged and the start retried; for `serves` it ends the daemon. Absent: nothing to start. */
+  /** An error is logged and the start is retried; in the stage `serves` an error ends the daemon. Absent: nothing to start. */
   start?(
     settings: Settings,
     kernel: Kernel,

@@ -28,7 +28,7 @@ const OLD_GROWTH_BYTES = 8 * 1024 * 1024;
 const QUIET_SHARE = 0.2;
 /** V8 shrinks the young generation only in a collection that finds little allocation during the five seconds before. */
 const REST_MS = 5500;
-/** Maximum pause before the next pair of collections; garbage that steady work re-creates at once is not worth more. */
+/** Maximum pause before the next pair of collections; garbage that steady work re-creates at once is not worth shorter pauses. */
 const LONGEST_REST_MS = 60_000;
 /** Collections per cycle: the first frees garbage, the second shrinks the young generation. Memory that remains is in use. */
 const COLLECTIONS = 2;
@@ -93,8 +93,8 @@ export class MemoryPolicy {
 }
 
 /**
- * V8 collects only when there is more to do, and the C library keeps freed memory, so a quiet daemon would keep the memory of an attack for
- * days. Timers do not keep the process alive.
+ * V8 collects only when there is more to do, and the C library keeps freed memory, so without this a quiet daemon would stay as large as an
+ * attack made it, for days. Timers do not keep the process alive.
  */
 export function returnMemory({
   collect = collector(),
@@ -141,7 +141,7 @@ function bytesOfOldObjects(): number {
   return spaces.find(({ space_name: name }) => name === 'old_space')?.space_used_size ?? 0;
 }
 
-/** V8 of Node 22 keeps freed pages until a last-resort collection; that of Node 20 would take any options for a minor one. */
+/** V8 in Node 22 keeps freed pages until a last-resort collection; V8 in Node 20 would run a minor collection for any options. */
 const LAST_RESORT = { type: 'major', execution: 'sync', flavor: 'last-resort' } as const;
 const KNOWS_LAST_RESORT = Number.parseInt(process.versions.v8, 10) >= 12;
 

@@ -99,7 +99,7 @@ export class ServedPipe {
 
   /** Lets pending answers finish for this time, then ends all connections. */
   async drain(graceMs: number): Promise<void> {
-    // Data from before the end is still read.
+    // Lets all connections be read freely, so that data sent before the end still arrives.
     this.turns[Symbol.dispose]();
     await this.connections.close(graceMs);
   }
@@ -122,7 +122,7 @@ const NAMES: Readonly<Record<DaemonPipe, string>> = {
   ...{ main: 'gRPC', admin: 'admin', tunnel: 'tunnel' },
 };
 
-/** Reports connections that were closed to free capacity to the log and as events. Disposal logs the remaining counts. */
+/** Reports, in the log and as events, connections that were closed to free capacity. Disposal logs the remaining counts. */
 export function turnedAwayLog(
   pipe: DaemonPipe,
   logger: Logger,

@@ -27,7 +27,7 @@ export function watchProcess({
   };
 }
 
-/** Reports jumps of the wall clock, which explain inconsistent times; on Linux also those of a suspended host. */
+/** Reports jumps of the wall clock, which explain inconsistent times; on Linux also the jump after a suspension of the host. */
 export function watchClock(
   jumped: (byMs: number) => void,
   { intervalMs = 1000, toleranceMs = 1000, timeOfDay = () => Date.now() } = {},

@@ -34,7 +34,7 @@ export function serviceDefinition(options: RegisterOptions, program: Program): S
   };
 }
 
-/** Returns the arguments for a profile. As in the original, the registration requests it, and each run writes one. */
+/** Returns the arguments for a profile. As in the Go release, the registration requests profiles, and each run of the service writes one. */
 function profileWords(
   { profile = 'none', 'profile-output': output }: ProfileOptions,
   program: Program,

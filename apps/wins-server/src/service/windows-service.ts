@@ -31,7 +31,7 @@ export interface WindowsServiceOptions extends LogOptions, LogFileOptions {
   readonly secureFolder?: SecureFolder;
 }
 
-/** @param serve - Returns the exit code. An error is logged, and determines it. @returns `undefined` when this process is not a service. */
+/** @param serve - Returns the exit code; an error is logged and mapped to one. @returns `undefined` when this process is not a service. */
 export async function runAsWindowsService(
   {
     secureFolder = (folder) => windowsFileTrust().ensurePrivateFolder(folder),
@@ -73,7 +73,7 @@ export async function runAsWindowsService(
 /** Access for administrators and SYSTEM only, without inherited entries. */
 const ADMINISTRATORS_AND_SYSTEM = 'D:P(A;;GA;;;BA)(A;;GA;;;SY)';
 
-/** Writes the stacks at each signal of `Global\stackdump-PID`, as the original does. If that name is taken, the log says so. */
+/** Writes the stacks at each signal of `Global\stackdump-PID`, as the Go release does. If that name is taken, the log says so. */
 export function listenForStackDump(folder: string, logger: Logger): AsyncDisposable {
   const name = stackDumpEvent(process.pid);
   const failed = (err: unknown): void =>

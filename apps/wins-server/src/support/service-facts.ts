@@ -19,7 +19,7 @@ export async function serviceFacts(): Promise<object> {
   };
 }
 
-/** Returns a command line without the values of foreign options. */
+/** Returns a command line without the values of options that may not be shown. */
 export function shownCommand(commandLine: string): string {
   let isShown = true;
   return (commandLine.match(/"[^"]*"|\S+/g) ?? [])

@@ -75,7 +75,7 @@ export function agentProof({ dialOf }: Pick<NodeParts, 'dialOf'>): Proof {
   return async (pipe, limitMs) => {
     await using client = daemonClient(pipe, limitMs, { clientName: 'wins-install', dialOf });
     try {
-      // Every client may read the health; plans only session 0 of a desktop system.
+      // Asks for the health, which every client may read; on a desktop system only session 0 may read plans.
       const asked = { service: 'wins.PlanService.Server' };
       const signal = AbortSignal.timeout(limitMs);
       const { status } = await client.call(healthServiceDefinition.check, asked, { signal });

@@ -53,7 +53,7 @@ export interface NodeTask {
 /** Judges the node before any request to a server. @throws InstallError `refused`. */
 export type Judge = (parts: FetchedParts) => Promise<void>;
 
-/** `keep` changes only the named parts. `ask` asks a server, under the lock, so that only one command does. */
+/** `keep` changes only the named parts. `ask` queries a server under the lock, so that only one command at a time does so. */
 export function changeNode(
   node: NodeParts,
   wishWith: (fetched: FetchedParts) => InstallWish,
@@ -94,7 +94,7 @@ export function changeNode(
 }
 
 /**
- * Removes parts that daemons create, by their config. Each function resolves with the reason when something remains.
+ * Removes the parts that the daemons of a config created. Each function resolves with the reason when something remains.
  */
 export interface OfDaemon {
   readonly removeCsiProxy: (configFile: string, isAdopted: boolean) => Promise<string | undefined>;
@@ -137,7 +137,7 @@ export function removeNode(
     const runs =
       running ?? (await how.endLastingRuns(config, how.keepsData === true).catch(messageOf));
     const network = running ?? (await how.removeNetwork(config).catch(messageOf));
-    // They may contain secrets, as the config does.
+    // The stored configs may contain secrets, as the config itself does.
     if (how.keepsData !== true) {
       await forgetLastGood(wish.places.config);
       await forgetReplaced(wish.places.config);
@@ -158,7 +158,8 @@ export function removeNode(
 }
 
 /**
- * Stops the daemon if these steps do, because it would re-create its files. Resolves with the reason why they remain.
+ * Stops the daemon first if these steps stop it, because it would re-create its files. Resolves with the reason why the
+ * daemon's parts stay; undefined when it is stopped.
  */
 async function stopDaemon({ host }: InstallContext, steps: readonly Step[]) {
   try {

@@ -7,8 +7,8 @@ import { rmdir, unlink } from 'node:fs/promises';
 import path from 'node:path';
 
 /**
- * Locks a file in its own private folder, which exists only while the lock is held. Not beside a program that is not
- * installed yet, because its parents would be created with access for everyone.
+ * Locks a file in its own private folder, which exists only while the lock is held. The folder is not beside the program:
+ * while that is not installed yet, its parent folders would be created with access for everyone.
  * @returns Undefined while another process holds the lock.
  * @throws UpgradeError `refused` when others can use the folder.
  */
@@ -24,7 +24,7 @@ export async function lockNode(
     held && {
       close: async () => {
         held.close();
-        // Another process that has the lock meanwhile removes it.
+        // If another process has taken the lock meanwhile, that process removes the file.
         await unlessTaken(() => unlink(file));
         await unlessTaken(() => rmdir(folder));
       },

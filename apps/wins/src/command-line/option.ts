@@ -135,7 +135,7 @@ export function digestOption(name: string, describe: string): Option<string | un
   return { kind: 'text', placeholder: 'DIGEST', describe, read };
 }
 
-/** Defines a number that fits into a protocol message. Whether it is a valid port is checked elsewhere. */
+/** Defines a number that fits into a protocol message. Whether it is valid, for example as a port, is checked later. */
 export function numberOption(name: string, describe: string): Option<number | undefined> {
   const read = (text: string): number => {
     if (/^\d{1,10}$/.test(text) && Number(text) < 2 ** 32) return Number(text);

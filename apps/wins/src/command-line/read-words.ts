@@ -21,7 +21,7 @@ const NO = /^(?:0|f|false)$/i;
 
 /**
  * One dash equals two, as in Go programs, and an option takes the next word as its value even when that looks like an option.
- * @param path - Starts as the root; receives each group and the command that the words name, even when others are invalid.
+ * @param path - Starts as the root; receives each group and the command that the words name, even when other words are invalid.
  * @throws UsageError, with a suggestion where there is one.
  */
 export function readWords(path: WordPath, argv: readonly string[]): ReadWords {

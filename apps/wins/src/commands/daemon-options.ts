@@ -43,7 +43,7 @@ export function outputOption<Form extends string>(
   return choiceOption('output', forms, describe, more);
 }
 
-/** For data that the original prints as JSON even on a terminal. */
+/** For data that the Go release prints as JSON even on a terminal. */
 export const outputOfOriginal = outputOption(DATA_FORMS, 'json');
 const onTerminal = (form: string) => ` (default: ${form} on a terminal, json elsewhere)`;
 export const dataOutput = outputOption(DATA_FORMS, undefined, onTerminal('table'));

@@ -23,14 +23,14 @@ const GROUPS: ReadonlyMap<string, string> = new Map([
   ['DG', 'guests of the domain'],
 ]);
 
-/** One account or group of a host or domain (RIDs from 1000 on, created by an administrator), or one service, or one of IIS. */
+/** One account or group of a host or domain (RIDs from 1000 on, created by an administrator), service, IIS application pool or logon session. */
 const SINGLE =
   /^S-1-5-(?:21-\d+-\d+-\d+-(?:500|512|519|[1-9]\d{3,})|(?:80|82)(?:-\d+){5}|5-\d+-\d+)$/;
 const ENTRA_ID = /^S-1-12-1(?:-\d+){4}$/;
 
 /**
- * Describes an account that should not control a host, as a noun phrase; undefined for SYSTEM, administrators, one
- * service or one account. Every account that is not listed as trusted is doubtful.
+ * Returns a noun phrase for an account that should not control a host; undefined for SYSTEM, administrators, a single
+ * service or a single account. An unknown SID counts as an account that should not control a host.
  */
 export function describeTrustee(sid: string): string | undefined {
   if (TRUSTED.has(sid) || SINGLE.test(sid) || ENTRA_ID.test(sid)) return undefined;
@@ -44,7 +44,7 @@ export function isPrivileged(sid: string): boolean {
   return sid === 'S-1-5-18' || sid === 'S-1-5-32-544' || sid === 'LA' || sid.startsWith('S-1-3-');
 }
 
-/** Whether a SID is the alias of a domain account, which another host may not know. The local administrator is known everywhere. */
+/** Whether a SID is an alias that another host may not resolve, such as that of a domain account. LA and LG resolve everywhere. */
 export function isKnownToHostAlone(sid: string | undefined): boolean {
   return sid !== undefined && !sid.startsWith('S-') && sid !== 'LA' && sid !== 'LG';
 }

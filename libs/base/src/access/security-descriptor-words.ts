@@ -11,7 +11,7 @@ const RIGHTS = new Map(
   ).map(([word, mask]) => [word, Number(mask)]),
 );
 
-/** Generic rights and their meaning for files and pipes. The system stores either form. */
+/** Generic rights and their meaning for files and pipes. The system may store either form of a right. */
 const GENERIC: readonly (readonly [generic: number, specific: number])[] = [
   [0x1000_0000, 0x1f_01ff],
   [0x8000_0000, 0x12_0089],

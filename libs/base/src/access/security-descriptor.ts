@@ -8,7 +8,7 @@ export interface AccessEntry {
   readonly type: string;
   /** The inheritance flags, such as `OI` and `IO`, sorted. */
   readonly flags: readonly string[];
-  /** The access mask for a file or pipe, generic rights spelled out. */
+  /** The access mask for a file or pipe, with each generic right replaced by the rights that it stands for. */
   readonly rights: number;
   /** The account: a SID, or an alias that only the host can resolve, such as `DA`. */
   readonly sid: string;
@@ -30,9 +30,9 @@ const MAX_CHARACTERS = 65_536;
 const NO_LIST = 'NO_ACCESS_CONTROL';
 
 /**
- * Reads a security descriptor of a file, folder or pipe from SDDL, at most 65,536 characters. Touches nothing.
+ * Reads a security descriptor of a file, folder or pipe from SDDL, at most 65,536 characters. Pure.
  *
- * @throws TextError for text that is no SDDL, or that grants something not known here.
+ * @throws TextError for text that is not SDDL, or that has a part that this library does not know.
  */
 export function parseSecurityDescriptor(sddl: string): SecurityDescriptor {
   const bad = (found: string): TextError => {

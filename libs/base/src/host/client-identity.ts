@@ -30,7 +30,7 @@ export interface ClientIdentity {
 /** Identifies the client of a connection when it is accepted, before anything is read from it. Never throws. */
 export type IdentifyClient = (connection: Socket) => ClientIdentity;
 
-/** Quota key that all unidentified clients share; because a client can become one on purpose, it gets less than others. */
+/** Quota key that all unidentified clients share. Its quotas are smaller, because a client can avoid identification on purpose. */
 export const UNIDENTIFIED = 'unidentified';
 
 /** An unknown client: it ended before it could be inspected. */

@@ -78,7 +78,7 @@ export interface RoutingState {
   readonly routes: readonly ListedRoute[];
   /** Undefined when the caller did not request items, and on a system without items. */
   readonly items?: readonly ListedItem[];
-  /** Why requested items could not be listed. They are unknown then, so that they and their record stay as they are. */
+  /** Why requested items could not be listed. The items are then unknown, so they and their record must stay unchanged. */
   readonly itemsError?: unknown;
   /** Whether the value of the bridge contains the subnet and its gateway, so that another subnet needs another bridge. */
   readonly hasSubnetOnBridge?: boolean;
@@ -105,8 +105,8 @@ export interface HostRoutes {
   /** @param withItems - Whether to list items too. */
   list(withItems: boolean): Promise<RoutingState>;
   /**
-   * Makes changes independently of each other's outcome, items in the given order, and returns an outcome for each. It
-   * replaces nothing but a setting, and removes a route or item only when all its fields match.
+   * Makes each change even if others fail, items in the given order, and returns an outcome for each. Overwrites only
+   * items that always exist, and removes a route or item only when all its fields match.
    */
   change(changes: readonly NetworkChange[]): Promise<readonly RouteOutcome[]>;
   /**

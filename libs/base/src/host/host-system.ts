@@ -45,7 +45,7 @@ export interface HnsNetwork {
 export interface RouteEntry {
   /** `192.0.2.0/24`; `0.0.0.0/0` and `::/0` are default routes. */
   readonly destinationCidr: string;
-  /** The next hop; empty when the interface is in the network. */
+  /** The next hop; empty when the interface reaches the destination directly. */
   readonly gateway: string;
   readonly interfaceIndex: number;
   /** The lowest metric wins. */

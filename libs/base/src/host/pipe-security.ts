@@ -15,13 +15,13 @@ export interface PipeEndpoint {
   close(): Promise<void>;
 }
 
-/** Opens an endpoint with access control from the start; on Windows everyone, even remote, could open a plain pipe. */
+/** Opens an endpoint with access control from the start; on Windows anyone, even from another machine, could open a plain pipe. */
 export interface PipeSecurity {
   /** Opens the endpoint exclusively, or rejects with Node's code: `EADDRINUSE`, or `EACCES` for missing rights. */
   open(path: PipePath, events: EndpointEvents): Promise<PipeEndpoint>;
 }
 
-/** Connects to a pipe and verifies its server before sending a byte: on Windows any process may claim its name first. */
+/** Connects to a pipe and verifies its server before sending a byte: on Windows any process may have claimed the name of the pipe. */
 export interface PipeServerCheck {
   /**
    * Makes one attempt to connect. Node's codes `ENOENT` and `EBUSY` mean that another attempt may succeed;

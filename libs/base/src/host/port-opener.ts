@@ -7,10 +7,10 @@ export interface ExposedPort {
 
 /** Opens the ports of a run where a firewall would block them. */
 export interface PortOpener {
-  /** Returns why all ports are reachable without opening any, such as "the firewall is off". Called once per start. Absent: never. */
+  /** Returns why all ports are reachable without opening any, such as "the firewall is off". Called once per start. Absent: always needed. */
   whyNotNeeded?(): string | undefined;
-  /** Opens exactly these ports. After a rejection some may be open, so the caller calls `close`. Aborts when the start is cancelled. */
+  /** Opens exactly these ports. After a rejection some may be open, so the caller calls `close`. The signal aborts when the start is cancelled. */
   open(mark: string, ports: readonly ExposedPort[], signal: AbortSignal): Promise<void>;
-  /** Closes the ports of a run. It must end by itself, and may be called again after a failure. */
+  /** Closes the ports of a run. The promise must always settle; the caller may repeat a failed call. */
   close(mark: string): Promise<void>;
 }

@@ -34,7 +34,7 @@ export interface TreeLimits {
   readonly pids?: number;
 }
 
-/** Enforces the limits of a tree: `jobObject` and `cgroup` as a whole, `rlimit` of each process by itself. */
+/** How the limits are enforced: `jobObject` and `cgroup` limit the whole tree, `rlimit` limits each process separately. */
 export type LimitMeans = 'jobObject' | 'cgroup' | 'rlimit';
 
 /** Signals that request the end of a tree: those of POSIX, and the Windows equivalents. */
@@ -64,7 +64,7 @@ export interface HostCommand {
   readonly directory: string;
   /** Whether it may start processes outside its tree, where the host can distinguish them. Default false. */
   readonly mayBreakAway?: boolean;
-  /** Limits of the tree. They apply before the program executes; if they cannot, it does not start. Default: none. */
+  /** Limits of the tree. They take effect before the program executes; if they cannot, the program does not start. Default: none. */
   readonly limits?: TreeLimits;
   /** How to request its end. Default: SIGTERM; on Windows, no request. */
   readonly stop?: StopRequest;
@@ -100,11 +100,11 @@ export interface Leftover extends ProcessTree {
   /** Evidence that the process belongs to an earlier daemon. */
   readonly evidence: 'marker' | 'record' | 'executable';
   readonly mark: string | undefined;
-  /** Whether a running daemon claims the process, or the search spares it: it must not be ended. */
+  /** True when a running daemon claims the process, or the search spares it; the process must then not be ended. */
   readonly claimed: boolean;
 }
 
-/** A process as a run record remembers it. */
+/** A process as stored in the record of a run. */
 export interface RememberedProcess {
   readonly mark: string;
   readonly pid: number;
@@ -119,14 +119,14 @@ export interface LeftoverSearch {
   readonly remembered: readonly RememberedProcess[];
   /** Also find every process with the mark of a dead daemon of this lineage. */
   readonly lineage?: string;
-  /** One process that always counts as claimed, whatever the evidence; its form is that of `daemon`. */
+  /** One process that always counts as claimed, whatever the evidence, in the format of `ProcessHost.daemon`. */
   readonly spared?: string | undefined;
 }
 
 /**
  * The port to the operating system that runs programs. `@wins/linux-host` and `@wins/windows-host` each implement it;
- * `processHostContract` in `@wins/process-manager/testing` is the contract for both. It throws the error class of its
- * user, with these codes.
+ * `processHostContract` in `@wins/process-manager/testing` is the contract for both. The methods throw errors of
+ * the class that the caller supplies, with the codes below.
  */
 export interface ProcessHost {
   /** Path syntax of the host. */
@@ -139,7 +139,7 @@ export interface ProcessHost {
   assertTrustedFile(path: string): Promise<void>;
   /** Requires a program that the system can execute. Absent where `start` checks this. @throws `notFound`, `notExecutable`, `unknown`. */
   assertProgram?(path: string): Promise<void>;
-  /** Works like `assertTrustedFile`, for anything in the directory. @throws `notFound`, `pathNotTrusted`, `unknown`. */
+  /** Works like `assertTrustedFile`, for all content of the directory. @throws `notFound`, `pathNotTrusted`, `unknown`. */
   assertTrustedDirectory(path: string): Promise<void>;
   /** Requires a directory of the daemon's user in which no other user can write, or creates it. @throws `stateUnavailable`. */
   ensurePrivateDirectory(path: string): void;
@@ -150,7 +150,7 @@ export interface ProcessHost {
    * @throws `stagingFailed`, for instance when it is open for writing.
    */
   holdFile?(path: string): Promise<FileHold>;
-  /** Returns the mechanism for these limits. Absent on hosts without any. @throws `limitsUnavailable` for one that is not enforced. */
+  /** Returns the mechanism for these limits. Absent on hosts without any. @throws `limitsUnavailable` for a limit that cannot be enforced. */
   limitMeans?(limits: TreeLimits): LimitMeans;
   /**
    * Starts a process in its own tree. Once the process exists, it must resolve without further waiting, so that the

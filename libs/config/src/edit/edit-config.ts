@@ -91,7 +91,7 @@ export function listAt(text: string, path: string): readonly EditItem[] {
   return Array.isArray(value) ? (value as EditItem[]) : [];
 }
 
-/** Returns a key that no change names but whose value differs now. */
+/** Returns a key whose value differs although none of the paths names it; undefined when there is none. */
 export function changedBystander(
   before: ParsedConfig,
   after: ParsedConfig,

@@ -265,7 +265,7 @@ class TextEditor {
   }
 }
 
-/** Values of absent keys of an entry, see {@link AllowedPath}. */
+/** Defaults of the keys that an entry leaves out, see {@link AllowedPath}. */
 const WITHOUT = {
   sha256: [],
   envs: [],
@@ -304,7 +304,7 @@ function blockPair(key: string, content: unknown): string[] {
   return [`${name}:`, ...lines.map((line) => `  ${line}`)];
 }
 
-/** Quotes variable names where needed: older YAML parsers read some words as values. */
+/** Quotes a key, such as a variable name, where needed: older YAML parsers read words such as `yes` as values. */
 function plainKey(key: string): string {
   const isPlain =
     /^[A-Za-z][\w-]*$/.test(key) && !/^(?:y|yes|n|no|on|off|true|false|null)$/i.test(key);

@@ -10,7 +10,7 @@ export interface EntryExtent {
 
 const NO_CONTENT: ReadonlySet<string> = new Set(['space', 'newline', 'comment', 'comma']);
 
-/** Returns the extents of all entries, in the order of the collection's items; undefined when the tokens do not correspond to the items (a malformed collection). */
+/** Returns the extents of all entries, in the order of the items; undefined when the tokens do not match the items (a malformed collection). */
 export function entryExtents(collection: YAMLMap | YAMLSeq): EntryExtent[] | undefined {
   const token = collection.srcToken;
   if (token === undefined || !('items' in token)) return undefined;
@@ -33,7 +33,7 @@ function piecesOfItem(item: CST.CollectionItem): Piece[] {
   return [...start, ...(key ? [key] : []), ...sep, ...(value ? [value] : [])].flatMap(pieceOf);
 }
 
-/** Returns the extent of a token; the YAML reader limits its depth. */
+/** Returns the extent of a token. The recursion is bounded, because the YAML reader limits the depth. */
 function pieceOf(token: CST.Token): Piece[] {
   if (NO_CONTENT.has(token.type)) return [];
   const start = token.offset;

@@ -115,7 +115,7 @@ export function maskedValue(
     case 'names':
       return Object.keys(value as object);
     case 'count':
-      // A keyword in place of a list: none, any.
+      // A value that is no list is a keyword: none, any.
       return Array.isArray(value) ? `${value.length} entries` : value;
     case undefined:
   }
@@ -155,7 +155,7 @@ const ROUTES = `# "route add" and "route rm" reach only what lies in these netwo
 # With an empty list such a call is refused (routeNotGranted).
 `;
 
-/** Returns, as YAML and a valid config, the keys that an operator may have to add to a config of an earlier release. */
+/** Returns a valid YAML config of the keys that an operator may have to add to a config of an earlier release. */
 export function explainMigration({ whiteList, processEnvironment, routes }: WinsConfig): string {
   const entries = whiteList.processPaths.map(entryLines);
   const variables = Object.entries(processEnvironment).map(
@@ -172,14 +172,14 @@ export function explainMigration({ whiteList, processEnvironment, routes }: Wins
   return `${HEAD}white_list:\n${list}${linesOf(others, '  ')}${ENVIRONMENT}${environment}${ROUTES}${granted}`;
 }
 
-// Written as JSON, which is valid YAML, so that foreign text cannot break out of its quotes.
+// Written as JSON, which is valid YAML, so that untrusted text cannot break out of its quotes.
 function linesOf(values: object, indent: string): string {
   return Object.entries(values)
     .map(([key, value]) => `${indent}${key}: ${JSON.stringify(value)}\n`)
     .join('');
 }
 
-/** The upgrade helper needs this grant on Windows, because it replaces the daemon that runs it. */
+/** The upgrade helper, which needs `mayBreakAway` on Windows because it replaces the daemon that runs it. */
 const UPGRADE_HELPER = /[\\/]wins-upgrade\.exe$/i;
 
 function entryLines({ path, sha256, envs, args = 'any', ...others }: AllowedPath): string {

@@ -29,7 +29,7 @@ function valuesOf({ origins }: LoadedConfig): ReadonlyMap<string, readonly unkno
 /** Maximum characters of a value in one line. */
 const SHOWN_CHARACTERS = 500;
 
-/** Describes each change in one line, with secrets masked as in a support bundle. Pure; the lines contain foreign text. */
+/** Describes each change in one line, with secrets masked as in a support bundle. Pure; the lines contain untrusted text. */
 export function describeChanges(
   keys: readonly string[],
   next: WinsConfig,
@@ -65,7 +65,7 @@ function entriesWithout(all: readonly unknown[], others: readonly unknown[]): re
 
 function shown(value: unknown): string {
   if (value === undefined) return 'not set';
-  // Show only the keys that the entry sets: most entries have no list of their own.
+  // Show only the keys that the entry sets: most of its lists are usually empty.
   const json = (one: unknown): string =>
     JSON.stringify(one, (key, part: unknown) =>
       key !== '' && isDeepStrictEqual(part, []) ? undefined : part,
@@ -75,7 +75,7 @@ function shown(value: unknown): string {
 }
 
 const LOOK_EVERY_MS = 1000;
-/** Number of checks until a rejected file is retried: the cause may lie elsewhere, such as in the rights of its folder. */
+/** Number of checks until a rejected file is retried: the cause may be outside the file, such as the permissions of its folder. */
 const LOOKS_UNTIL_RETRY = 10;
 
 /** Events of a changed config file. */
@@ -164,13 +164,13 @@ export function watchConfig<Change>(
     const isDue = isRejected && (looks += 1) % LOOKS_UNTIL_RETRY === 0;
     if (isDue || (isSame && isChanging)) loading = loading.then(() => loadOnce(state, isDue));
     isChanging = !isSame && isThere;
-    // Ignore an empty file: editors and failed copies create one, and nobody empties a whitelist that way.
+    // Reject a missing or empty file: editors and failed copies leave one behind, and nobody empties a whitelist that way.
     if (!isSame && !isChanging) reject(unusable(file, state));
   };
   const loadNow = async (loadThis: () => Promise<LoadedConfig>) => {
     try {
       const state = configFingerprint(file);
-      // A file may be absent or empty only if there was no config before.
+      // Accept an absent or empty file only if that state is already in force.
       const isNothing = state === 'empty' || state === 'gone';
       if (isNothing && state !== inForce) throw unusable(file, state);
       seen = state;

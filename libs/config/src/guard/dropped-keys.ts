@@ -104,7 +104,7 @@ function helpersOf({ whiteList }: GuardedParts): string[] {
     .map(({ path }) => folded(path));
 }
 
-/** Normalizes a path as Windows compares paths. Elsewhere this grants nothing: the result only serves to compare configs. */
+/** Folds a path as Windows compares paths. Safe on other systems too, because the result only serves to compare configs. */
 export function folded(path: string): string {
   return path.replaceAll('\\', '/').toLowerCase();
 }
@@ -115,8 +115,8 @@ const EXPECTED = 'a folder in which the file can be replaced';
 const permissionSchema = z.object({ sha256: z.string(), allowDrop: z.array(z.unknown()) });
 
 /**
- * Permits one content of a config file, by its SHA-256 in lower-case hex, to drop keys. Writes a file beside it
- * (`FILE.allow-drop`), which reaches the next reader of the config through mounts and restarts. Only those who may
+ * Permits a config file with this SHA-256 (lower-case hex) to drop keys. Writes a file beside it (`FILE.allow-drop`), so
+ * that the next reader of the config finds the permission even after a restart or through a mount. Only those who may
  * replace the config can write it. It replaces an earlier permission; without keys it removes the permission.
  *
  * @throws ConfigError `accessDenied`, `notFound` (no folder), `unknown`.
@@ -135,7 +135,7 @@ export async function permitDrops(
   }
 }
 
-/** Returns the keys that {@link permitDrops} permits to a content. Ignores a permission that is unreadable or not trusted. */
+/** Returns the keys that {@link permitDrops} permits a content to drop. Ignores a permission that is unreadable or not trusted. */
 export async function permittedDrops(
   config: string,
   sha256: string | undefined,

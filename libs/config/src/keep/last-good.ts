@@ -13,7 +13,7 @@ import { MAX_CONFIG_BYTES } from '../parse/yaml-source.js';
 /** Rules for access to the saved files; the same rules as for the config file itself. */
 export type KeepTrust = Pick<FileTrust, 'distrustOfFile' | 'ensurePrivateFolder'>;
 
-/** Private folder beside a config file, which may contain secrets, in which the daemon saves the config in force. */
+/** Folder beside a config file in which the daemon saves the config in force; private, because a config may contain secrets. */
 export function lastGoodFolder(file: string): string {
   return `${path.resolve(file)}.last-good`;
 }
@@ -89,11 +89,11 @@ function digestOf(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex');
 }
 
-/** Maximum number of replaced contents between two starts of a daemon; beyond it the oldest is lost. */
+/** Maximum number of replaced contents kept between two starts of a daemon; beyond it the oldest is removed. */
 const MOST_KEPT = 4;
 /** Tolerance, because process starts and file changes are timed by clocks that differ by some hundredths of a second. */
 const CLOCKS_DIFFER_MS = 1_000;
-/** Period in which a content was in place, from and to, in milliseconds since 1970. */
+/** File name of a saved content: start and end of the period in which it was in place, in milliseconds since 1970. */
 const NAME = /^(\d{1,15})-(\d{1,15})$/;
 
 interface Kept {
@@ -107,8 +107,8 @@ function folderOf(file: string): string {
 }
 
 /**
- * Saves the content of a config file that is about to be replaced, for a daemon that saves none itself: a Go release
- * reads its file only at its start. Nothing is saved when there is no file, when it is too large for a config, or when
+ * Saves the content of a config file that is about to be replaced, for a Go release, which saves no copy
+ * itself and reads its file only at its start. Nothing is saved when there is no file, when it is too large for a config, or when
  * the daemon saves its config in force itself. The copy lies in the folder `FILE.replaced`, which only this user can
  * read; on Windows it inherits the access list of the parent folder, as the file does. At most four copies are kept.
  *
@@ -126,7 +126,7 @@ export async function keepReplaced(file: string): Promise<void> {
     const added = { name: `${found.since}-${Date.now()}`, since: found.since };
     await replaceFile(path.join(folder, added.name), found.bytes);
     const others = (await list(folder)).filter(({ name }) => name !== added.name);
-    // A content saved earlier, whose replacement then did not happen, has been in place until now.
+    // The same content was saved earlier but then not replaced: it has been in place until now.
     const again = others.filter(({ since }) => since === added.since);
     const earlier = others.filter(({ since }) => since !== added.since);
     const surplus = Math.max(0, earlier.length + 1 - MOST_KEPT);
@@ -138,7 +138,7 @@ export async function keepReplaced(file: string): Promise<void> {
 }
 
 /**
- * Reads the content that was in place at a given time, in milliseconds since 1970, when a daemon read it; undefined when
+ * Reads the content that was in place at a given time, in milliseconds since 1970, at which a daemon read it; undefined if
  * it was not saved, or is still in place. The trust rules of the config file apply.
  *
  * @throws ConfigError as for loading.
@@ -160,7 +160,7 @@ export async function readReplaced(
   return (await readConfigFile(path.join(folder, inPlace.name), trust))?.bytes;
 }
 
-/** Removes the saved replaced contents, once a daemon has started since. Idempotent. */
+/** Removes the saved replaced contents, once a daemon has started after the replacement. Idempotent. */
 export async function forgetReplaced(file: string): Promise<void> {
   await rm(folderOf(file), { recursive: true, force: true });
 }

@@ -28,8 +28,8 @@ export interface FileValues {
 }
 
 /**
- * Reads values by a schema: finds keys in any spelling, and converts scalars to the type in the schema. Leaves a value
- * that does not fit for the schema to refuse. Problems with keys go to the report.
+ * Reads values by a schema: finds keys in any spelling, and converts scalars to the type in the schema. A value
+ * that does not fit stays as it is, and the schema refuses it. Problems with keys go to the report.
  */
 export function readFileValues(source: YamlSource, schema: z.ZodType, strict: boolean): FileValues {
   return new FileReader(source, schema, strict).read();
@@ -217,7 +217,7 @@ class FileReader {
     return counts;
   }
 
-  /** Handles a repeated key: usually a later installer appended it to the text of an earlier one. */
+  /** Handles a repeated key: usually an installer has appended its config to that of an earlier installer. */
   #twin(key: string, twin: Writing, counts: Writing, level: Level): void {
     const { report } = this.#source;
     const [skipped, used] = [twin, counts].map(({ pair }) => this.#content(pair.value));
@@ -233,7 +233,7 @@ class FileReader {
     } as const;
     const field = level.fields.get(key);
     const isList = field !== undefined && (fieldsOf(field) ?? entryOf(field)) !== undefined;
-    // Earlier releases do not define which one is effective, and a wrong guess may allow something that was meant to be forbidden.
+    // Earlier releases do not define which spelling takes effect, and a wrong guess may allow something that was meant to be forbidden.
     const isGuess = level.strictKeys || (isList && !isFoundByGo(counts.written, key));
     const found = `${quote(twin.written)} beside ${other}, which has`;
     if (isSame) report.warning({ ...finding, found: `${found} the same value` });
@@ -266,7 +266,7 @@ class FileReader {
   #unknownKey(written: string, pair: Entry, { fields, strictKeys, path }: Level): void {
     const marked = /^\uFEFF\s*(.+)$/.exec(written)?.[1];
     if (marked !== undefined && !strictKeys) {
-      // Two files were joined. The Go releases do not find such a key, so it must not become effective now.
+      // Two files were joined, the second with a byte order mark. The Go releases ignore such a key, so it must not take effect now.
       this.#source.report.warning({
         code: 'noEffect',
         keyPath: joinKey(path, quote(marked).slice(1, -1)),

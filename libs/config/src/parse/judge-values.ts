@@ -5,7 +5,7 @@ import type { LoadedConfig } from '../load/load-config.js';
 
 const LAST = Number.MAX_SAFE_INTEGER;
 
-/** A well-formed value that the user of the config objects to. */
+/** A well-formed value that the code using the config rejects or warns about. */
 export interface JudgedValue {
   readonly severity: 'error' | 'warning';
   /** Default `wrongValue`. */
@@ -18,7 +18,7 @@ export interface JudgedValue {
 }
 
 /**
- * Adds the findings of the user of the values to the warnings of a config, each with its position in the file. Pure.
+ * Adds the findings of the code that uses the values to the warnings of a config, each with its position in the file. Pure.
  *
  * @throws ConfigError `invalid` with all problems, warnings included, when one of them is an error.
  */

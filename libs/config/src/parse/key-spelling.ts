@@ -19,9 +19,9 @@ export interface KeyWriting {
 }
 
 /**
- * Returns the effective one of several writings of a key, in file order, as the Go releases from 0.1.2 on choose it. A
- * spelling that they find wins over one that they do not. Among equal spellings the last wins. Different spellings are
- * read in the order of their characters, and each overwrites the previous ones unless it has no value.
+ * Chooses one of several writings of a key, given in file order, as the Go releases from 0.1.2 on do. A spelling that
+ * those releases accept wins over one that they do not. Of equal spellings the last one wins. Different spellings are
+ * read in character order, and each one that has a value overwrites the earlier ones.
  */
 export function writingThatCounts<Writing extends KeyWriting>(
   writings: readonly [Writing, ...Writing[]],

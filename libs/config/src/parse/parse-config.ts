@@ -74,7 +74,7 @@ function reportIssues(
   const told = new Set<string>();
   for (const issue of issues.map(nearestIssue)) {
     const keyPath = formatPath(issue.path);
-    // One value may break several rules of one key; they share one message.
+    // Report a key once, even if its value breaks several rules.
     if (told.has(keyPath)) continue;
     told.add(keyPath);
     const place = values.places.get(keyPath);
@@ -91,7 +91,7 @@ function reportIssues(
   }
 }
 
-/** Returns the issue of the most similar shape for a value with several shapes, and that of the name itself for a name. */
+/** For a value that may have several shapes, returns the issue of the most similar shape; for a key, that of its name. */
 function nearestIssue(issue: z.core.$ZodIssue): z.core.$ZodIssue {
   if (issue.code === 'invalid_key') {
     return { ...issue, message: issue.issues[0]?.message ?? issue.message };

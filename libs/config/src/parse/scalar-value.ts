@@ -22,7 +22,7 @@ export function scalarValue(node: Scalar, schema: z.core.$ZodType): unknown {
 function numberOf(text: string): number | undefined {
   if (!/^[-+.\d]/.test(text)) return undefined;
   const [, sign = '', digits = ''] = /^([-+]?)(.*)$/.exec(text.replaceAll('_', '')) ?? [];
-  // 09796 is not octal, and so is decimal.
+  // A number such as 09796 is not octal, so it is decimal.
   const octal = /^0o?([0-7]+)$/i.exec(digits)?.[1];
   const isNumber =
     /^0(?:x[\da-f]+|b[01]+)$/i.test(digits) ||

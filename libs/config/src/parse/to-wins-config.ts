@@ -12,7 +12,7 @@ export const SETTING_NAMES = {
   agentStrictTLSMode: 'agentStrictTlsMode',
 } as const satisfies Partial<Record<keyof FileContent, keyof WinsConfig>>;
 
-/** Keys of sections whose values are paths on this host, resolved by {@link onSystemDrive}. Whitelist rules stay as written. */
+/** Section keys with paths on this host, which {@link onSystemDrive} resolves. Paths in whitelist rules stay as written. */
 const PLACES: ReadonlySet<string> = new Set(
   (
     'workDirectory localPlanDirectory appliedPlanDirectory connectionInfoFile imagesDirectory ' +
@@ -20,7 +20,7 @@ const PLACES: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 
-/** Converts checked content to the program's names, with all defaults. A key without a typed setting does not compile. */
+/** Converts checked content to the program's names, with all defaults. A key without a typed setting is a compile error. */
 export function toWinsConfig(
   file: FileContent,
   platform: NodeJS.Platform,

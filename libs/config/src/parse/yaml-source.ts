@@ -105,7 +105,7 @@ function tokenize(text: string, report: ProblemReport): CST.Token[] {
 }
 
 function compose(tokens: CST.Token[], text: string, report: ProblemReport) {
-  // The reader of the keys finds duplicates; the library would compare each key with every other.
+  // `readFileValues` finds duplicate keys; the library would compare each key with every other.
   const composer = new Composer({
     schema: 'failsafe',
     uniqueKeys: false,
@@ -133,7 +133,7 @@ function compose(tokens: CST.Token[], text: string, report: ProblemReport) {
 /** Maximum characters of a line in the search for quotes around an escape, because the search takes quadratic time. */
 const LONGEST_LINE = 2048;
 
-/** Reports one problem per line, because a path has many backslashes. */
+/** Reports one problem per line, because a path may contain many backslashes. */
 function reportEscapes(
   errors: readonly { readonly pos: readonly [number, number] }[],
   text: string,

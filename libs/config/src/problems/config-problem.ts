@@ -87,10 +87,10 @@ export interface ConfigProblem {
   readonly message: string;
 }
 
-/** Maximum characters of a foreign text in a message. */
+/** Maximum characters of an untrusted text in a message. */
 export const SHOWN_CHARACTERS = 80;
 
-/** Quotes foreign text for a message: invisible characters are escaped, and the text is cut to 80 characters. */
+/** Quotes untrusted text for a message: invisible characters are escaped, and the text is cut to 80 characters. */
 export function quote(text: string): string {
   return quoteText(text, { maxLength: SHOWN_CHARACTERS });
 }

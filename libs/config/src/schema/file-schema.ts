@@ -88,7 +88,7 @@ export const FILE_SCHEMA = section({
       mode: about(
         z
           .enum(['none', 'watching', ''], { error: 'none or watching' })
-          // The original wrote an empty mode to mean the default.
+          // The Go release wrote an empty mode to mean the default.
           .overwrite((mode) => (mode === '' ? 'none' : mode)),
         'Whether the daemon is upgraded to the watched file.',
         { since: '0.0.1' },

@@ -5,9 +5,9 @@ import * as z from 'zod';
  *
  * `shorthand`: on an object, a single scalar stands for the object with only that key; on a list (`true`), a single scalar stands for a
  * list of one. `strictKeys`: an unknown or empty key is always an error, because ignoring it would widen what is allowed; on a list, a
- * missing value is an error. `asWritten`: names are chosen by the operator, and every scalar is text or has the type of its form.
+ * missing value is an error. `asWritten`: the operator chooses the names, and a scalar is text (`text`) or has the type of its form.
  * `isSecret`: problems do not repeat the values. `shown`: how much of a text support may see: all, the names of a section, an address
- * without its secrets, or the number of entries; without it nothing. Numbers, booleans and keywords of a list are always shown.
+ * without its secrets, or the number of entries; nothing if absent. Numbers, booleans and keywords of a list are always shown.
  */
 export interface Notation {
   readonly shorthand?: string | true;
@@ -17,7 +17,7 @@ export interface Notation {
   readonly shown?: 'all' | 'names' | 'address' | 'count';
 }
 
-/** Metadata of a key for people. */
+/** Documentation of a key. */
 export interface KeyNotes {
   readonly description?: string;
   /** The first release that supports the key. */
@@ -29,7 +29,7 @@ export interface KeyNotes {
 /** The first release of this program; earlier releases are those of the Go program. */
 const FIRST = '1.0.0';
 
-/** Adds the meaning and the notations of a key to its schema. By default it exists since the first release of this program. */
+/** Adds the meaning and the notations of a key to its schema. `since` defaults to the first release of this program. */
 export function about<Schema extends z.ZodType>(
   schema: Schema,
   description: string,

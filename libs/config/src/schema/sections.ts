@@ -1,6 +1,6 @@
 /**
- * Sections of the config that configure a node; those that Rancher writes are read as earlier releases did. Longer than
- * most files because each section stands here once, with its keys, defaults and rules, and several rules are shared.
+ * Sections of the config that configure a node; those that Rancher writes are read as in earlier releases. Longer than
+ * most files because each section is defined here once, with its keys, defaults and rules, and several rules are shared.
  */
 import { isPlainAddress, overlap, parseAddress, parseListenAddress } from '@wins/base';
 import { parseNetwork, type IpNetwork } from '@wins/base';

@@ -18,7 +18,7 @@ const NEVER = [
  * addresses. Exception: a single address of 169.254.0.0/16, because clouds serve their metadata there.
  */
 export function isRouteNetwork(text: string): boolean {
-  // Refused: both signs mean an IPv4 address within an IPv6 address.
+  // Refuse a text with both a dot and a colon: it is an IPv4 address within an IPv6 address.
   if (text.includes('.') && text.includes(':')) return false;
   const network = parseNetwork(text);
   if (network === undefined || network.prefix < SHORTEST_PREFIX) return false;

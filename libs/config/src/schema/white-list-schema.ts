@@ -4,9 +4,9 @@ import { count, flag, list, matching, off, port, required } from './value-schema
 import { section, sha256, shown, someText } from './value-schemas.js';
 import { about } from './notation.js';
 
-/** The arguments of an entry. Only their form is checked here; the meaning of paths is checked elsewhere. */
+/** The arguments of an entry. Checks only their form; `@wins/process-manager` checks what the paths mean. */
 function argumentRules() {
-  // No transformation, because the JSON Schema would then lose the defaults around it.
+  // Not `transform`, with which the JSON Schema would lose the surrounding defaults.
   const word = z
     .union([z.string(), z.number(), z.boolean()], { error: 'a word' })
     .overwrite(String)

@@ -25,7 +25,7 @@ export class RollingFile {
   #number = 0;
   #sizeBytes = 0;
   #hasHalfLine = false;
-  /** A write failed, so bytes beyond `#sizeBytes` may be a partial line. */
+  /** True after a failed write: bytes beyond `#sizeBytes` may be a partial line. */
   #isTorn = false;
 
   constructor(files: NumberedFiles, { isDurable = false }: RollingFileOptions = {}) {
@@ -43,14 +43,14 @@ export class RollingFile {
     return this.#sizeBytes;
   }
 
-  /** Whether the file had no line end at its end when it was opened: a power loss may cut a line anywhere. */
+  /** Whether the last line had no line end when the file was opened: a power loss may cut a line anywhere. */
   get hasHalfLine(): boolean {
     return this.#hasHalfLine;
   }
 
   /**
    * Opens a file in place of the current one, or creates it (mode 0600), and returns its size. Truncates it to
-   * `keepBytes`, to remove the half line that a crash left; by default only the remains of a failed `append`.
+   * `keepBytes`, to remove the half line that a crash left. Default: removes only what a failed `append` left.
    *
    * @throws TrustedFileError for a device or pipe; what Node throws, as for a link.
    */
@@ -82,7 +82,7 @@ export class RollingFile {
     }
   }
 
-  /** Whether the file is open and no other program has changed it. Synchronous, because that is faster than a thread. */
+  /** Whether the file is open and no other program has changed it. Synchronous, because a call through the thread pool is slower. */
   isIntact(): boolean {
     if (this.#handle === undefined) return false;
     const { size, nlink } = fstatSync(this.#handle.fd);
@@ -101,7 +101,7 @@ export class RollingFile {
       if (this.#isDurable) await handle.datasync();
     } catch (error) {
       this.#isTorn = true;
-      // Truncate at once if possible, before a reader or a crash meets the partial line.
+      // Truncate at once if possible, before a reader sees the partial line or a crash makes it permanent.
       await handle.truncate(this.#sizeBytes).catch(() => undefined);
       await this.close().catch(() => undefined);
       throw error;

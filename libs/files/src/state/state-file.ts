@@ -48,7 +48,7 @@ export class StateFile<T> {
     }
   }
 
-  /** Replaces the value, which `parse` accepts, durably and atomically, or leaves the old one. @throws as `replace`. */
+  /** Replaces the value durably and atomically; a failure leaves the old one. `parse` must accept the value. @throws as `replace`. */
   async write(value: object): Promise<void> {
     const { path, replace = replaceFile } = this.#options;
     await replace(path, Buffer.from(`${JSON.stringify(value, undefined, 2)}\n`));

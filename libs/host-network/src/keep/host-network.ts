@@ -38,11 +38,11 @@ export interface HostNetworkOptions {
 export interface HostNetworkStatus {
   readonly kind: 'starting' | 'settled' | 'partial' | 'failed';
   readonly standings: readonly Standing[];
-  /** Destinations of routes and keys of items that have the mark of wins but are neither recorded nor desired. */
+  /** Routes (by destination) and items (by key) that carry the mark of wins but are neither recorded nor desired. */
   readonly orphans: readonly string[];
   /** Reasons for failed steps, or for failure of the whole pass. Retried after 1 s to 5 min, and on each change of routes. */
   readonly problems: readonly string[];
-  /** Whether the network was torn down manually; ends when it is applied again or the desired network changes. */
+  /** Whether the network was torn down manually; false again once it is applied or the desired network changes. */
   readonly isDown: boolean;
 }
 

@@ -8,8 +8,8 @@ const FORMAT = 1;
 /** Record of the routes and items that wins made on this host. */
 export interface RouteRecords {
   /**
-   * Resolves with an empty list when there is no record, or when it is of an earlier boot or another network: no route of wins survives
-   * those, so an identical route belongs to another program.
+   * Resolves with an empty list when there is no record, or when it comes from an earlier boot or another network: routes of wins
+   * survive neither, so an identical route belongs to another program.
    */
   read(): Promise<readonly Owned[]>;
   /** Replaces the record durably and atomically; an empty one is removed. */
@@ -20,7 +20,7 @@ export interface RouteRecordOptions extends PrivateFileOptions {
   readonly host: Pick<HostRoutes, 'bootMark' | 'isThisBoot'>;
 }
 
-/** Stores the record in a private file; the routes in an invalid one stay untouched. Both methods reject with TrustedFileError. */
+/** Stores the record in a private file; routes listed in an invalid record stay untouched. Both methods reject with TrustedFileError. */
 export function routeRecords({ host, ...options }: RouteRecordOptions): RouteRecords {
   const state = privateFile(options, parse);
   return {

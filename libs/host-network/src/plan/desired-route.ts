@@ -25,7 +25,7 @@ export interface DesiredSubnet {
 /** The desired network of the host, combined from the config and the peer sources. */
 export interface DesiredNetwork {
   readonly routes: readonly DesiredRoute[];
-  /** Hosts through which their containers are reached. Every plan judges each of them. */
+  /** Other hosts; the route to a host's containers leads through that host. Every plan judges each host. */
   readonly peers?: readonly DesiredPeer[];
   /** The network of the host's own containers. Absent: none; an earlier one made by wins is removed. */
   readonly own?: DesiredSubnet | undefined;
@@ -36,7 +36,7 @@ export interface DesiredNetwork {
   /** Addresses that no peer may take over: resolvers, the Rancher server, the API server. */
   readonly reserved?: readonly string[];
   /**
-   * Whether a peer source has not delivered yet since the start. Until it has, routes made by wins stay even when they are not desired;
+   * True while a peer source has delivered nothing since the start. Until it has, routes made by wins stay even when they are not desired;
    * changes in `routes` still apply. Default: false.
    */
   readonly holds?: boolean;
@@ -64,7 +64,7 @@ export const CLOUD_ADDRESSES = {
 
 export type Cloud = keyof typeof CLOUD_ADDRESSES;
 
-/** Lower than the metric of cloud routes to the same addresses, so that this route wins while those stay. */
+/** Lower than the metric of cloud routes to the same addresses, so that this route wins while those routes exist. */
 const CONTAINER_METRIC = 1;
 
 /**

@@ -42,7 +42,7 @@ export interface PeerRules {
 }
 
 /**
- * Reason why containers get no such subnet. `notCanonical`: it is no IPv4 network, or has bits below its prefix. `prefixLength`: not 16 to
+ * Reason why containers cannot have a subnet. `notCanonical`: not an IPv4 network, or has bits below its prefix. `prefixLength`: not 16 to
  * 29. `unroutable`: loopback, multicast and the like. `foreignRoute`: a route of another program already leads to it, or into it, by another
  * way.
  */
@@ -55,8 +55,8 @@ export type SubnetFault =
   | 'foreignRoute';
 
 /**
- * Reason why a peer is refused. `disputed`: the subnet overlaps that of another peer. `idRepeated`: one host has two next hops. `nextHopShared`: two hosts
- * have the same next hop.
+ * Reason why a peer is refused. `disputed`: the subnet overlaps that of another peer. `idRepeated`: one host has two next hops.
+ * `nextHopShared`: two hosts have the same next hop.
  */
 export type PeerRejectionCode =
   | SubnetFault
@@ -100,7 +100,7 @@ interface Candidate {
 export type Refusal<Code = PeerRejectionCode> = readonly [code: Code, detail: string];
 
 /**
- * Judges to which peers a route may lead, and gives the reason for the others. Pure and total: the order of peers does not matter, and an
+ * Decides which peers may have a route, and gives the reason for each refusal. Pure and total: the order of peers does not matter, and an
  * invalid peer does not affect the others. Whether this host reaches a next hop is judged when the route is planned.
  */
 export function judgePeers(peers: readonly DesiredPeer[], rules: PeerRules = {}): JudgedPeers {
@@ -194,7 +194,7 @@ function rivalOf<Other extends Extent & Pick<StaticRoute, 'destination' | 'gatew
   }
 }
 
-/** Parses the subnet of containers. @returns The refusal of one that no host may have. */
+/** Parses a subnet of containers. @returns Its extent, or a refusal if no host may have this subnet. */
 export function readSubnet(subnet: string): Extent | Refusal<SubnetFault> {
   const network = parseNetwork(subnet);
   if (network?.bytes.length !== 4 || formatNetwork(networkOf(network)) !== subnet)
@@ -220,7 +220,7 @@ function readPeer({ subnet, nextHop }: DesiredPeer): Pick<Candidate, 'extent' | 
 
 /**
  * Decides between peers that claim the same subnet, id or next hop. An incumbent wins unless it disputes with another incumbent. If only
- * newcomers claim it, all are refused, because none has a better right.
+ * newcomers claim it, all are refused, because none has a better claim.
  */
 function dispute(
   pairs: Iterable<readonly [Candidate, Candidate]>,
@@ -244,7 +244,7 @@ function* bySubnet(all: readonly Candidate[]): Iterable<readonly [Candidate, Can
   }
 }
 
-/** Yields pairs that share one text but differ in the other. */
+/** Yields pairs with equal `common` texts but different `other` texts. */
 function* byText(
   all: readonly Candidate[],
   common: (one: Candidate) => string,

@@ -7,7 +7,7 @@ import type { ItemChange, ListedItem, NetworkItem } from '@wins/base';
 export type RouteState =
   'applied' | 'foreign' | 'planned' | 'waiting' | 'conflict' | 'rejected' | 'failed';
 
-/** An item that wins made, or was about to make at the last record. */
+/** An item that wins made, or was about to make when the record was last written. */
 export interface OwnedItem {
   readonly item: NetworkItem;
   readonly state: 'pending' | 'applied';
@@ -37,7 +37,7 @@ const STAGES: readonly (readonly NetworkItem['kind'][])[] = [
 ];
 
 /**
- * Plans the changes after which the host has exactly these items of wins. The rules are those of routes, but each item can exist only once.
+ * Plans the changes after which the host has exactly these items of wins. The rules for routes apply, except that each item can exist only once.
  * Pure and total. While an item is missing, dependent items are removed, so that a failure never leaves the host more open than before.
  */
 export function planItems(

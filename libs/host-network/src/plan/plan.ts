@@ -15,7 +15,7 @@ import { itemsOf, judgeSubnet, type SubnetRejectionCode } from './own-network.js
 import { itemKey, planItems, type OwnedItem, type RouteState } from './plan-items.js';
 import { Surroundings, type ResolvedRoute } from './resolve-route.js';
 
-/** A route or item that wins made, or was about to make at the last record. */
+/** A route or item that wins made, or was about to make when the record was last written. */
 export type Owned = OwnedRoute | OwnedItem;
 
 export interface OwnedRoute {
@@ -23,11 +23,11 @@ export interface OwnedRoute {
   readonly state: 'pending' | 'applied';
 }
 
-/** Limits of a plan. Excess routes and steps are reported; the order of destinations decides which. */
+/** Limits of a plan. Excess routes and steps are reported; the order of destinations decides which ones are in excess. */
 export interface PlanLimits {
   /** Maximum desired routes; the others are rejected. Default 1,024. */
   readonly routes: number;
-  /** Maximum steps in one plan; the next plan has the others. Default 256. */
+  /** Maximum steps in one plan; the next plan contains the rest. Default 256. */
   readonly steps: number;
 }
 
@@ -66,7 +66,7 @@ export interface RoutePlan {
   readonly record: readonly Owned[];
   /** One per desired route in the order of destinations, then the refused peers, then the container network. */
   readonly standings: readonly Standing[];
-  /** Destinations of routes and keys of items with the mark of wins that are neither recorded nor desired. They stay unchanged. */
+  /** Routes (by destination) and items (by key) that carry the mark of wins but are neither recorded nor desired. They stay unchanged. */
   readonly orphans: readonly string[];
   /** Whether steps are left for the next plan. */
   readonly isLimited: boolean;
@@ -82,7 +82,7 @@ export interface PlanOptions {
 /**
  * Plans the changes after which the host has the desired routes and no others of wins. Pure and total: equal input gives equal output.
  *
- * A route belongs to wins while the record and the host have it in identical form; only such routes are removed. An equivalent route of
+ * A route belongs to wins while the record and the host contain it in identical form; only such routes are removed. An equivalent route of
  * another program satisfies a desired one; a different route in its place stays, and is a conflict. A route that another program changed or
  * removed no longer belongs to wins.
  */
@@ -148,7 +148,7 @@ export function plan(
     if (resolved.kind !== 'route') {
       const { kind, detail } = resolved;
       if (kind === 'rejected') remove(ours, detail, peer === undefined);
-      // Keep existing routes while the host lacks something, because the interface may return at any moment.
+      // Keep existing routes while the host lacks something that they need: an interface may return at any moment.
       else kept.push(...ours.map(({ route }) => ({ route, state: 'applied' as const })));
       const isKept = kind === 'waiting' && ours.length > 0;
       stands(isKept ? 'applied' : kind, detail, isKept ? ours[0]?.route : undefined);
@@ -275,7 +275,7 @@ function stepKey(route: StaticRoute, op: RouteChange['op'] = 'add'): string {
   return [op, route.destination, route.gateway, route.interface, route.metric].join(' ');
 }
 
-/** Whether a listed route is the recorded one, and not an identical route of another program. */
+/** Whether a listed route is the recorded one rather than an identical route of another program. */
 function isOurs(listed: ListedRoute, recorded: StaticRoute): boolean {
   return listed.isMarked !== false && isSameRoute(listed, recorded);
 }

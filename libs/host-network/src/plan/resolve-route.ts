@@ -44,7 +44,7 @@ interface Link extends Pick<RouteInterface, 'id' | 'name'> {
   readonly own: readonly OwnAddress[];
 }
 
-/** A next hop that the host uses, and the only destination that it serves, if it serves just one. */
+/** A next hop that the host uses, with its destination if it serves only one. */
 interface Hop {
   readonly address: number;
   readonly destination: string | undefined;
@@ -137,7 +137,7 @@ export class Surroundings {
     const reaching = candidates.filter(
       ({ id, own }) =>
         own.some((net) => net.first < net.last && isWithin(hop, net)) ||
-        // In some clouds a machine has a /32 address and nevertheless a gateway.
+        // In some clouds a machine has a /32 address but still uses a gateway.
         this.#defaults.some((route) => route.gateway === gateway && route.interface === id),
     );
     const [found, another] = reaching;

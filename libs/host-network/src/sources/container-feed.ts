@@ -14,7 +14,7 @@ export interface DesiredPort {
   readonly to: string;
 }
 
-/** Maximum number of ports; those beyond it, of the containers with the last UUIDs, are omitted. */
+/** Maximum number of ports; beyond it, the ports of the containers with the last UUIDs are omitted. */
 export const MAX_PORTS = 512;
 /** Maximum number of rules per container; the others are omitted. */
 const MAX_RULES = 64;
@@ -32,7 +32,7 @@ const ANY = '0.0.0.0';
  */
 export function containerFeed(options: MetadataServiceOptions): Feed<DesiredPort> {
   return followMetadata(options, '/containers', async (pass) => {
-    // The limit holds because each element has at least one port.
+    // MAX_PORTS also limits the elements, because each has at least one port.
     const list = new ElementList<readonly DesiredPort[]>(MAX_PORTS);
     let isCut = false;
     await pass((container) => {

@@ -2,7 +2,7 @@ import type { DesiredPeer } from '../plan/judge-peers.js';
 
 /**
  * Reason why an element of a source is not a valid peer, or not a container with published ports. Later code judges whether a peer may have
- * a route, or a port be relayed.
+ * a route, or a port may be relayed.
  */
 export type ElementFault =
   | 'badElement'

@@ -117,7 +117,7 @@ function snapshotOf(
   return list.result();
 }
 
-/** Returns the relevant facts of a node, by the key that a watch also has. Missing facts and those of another type are undefined. */
+/** Returns a node's key, which is the same in a watch, and its relevant facts. Missing facts and those of another type are undefined. */
 function factsOf(node: unknown): readonly [string, NodeFacts] {
   const { metadata, spec, status } = (node ?? {}) as {
     readonly metadata?: { readonly name?: unknown } | null;

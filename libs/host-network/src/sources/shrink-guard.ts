@@ -5,7 +5,7 @@ const FREELY_DROPPED = 3;
 const CONFIRMED_AFTER_MS = 10_000;
 
 /**
- * Accepts the loss of most items only after the same snapshot at least 10 s later, because a source that is starting may have few items.
+ * Accepts the loss of most items only if the same snapshot comes again at least 10 s later, because a starting source may list few items.
  */
 export class ShrinkGuard<Item extends object> {
   #doubted: { readonly items: readonly Item[]; readonly sinceMs: number } | undefined;

@@ -20,7 +20,7 @@ export interface FeedListener<Item = DesiredPeer> {
 
 /** A feed of the other hosts, or of the published ports of this host's containers. */
 export interface Feed<Item = DesiredPeer> {
-  /** Reports each snapshot until it fails or the signal aborts. When it resolves without an error, the caller follows it again. */
+  /** Reports each snapshot until it fails or the signal aborts. When it resolves without an error, the caller calls `follow` again. */
   follow(listener: FeedListener<Item>, signal: AbortSignal): Promise<void>;
 }
 
@@ -36,7 +36,7 @@ export interface SourceStatus<Item = DesiredPeer> extends Snapshot<Item> {
   readonly ageMs: number | undefined;
   /** Milliseconds since the start of the source. */
   readonly sinceMs: number;
-  /** Whether the latest snapshot lacks most of the items, and so is not accepted yet. */
+  /** Whether the latest snapshot lacks most of the items and is therefore not accepted yet. */
   readonly isDoubted: boolean;
   /** Reason of the present failure; empty when there is none. */
   readonly problem: string;
@@ -94,7 +94,7 @@ export class Source<Item extends object = DesiredPeer> implements AsyncDisposabl
     this.#working = this.#run();
   }
 
-  /** Whether the items come from this start. Earlier items are a reason to keep routes, but not to remove any. */
+  /** Whether the items were received since this start. Older items justify keeping routes, but not removing any. */
   get hasSpoken(): boolean {
     return this.#hasSpoken;
   }

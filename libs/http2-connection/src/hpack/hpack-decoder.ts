@@ -83,7 +83,7 @@ export class HpackDecoder {
     return octet;
   }
 
-  /** Decodes an integer whose first octet has this many bits for it. */
+  /** Decodes an integer that begins in the lowest `prefixBits` bits of an octet. */
   #integer(prefixBits: number): number {
     const most = (1 << prefixBits) - 1;
     let value = this.#octet() & most;

@@ -25,12 +25,12 @@ const CODE_BITS: readonly number[] = [
 const SHORTEST = 5;
 const LONGEST = 30;
 const EOS = 256;
-/** State after four bits that no string can contain: EOS must not be encoded. */
+/** State after invalid input: a string that contains EOS, which must not be encoded. */
 const NOWHERE = 0xffff;
 const NOTHING = 0xffff;
 
 interface HuffmanTable {
-  /** Next state by state and four bits of input. The shortest code has five bits, so a step yields at most one octet. */
+  /** Next state, indexed by state and four bits of input. The shortest code has five bits, so a step yields at most one octet. */
   readonly next: Uint16Array;
   readonly octet: Uint16Array;
   /** Whether a string may end in this state: the remaining padding is at most seven bits, all ones. */

@@ -3,9 +3,9 @@ import { itemId, type Item, type StateOf } from '../item/item.js';
 import type { Manifest } from '../manifest/manifest.js';
 
 export interface FolderFacts {
-  /** Reason why others could change the folder; none also for a missing folder with a safe parent. */
+  /** Reason why other users could change the folder; undefined if they cannot, or if it is missing and its parent is safe. */
   readonly distrust?: Distrust | undefined;
-  /** Paths that others made or can change; listed only for an untrusted folder. */
+  /** Paths in the folder that other users own or can change; listed only if its access list is its only fault. */
   readonly strangers: readonly string[];
 }
 
@@ -16,11 +16,11 @@ export interface NodeFacts {
   readonly folders: ReadonlyMap<string, FolderFacts>;
   readonly program?: { readonly path: string; readonly version?: string | undefined } | undefined;
   readonly isServiceBeingRemoved: boolean;
-  /** Bytes of the config, because editors save it in several encodings. */
+  /** Raw bytes of the config, not decoded, because editors save it in several encodings. */
   readonly config?: Buffer | undefined;
   readonly nodeId?: string | undefined;
   readonly manifest?: Manifest | undefined;
-  /** Digests by path of the files that the running daemon has read. Another file requires a restart. */
+  /** Digests by path of the files that the running daemon has read. A file with another digest requires a restart. */
   readonly loaded?: ReadonlyMap<string, string> | undefined;
 }
 

@@ -35,7 +35,7 @@ export async function readFacts(
     ...(manifest?.entries ?? []).map(({ item }) => folderOfItem(item, host.platform)),
     program && folderOf(program, host.platform),
   ].filter((folder) => folder !== undefined);
-  // Without a manifest, files that the original installed may be adopted.
+  // Without a manifest, files that the Go release installed may be adopted.
   const ofGo = manifest === undefined && service !== undefined ? places.filesOfGo : [];
   const items = [
     ...itemsOfWish(wish, program),

@@ -8,11 +8,11 @@ const at = <K extends string, S extends z.ZodRawShape>(kind: K, names: S) =>
   z.strictObject({ kind: z.literal(kind), ...names });
 /**
  * Access to a file or folder: `private` (administrators and this account), `readable`, `executable` (by everyone), or
- * as the host describes it: SDDL on Windows, mode and owner elsewhere.
+ * in the form of the operating system: SDDL on Windows, mode and owner on POSIX.
  */
 const access = text;
 
-/** Kinds of items: the schemas of their names and states, as in journal and manifest. */
+/** Kinds of items, each with the schemas of its name and its state, as stored in the journal and the manifest. */
 export const KINDS = {
   /** `isData`: the whole content of the folder belongs to wins, and is removed with it. */
   folder: [
@@ -20,14 +20,14 @@ export const KINDS = {
     z.strictObject({ access }),
   ],
   file: [at('file', { path: text }), z.strictObject({ sha256: digest, access })],
-  /** The program that a service runs, a file that the upgrade of the service replaces. */
+  /** The program file that a service runs; an upgrade of the service replaces it. */
   program: [at('program', { path: text }), z.strictObject({ sha256: digest })],
   pathElement: [at('pathElement', { path: text }), presence],
   /** A certificate in the machine's root store, by the SHA-256 of its DER form. */
   certificate: [at('certificate', { sha256: digest }), presence],
   winHttpProxy: [at('winHttpProxy', {}), z.strictObject({ proxy: text, bypass: text })],
   eventSource: [at('eventSource', { name: text }), presence],
-  /** The form that the service manager stores. */
+  /** Command line and start type of a service, as the service manager stores them. */
   service: [
     at('service', { name: text }),
     z.strictObject({
@@ -52,7 +52,7 @@ export type StateOf<K extends ItemKind = ItemKind> = {
   [Kind in K]: Readonly<z.infer<(typeof KINDS)[Kind][1]>>;
 }[K];
 
-/** Equal for the same item: Windows paths are compared without letter case. */
+/** Returns an id that is equal for the same item; letter case does not matter in Windows paths. */
 export function itemId(item: Item): string {
   const name = itemName(item);
   return 'path' in item && /^[A-Za-z]:\\/.test(item.path) ? name.toLowerCase() : name;

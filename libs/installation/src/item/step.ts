@@ -24,7 +24,7 @@ export function stepOf(item: Item, from: StateOf | undefined, to: StateOf | unde
   return { item, ...(from !== undefined && { from }), ...(to !== undefined && { to }) };
 }
 
-/** Ignores quotes of a command line, because an upgrade of the program writes its own. */
+/** Ignores quotes in a command line, because an upgrade of the program quotes it differently. */
 export function isSameState(a: StateOf | undefined, b: StateOf | undefined): boolean {
   return isDeepStrictEqual(plain(a), plain(b));
 }
@@ -40,7 +40,7 @@ export function contentOf(item: Item, state: StateOf | undefined): string | unde
   return typeof state === 'object' && 'sha256' in state ? state.sha256 : undefined;
 }
 
-/** Without secrets. */
+/** Describes a step in words, without secrets. */
 export function describeStep({ item, from, to }: Step): string {
   if (item.kind === 'running') return `${to === undefined ? 'stop' : 'start'} ${item.service}`;
   const verb = to === undefined ? 'remove' : from === undefined ? 'make' : 'change';

@@ -35,7 +35,7 @@ const MAX_BYTES = 16 * 1024 * 1024;
 const MAX_FIRST_BYTES = MAX_BYTES / 2;
 const MAX_CONTENT_BYTES = 512 * 1024 * 1024;
 
-/** Private folder with manifest, journal, and until it is recorded the content of an installation. */
+/** Private folder with the manifest, the journal and, until an installation is recorded, its content. */
 export class InstallFiles {
   readonly #context: InstallContext;
   readonly #folder: string;
@@ -100,7 +100,7 @@ export class InstallFiles {
     });
   }
 
-  /** @throws InstallError `refused` when journal or manifest could not be read again. */
+  /** @throws InstallError `refused` when the journal or the manifest would be too large or invalid to read back. */
   requireReadable(steps: readonly Step[], isProved: boolean, merged: Manifest): void {
     journalHeader(steps, isProved);
     manifestText(merged);
@@ -127,12 +127,12 @@ export class InstallFiles {
     await this.#act('begin journal', () => replaceOwn(this.#journal, text));
   }
 
-  /** Resolves when the line is on disk, before the next action. */
+  /** Resolves once the line is on disk; only then may the next action begin. */
   async addToJournal(line: JournalLine): Promise<void> {
     await this.#act(`journal ${JSON.stringify(line)}`, async () => {
       const handle = await open(this.#journal, 'r+');
       try {
-        // Overwrites the remains of a line that a crash left.
+        // Removes an incomplete last line that a crash left.
         const text = await handle.readFile();
         const end = text.lastIndexOf(0x0a) + 1;
         await handle.truncate(end);
@@ -204,7 +204,7 @@ export class InstallFiles {
   }
 }
 
-/** @throws TrustedFileError, also above 16 MiB and for a link. */
+/** @throws TrustedFileError, for example for a link, or a file above 16 MiB. */
 export async function readIfThere(file: string): Promise<string | undefined> {
   const bytes = await readBytesIfThere(file);
   return bytes && decodeAnyway(bytes);

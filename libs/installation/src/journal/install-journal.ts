@@ -9,7 +9,7 @@ export const HEADER_SCHEMA = z.strictObject({
 
 const index = z.number().int().nonnegative();
 
-/** A line, written before its action: a step begins or is undone, or all steps are committed. */
+/** A journal line: a step is about to begin or to be undone, or all steps are proven and can be committed. */
 export const LINE_SCHEMA = z.union([
   z.strictObject({ begin: index }),
   z.strictObject({ undo: index }),

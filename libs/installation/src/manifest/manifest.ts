@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { itemId, type StateOf } from '../item/item.js';
 import { isSameState, stepOf, STEPS_SCHEMA, type Step } from '../item/step.js';
 
-/** Everything installed on a node, in order: each item as a step from its state before the installation. */
+/** Everything installed on a node, in order. Each entry leads from the state before the installation to the installed one. */
 export interface Manifest {
   readonly format: 1;
   readonly isAdopted: boolean;
@@ -15,7 +15,7 @@ export const MANIFEST_SCHEMA: z.ZodType<Manifest> = z.strictObject({
   entries: STEPS_SCHEMA,
 });
 
-/** Once installed, the program of a service is an ordinary file. */
+/** The manifest lists the program of a service as an ordinary file. */
 function asFile(step: Step): Step {
   if (step.item.kind !== 'program') return step;
   const state = (found: StateOf | undefined): StateOf | undefined =>

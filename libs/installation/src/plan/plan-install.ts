@@ -17,7 +17,7 @@ export function planInstall(
   return plan(facts, wish, editConfig, wantSurroundings);
 }
 
-/** Plans an update: undefined parts stay, and only a changed file that it has read restarts the daemon. */
+/** Plans an update. Undefined parts stay. The daemon restarts only if its program, environment or a file that it read changes. */
 export function planSuc(facts: NodeFacts, wish: InstallWish, editConfig: EditConfig): InstallPlan {
   if (stateIn(facts, { kind: 'service', name: wish.service }) === undefined)
     return refuse(`there is no service ${wish.service} on this node`);
@@ -46,12 +46,13 @@ function plan(
 }
 
 /**
- * Orders steps that need a stopped daemon between its stop and its start. The dependency of a running service on the
- * daemon is removed meanwhile, because it prevents the stop; also for a start, whose undoing is a stop.
+ * Places the steps that need a stopped daemon between its stop and its start. If rke2 runs and depends on the daemon, the
+ * dependency is removed for that time, because it would prevent the stop. This is done for a start alone too, because
+ * undoing it is a stop.
  */
 function inOrder(wanted: WantedItems, facts: NodeFacts, service: string): readonly Step[] {
   const { quiet, files, last } = wanted;
-  // The program is the last file, because its upgrade starts the service, which needs all its other files.
+  // The program comes last, because its upgrade starts the service, which needs all the other files.
   const ordered = [...files].sort((a, b) => rank(a) - rank(b));
   const running = { kind: 'running', service } as const;
   const isRunning = stateIn(facts, running) !== undefined;
@@ -77,7 +78,7 @@ function inOrder(wanted: WantedItems, facts: NodeFacts, service: string): readon
 
 const rank = ({ item }: Step): number => ['service', 'variable', 'program'].indexOf(item.kind);
 
-/** Whether the daemon has read a file that differs from the one on disk, now or after these steps. */
+/** Whether a file that the daemon has read differs from the one on disk, now or after these steps. */
 function hasReadOther(facts: NodeFacts, steps: readonly Step[]): boolean {
   for (const [path, sha256] of facts.loaded ?? []) {
     const file = { kind: 'file', path } as const;
@@ -94,7 +95,7 @@ function hasReadOther(facts: NodeFacts, steps: readonly Step[]): boolean {
 }
 
 /**
- * Builds a manifest for an installation made by another program: all its items at known paths become ours, but not
+ * Builds a manifest for an installation made by another program. All items at known paths become ours, except
  * parent folders, the program folder, certificates and the WinHTTP proxy, which may have existed before.
  */
 export function planAdopt(facts: NodeFacts, wish: InstallWish): AdoptPlan {

@@ -52,7 +52,7 @@ export function planUninstall(facts: NodeFacts, wish: UninstallWish): UninstallP
     if (item.kind === 'variable' && isOurs && item.service === service) continue;
     if (now === undefined || isSameState(now, entry.from)) continue;
     const reason = reasonToKeep(entry, now, wish) ?? reasonOfFolder(item, kept);
-    // The earlier state is restored if more than its digest is known.
+    // Restore the earlier state, unless only the digest of its content was recorded.
     const earlier = contentOf(item, entry.from) === undefined ? entry.from : undefined;
     if (reason === undefined) steps.push(stepOf(item, now, earlier));
     else kept.push({ entry, reason });
@@ -84,7 +84,7 @@ function reasonToKeep(
   if (isForced === true) return undefined;
   if (contentOf(item, from) !== undefined) return 'it existed before, with other content';
   if (isProgram || item.kind === 'service' || item.kind === 'folder') return undefined;
-  // Compare only the content: changed permissions do not change the owner of the file.
+  // Compare only the content: a file is still ours if only its permissions were changed.
   const digest = contentOf(item, to);
   const isSame = digest === undefined ? isSameState(now, to) : contentOf(item, now) === digest;
   return isSame ? undefined : 'it was changed since';

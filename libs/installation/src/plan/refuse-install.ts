@@ -32,8 +32,8 @@ function refuseService(facts: NodeFacts, { service: name }: InstallWish): Refusa
 }
 
 /**
- * Whether only the access list of the folder itself is at fault. A foreign owner may hold the folder open with the
- * right to change the list, and writable parents allow to replace it.
+ * Whether the folder's own access list is the only fault. Correcting the list would not help if another user owned the
+ * folder (an open handle may keep the right to change the list), or could replace the folder in a writable parent.
  */
 export function isListAlone({ rule, path }: Distrust, folder: string): boolean {
   if (path !== folder) return false;
@@ -48,7 +48,7 @@ export function isMendable(facts: NodeFacts, folder: string): boolean {
 
 function refusePlaces(facts: NodeFacts, { places }: InstallWish): Refusal | undefined {
   const own = [places.configFolder, places.dataFolder, places.programFolder];
-  // Files that are read and stay in use: content from other users would become trusted.
+  // These stay in use, so content that other users wrote would become trusted.
   const others = [
     ...[places.config, places.nodeId],
     ...(facts.program ? [folderOf(facts.program.path, facts.platform)] : []),

@@ -13,7 +13,7 @@ import { dataFolders } from '../wish/install-places.js';
 import type { Content } from './plan.js';
 import { isMendable, validNodeId } from './refuse-install.js';
 
-/** Throws when the changes cannot be made. `editConfig` of `@wins/config` implements it. */
+/** Returns the changed config; throws when the changes cannot be made. Implemented by `editConfig` of `@wins/config`. */
 export type EditConfig = (config: Buffer, changes: ConfigChanges) => Buffer;
 
 export class WantedItems {
@@ -145,7 +145,7 @@ function wantProgram(
   const isElsewhere = used === undefined || itemId({ kind: 'file', path: used }) !== itemId(copy);
   if (isElsewhere && stateIn(facts, copy)?.sha256 !== sha256)
     wanted.want(wanted.files, copy, { sha256, access: 'executable' });
-  // Last of all, because it starts the daemon and tests it with all earlier changes.
+  // This step comes last, because it starts the daemon and tests it with all earlier changes.
   if (used === undefined) return;
   if (wanted.want(wanted.files, { kind: 'program', path: used }, { sha256 }))
     wanted.disturbs = true;

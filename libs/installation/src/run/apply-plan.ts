@@ -21,7 +21,7 @@ export type ApplyOutcome =
 /**
  * Carries out a plan, verifies that the daemon serves, and records the installation; or undoes all steps. The caller
  * holds the lock of the node; `finishOrUndo` has removed an earlier journal.
- * @throws InstallError `refused` before any change, when journal and manifest cannot be trusted or read again;
+ * @throws InstallError `refused` before any change, when journal or manifest is not trusted or could not be read back;
  * `notUndone`.
  */
 export async function applyPlan(context: InstallContext, plan: StepPlan): Promise<ApplyOutcome> {
@@ -107,7 +107,7 @@ async function doStep(context: InstallContext, files: InstallFiles, step: Step, 
   }
 }
 
-/** Others could have added files before the access list was corrected. */
+/** Throws if the folder has files of other users, who could add them before its access list was corrected. */
 async function requireNoStrangers({ host }: InstallContext, { path }: Item<'folder'>) {
   const [stranger] = await host.strangersIn(path);
   if (stranger === undefined) return;
@@ -158,12 +158,13 @@ export type Recovered =
 
 export interface PendingRecovery {
   readonly outcome: Recovered['outcome'];
-  /** The steps to record; or the steps that undo the installation, in their order. */
+  /** Steps to record, or steps that undo the installation, in the order in which they run. */
   readonly steps: readonly Step[];
 }
 
 /**
- * The caller holds the lock of the node, and calls this first. Undefined when nothing was interrupted.
+ * Finishes or undoes an interrupted installation; undefined when there is none. The caller holds the lock of the node,
+ * and calls this before anything else.
  * @throws InstallError `refused`, `unreadable`, `notUndone`.
  */
 export async function finishOrUndo(context: InstallContext): Promise<Recovered | undefined> {

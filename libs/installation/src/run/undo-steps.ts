@@ -6,17 +6,17 @@ import { InstallFiles } from '../journal/install-files.js';
 import { begunSteps, type JournalRecord } from '../journal/install-journal.js';
 import { isNotEmpty, readItem, writeItem, type InstallContext } from './install-context.js';
 
-/** After the user aborted. */
+/** Time limit for the restarted daemon to answer after the user aborted. */
 const AFTER_END_MS = 5_000;
 
 /**
- * Resolves with the steps whose items another program has changed since, and which stay.
+ * Resolves with the steps that stay, because another program has since changed their items or put files into their folders.
  * @throws InstallError `notUndone`; the journal stays, and the call may be repeated.
  */
 export async function undoSteps(context: InstallContext, record: JournalRecord) {
   const files = new InstallFiles(context);
   const steps = begunSteps(record);
-  // The action of the last line may have been partly carried out.
+  // The last step may have been carried out only in part.
   const half = steps.length - 1;
   const left: Step[] = [];
   await stopAsJournalled(context, steps.slice(0, -1));
@@ -29,7 +29,8 @@ export async function undoSteps(context: InstallContext, record: JournalRecord) 
       const isOurs = isSameState(now, to) || index === half || item.kind === 'running';
       const sha256 = contentOf(item, from);
       const content = sha256 && files.contentPath(sha256);
-      // No old content was saved, so the step found the desired state and changed nothing.
+      // Skip an item that another program changed. Also skip a step whose old content was not saved: it found the desired
+      // state and changed nothing.
       if (!isOurs || (content !== undefined && !existsSync(content))) {
         if (!isSameState(now, from)) left.push(step);
         continue;
@@ -46,7 +47,7 @@ export async function undoSteps(context: InstallContext, record: JournalRecord) 
   return left;
 }
 
-/** Stops a daemon that a rolled back upgrade, or a reboot, started. It must not see files change. */
+/** Stops the daemon if a rolled-back upgrade or a reboot started it, because it must not run while files change. */
 async function stopAsJournalled(context: InstallContext, steps: readonly Step[]): Promise<void> {
   const step = steps.findLast(({ item }) => item.kind === 'running');
   if (step === undefined || step.to !== undefined) return;

@@ -13,7 +13,7 @@ const PARAMETERS: Readonly<Record<keyof InstallParameters, string>> = {
 };
 const ADDED: ReadonlySet<string> = new Set(['CATTLE_LABELS', 'CATTLE_TAINTS']);
 
-/** Each overrides its variable; labels and taints are added. Off and empty count as not given. */
+/** Each overrides its variable, but labels and taints are appended. False and empty values count as not given. */
 export type InstallParameters = Readonly<
   Partial<
     Record<
@@ -60,8 +60,8 @@ export const PROXY_VARIABLES = ['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY'] as cons
 
 /**
  * Reads the variables and parameters of Rancher's own installer, with the same meaning. Pure. Deliberate differences:
- * nothing is written back to the environment, and only the three proxy variables count. As in the original,
- * `CATTLE_ROLE_NONE` and roles other than worker are not read.
+ * nothing is written back to the environment, and only the three proxy variables count. As in that
+ * installer, `CATTLE_ROLE_NONE` and roles other than worker are not read.
  * @throws InstallError `usage`; the message names the variable.
  */
 export function wishFromEnvironment(

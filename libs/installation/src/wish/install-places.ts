@@ -16,7 +16,7 @@ export interface InstallPlaces {
   readonly program: string;
   /** Folders of other programs that also belong in the PATH. */
   readonly morePathElements: readonly string[];
-  /** Files of the original's script; removed when its installation is adopted. */
+  /** Files that Rancher's install script creates; if its installation was adopted, uninstalling removes them. */
   readonly filesOfGo: readonly string[];
   /** Private folder of manifest, journal and staged files; outside all other folders. */
   readonly stateFolder: string;
@@ -30,7 +30,7 @@ export interface PlaceChoices {
   readonly root?: string | undefined;
 }
 
-/** The paths of Rancher's own installer, which Rancher's plans rely on; outside of Windows, corresponding ones. */
+/** Returns the paths of Rancher's own installer, on which Rancher's plans rely, or equivalent paths on other systems than Windows. */
 export function installPlaces(
   platform: NodeJS.Platform,
   { configFolder, dataFolder, prefix, root: given }: PlaceChoices = {},
@@ -71,15 +71,16 @@ export function dataFolders(places: InstallPlaces): readonly string[] {
   return [places.workFolder, places.appliedFolder, `${places.config}.last-good`];
 }
 
-/** Closing these to everyone but administrators would break the system. On Windows on any drive. */
+/** System folders, on Windows on any drive. Making them private to administrators would break the system. */
 const OF_WINDOWS =
   /^[A-Z]:\\(?:windows(?:\\.*)?|(?:program files(?: \(x86\))?|programdata|users|recovery|boot|perflogs|\$.*|system volume information))?$/i;
 const OF_POSIX =
   /^\/(?:(?:bin|boot|dev|etc|home|lib|opt|proc|root|run|sbin|srv|sys|tmp|usr|var)|usr\/(?:bin|lib|local|sbin|share)|var\/(?:lib|log|run|tmp))?$/;
 
 /**
- * Returns the variable with an unusable folder, and the finding. Config and data folders are closed to others, and
- * data is removed, so they must not be system folders, nor contain anything that must stay or be accessible. Pure.
+ * Returns the variable that names an unusable folder, and the reason. Config and data folders are made private, and
+ * uninstalling removes the data, so they must not be system folders, nor contain anything that others need or that must
+ * stay. Pure.
  */
 export function judgePlaces(
   places: InstallPlaces,

@@ -29,7 +29,7 @@ export interface InstallWish {
   readonly places: InstallPlaces;
   readonly service: string;
   readonly program?: StagedProgram;
-  /** Accept an older release, one that cannot be compared, and another program of the same release. */
+  /** Accept an older release, a release that cannot be compared, and a different program of the same release. */
   readonly allowDowngrade?: boolean;
   readonly config?: ConfigChanges;
   /** The server's authorities: PEM with certificates only. */
@@ -95,7 +95,7 @@ export function tlsConfig(places: InstallPlaces, authorities: string | null | un
     : { 'tls-config.certFilePath': places.authorities };
 }
 
-/** Quoted, because for an unquoted path with spaces Windows also tries its parts. */
+/** The path is quoted, because Windows splits an unquoted path at each space and tries the shorter paths first. */
 export function newService({ places, startType }: InstallWish): StateOf<'service'> {
   const command = `"${places.program}" srv app run --config "${places.config}"`;
   return { command, startType: startType ?? 'automatic' };
@@ -128,7 +128,7 @@ export function itemsOfWish(wish: InstallWish, program: string | undefined): rea
   ];
 }
 
-/** From the upgrade controller's job. Undefined leaves a part unchanged. */
+/** Changes that a job of the system-upgrade controller requests. Undefined leaves a part unchanged. */
 export interface SucWish extends ServerWish {
   readonly places: InstallPlaces;
   readonly isDebug: boolean | undefined;
@@ -139,7 +139,10 @@ export interface SucWish extends ServerWish {
 }
 
 export interface SucOptions {
-  /** Gives unset variables the original's meaning; `STRICT_VERIFY` and by default the others leave settings. */
+  /**
+   * Reads unset switches as false, as in the Go release. By default they leave settings unchanged, as an unset
+   * `STRICT_VERIFY` always does.
+   */
   readonly rancherCompatible?: boolean;
   readonly platform?: NodeJS.Platform;
 }

@@ -7,7 +7,7 @@ const MAX_CHARACTERS = 32_767;
 /** A node id that a server accepts: the value of a Kubernetes label. */
 export const NODE_ID = /^[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
 const HEADER_WORD = /^[\x21-\x7e]+$/;
-/** Could break out of a command line, a list of folders or a log line. */
+/** Characters that could break out of a command line, a list of folders or a log line. */
 const REFUSED_IN_PATH = /[\p{C}\p{Zl}\p{Zp}"<>|?*;%]/u;
 const MAX_PATH_CHARACTERS = 200;
 const DEVICE = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\..*)?$/i;
@@ -17,7 +17,7 @@ export class Variables {
   readonly #values = new Map<string, string>();
   readonly #empty = new Set<string>();
 
-  /** @param environment - Names in any letter case, as on Windows; the upper-case one wins. */
+  /** @param environment - Names may have any letter case, as on Windows; an upper-case name wins over other spellings. */
   constructor(environment: Readonly<Record<string, string | undefined>>) {
     for (const [name, value] of Object.entries(environment)) {
       const upper = name.toUpperCase();
@@ -33,7 +33,7 @@ export class Variables {
     this.#values.set(name, before === undefined ? value : `${before},${value}`);
   }
 
-  /** Set but empty: this removes a setting, while an unset variable leaves it. */
+  /** True for a variable that is set but empty. This removes a setting, while an unset variable leaves it. */
   isEmpty(name: string): boolean {
     return this.#empty.has(name) && !this.#values.has(name);
   }
@@ -55,7 +55,7 @@ export class Variables {
     return value === undefined ? undefined : new Secret(value);
   }
 
-  /** In any letter case, including PowerShell's forms. @throws InstallError `usage`. */
+  /** Accepts true and false in any letter case, also PowerShell's `$true` and `$false`. @throws InstallError `usage`. */
   flag(name: string): boolean | undefined {
     const value = this.text(name);
     const word = value?.toLowerCase().replace(/^\$/, '');

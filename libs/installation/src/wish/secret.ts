@@ -2,7 +2,7 @@ import { inspect } from 'node:util';
 
 const HIDDEN = '(hidden)';
 
-/** Printed, in a message or as JSON, it yields `(hidden)`. */
+/** A value that shows as `(hidden)` when printed, in a message or as JSON. */
 export class Secret {
   readonly #text: string;
 

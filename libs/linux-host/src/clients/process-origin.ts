@@ -17,7 +17,7 @@ const CONTAINER_ID = /(?<![0-9a-f])[0-9a-f]{64}(?![0-9a-f])/;
 /** Process flag of the kernel. */
 const PF_EXITING = 4;
 
-/** Locates a process, by default by `/proc`. Call it when the process connects, because the PID may be reused. */
+/** Locates a process, by default from `/proc`. Call it when the process connects, because the PID may be reused. */
 export function processOrigin(pid: number, folder = `/proc/${pid}`): ProcessOrigin {
   // The kernel reports PID 0 for a process in an invisible PID namespace.
   if (pid <= 0) return { kind: 'unknown' };

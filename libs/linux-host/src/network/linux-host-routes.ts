@@ -13,9 +13,9 @@ import { followIp, isDenial, runIp, runIpLines } from './ip-command.js';
 
 const UNICAST = '1';
 const LIST = ['-j', '-N', '-4', 'route', 'show', 'table', 'main'];
-/** Includes links and addresses, because a route may wait for an interface to come up, and rules and forwarding, because they are items. */
+/** Watches links and addresses too, because a route may wait for an interface, and rules and forwarding, because they are items. */
 const WATCH = ['monitor', 'link', 'address', 'route', 'rule', 'netconf'];
-/** Names that need no quoting, which a batch does not have. */
+/** Names that need no quoting, which a batch of `ip` does not support. */
 const PLAIN_NAME = /^[^\s/"'\\#;]{1,15}$/;
 
 /** Manages static routes and the container network of this host with `ip`. Rejects with LinuxError: `unavailable` without iproute2. */

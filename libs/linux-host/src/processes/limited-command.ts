@@ -4,14 +4,14 @@ import { accessSync, constants } from 'node:fs';
 import type { RunCgroup, RunCgroups } from './run-cgroups.js';
 
 /**
- * The starter applies the limits to itself and then executes the program, so that no part of it runs without limits: a
- * shell, because Node can neither start a process in a cgroup (clone3) nor set its limits. The script is constant; all
- * values are arguments.
+ * Shell that applies the limits to itself and then executes the program, so that the program never runs without limits.
+ * Node itself can neither start a process in a cgroup (clone3) nor set its limits. The script is constant; all values
+ * are arguments.
  */
 const STARTER = '/bin/sh';
 const INTO_CGROUP = 'echo 0 > "$0" && exec "$@"; exit 125';
 const WITHOUT_CGROUP = 'ulimit -d "$0" && exec "$@"; exit 125';
-/** Variables with other names are not passed on by a shell. */
+/** Names of variables that a shell passes on. */
 const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
 export interface LimitedCommand {
@@ -52,7 +52,7 @@ export class LinuxLimits {
       throw this.#failure('limitsUnavailable', message, { path: argv0 });
     }
     const means = this.means(limits);
-    // Check the program here, because errors of the starter would reach only the client.
+    // Check the program here, because an error of the shell would reach only the client, as output of the run.
     this.#try('spawnFailed', file, () => accessSync(file, constants.X_OK));
     if (means === 'rlimit') {
       const kibibytes = String(Math.floor((limits.memoryBytes ?? 0) / 1024));

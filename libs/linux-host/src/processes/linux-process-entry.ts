@@ -2,7 +2,7 @@ import { RUN_MARKER_VARIABLE } from '@wins/base';
 import { readlinkSync } from 'node:fs';
 import { readProcFile } from './read-proc-file.js';
 
-/** One process at one moment, read from `/proc`, on first access where it needs another read; empty if that fails. */
+/** One process at one moment, read from `/proc`. Properties that need another read get it on first access; undefined if it fails. */
 export class LinuxProcessEntry {
   readonly pid: number;
   readonly parentPid: number;
@@ -71,7 +71,7 @@ export class LinuxProcessEntry {
     if (isSame) this.#marker = earlier.#marker;
   }
 
-  /** Whether the last read of the mark met the process within `execve`, where it has no environment, so that its mark is unknown. */
+  /** Whether the mark is unknown because the last read found the process within `execve`, where it has no environment. */
   get isBetweenPrograms(): boolean {
     return this.#isBetweenPrograms;
   }
@@ -89,7 +89,7 @@ export class LinuxProcessEntry {
     return this.#executable;
   }
 
-  // Detects `execve`: the new memory has no environment yet, and reading the old memory yields nothing once it is gone. Content is valid if
+  // Detects `execve`: the new memory has no environment yet, and the old memory reads as empty once it is gone. The content is valid if
   // the environment was at the same address before and after the read.
   #changesProgram(): boolean {
     const before = this.#environmentEnd;
@@ -105,7 +105,7 @@ function statFieldsOf(pid: number): readonly string[] | undefined {
   return stat?.slice(stat.lastIndexOf(')') + 2).split(' ');
 }
 
-/** Returns the end address of the environment; `0` while it is not in place; undefined without memory (kernel threads). */
+/** Returns the end address of the environment; `0` until the kernel has put it in place; undefined for kernel threads, which have no memory. */
 function environmentEndIn(fields: readonly string[]): string | undefined {
   return Number(fields[20]) > 0 ? fields[48] : undefined;
 }
@@ -115,7 +115,7 @@ export function mountsOf(pid: number | 'self'): string | undefined {
   return attempt(() => readlinkSync(`/proc/${pid}/ns/mnt`));
 }
 
-// Searched, never parsed, because the process controls the size of this block.
+// Search the block instead of parsing it, because the process controls its size.
 function markerIn(environment: string): RunMarker | undefined {
   const text = `\0${environment}\0`;
   const name = `\0${RUN_MARKER_VARIABLE}=`;

@@ -25,7 +25,7 @@ export class LinuxProcessTable {
     this.realm = `${namespace}.${boot}`;
   }
 
-  /** Returns all processes that live after the call. Calls during a scan share the next one. @throws as `readdir`, such as EMFILE. */
+  /** Returns the living processes, from a scan begun after the call. Calls during a scan share the next. @throws as `readdir`, such as EMFILE. */
   processes(): Promise<LinuxProcesses> {
     if (this.#next === undefined) {
       const scan = this.#running.then(async () => {
@@ -39,7 +39,7 @@ export class LinuxProcessTable {
     return this.#next;
   }
 
-  /** Returns the trees of the living processes; calls share scans in the same way. @throws as `processes`. */
+  /** Returns the trees of the living processes; calls share scans as those of `processes` do. @throws as `processes`. */
   async trees(): Promise<TreeIndex<LinuxProcessEntry>> {
     const processes = await this.processes();
     const trees = this.#trees.get(processes) ?? indexTrees([...processes.values()]);

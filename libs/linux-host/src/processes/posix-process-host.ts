@@ -30,8 +30,8 @@ export interface PosixProcessHostOptions extends ProcessHostOptions {
 }
 
 /**
- * The process host of POSIX systems, based on sessions, process groups and, on Linux, `/proc`. Elsewhere (macOS) it ends
- * only process groups, so a program that creates its own session outlives its run, and finds no leftovers.
+ * The process host of POSIX systems, based on sessions, process groups and, on Linux, `/proc`. On other systems (macOS)
+ * it finds no leftovers and ends only process groups, so a program that creates its own session outlives its run.
  *
  * @throws LinuxError `unavailable` on Windows.
  */
@@ -101,7 +101,7 @@ export function posixProcessHost(options: PosixProcessHostOptions = {}): PosixPr
   };
 }
 
-/** Maps an error of a start. Overlong arguments are the only limit that a request itself can exceed. */
+/** Maps an error of a start. Only overlong arguments are the fault of the request. */
 function startCode(error: unknown): HostFailureCode {
   return errnoOf(error) === 'E2BIG' ? 'invalidArgument' : 'spawnFailed';
 }
@@ -143,7 +143,7 @@ async function startOnce(
   const child = spawn(file, [...args], {
     argv0,
     cwd: command.directory,
-    // First, so that a search finds it quickly; a shell may reorder it for its own children.
+    // The mark comes first, so that a search finds it quickly; a shell may reorder the variables of its own children.
     env: { [RUN_MARKER_VARIABLE]: formatRunMarker({ mark, lineage, daemon }), ...command.env },
     detached: true,
     shell: false,

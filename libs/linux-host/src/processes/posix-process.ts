@@ -64,7 +64,7 @@ export class PosixSession implements HostProcess {
     return this.#gone;
   }
 
-  /** Processor time, in steps of 10 ms, misses what a process used after the last measurement, unless a parent waited for it. */
+  /** Processor time has steps of 10 ms. The time that an ended process used since the last measurement counts only if a parent waited for it. */
   async usage(): Promise<TreeUsage | undefined> {
     if (this.#table === undefined) return undefined;
     const { pageBytes } = this.#table;
@@ -103,7 +103,7 @@ export class PosixSession implements HostProcess {
       if (this.#table === undefined) return [];
       return await findTreeMembers(await this.#table.processes(), this.#leader);
     } catch {
-      // For example without free descriptors: the answer is unknown, and the caller retries.
+      // The members are unknown, for example for lack of free descriptors; the caller retries.
       return undefined;
     }
   }

@@ -27,18 +27,18 @@ export class RunCgroup {
     return path.join(this.#folder, 'cgroup.procs');
   }
 
-  /** Whether the kernel killed a process in it for lack of memory. */
+  /** Whether the kernel killed a process in the cgroup for lack of memory. */
   hasRunOutOfMemory(): boolean {
     const [, kills = '0'] = /^oom_kill (\d+)$/m.exec(this.#read('memory.events')) ?? [];
     return kills !== '0';
   }
 
-  /** Whether it contains no processes, including those that `/proc` does not attribute to the run. */
+  /** Whether the cgroup contains no processes, not even ones that `/proc` does not attribute to the run. */
   isEmpty(): boolean {
     return !/^populated 1$/m.test(this.#read('cgroup.events'));
   }
 
-  /** Kills all processes in it, if the kernel supports that (5.14). */
+  /** Kills all processes in the cgroup, if the kernel supports that (Linux 5.14). */
   kill(): void {
     try {
       fs.writeFileSync(path.join(this.#folder, 'cgroup.kill'), '1', { flag: 'r+' });
@@ -65,7 +65,7 @@ export class RunCgroup {
 export class RunCgroups {
   readonly #folder: string | undefined;
 
-  /** @param folder - A cgroup v2. Default: that of this process, if the system has any. */
+  /** @param folder - A cgroup v2. Default: that of this process, if the system has cgroups v2. */
   constructor(folder: string | undefined = ownCgroup()) {
     this.#folder = folder;
   }

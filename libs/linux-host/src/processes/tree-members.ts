@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { LinuxProcessEntry } from './linux-process-entry.js';
 import { createMarkReader, type MarkedProcess } from './mark-reader.js';
 
-/** Environments read before the event loop runs. Each process chooses the size of its own, of which up to 4 MiB are read. */
+/** Environments read before the event loop runs: few, because a process may make its own large, and up to 4 MiB of it are read. */
 export const ENVIRONMENTS_PER_TURN = 4;
 
 /** The properties that decide whether a process belongs to a run. */
@@ -18,8 +18,8 @@ export interface TreeLeader {
 
 /**
  * Finds the living processes of a run: those in the leader's session, those with the run's mark, and the children of any of these. The mark
- * finds processes that created their own session; the session finds processes that overwrote their environment, as programs do that set
- * their title. A process that did both and lost its parent cannot be found by `/proc`.
+ * finds processes that created their own session; the session finds processes that overwrote their environment, as programs that set
+ * their title do. A process that did both and lost its parent cannot be found by `/proc`.
  *
  * No process that started before the leader belongs to the run. If the leader's PID was reused, a session of that number is not ours, and
  * only mark and parents count.

@@ -6,7 +6,7 @@ import { judgeRedirect, type RedirectRule } from './judge-redirect.js';
 import { bareHost, NEXT_ADDRESS_MS, portOf } from './open-connection.js';
 
 export interface StatusRequest {
-  /** A user and a password in it are also sent to the targets of redirects. */
+  /** A user and password in this URL are also sent to the targets of redirects. */
   readonly url: URL;
   readonly trust: TlsTrust;
   readonly userAgent: string;
@@ -112,7 +112,7 @@ interface Head extends StatusAnswer {
 }
 
 const MAX_HEAD_BYTES = 16_384;
-/** Beyond this, the answer counts as complete. */
+/** An answer with a body of this size counts as complete, even if more follows. */
 const MAX_BODY_BYTES = 10 * 1024;
 const HEAD_END = /\r?\n\r?\n/;
 const STATUS_LINE = /^HTTP\/1\.[01] ([1-9]\d\d)(?: |$)/;

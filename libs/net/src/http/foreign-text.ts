@@ -2,15 +2,15 @@ import { quoteText } from '@wins/base';
 
 const MAX_LENGTH = 256;
 
-/** Quotes text of a server or proxy in at most 256 characters, without the secrets that were sent to it. */
+/** Quotes at most 256 characters of text from a server or proxy, and masks the secrets in it. */
 export function quoteForeign(text: string, secrets: readonly string[]): string {
   return quoteText(withoutSecrets(text, secrets), { maxLength: MAX_LENGTH });
 }
 
-/** A shorter secret occurs in any text by chance. */
+/** Shorter secrets are not masked, because they occur in any text by chance. */
 const SHORTEST_SECRET = 4;
 
-/** In any letter case, because a URL, for example, has its host in lower case. */
+/** Masks the secrets in any letter case, because a URL, for example, has its host in lower case. */
 export function withoutSecrets(text: string, secrets: readonly string[]): string {
   let rest = text;
   for (const secret of secrets.filter(({ length }) => length >= SHORTEST_SECRET)) {

@@ -10,9 +10,9 @@ import { RequestLifetime } from './request-lifetime.js';
 import { isRepeatable, secretsOf, sendRequest, type HttpRequest } from './send-request.js';
 
 export interface RetryOptions {
-  /** The operation, to complete "cannot". */
+  /** The operation, worded to follow "cannot" in a message. */
   readonly what: string;
-  /** For all attempts and the waits between them. 0: one attempt, limited only by the client. */
+  /** Time limit for all attempts and the waits between them. 0: one attempt, with only the client's own limits. */
   readonly timeoutMs: number;
   /** Default: unlimited. */
   readonly maxTries?: number;
@@ -43,8 +43,8 @@ export class HttpClient implements Disposable {
   }
 
   /**
-   * Resolves with the headers of any answer. With several attempts, retries repeatable requests after a broken
-   * connection and a transient status, which is an error in the end. @throws NetError
+   * Resolves with the headers of any answer. A client with several attempts retries repeatable requests after a broken
+   * connection or a transient status; without a further attempt, a transient status is an error. @throws NetError
    */
   async open(request: HttpRequest, what: string, signal?: AbortSignal): Promise<HttpAnswer> {
     const { tries: maxTries, limits } = this.settings;
@@ -97,7 +97,7 @@ export class HttpClient implements Disposable {
     const startMs = clock.now().getTime();
     for (let tries = 1; ; tries += 1) {
       const leftMs = timeoutMs - (clock.now().getTime() - startMs);
-      // A single attempt without retries may take the full time of the limits.
+      // Without retries, the only attempt may take as long as the client's own limit.
       const totalMs = timeoutMs === 0 ? limits.totalMs : Math.min(limits.totalMs, leftMs);
       try {
         return await attempt(this.#with({ limits: { ...limits, totalMs } }));
@@ -188,7 +188,7 @@ export class HttpClient implements Disposable {
 
   async #badStatus(request: HttpRequest, answer: HttpAnswer, what: string): Promise<NetError> {
     const { status, headers } = answer;
-    // Omits a long or incomplete text, because a secret could be cut in it and so escape masking.
+    // Omits a long or incomplete text, because a secret that is cut off in it would not be masked.
     const bytes = await answer.bytes({ maxBytes: TOLD_BYTES }).catch(() => Buffer.alloc(0));
     answer.close();
     const said = bytes.toString('utf8').trim();

@@ -1,11 +1,11 @@
 import { quoteForeign, withoutSecrets } from './foreign-text.js';
 import { decoded } from './basic-authorization.js';
 
-/** No token is shorter; a shorter proxy password may occur in an address by chance. */
+/** Minimum length of the secrets to search for. No token is shorter; a shorter password may occur in an address by chance. */
 const LONG_SECRET = 8;
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 
-/** Returns what would be accepted; undefined to follow a redirect. */
+/** Returns undefined to follow a redirect, or a description of the targets that would be accepted. */
 export type RedirectRule = (to: URL, from: URL) => string | undefined;
 
 /** Follows to any server, but not from TLS to plain HTTP. */
@@ -27,7 +27,10 @@ export interface RedirectFacts {
   readonly secrets: readonly string[];
 }
 
-/** Undefined without a redirect. Whatever the rule says, refuses other schemes, users and secrets in addresses. */
+/**
+ * Undefined when the answer is no redirect. Regardless of the rule, refuses schemes other than `http` and `https`, and
+ * addresses with a user or a secret.
+ */
 export function judgeRedirect(facts: RedirectFacts) {
   const { from, status, location, count, maxRedirects, rule, secrets } = facts;
   if (!REDIRECTS.has(status) || location === undefined) return undefined;
@@ -36,7 +39,7 @@ export function judgeRedirect(facts: RedirectFacts) {
   const to = URL.canParse(location, from.href) ? new URL(location, from) : undefined;
   if (to === undefined || !/^https?:$/.test(to.protocol))
     return { found: 'a redirect to something else', wanted: 'one to an https:// address' };
-  // Host names are resolved in plain text, and another server would receive the rest of the address.
+  // A secret would leak: host names are resolved in plain text, and the new server receives the rest of the address.
   const long = secrets.filter(({ length }) => length >= LONG_SECRET);
   if ([to.href, decoded(to.href)].some((text) => withoutSecrets(text, long) !== text))
     return { found: 'a redirect to an address with a secret in it', wanted: 'one without' };

@@ -1,4 +1,4 @@
-/* The only translation of errors of Node. */
+/* The only place where errors of Node become a NetError. */
 import { errnoOf, messageOf } from '@wins/base';
 import { isNetError, NetError, type NetErrorCode } from '../net-error.js';
 import { quoteForeign } from './foreign-text.js';
@@ -36,7 +36,7 @@ export function networkFailure(
   const failed = (code: NetErrorCode, found: string, isTransient: boolean) =>
     new NetError(code, `cannot ${what}: ${found}`, {
       isTransient,
-      // The parser's error contains the bytes that it could not parse, so it is not a cause.
+      // The parser's error contains the bytes that it could not parse, so it is not passed on as the cause.
       ...(errno.startsWith('HPE_') ? {} : { cause: error }),
     });
 

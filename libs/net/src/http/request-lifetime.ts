@@ -5,7 +5,7 @@ interface Destroyable {
   destroy(error?: Error): unknown;
 }
 
-/** Resources of one request. The reason of its end is set once. */
+/** Resources of one request. Only the first reason to end the request is kept. */
 export class RequestLifetime {
   readonly facts: RequestFacts;
   #cause: NetError | undefined;
@@ -26,7 +26,7 @@ export class RequestLifetime {
     return this.#cause !== undefined;
   }
 
-  /** The reason if the request ended early; else translates an error of Node. */
+  /** Returns the reason if the request was ended early; otherwise translates an error of Node. */
   failure(error: unknown, stage: Stage, peer: string): NetError {
     return this.#cause ?? networkFailure(error, stage, peer, this.facts);
   }

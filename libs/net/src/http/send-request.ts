@@ -28,8 +28,8 @@ export interface HttpRequest {
   /** The `Authorization` header, sent only to the origin of `url`. */
   readonly authorization?: string;
   /**
-   * Rule for redirects. Default: within the origin if there is an `authorization` or any certificate is trusted, else to any server with
-   * TLS. `none` returns redirects as answers.
+   * Rule for redirects. Default: `withinOrigin` if there is an `authorization` or `trust` accepts any certificate,
+   * otherwise `securely`. `none` returns redirects as answers.
    */
   readonly redirects?: RedirectRule | 'none';
   /** Use no proxy, whatever the environment says. */
@@ -72,7 +72,7 @@ export async function sendRequest(
     try {
       return await answerOf(outgoing);
     } catch (error) {
-      // The server closed the kept connection. Either it has not read the request, or the request is repeatable.
+      // The server closed the kept connection, perhaps after it read the request: retry only a repeatable request.
       const isStale =
         outgoing.reusedSocket && ['ECONNRESET', 'EPIPE'].includes(errnoOf(error) ?? '');
       if (!isStale || lifetime.isOver || !isRepeatable(asked))

@@ -33,7 +33,7 @@ const ESCAPED = /[<>&\u2028\u2029]/g;
 /**
  * Judges the text of `rancher2_connection_info.json`, at most 1 MiB: JSON with `kubeConfig`, `namespace` and
  * `secretName`, in any letter case, as in Go; and `allowHttp` of `wins join --allow-http`, which accepts an `http://`
- * address of another machine. Texts of the result contain no values.
+ * address of another machine. Refusals and warnings contain no values.
  */
 export function judgeConnectionInfo(text: string): ConnectionInfo | Refusal {
   if (Buffer.byteLength(text) > MAX_CONNECTION_INFO_BYTES)
@@ -48,7 +48,7 @@ export function judgeConnectionInfo(text: string): ConnectionInfo | Refusal {
 /**
  * Builds the connection info of a node from the answer of `/v3/connect/agent`, in Rancher's format: keys in order, two
  * spaces, `<`, `>` and `&` escaped, a final LF.
- * @param allowHttp - Stored with the connection. An answer cannot grant this to itself.
+ * @param allowHttp - Stored with the connection. The server's answer cannot set it.
  */
 export function keepConnectionInfo(
   answer: string,

@@ -6,7 +6,7 @@ import { readYaml } from '../yaml/read-yaml.js';
 
 /** Access to an API server. Contains secrets: never log it. */
 export interface ClusterAccess {
-  /** `https:`, or `http:` if allowed. Its path, as of Rancher's proxies, precedes those of the API. */
+  /** `https:`, or `http:` if allowed. Its path, which Rancher's proxies have, is put before API paths. */
   readonly server: URL;
   /** Name that the certificate must have; absent means the host of `server`. */
   readonly tlsServerName?: string;
@@ -19,9 +19,9 @@ export interface ClusterAccess {
 
 /**
  * Judges the current context of a kubeconfig. Accepts only an address, inline certificates and keys, and a token;
- * refuses everything else in its cluster or user by name. So the text cannot run a program (`exec`, `auth-provider`),
+ * refuses any other key of its cluster or user. So the text cannot run a program (`exec`, `auth-provider`),
  * disable verification, or make the daemon send a file elsewhere (`tokenFile`, `certificate-authority`,
- * `client-certificate`, `client-key`). Texts of the result contain no values.
+ * `client-certificate`, `client-key`). Refusals and warnings contain no values.
  * @param allowHttp - Accepts an `http://` address of another machine; one of this machine is always accepted.
  */
 export function judgeKubeconfig(text: string, allowHttp: boolean) {

@@ -17,11 +17,11 @@ export interface FoundCertificates {
   readonly warnings: readonly string[];
 }
 
-/** Each is a log line, and a text may have any number. */
+/** Limits the log lines that one text can cause. */
 const MAX_WARNINGS = 10;
 const LABELS = new Set(['CERTIFICATE', 'X509 CERTIFICATE']);
 
-/** Warns of everything else, which Go omits silently. So no private key can reach a server or a file. */
+/** Returns only certificates, so that no private key reaches a file or a server. Warns of all else, which Go omits silently. */
 export function readCertificates(text: string, from: string): FoundCertificates {
   const certificates = new Map<string, Certificate>();
   const warnings: string[] = [];

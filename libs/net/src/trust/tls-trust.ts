@@ -14,7 +14,7 @@ export interface TlsTrust {
   readonly serverName?: string;
 }
 
-/** Creating one parses all its authorities, which takes milliseconds. */
+/** Cache of TLS contexts: creating one parses all its authorities, which takes milliseconds. */
 const contexts = new WeakMap<TlsTrust, tls.SecureContext>();
 
 /** @throws Error of Node for invalid PEM. */

@@ -24,11 +24,11 @@ export interface FoundYaml<Value> {
 export type YamlOptions = ParseOptions &
   SchemaOptions & { readonly prepare?: (document: Document) => void };
 
-/** Written files have at most ten levels; many thousands would overflow the stack of the recursive parser. */
+/** Real files have at most ten levels; many thousands would overflow the stack of the recursive parser. */
 const MAX_DEPTH = 100;
-/** Tokens without spaces and comments. The parser needs a minute to report a million misplaced ones. */
+/** Maximum number of tokens, without spaces and comments. The parser needs a minute to report a million misplaced tokens. */
 const MAX_LEXEMES = 50_000;
-/** Expansions of one anchor, counting nested aliases multiplied. */
+/** Maximum number of expansions of one anchor; nested aliases multiply. */
 const MAX_ALIASES = 1000;
 
 /**

@@ -85,7 +85,7 @@ export class ProcessOutput {
   }
 
   /**
-   * Call when all writers have exited: reads the rest that the kernel buffers without waiting for readers. The rest is
+   * Call when all writers have exited: reads the rest from the kernel's buffers, without waiting for readers. The rest is
    * small; `allowanceBytes` bounds it in case an unrelated process still writes into the pipe.
    */
   finish(allowanceBytes: number): void {

@@ -9,7 +9,7 @@ export type ArgumentForm = { readonly after?: string } & (
   | { readonly integer: { readonly min: number; readonly max: number } }
   /** 1 to 65535. */
   | { readonly port: true }
-  /** An absolute path below this folder, judged by its spelling: no part that the system would reinterpret, such as `..`. */
+  /** An absolute path below this folder, judged by spelling alone: no part may be one that the system would reinterpret, such as `..`. */
   | { readonly pathUnder: string }
   | { readonly oneOf: readonly string[] }
 );

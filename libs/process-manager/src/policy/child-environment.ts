@@ -129,7 +129,7 @@ const LOADER_VARIABLES = (
   '__COMPAT_LAYER __PSLOCKDOWNPOLICY'
 ).split(' ');
 
-// These variables point a tool to a configuration, a helper program or a folder, which may name code in turn.
+// These variables point a tool to a configuration, a helper program or a folder, any of which may lead it to load code.
 const TOOL_VARIABLES = (
   'HOME HOMEDRIVE HOMEPATH USERPROFILE APPDATA LOCALAPPDATA PROGRAMDATA ALLUSERSPROFILE PUBLIC XDG_* ' +
   'TMP TEMP TMPDIR TAR_* TAPE GIT_* SSH_* SVN_* HGRCPATH CVS_* RSYNC_* GOFLAGS GOROOT GOPATH GOENV GOTOOLDIR ' +
@@ -157,7 +157,7 @@ function isGuardedVariable(name: string, dialect: PathDialect): boolean {
   return isReserved(name, dialect) || matches(name, FOR_CLIENTS, dialect);
 }
 
-/** Returns true for a variable that makes programs load foreign code, so that it must not be given to all of them. */
+/** Returns true for a variable that makes programs load code of its setter's choice, so that not every program may get it. */
 function isLoaderVariable(name: string, dialect: PathDialect): boolean {
   return isReserved(name, dialect) || matches(name, LOADER_VARIABLES, dialect);
 }
@@ -186,7 +186,7 @@ function matches(name: string, patterns: readonly string[], dialect: PathDialect
 }
 
 /**
- * Returns the variables that must not be given to every run because programs load code by them, each with the reason.
+ * Returns the variables that must not be given to every run because they make programs load code, each with the reason.
  * An entry may still grant one to the clients of its program (`envs`). Pure; empty when all are acceptable.
  */
 export function checkProcessEnvironment(
@@ -220,7 +220,7 @@ const WINDOWS_FACTS = (
  * Returns the variables that every run gets, enough to find the system's programs and folders. Pure. Copies no other
  * variable of the daemon, because it may be a secret or the home of the daemon's account.
  *
- * On other systems: `PATH` of the system's folders, `LANG=C.UTF-8`, `HOME=/nonexistent`, and the daemon's `TZ`.
+ * On POSIX: `PATH` of the system's folders, `LANG=C.UTF-8`, `HOME=/nonexistent`, and the daemon's `TZ`.
  */
 export function minimalEnvironment(facts: EnvironmentFacts): Readonly<Record<string, string>> {
   return facts.dialect === 'windows' ? windows(facts) : posix(facts);

@@ -42,7 +42,7 @@ export interface AllowedExecutable extends LimitedEntry, StoppedEntry {
    * lines finds the run; `listed` is `path`, for a program whose behaviour depends on its name. Default `copy`.
    */
   readonly argv0?: 'copy' | 'listed';
-  /** Allows a client to let the program outlive it and the daemon, within these bounds. Default: not allowed. */
+  /** Allows a client to let the program outlive both the client and the daemon, within these bounds. Default: not allowed. */
   readonly lasting?: LastingGrant;
   /** Allows a client to give files to each run, within these bounds. Default: none. */
   readonly files?: FilesGrant;
@@ -104,7 +104,7 @@ export interface AllowedExecutableProblem {
 /**
  * Decides from data alone whether a path may run: refuses an ambiguous spelling before any comparison, then compares
  * whole canonical paths. An empty list allows nothing, a faulty entry never matches, and among entries with the same
- * path one that pins digests decides. Never throws.
+ * path one that pins digests takes precedence. Never throws.
  */
 export function judgeExecutablePath(
   path: string,
@@ -260,7 +260,7 @@ const TOOLS = new RegExp(
     'netsh|reg|schtasks|at|forfiles|cmstp|odbcconf|pcalua|hh|dism|psexec)$',
 );
 
-/** Returns true when a program of this name is known to run code, or write files, named by its arguments: a hint. */
+/** Returns true when a program of this name is known to run code or write files that its arguments name. Only a hint. */
 function isKnownTool({ baseName }: ParsedPath): boolean {
   return TOOLS.test(foldAscii(baseName).replace(/\.(?:exe|com)$/, ''));
 }

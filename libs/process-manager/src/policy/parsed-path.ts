@@ -91,7 +91,7 @@ export interface PathRefusal {
 }
 
 // Controls, format characters (bidirectional and zero-width among them), lone surrogates, line separators, and U+FFFD,
-// by which a decoder replaces bytes that are not valid UTF-8: invisible in a log or a rule.
+// which a decoder puts in place of invalid UTF-8. These are invisible in a log or a rule.
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\uFFFD]/u;
 
 const MAX_BYTES = 4_095;

@@ -30,7 +30,7 @@ const NAMES = Object.keys(LIMIT_BOUNDS) as readonly LimitName[];
  * Returns the limits of a run: the client's, up to the entry's `maxLimits`; otherwise the entry's `limits`, or
  * `maxLimits`. Pure.
  *
- * @throws ProcessError `invalidArgument` for a limit that cannot be, `limitsNotAllowed` for more than the entry allows.
+ * @throws ProcessError `invalidArgument` for an impossible limit, `limitsNotAllowed` for more than the entry allows.
  */
 export function grantedLimits(
   asked: TreeLimits,

@@ -128,7 +128,7 @@ export interface StagedBinary extends FileHold {
  * crash left.
  *
  * On hosts that can hold files, `place` holds the copy under its final name and then reads it once more: a process
- * could have changed it before, but not any more. The caller places or discards the copy, and closes the placed copy
+ * could have changed it until it was held. The caller places or discards the copy, and closes the placed copy
  * once it runs.
  *
  * @throws ProcessError `notFound`, `pathNotTrusted`, `checksumMismatch`, `digestNotPinned`,
@@ -206,7 +206,7 @@ function failed(error: unknown, target: string): ProcessError {
 
 /**
  * Removes the temporary files that a crash left beside `target`: regular files that match our pattern exactly and whose
- * writer no longer runs. Ignores failures, because the copy that follows meets and reports the same cause.
+ * writer no longer runs. Ignores failures, because the copy that follows fails for the same cause and reports it.
  */
 async function removeStagingLeftovers(target: string): Promise<void> {
   const suffix = /^([1-9][0-9]{0,9})-[0-9a-f]{16}\.tmp$/;

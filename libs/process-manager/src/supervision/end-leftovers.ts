@@ -48,7 +48,7 @@ export async function endLeftovers(
   return recovered;
 }
 
-/** Ends all processes of a verified copy. @throws ProcessError `alreadyRunning` for one of a living daemon, or that survives. */
+/** Ends all processes of a verified copy. @throws ProcessError `alreadyRunning` when one belongs to a living daemon or does not end. */
 export async function endStaleCopies(
   { host, graceMs, onEvent }: LeftoverEnding,
   stagedPath: string,
@@ -98,7 +98,7 @@ export interface OrphanSearch {
 /**
  * Returns the processes of runs with a dead daemon, which `ProcessManager.recover` would end. Changes nothing.
  *
- * @throws ProcessError `stateUnavailable` when the records cannot be read, `unknown` when it cannot look.
+ * @throws ProcessError `stateUnavailable` when the records cannot be read, `unknown` when the search fails.
  */
 export async function findOrphans(search: OrphanSearch): Promise<readonly RecoveredProcess[]> {
   const { allowed, stateDirectory, host } = search;

@@ -4,10 +4,10 @@ import { performance } from 'node:perf_hooks';
 
 /**
  * Ends a tree: asks it to end, waits up to `graceMs`, then kills it for up to `graceMs` more, including processes
- * started in the meantime. Resolves with true when the tree is gone; only a process that the kernel cannot end, or that
- * we may not signal, remains.
+ * started in the meantime. Resolves with true when the tree is gone, else with false: a process remains only if the
+ * kernel cannot end it or we may not signal it.
  *
- * @param force - When it is aborted, the tree is waited for no longer and made to end.
+ * @param force - Aborts to skip the grace time and kill the tree at once.
  */
 export async function endProcessTree(
   tree: ProcessTree,

@@ -29,7 +29,7 @@ export class ExposedPorts {
   /**
    * Opens the ports of a run that is about to start, according to the decision.
    *
-   * @param abandoned - Any of these gives the start up.
+   * @param abandoned - Signals, any of which aborts the start.
    * @throws ProcessError `portsNotOpened`, `aborted`, `shuttingDown`; nothing is left open then.
    */
   async open(

@@ -82,8 +82,8 @@ export interface ManagedProcess {
   /**
    * Takes the lease, even after the run ended, as long as the run can be found.
    *
-   * @throws ProcessError `notOwner` for another connection, `leaseHeld` when it was taken before or
-   * it was not taken in time.
+   * @throws ProcessError `notOwner` for another connection, `leaseHeld` when the lease was taken
+   * before or was not taken in time.
    */
   holdLease(ownerId: string): Lease;
   /**
@@ -96,7 +96,7 @@ export interface ManagedProcess {
   /** Attaches a reader to the output, from the oldest byte in the log; the caller closes it. @throws ProcessError `notOwner`. */
   read(ownerId: string, options?: OutputReaderOptions & RunSelection): OutputReader;
   /**
-   * Stops the whole tree: asks it to end, and kills it after the grace time. Resolves with how the run ended, whose
+   * Stops the whole tree: asks it to end, and kills it after the grace time. Resolves with how the run ended; the
    * reason may be an earlier one.
    *
    * @throws ProcessError `notOwner` for another connection that does not name the run id.
@@ -105,17 +105,17 @@ export interface ManagedProcess {
   /**
    * Replaces a file of the run atomically: a reader sees the old content or the new one.
    *
-   * @throws ProcessError `notOwner` for another connection, `notFound` for another name or at its end,
+   * @throws ProcessError `notOwner` for another connection, `notFound` for an unknown file or when the run is ending,
    * `filesNotAllowed`, `tooManyChanges`, `auditUnavailable`, `stateUnavailable`.
    */
   updateFile(ownerId: string, file: RunFile): Promise<void>;
-  /** Measures the run anew on each call; its final figures after its end. Never rejects. Many callers use `ProcessManager.measure`. */
+  /** Measures the run on each call; after its end, returns the final figures. Never rejects. For many callers use `ProcessManager.measure`. */
   measure(): Promise<RunFigures>;
 }
 
 /** Resource use of a run. */
 export interface RunFigures {
-  /** Resource use of its tree; undefined when the system does not report it. */
+  /** Resource use of the run's process tree; undefined when the system does not report it. */
   readonly usage: TreeUsage | undefined;
   readonly output: OutputFigures;
 }

@@ -35,8 +35,8 @@ export function lineageOf(directory: string): string {
 
 /**
  * One small file per living run, in a private directory. All calls are synchronous, so that a run is recorded before
- * any other code runs. Files are not flushed: records serve after the death of a daemon, and no process survives the
- * machine.
+ * any other code runs. Files are not flushed: records are needed after a daemon dies, and no process survives a crash of
+ * the machine.
  */
 export class RunRecords {
   /** Identifies the successive daemons of this directory, each of which ends the leftovers of its predecessor. */
@@ -197,7 +197,7 @@ function parseRecord(text: string, mark: string): RunRecord | string {
 
 /**
  * Identifier of a run for logs, records, firewall rules and the environment of its processes: 32 hexadecimal digits of
- * the SHA-256 of its id, which cannot be computed from it.
+ * the SHA-256 of the run's id, from which the id cannot be computed.
  */
 export function markOf(runId: string): string {
   return createHash('sha256').update(runId).digest('hex').slice(0, 32);

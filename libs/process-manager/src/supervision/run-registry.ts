@@ -58,7 +58,7 @@ export class RunRegistry<Run extends RegisteredRun> {
     if (longestEnded !== undefined) this.forget(longestEnded);
   }
 
-  /** Idempotent. */
+  /** Drops a run, so that it can no longer be found. Idempotent. */
   forget(run: Run): void {
     clearTimeout(this.#lingering.get(run));
     this.#lingering.delete(run);

@@ -47,7 +47,7 @@ export interface Supervision extends Pick<
   /** Folder of the run's files; removed when the run ends. */
   readonly folder?: RunFolder | undefined;
   readonly onEnded: (run: SupervisedRun, end: RunEnd) => void;
-  /** Called when the lease was released, so that the run need not be found after its end. */
+  /** Called when the lease was released, so that the run need not stay findable after its end. */
   readonly onReleased: (run: SupervisedRun) => void;
 }
 
@@ -57,7 +57,7 @@ export interface RunEnd {
   readonly figures: RunFigures;
 }
 
-/** Decides when a run ends, why, and the clean-up: in one file, longer than most, because they depend on each other. */
+/** Decides when and why a run ends, and cleans up after it. All in one long file, because these parts depend on each other. */
 export class SupervisedRun implements ManagedProcess {
   readonly name: string;
   readonly mark: string;
@@ -249,7 +249,7 @@ export class SupervisedRun implements ManagedProcess {
     this.#lease.stopClock();
     clearTimeout(this.#holdTimer);
 
-    // Most programs leave no process behind, so no tree needs to be ended.
+    // Most programs leave no process behind; then there is no tree to end.
     const hasEnded = reason === 'exited' || reason === 'outOfMemory';
     const leftAlone = hasEnded && (await this.#host.isGone());
     const onKill = (): void => this.#move({ kind: 'killing', reason });

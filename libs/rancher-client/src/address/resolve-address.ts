@@ -123,7 +123,7 @@ function addressesOfAdapter(name: string): readonly string[] | undefined {
   return found?.map(({ address }) => address);
 }
 
-/** Prefers the missing family; a self-assigned address without DHCP is the last choice. */
+/** Prefers an address of the family that the list lacks; a self-assigned address, used without DHCP, is the last choice. */
 function addressOf(name: string, addresses: readonly string[], others: readonly string[]): string {
   const hasIpv4 = others.some((each) => parseIp(each) !== undefined && !isIpv6(each));
   const rank = (each: string): number =>

@@ -18,7 +18,7 @@ export interface DownloadOptions extends RancherSettings {
 }
 
 export interface DownloadWanted {
-  /** Expected digest, in hex. Without it the connection must use TLS, and the answer must state its length. */
+  /** Expected digest, in hex. Without it, the connection must use TLS, and the answer must be chunked or have a Content-Length. */
   readonly sha256?: string;
   readonly maxBytes: number;
   /** Expected first bytes of the file, such as `MZ`. */
@@ -62,7 +62,7 @@ export function createDownload(options: DownloadOptions = {}): Download {
     const trust = anyCertificate
       ? ({ roots: 'anyCertificate' } as const)
       : () => ({ roots: roots() });
-    // No retry after the sink has received bytes, because its owner must start over.
+    // No retry after the sink has received bytes, because only its owner can discard them and start over.
     let isBegun = false;
     return await client.retry({ what, timeoutMs, mayRepeat: () => !isBegun }, (each) =>
       each.ask({ url, trust }, { what, maxBytes: wanted.maxBytes }, async (answer, parts) => {
@@ -85,7 +85,7 @@ export function createDownload(options: DownloadOptions = {}): Download {
   };
 }
 
-/** Without a digest, only a length reveals a truncated file. */
+/** Without a digest, only a Content-Length or chunked encoding reveals a truncated file. */
 function requireLength({ headers, declaredBytes }: HttpAnswer, what: string): void {
   const isChunked = /\bchunked\b/i.test(headers['transfer-encoding'] ?? '');
   if (isChunked || declaredBytes !== undefined) return;

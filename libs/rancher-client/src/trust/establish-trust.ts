@@ -27,9 +27,9 @@ export interface ServerTrust {
   readonly authority: Authority;
   /** PEM of the trusted authorities. */
   readonly roots: readonly string[];
-  /** Certificates of `/cacerts` without duplicates; empty where Rancher has one of a public authority. */
+  /** Certificates of `/cacerts` without duplicates; empty if the certificate of Rancher is from a public authority. */
   readonly certificates: readonly Certificate[];
-  /** PEM for a file, without anything else from the body, in particular a private key. */
+  /** The same certificates as PEM, to write to a file; never contains other parts of the body, such as a private key. */
   readonly caPem: string;
   /** SHA-256 of the body of `/cacerts` as received, in lower-case hex. */
   readonly checksum: string;
@@ -42,7 +42,7 @@ export interface TrustWanted {
   readonly caChecksum?: string | undefined;
   /** For the proof; the token itself is not sent. */
   readonly token?: string;
-  /** True to trust only the certificates of `/cacerts`, which must have some. Default: false. */
+  /** True to trust only the certificates of `/cacerts`, of which there must be at least one. Default: false. */
   readonly strictTls?: boolean;
   /** Milliseconds to retry an unreachable server. Default: 1 min. */
   readonly timeoutMs?: number;
@@ -70,8 +70,8 @@ interface CaCerts {
 /**
  * Verifies the server and returns the authorities to trust from then on. Trusts `/cacerts` with the given checksum;
  * without a checksum, when the system's authorities verify the server or the server proves that it knows the token,
- * which is never sent. A request has tested the `roots`.
- * Unless `strictTls`, when only the system's authorities verify the server, `roots` holds them, with a warning.
+ * which is never sent. Tests the `roots` with a request.
+ * If only the system's authorities verify the server, returns those, with a warning; not with `strictTls`.
  * @throws RancherError `untrusted`, `checksumMismatch`, `proofFailed`, `strictWithoutCa`, and the errors of requests.
  */
 export async function establishTrust(
@@ -171,7 +171,7 @@ class Asking {
   }
 
   /**
-   * By the checksum, otherwise by the proof, which for an empty body would verify no certificates.
+   * Accepts a body by the checksum or, without one, by the proof; never an empty body, which contains no certificates.
    * @param bySystem - The reason why the system does not trust the server.
    * @throws RancherError
    */

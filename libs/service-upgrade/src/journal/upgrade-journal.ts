@@ -16,7 +16,7 @@ export interface ProgramIdentity {
 export interface ConfigBefore {
   readonly file: string;
   readonly sha256: string;
-  /** The pipe that it served with that config; absent when unknown. */
+  /** The pipe that the old daemon served with that config; absent when unknown. */
   readonly pipe?: string | undefined;
 }
 

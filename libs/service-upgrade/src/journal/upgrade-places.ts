@@ -10,12 +10,12 @@ const DIGEST_DIGITS = 12;
 const RECORD_PREFIX = 'record-';
 const HELPER_PREFIX = 'helper-';
 
-/** Paths of an upgrade. All but the target are in one folder that only we can use. */
+/** Paths of an upgrade. All but the target are in one private folder. */
 export interface UpgradePlaces {
   /** The path that operators know and that the service is registered with, except during a trial. */
   readonly target: string;
   /**
-   * Beside the target, hence on the same volume, so that a complete file in it can replace the target by one rename.
+   * A folder beside the target, so on the same volume: one rename of a complete file in it can replace the target.
    */
   readonly folder: string;
   readonly journal: string;
@@ -23,7 +23,7 @@ export interface UpgradePlaces {
   readonly configBefore: string;
   readonly result: string;
   readonly log: string;
-  /** The lock file, on systems that lock by file: the process that has it open is the one that upgrades. */
+  /** The lock file, on systems that lock by file. Only the process that upgrades has it open. */
   readonly lock: string;
 }
 
@@ -57,7 +57,7 @@ export async function findPlaces(
   return upgradePlaces(await real);
 }
 
-/** Returns the target of the program that a service names; they differ during a trial. */
+/** Returns the target for the program path of a service. The two differ only during a trial. */
 export function targetOf(imagePath: string): string {
   const folder = path.dirname(imagePath);
   return folder.endsWith(SUFFIX) && folder.length > SUFFIX.length
@@ -65,12 +65,12 @@ export function targetOf(imagePath: string): string {
     : imagePath;
 }
 
-/** True when a daemon runs from the folder of upgrades, so that it is on trial. */
+/** True when a daemon runs from the upgrade folder, which means that it is on trial. */
 export function isOnTrial(runningFile: string): boolean {
   return path.dirname(throughLinks(runningFile)).endsWith(SUFFIX);
 }
 
-/** The folder that holds everything of upgrades of the daemon that runs from this file; it need not exist. */
+/** Returns the upgrade folder of the daemon that runs from this file. The folder need not exist. */
 export function upgradeFolder(runningFile: string): string {
   const program = throughLinks(runningFile);
   return isOnTrial(runningFile) ? path.dirname(program) : program + SUFFIX;

@@ -24,7 +24,7 @@ export interface UpgradeResult extends Pick<UpgradeRecord, 'id' | 'askedBy' | 'a
   };
   /** Warnings of the new program about the config, one per line; absent when it has none. */
   readonly configWarnings?: string | undefined;
-  /** True when the upgrade was undone because it was interrupted, not because of a finding. */
+  /** True when the upgrade was undone because it was interrupted, not because of a fault. */
   readonly interrupted?: true | undefined;
 }
 
@@ -43,7 +43,7 @@ export async function writeResult(
   await effects.write(places.result, `${JSON.stringify(dated(result), null, 2)}\n`);
 }
 
-/** Leaves a record for the audit log, which a later upgrade does not replace. A write failure is only logged. */
+/** Writes a record for the audit log to a file that later upgrades do not replace. A write failure is only logged. */
 export async function recordResult(
   { effects, log }: Pick<UpgradeContext, 'effects' | 'log'>,
   places: UpgradePlaces,

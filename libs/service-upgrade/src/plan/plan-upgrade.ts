@@ -26,11 +26,11 @@ export interface UpgradeFacts {
   /** The config that a daemon reads when its arguments name none. */
   readonly defaultConfig: string;
   readonly service: ServiceStatus | undefined;
-  /** True when the daemon of the program at the target accepts work; queried only when that is the offered program. */
+  /** True when the target already is the offered program, and its daemon accepts work. */
   readonly isServing: boolean;
   readonly installed: ProgramIdentity | undefined;
   readonly offered: ProgramIdentity;
-  /** True when this process runs from the target file, which Windows cannot replace meanwhile. Default false. */
+  /** True when this process runs from the target file, which Windows cannot replace while it runs. Default false. */
   readonly holdsTarget?: boolean;
   readonly wish: UpgradeWish;
 }
@@ -51,7 +51,7 @@ export type UpgradePlan =
       readonly runs?: RunsOfDaemon;
     };
 
-/** Judges a program by its bytes before its first run; undefined when it may be run for its version. */
+/** Judges a program by its bytes, before anything runs it. Undefined when it may be run to print its version. */
 export function refuseProgram(
   offered: { readonly sha256: string; readonly format: ProgramFormat },
   { platform, arch }: Pick<UpgradeFacts, 'platform' | 'arch'>,
@@ -99,7 +99,7 @@ export function planUpgrade(facts: UpgradeFacts): UpgradePlan {
     return refuse('the service is disabled: once stopped, it could not be started again');
   const isTrial = service !== undefined && installed !== undefined;
   const steps = stepsOf(isTrial ? 'trial' : 'install').filter(({ step }) => {
-    // Even a stopped service, because its service manager may restart a crashed one at any moment.
+    // Stop even a service that is not running, because the service manager may restart a crashed one at any moment.
     if (step === 'stop') return service !== undefined;
     return step !== 'register' || !isTrial || !sameCommand;
   });
@@ -144,6 +144,6 @@ export function describePlan(plan: UpgradePlan): string {
   ].join('');
 }
 
-/** Quotes the names, because a daemon reports them and any process may pose as one. */
+/** Quotes the names, because they come from a daemon, and any process may pose as one. */
 const namesLine = (what: string, names: readonly string[]): readonly string[] =>
   names.length === 0 ? [] : [`${what}: ${names.map((name) => escapeText(name)).join(', ')}\n`];

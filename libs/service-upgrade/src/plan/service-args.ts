@@ -9,7 +9,8 @@ const REGISTRATION = new Set(['register', 'unregister']);
 type Option = readonly [name: string, value: string | undefined];
 
 /**
- * Replaces options of the same name; `-config x`, `--config x` and `--config=x` are the same.
+ * Merges the given options into the existing ones; a given option replaces those of the same name. `-config x`,
+ * `--config x` and `--config=x` are the same.
  * @throws UpgradeError `refused` when the given arguments register or unregister, or are not options.
  */
 export function mergeServiceArgs(

@@ -15,7 +15,7 @@ export type UpgradeStep =
  * - `staging`: the new program is copied and judged; the service is unchanged.
  * - `stopping`: the service is being stopped.
  * - `trial`: the service is registered with the new program for its start, and the new daemon is judged.
- * - `committing`: the new daemon has passed, and the target is replaced; no way back.
+ * - `committing`: the new daemon has passed, and the target is being replaced. After that there is no way back.
  * - `installing`: there is no old program to return to.
  * - `undoing`: the previous state is being restored.
  */
@@ -37,7 +37,7 @@ export const PHASES: Readonly<Record<JournalPhase, PhaseRule>> = {
   staging: { steps: ['stage', 'checkConfig'], next: ['stopping', 'installing', 'undoing'] },
   stopping: { steps: ['stop'], next: ['trial', 'undoing'] },
   trial: { steps: ['lend', 'start', 'reclaim', 'prove'], next: ['committing', 'undoing'] },
-  // It may be undone only while the target is still the old program.
+  // This phase may be undone only while the target is still the old program.
   committing: { steps: ['replace', 'register'], next: ['undoing'] },
   installing: { steps: ['stop', 'replace', 'register', 'start', 'prove'], next: ['undoing'] },
   undoing: { steps: ['reclaim', 'stop', 'start'], next: [] },

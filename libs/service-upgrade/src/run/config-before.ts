@@ -25,7 +25,10 @@ export async function keepConfigBefore(
   return { ...rest, sha256: digestOf(bytes) };
 }
 
-/** Keeps the current file as `.not-taken`. Returns the action, if any. @throws UpgradeError `fileFailed`. */
+/**
+ * Restores the saved config, and keeps the current file as `.not-taken`. Returns a description of the change, if any.
+ * @throws UpgradeError `fileFailed`.
+ */
 export async function restoreConfigBefore({
   context: { effects, log },
   places,

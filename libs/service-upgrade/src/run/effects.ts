@@ -61,7 +61,7 @@ export class Effects {
     await this.onFile(`remove ${what}`, 'remove', file, () => unlinkIfThere(file));
   }
 
-  /** Removes an obsolete file if possible; otherwise the next sweep does. */
+  /** Removes an obsolete file if possible; otherwise the next sweep removes it. */
   async discard(file: string): Promise<void> {
     await this.once('discard', () => unlinkIfThere(file)).catch(() => undefined);
   }
@@ -93,7 +93,7 @@ async function unlinkIfThere(file: string): Promise<void> {
   }
 }
 
-/** Does not follow links; undefined when missing, empty above `maxBytes`. @throws UpgradeError `fileFailed`. */
+/** Does not follow links; undefined for a missing file, an empty text for one above `maxBytes`. @throws UpgradeError `fileFailed`. */
 export async function readText(file: string, maxBytes: number): Promise<string | undefined> {
   try {
     return (await readBytes(file, { maxBytes })).toString('utf8');

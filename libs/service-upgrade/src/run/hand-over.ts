@@ -15,15 +15,15 @@ export interface Helper {
 }
 
 /**
- * Plans an upgrade to this program; returns the result without steps. The caller holds the lock until it has started
- * the copy, because a sweep removes an idle helper. @throws UpgradeError
+ * Plans an upgrade to the program of this process. Returns a helper to start, or the result of a plan without steps.
+ * The caller holds the lock until the helper runs, because a sweep removes one that does not. @throws UpgradeError
  */
 export async function handOver(
   context: UpgradeContext,
   places: UpgradePlaces,
   wish: UpgradeWish,
 ): Promise<Helper | UpgradeResult> {
-  // The interrupted upgrade will change the current state, so do not judge it.
+  // Do not plan from the current state, because finishing the interrupted upgrade will change it.
   if (await isPending(context, places))
     return { file: await makeHelper(context, places, context.ownFile), knownVersions: new Map() };
   await removeLeftovers({ context, places });
@@ -43,7 +43,7 @@ export async function handOver(
   }
 }
 
-/** `isPending`: an interrupted upgrade would be finished or undone first. The caller holds the lock. */
+/** Plans without a change. `isPending`: an interrupted upgrade would be finished or undone first. The caller holds the lock. */
 export async function planOnly(
   context: UpgradeContext,
   places: UpgradePlaces,
@@ -64,7 +64,7 @@ async function isPending({ effects }: UpgradeContext, places: UpgradePlaces): Pr
   return (await new UpgradeJournal(places, effects).read()) !== undefined;
 }
 
-/** A copy, because the daemon ends its verified copies. @throws UpgradeError `refused`; `fileFailed`. */
+/** Copies the program, because the daemon ends its verified copies. @throws UpgradeError `refused`; `fileFailed`. */
 export async function makeHelper(
   { effects, host }: Pick<UpgradeContext, 'effects' | 'host'>,
   places: UpgradePlaces,

@@ -23,11 +23,11 @@ export interface HealthGate {
   readonly pipe: string;
   readonly wanted: ProgramIdentity;
   readonly limitMs: number;
-  /** True when the daemon must have a health service. The original's daemons have none. */
+  /** True when the daemon must have a health service. Daemons of Go releases have none. */
   readonly healthRequired: boolean;
 }
 
-/** @throws UpgradeError `unhealthy` when the daemon ends, when another answers, or at the time limit. */
+/** @throws UpgradeError `unhealthy` when the daemon ends, when another daemon answers, or at the time limit. */
 export async function passHealthGate(gate: HealthGate): Promise<void> {
   const { probe, service, pipe, wanted } = gate;
   const end = performance.now() + gate.limitMs;
@@ -36,7 +36,7 @@ export async function passHealthGate(gate: HealthGate): Promise<void> {
     const leftMs = Math.max(1, Math.ceil(end - performance.now()));
     const answer = await probe(pipe, Math.min(leftMs, LONGEST_PROBE_MS));
     if (answer !== undefined) {
-      // The original's daemons report a release only if they know it.
+      // Daemons of Go releases report their release only if they know it.
       const otherVersion = wanted.version !== undefined && answer.version !== wanted.version;
       if (otherVersion || answer.sha1 !== wanted.sha1)
         throw unhealthy(

@@ -20,7 +20,7 @@ export interface OfferedProgram {
   readonly sha256: string;
   readonly service: string;
   readonly runningFile: string;
-  /** No upgrade is handed over after it aborts. */
+  /** After this signal aborts, no upgrade is handed over. */
   readonly signal: AbortSignal;
   /** Receives findings and actions, one JSON line each. */
   readonly log?: ((line: string) => void) | undefined;
@@ -30,7 +30,7 @@ export interface OfferedProgram {
 export interface RecoverOptions
   extends Pick<OfferedProgram, 'runningFile' | 'log'>, Partial<Pick<OfferedProgram, 'service'>> {
   readonly serving: Promise<void>;
-  /** Time limit in milliseconds for it to answer. Default 60,000. */
+  /** Time limit in milliseconds for the daemon to answer. Default 60,000. */
   readonly waitMs?: number | undefined;
 }
 
@@ -51,9 +51,9 @@ export type OfferOutcome =
   | { readonly kind: 'tried'; readonly outcome: string; readonly reason: string };
 
 /**
- * Starts an upgrade from within the daemon of the service, by a copy of the service's program that the daemon does not
- * end. A program that was refused, rolled back or failed is not tried again while the result file says so; one whose
- * upgrade was interrupted is tried up to three times.
+ * Starts an upgrade from within the daemon of the service. A helper performs it: a copy of the service's program that
+ * outlives the daemon. A program that was refused, rolled back or failed is not tried again while the result file says
+ * so; after an interruption it is tried up to three times.
  * @throws UpgradeError `busy`, and other reasons that prevent it now; nothing was changed.
  */
 export async function offerUpgrade(
@@ -69,7 +69,7 @@ export async function offerUpgrade(
     await requireOtherFile(offer.program, places.target);
     requireTrustedFolder(context, path.dirname(places.target));
     await using _folder = await enterPrivateFolder(context, places);
-    // Finish or undo first, because that result counts as well.
+    // First finish or undo an interrupted upgrade, because its result counts too.
     const { runningFile } = offer;
     const daemon = { worker: 'daemon', runningFile, serving: Promise.resolve() } as const;
     const { restart, reason: undone } = await recoverInterrupted(context, places, daemon);

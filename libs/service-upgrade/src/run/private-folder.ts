@@ -48,7 +48,7 @@ export async function ensurePrivateFolder(
   await effects.onFile('make folder', tried, folder, ensure, ['notTrusted']);
 }
 
-/** Others must not be able to replace the program of the service. @throws UpgradeError `refused`; `fileFailed`. */
+/** Ensures that other users cannot replace the program of the service. @throws UpgradeError `refused`; `fileFailed`. */
 export function requireTrustedFolder(
   { host: { trust } }: Pick<UpgradeContext, 'host'>,
   folder: string,
@@ -84,7 +84,7 @@ export async function enterPrivateFolder(
 }
 
 /**
- * Reads which process upgrades, in the form of {@link UpgradeHost.self}. Compare it with the PID and start of a
+ * Reads the identity of the recorded upgrader, in the form of {@link UpgradeHost.self}. Compare it with the PID and start of a
  * running process, because the record proves nothing. Undefined when there is none, or others could have written it.
  */
 export async function namedUpgrader(folder: string, trust: FileTrust): Promise<string | undefined> {

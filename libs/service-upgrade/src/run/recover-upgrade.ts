@@ -1,4 +1,4 @@
-// Longer than most files because it is one thing: every way in which an upgrade that came to no end is finished or undone.
+// Longer than most files, because it has one subject: all the ways to finish or undo an interrupted upgrade.
 import { existsSync } from 'node:fs';
 import { lstat, realpath } from 'node:fs/promises';
 import path from 'node:path';
@@ -96,7 +96,7 @@ export async function recoverInterrupted(
     await removeLeftovers({ context, places });
     return NONE;
   }
-  // After a loss of power the service may still name the staged program while the journal's note of it is lost.
+  // After a loss of power the service may still name the staged program while the journal line about it is lost.
   const disturbed = record.disturbed || isLent;
   const { worker } = who;
   const run: UpgradeRun = { context, places, journal, worker, record: { ...record, disturbed } };
@@ -110,7 +110,7 @@ async function recoverAsHelper(run: UpgradeRun): Promise<RecoveredUpgrade> {
   if (!isTrial(record)) return done(await undoUpgrade(run, reasonOf(record)));
   await nameOldProgram(run);
   const status = await context.service.query();
-  // A daemon's answer cannot distinguish the same program with other arguments.
+  // A daemon's answer does not show its arguments, so it proves nothing if both programs are the same.
   const canTell = record.from?.sha256 !== record.to.sha256;
   if (canTell && status !== undefined && status.state !== 'stopped') {
     try {
@@ -139,7 +139,7 @@ async function recoverAsDaemon(
   // Do this first, so that if this daemon fails, the next start runs the old program.
   await nameOldProgram(run);
   if (!isTrial(record) || !onTrial) {
-    // The result states that the old daemon serves.
+    // Wait, because the result will state that the old daemon serves.
     if (!onTrial) await serving;
     return { ...(await undoUpgrade(run, reasonOf(record))), restart: onTrial };
   }
@@ -149,7 +149,7 @@ async function recoverAsDaemon(
   } catch (error) {
     const reason = `after a restart the new daemon failed its health check: ${messageOf(error)}`;
     context.log.write('undoing', { reason });
-    // The old daemon, which starts next, finishes.
+    // The service manager starts the old daemon next, which then finishes.
     await noteUndoing(run, reason);
     return { outcome: 'rolledBack', reason, restart: true };
   }
@@ -184,7 +184,7 @@ async function goForward(run: UpgradeRun): Promise<UpgradeResult> {
     } catch (error) {
       if (!(error instanceof UpgradeError)) throw error;
       if (run.record.phase === 'installing') return undoUpgrade(run, error.message);
-      // The program was proven once and cannot be undone; the one offered now may be the fix.
+      // This program was proven once, and its upgrade cannot be undone; the program offered now may be the fix.
       const reason = `an interrupted upgrade was finished, but ${error.message}`;
       return finishUpgrade(run, 'failed', reason);
     }
@@ -217,7 +217,7 @@ async function recordOfReality(
     id: 'unknown',
     staged: isLent ? imagePath : '',
     from: identity,
-    // The intended program is unknown, so no daemon must match it.
+    // The intended program is unknown, so use digests that no daemon has.
     to: { sha256: '0'.repeat(64), sha1: '0'.repeat(40) },
     oldCommand,
     newCommand: oldCommand,

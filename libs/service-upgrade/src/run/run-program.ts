@@ -20,8 +20,8 @@ const TRANSIENT: ReadonlySet<string> = new Set(
 );
 
 /**
- * Without our environment. Up to six tries, within 3.5 seconds, while another process has the file open.
- * @throws UpgradeError `programFailed` for a failed start, above `limitMs`, or above 64 KiB of output.
+ * Runs a program without our environment. Tries up to six times, within 3.5 seconds, while another process has the file
+ * open. @throws UpgradeError `programFailed` when it cannot start, runs longer than `limitMs`, or prints over 64 KiB.
  */
 export async function runProgram(
   file: string,

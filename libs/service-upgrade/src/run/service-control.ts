@@ -38,11 +38,11 @@ export interface ServiceControl {
 export interface UpgradeHost {
   readonly platform: NodeJS.Platform;
   readonly arch: string;
-  /** Judges who could decide what the service runs, or change the state of an upgrade. */
+  /** Finds out whether other users could replace the program of the service, or change the state of an upgrade. */
   readonly trust: FileTrust;
   /** Identifies this process among all past and present ones of the host: `PID:start`, as in the daemon's process host. */
   readonly self: string;
-  /** True when that process started this one, directly or through running processes. */
+  /** True when process `pid` started this one, directly or through processes that still run. */
   isBelow(pid: number): boolean;
   /** Milliseconds since 1970; undefined when unknown. */
   startedAt(pid: number): number | undefined;

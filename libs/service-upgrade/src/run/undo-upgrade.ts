@@ -54,7 +54,7 @@ export async function undoUpgrade(run: UpgradeRun, reason: string): Promise<Upgr
   return finishUpgrade(run, 'rolledBack', `${reason}; ${outcome}`);
 }
 
-/** A write failure is ignored, because undoing is the same in each phase. */
+/** Records the undoing. Ignores a write failure, because an upgrade is undone in the same way from any phase. */
 export async function noteUndoing(run: UpgradeRun, reason: string): Promise<void> {
   try {
     run.record = await run.journal.move(run.record, 'undoing', { reason });
@@ -77,7 +77,7 @@ async function restartOldDaemon(run: UpgradeRun, { sha256, sha1 }: ProgramIdenti
   const status = await service.query();
   if (status === undefined)
     throw new UpgradeError('serviceFailed', `the service ${service.name} no longer exists`);
-  // A daemon's answer cannot distinguish the same program with other arguments.
+  // A daemon's answer does not show its arguments, so it proves nothing if both programs are the same.
   if (status.state === 'running' && run.record.to.sha256 !== sha256) {
     if ((await probe(run.record.oldPipe, PROBE_MS))?.sha1 === sha1) return undefined;
   }
@@ -103,7 +103,7 @@ async function proveOld({ context, record }: UpgradeRun, from: ProgramIdentity) 
   try {
     await passHealthGate({
       ...{ service, pipe, healthRequired: false },
-      // With the restored config, it may serve another pipe than the current file names.
+      // With the restored config, the old daemon may serve another pipe than the current config file names.
       probe: async (asked, limitMs) =>
         (await context.probe(asked, limitMs)) ??
         (configBefore?.pipe === undefined || configBefore.pipe === asked

@@ -7,21 +7,21 @@ import type { UpgradeLog } from '../journal/upgrade-log.js';
 
 export interface ServedConfig {
   readonly file: string;
-  /** The content that the daemon itself or a delivery kept; otherwise that of the file. */
+  /** The content that the daemon or a delivery saved; otherwise the content of the file. */
   readonly bytes: Uint8Array;
   readonly pipe?: string;
 }
 
 export type SystemParts = Pick<UpgradeContext, 'service' | 'host' | 'probe' | 'runsOf'>;
 
-/** `before` is undefined without a service; `allowDrop` has keys that may be missing afterwards. */
+/** `before` is undefined without a service; `allowDrop` lists the keys that may be missing afterwards. */
 export type RefuseDrops = (config: {
   readonly before: string | undefined;
   readonly after: string;
   readonly allowDrop: readonly string[];
 }) => Promise<string | undefined>;
 
-/** Lists of certificates by SHA-256 (`upgrade.signedBy`): the program must be signed by one of each. */
+/** Lists of certificates by SHA-256 (`upgrade.signedBy`): the program must be signed by a certificate of each list. */
 export type SignersOf = (
   status: ServiceStatus | undefined,
   wish: Pick<UpgradeWish, 'winsArgs'>,
@@ -34,7 +34,7 @@ export interface UpgradeContext extends Pick<UpgradeRecord, 'id' | 'askedBy' | '
   readonly service: ServiceControl;
   readonly host: UpgradeHost;
   readonly probe: ProbeDaemon;
-  /** Queries the daemon on a pipe for its runs that outlive it. Default: unknown. */
+  /** Asks the daemon on a pipe which of its runs it would carry over, and which it would end. Default: unknown. */
   readonly runsOf?: (pipe: string) => Promise<RunsOfDaemon | undefined>;
   readonly log: UpgradeLog;
   /** Path of this process's own file, which sweeps keep. */

@@ -15,7 +15,7 @@ export interface UpgradeRun {
   readonly context: UpgradeContext;
   readonly places: UpgradePlaces;
   readonly journal: UpgradeJournal;
-  /** The helper starts and stops the service; the daemon is that of the service itself. */
+  /** `helper`: starts and stops the service. `daemon`: is the daemon of the service itself. */
   readonly worker: 'helper' | 'daemon';
   readonly copy?: string;
   configWarnings?: string;
@@ -62,7 +62,7 @@ async function prove({ context, record, worker }: UpgradeRun): Promise<void> {
   });
 }
 
-/** Checks the config with the new program, because its daemon ends at once with a config that it refuses. */
+/** Checks the config with the new program, because the new daemon would end at once if it refused the config. */
 async function checkConfig(run: UpgradeRun): Promise<void> {
   const { context, record } = run;
   const file = configFileOf(record.newCommand.args, undefined);

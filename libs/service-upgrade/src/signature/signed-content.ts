@@ -11,7 +11,7 @@ export type SignedContent =
   /** The reason why there is no signature to verify. */
   | string;
 
-/** Page hashes of a program of 100 MB need 840 KB. */
+/** Maximum size of the certificate table. The page hashes of a 100 MB program need 840 KB. */
 const MAX_TABLE_BYTES = 4 * 1024 ** 2;
 const CERTIFICATE_HEADER_BYTES = 8;
 const REVISION_2 = 0x0200;
@@ -19,7 +19,7 @@ const PKCS_SIGNED_DATA = 2;
 const PE32 = { magic: 0x10b, directories: 96 };
 const PE32_PLUS = { magic: 0x20b, directories: 112 };
 const CHECKSUM_AT = 64;
-/** The fifth data directory is the certificate table; unlike the others it has an offset in the file. */
+/** The fifth data directory is the certificate table; unlike the others, its address is an offset in the file. */
 const CERTIFICATE_DIRECTORY = 4;
 const DIRECTORY_BYTES = 8;
 

@@ -102,7 +102,7 @@ async function verifyMessage(message: Buffer, digest: Buffer) {
   return { signer: found(verdict.signerCertificate), others: all };
 }
 
-/** Follows the issuers of a signer upwards to a listed one. All certificates of the chain must be valid now. */
+/** Undefined when the signer, or an authority above it, is listed. All certificates of the chain must be valid now. */
 function refuseSigner(
   signer: Found,
   others: readonly Found[],

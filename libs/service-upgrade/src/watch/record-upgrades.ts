@@ -35,7 +35,7 @@ export interface UpgradeRecords {
 
 /**
  * Copies the records of helpers to the audit log: at the start, and until an upgrade in progress has ended. Removes a
- * record after copying it, so none is lost; a rejected one is kept for the next daemon.
+ * record after copying it, so none is lost; a record that cannot be copied is kept for the next daemon.
  */
 export function recordUpgrades(
   folder: string,

@@ -6,7 +6,7 @@ import type { Upgrader } from '../run/offer-upgrade.js';
 import { examineProgram, type FileGuard } from './examine-program.js';
 
 const LOOK_EVERY_MS = 1000;
-/** Interval in milliseconds of checking access, because access to a file can change without the file. */
+/** Interval in milliseconds of checking access, because the permissions of a file can change while its content stays. */
 const JUDGE_AGAIN_MS = 10_000;
 const BACKOFF = { initialMs: 2_000, maxMs: 600_000, jitter: 0 };
 /** Upper limit for an upgrade, in milliseconds: a helper waits at most a minute at each of three points. */
@@ -38,8 +38,8 @@ export interface WatchOptions {
 }
 
 /**
- * `changing`: seen only once in this state. `offered`: a helper, which has a copy, upgrades to it. `deferred`: cannot
- * be used now. `settled`: the running program, or an upgrade that has ended: no action until it changes.
+ * `changing`: seen only once in this state. `offered`: a helper with a copy of the file upgrades to it. `deferred`: cannot
+ * be used now. `settled`: is the running program, or its upgrade has ended; no action until the file changes.
  */
 type WatchState = 'absent' | 'changing' | 'examining' | 'offered' | 'deferred' | 'settled';
 
@@ -145,7 +145,7 @@ export class ProgramWatch {
     return { id };
   }
 
-  /** Waits for the result of an upgrade; this daemon survives when the upgrade is refused or its helper dies. */
+  /** Waits for the result of an upgrade. This daemon outlives an upgrade that is refused or whose helper dies. */
   async #resultOf(id: string): Promise<Outcome> {
     const { upgrader, service } = this.#options;
     for (let leftMs = LONGEST_UPGRADE_MS; leftMs > 0; leftMs -= LOOK_EVERY_MS) {
@@ -154,7 +154,7 @@ export class ProgramWatch {
       if (latest?.id !== id) continue;
       const { outcome, reason, to } = latest;
       this.#warn('the upgrade to the watched file has ended', { id, ended: outcome, reason });
-      // Without facts about the program, it was not judged either.
+      // A result without `to` does not judge the program, so it is tried again.
       return to === undefined ? 'failed' : 'done';
     }
     this.#warn('the upgrade to the watched file did not report its end', { id });
@@ -175,8 +175,8 @@ export class ProgramWatch {
 }
 
 /**
- * Undefined for a relative path, whose meaning could change, and on Windows for one that is not on a drive of this
- * host, which does not control who may write there.
+ * Undefined for a relative path, whose meaning could change, and on Windows for a path that is not on a drive of
+ * this host, because this host does not control who may write there.
  */
 export function watchedPath(written: string, platform: NodeJS.Platform): string | undefined {
   if (platform !== 'win32')

@@ -78,7 +78,7 @@ export class AppliedPlans {
     }
   }
 
-  /** Undefined for an unreadable file, which then does not count as the plan. */
+  /** Undefined for an unreadable file, which is then treated as a file without a plan. */
   #read(name: string): Promise<Buffer | undefined> {
     const file = path.join(this.#folder, name);
     return readBytes(file, { maxBytes: MAX_FILE_BYTES }).catch(() => undefined);

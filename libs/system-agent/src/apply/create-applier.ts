@@ -56,7 +56,7 @@ export function createApplier(options: ApplierOptions): Applier {
 /** Adds the plan to the history. Never rejects, because a plan is applied even if the history cannot be written. */
 async function record({ pass, now, warnings }: PassContext, history: AppliedPlans): Promise<void> {
   const { plan, checksum, oneTime } = pass;
-  // Between two applications the history does not change.
+  // A pass that does not apply the plan leaves the history unchanged.
   if (oneTime === undefined) return;
   await warnings.attempt(pass.source, 'history', 'the plan is not in the history', async () => {
     if (oneTime.isRepeated !== true || !(await history.has(checksum)))
@@ -101,7 +101,7 @@ function tellOwners({ options, pass, warnings }: PassContext): void {
 export class Turns {
   #last: Promise<unknown> = Promise.resolve();
 
-  /** @throws the reason of the signal, when it aborts before the turn came; what `act` throws. */
+  /** @throws the reason of the signal, when it aborts before `act` may start; errors of `act`. */
   async take<T>(signal: AbortSignal, act: () => Promise<T>): Promise<T> {
     const before = this.#last;
     const turn = unlessAborted(before, signal).then(act);

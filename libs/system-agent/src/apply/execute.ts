@@ -16,7 +16,7 @@ export type ApplierOptions = Omit<AgentOptions, 'localPlanDirectory' | 'secrets'
 export interface PassContext {
   readonly options: ApplierOptions;
   readonly pass: Pass;
-  /** Names and the times of periodic instructions derive from it. */
+  /** Time at which the work of the pass began; file names and the times of periodic instructions derive from it. */
   readonly now: Date;
   readonly work: WorkFolder;
   readonly outputs: OutputFiles;
@@ -146,7 +146,7 @@ function extensionsOf(environment: Readonly<Record<string, string>>): string[] {
 }
 
 /**
- * The last of several variables with the same name wins, so that a plan cannot override ours. Entries without a name
+ * The last of several variables with the same name wins, so that a plan cannot override the agent's own. Entries without a name
  * stay, because plans for Windows contain such entries.
  */
 export function executionEnvironment(

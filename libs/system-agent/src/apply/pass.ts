@@ -1,4 +1,4 @@
-/** Interface between a source, which decides the due work and stores its result, and the applier, which does it. */
+/** Interface between sources and the applier. A source decides which work is due and stores the result; the applier does the work. */
 import type { Plan } from '../plan/plan.js';
 
 /** Saved outputs by the name of the instruction; null where there was no output. */
@@ -28,7 +28,7 @@ export interface FailedInstruction {
   readonly instruction: string;
   /** -1: not started, or ended by a signal. */
   readonly exitCode: number;
-  /** The end of what it wrote to standard error, at most 4 KiB; or why it could not be started. */
+  /** The end of its standard error, at most 4 KiB; or the reason why it could not be started. */
   readonly stderrEnd: string;
 }
 
@@ -40,7 +40,7 @@ export interface Pass {
   /** Present when files and one-time instructions are due: all periodic instructions are then due too, and probes are delayed. */
   readonly oneTime?: {
     readonly attempt: number;
-    /** True when the source's previous attempt was of the same plan, which the history then already contains. */
+    /** True when the source's previous attempt was for the same plan, so that the history should already contain it. */
     readonly isRepeated?: boolean;
   };
   /** Outputs saved earlier; those of this pass are merged into them. */
@@ -50,7 +50,7 @@ export interface Pass {
   readonly startedAt: Date;
 }
 
-/** Result of a pass. Keeps entries of names that the plan no longer has. */
+/** Result of a pass. Keeps the entries of names that are no longer in the plan. */
 export interface PassResult {
   readonly succeeded: boolean;
   readonly failure?: FailedInstruction;
@@ -60,6 +60,6 @@ export interface PassResult {
 }
 
 export interface Applier {
-  /** @throws AgentError `fileFailed` when a file cannot be made: nothing after it is done, and the plan has not failed; `closed`. */
+  /** @throws AgentError `fileFailed` when a file cannot be written: the pass ends there, without counting as a failure of the plan; `closed`. */
   apply(pass: Pass, signal: AbortSignal): Promise<PassResult>;
 }

@@ -26,10 +26,10 @@ import path from 'node:path';
 import { AgentError } from '../agent-error.js';
 import type { PlanFileRights, PlanFiles } from '../ports.js';
 
-/** Limit of Linux. */
+/** Maximum number of links to follow, as on Linux. */
 const MAX_LINKS = 40;
 
-/** Without flushing, like the original: it takes longer than all other work together. */
+/** No flush to disk, as in the Go agent: flushing takes longer than all other work together. */
 const NOT_FLUSHED = { isFlushed: false, isDurable: false };
 
 /**
@@ -66,7 +66,7 @@ async function translated(tried: string, place: string, act: () => Promise<void>
 
 async function ensureFolder(folder: string, { mode, uid, gid }: PlanFileRights): Promise<void> {
   await mkdir(folder, { recursive: true, mode });
-  // By handle, because the owner of the parent folder could replace the folder by a link.
+  // Use a handle, because the owner of the parent folder could replace the folder by a link.
   const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW } = constants;
   const handle = await open(await followLinks(folder), O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
   try {
@@ -82,7 +82,7 @@ async function writeFile(file: string, content: Buffer, rights: PlanFileRights):
     await writeAt(file, content, rights);
   } catch (error) {
     if (!(error instanceof TrustedFileError)) throw error;
-    // Try without following links first, because most files are not links and their folders exist.
+    // The first try follows no link and creates no folder, because most files need neither.
     if (error.code === 'notTrusted') return writeAt(await followLinks(file), content, rights);
     if (error.code !== 'notFound') throw error;
     await mkdir(path.dirname(file), { recursive: true, mode: 0o755 });
@@ -103,7 +103,7 @@ async function writeAhead(file: string, content: Buffer, rights: PlanFileRights)
   try {
     const pending = await replacementOf(file, content, rights, () => Promise.resolve());
     if (pending === undefined) return undefined;
-    // The findings may be outdated by then.
+    // If the prepared file cannot be placed, start over, because the situation may have changed.
     const anew = (): Promise<void> => writeFile(file, content, rights);
     return {
       place: () => translated('write', file, () => pending.place(NOT_FLUSHED).catch(anew)),
@@ -114,7 +114,7 @@ async function writeAhead(file: string, content: Buffer, rights: PlanFileRights)
   }
 }
 
-/** Writes a temporary file to replace another; undefined after `keep` when that already has the content. */
+/** Writes a temporary file to replace the one at `place`. If that has the content already, calls `keep` and returns undefined. */
 async function replacementOf(
   place: string,
   content: Buffer,
@@ -158,7 +158,7 @@ async function followLinks(asked: string): Promise<string> {
     const file = path.join(folder, path.basename(at));
     const stats = await lstat(file).catch(unlessAbsent);
     if (stats?.isSymbolicLink() !== true) return file;
-    // A link of another user could lead anywhere, for example in a shared folder; the system refuses most of them too.
+    // Another user's link, for example in a shared folder, could lead anywhere. The system refuses most such links too.
     if (![0, process.geteuid?.()].includes(stats.uid)) throw badLink(asked, 'of another user');
     const target = await readlink(file);
     // Not joined, because only the system can resolve `..` after a link.
@@ -190,7 +190,7 @@ async function remove(file: string, directory: boolean): Promise<void> {
   }
 }
 
-/** Closes a folder that another agent made readable by all; if others could write, the next check refuses it. */
+/** Makes a folder private that another agent made readable by all. The next check refuses a folder that others could write. */
 function closeToOthers(folder: string, trust: FileTrust): void {
   const stats = lstatSync(folder, { throwIfNoEntry: false });
   if (stats?.isDirectory() !== true || stats.uid !== process.geteuid?.()) return;

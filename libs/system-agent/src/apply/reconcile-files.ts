@@ -17,7 +17,7 @@ export interface FileAct {
 
 export interface FileSteps {
   readonly files: PlanFiles;
-  /** Awaited before the first of these files is touched, at most 100; when it rejects, nothing more is done. */
+  /** Called with at most 100 files, and awaited before the first of them is changed; a rejection ends the work. */
   readonly onFiles: (acts: readonly FileAct[]) => Promise<void>;
   readonly signal: AbortSignal;
 }
@@ -57,7 +57,7 @@ function prepared(group: readonly PlanFile[], first: number, files: PlanFiles) {
 }
 
 function deletion(file: PlanFile, index: number, files: PlanFiles): FileStep | undefined {
-  // An empty path names nothing to remove, as for the original.
+  // As in the Go agent, an empty path names nothing to remove.
   if (file.path === '') return undefined;
   const place = absolute(file, index);
   if (path.parse(place).root === place) throw failed(file, index, 'the root', 'what lies below it');
@@ -116,9 +116,9 @@ export interface FileStep {
 }
 
 export interface FileAhead {
-  /** Steps may be prepared only while steps with the same owner run, because those do not affect what is prepared. */
+  /** A file may be prepared only while steps for files with the same owner run, because those do not affect it. */
   readonly owner: string;
-  /** Prepares the file, to be placed instead of running the step; undefined when the step must run. Never rejects. */
+  /** Prepares a file, which is then placed instead of running the step; undefined when the step must run. Never rejects. */
   readonly begin: () => Promise<PendingPlanFile | undefined>;
 }
 
@@ -135,7 +135,7 @@ export async function filesInOrder(steps: readonly FileStep[], signal: AbortSign
       const isAhead = owner !== undefined && owner === steps[index - 1]?.ahead?.owner;
       await (isAhead ? ends[index - FILES_AHEAD] : last);
       last = inTurn(step, last, signal);
-      // The next step and the end of this function observe the rejection, perhaps later.
+      // Not an unhandled rejection: the next step and the end of this function await the promise, perhaps later.
       last.catch(() => undefined);
       ends.push(last);
     }

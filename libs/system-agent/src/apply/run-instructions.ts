@@ -50,7 +50,7 @@ export async function runPeriodic(context: PassContext, isForced: boolean): Prom
   return statuses;
 }
 
-/** Due after its period following a success; after failures following 30 s for each, at most three minutes. */
+/** Due one period after a success. After failures, due 30 s per failure after the last one, at most three minutes. */
 function isDue(
   { periodSeconds }: PeriodicInstruction,
   before: PeriodicStatus | undefined,

@@ -2,7 +2,7 @@ const DAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'];
 const MONTHS = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ');
 const FORM = /^[A-Z][a-z]{2} ([A-Z][a-z]{2}) ([ \d]\d) (\d\d):(\d\d):(\d\d) (\S{1,8}) (\d{4})$/;
 
-/** Go's layout UnixDate, such as `Sun Nov  2 00:31:01 UTC 2026`; UTC, because Go misreads foreign zones. */
+/** Go's layout UnixDate, such as `Sun Nov  2 00:31:01 UTC 2026`; UTC, because Go misreads other time zones. */
 export function unixDate(date: Date): string {
   const two = (part: number): string => String(part).padStart(2, '0');
   const day = String(date.getUTCDate()).padStart(2);

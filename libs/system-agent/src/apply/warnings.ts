@@ -14,7 +14,7 @@ export class Warnings {
     this.#onEvent = onEvent;
   }
 
-  /** Reports a message about `topic`; undefined when the problem is solved. Varying parts belong in the error. */
+  /** Reports a message about `topic`. Undefined means that the problem is solved. Varying parts belong in `error`. */
   tell(source: string, topic: string, message: string | undefined, error?: unknown): void {
     const key = JSON.stringify([source, topic]);
     if (this.#told.get(key) === message) return;

@@ -25,9 +25,9 @@ export class WorkFolder {
   }
 
   /**
-   * Removes a link itself, never its target.
-   * @throws AgentError `fileFailed`, when others could put links into it; TrustedFileError: on Windows an open file
-   * stays.
+   * Removes the folders of all passes. Removes a link itself, never its target.
+   * @throws AgentError `fileFailed`, when others could put links into the work folder; TrustedFileError for an item that
+   * cannot be removed, such as an open file on Windows.
    */
   async clear(): Promise<void> {
     const stats = await lstat(this.#folder).catch(() => undefined);

@@ -3,11 +3,11 @@ import type { SourceState } from '../agent-event.js';
 
 export const COOL_DOWN_MS = 30_000;
 
-/** Knowledge of this process about the Secret besides its keys. */
+/** Facts about the Secret that this process remembers and that the keys do not contain. */
 export interface AgentMemory {
   /** True until a pass over a plan of this Secret has ended since the agent's start, or since the Secret was recreated. */
   readonly firstPass: boolean;
-  /** The unfinished run that this process announced, because the server's answer may have been lost. */
+  /** The unfinished run that this process announced; remembered because the server's answer may have been lost. */
   readonly announced?: { readonly checksum: string; readonly revision: number };
 }
 
@@ -23,7 +23,7 @@ export type Decision =
   | { readonly kind: 'watchOver'; readonly reason: 'applied' | 'failedTooOften' | 'terminal' }
   | { readonly kind: 'watchOver'; readonly reason: 'coolingDown'; readonly until: Date };
 
-/** Decides the work due for a plan. Total: each state of the keys has one answer. */
+/** Decides the work due for a plan. Every state of the keys leads to exactly one decision. */
 export function decidePass(
   state: SecretState,
   checksum: string,
@@ -53,7 +53,7 @@ function decideByPlanState(
     : { kind: 'apply', attempt: failureCount + 1, reason: 'interrupted' };
 }
 
-/** The rules from before `plan-state`. */
+/** Decides by the rules for servers that do not know `plan-state`. */
 function decideByChecksum(
   state: SecretState,
   checksum: string,
@@ -88,7 +88,7 @@ const STOPPED = new Map<string | undefined, 'cancelled' | 'paused'>([
   ['canceled', 'cancelled'],
   ['paused', 'paused'],
 ]);
-/** The value of a key of the Secret may be a megabyte. */
+/** Maximum number of characters to show, because a value of the Secret may be a megabyte. */
 const MAX_SHOWN = 64;
 
 export function stateBetweenPasses(
@@ -104,7 +104,7 @@ export function stateBetweenPasses(
   const isFailed =
     planState === undefined
       ? hasFailed(state, checksum)
-      : // The original clears the checksum soon after a failure.
+      : // The Go agent clears the checksum soon after a failure.
         planState === 'failed' && ['', checksum].includes(failedChecksum);
   if (isFailed) {
     const retryAt = decision.kind === 'apply' ? nextPassAt : 'until' in decision && decision.until;

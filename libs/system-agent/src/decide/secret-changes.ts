@@ -26,7 +26,7 @@ export function secretChanges(pass: EndedPass, data: SecretData): SecretData {
   const texts = { ...statusTexts(pass, data), ...outcomeTexts(pass) };
   const changes: [string, Buffer][] = [];
   for (const [key, text] of Object.entries(texts)) {
-    // Create this key, unknown to the original, only for a failure.
+    // Create this key, which the Go agent does not know, only for a failure.
     if (key === KEY.failedInstruction && text === '' && !data[key]) continue;
     const packed = PACKED.has(key) && text !== '';
     if (currentText(data[key], packed) !== text)
@@ -47,7 +47,7 @@ function statusTexts({ state, decision, result }: EndedPass, data: SecretData) {
     [KEY.periodicOutput]: periodicJson(readablePeriodic(result.periodic)),
     [KEY.probeStatuses]: probesJson(result.probes),
   };
-  // Like the original, restore a key that somebody removed.
+  // Like the Go agent, restore a key that somebody removed.
   if (decision.kind === 'apply' || state.planState === undefined) return texts;
   // Add no keys for a plan that has never run.
   return Object.fromEntries(

@@ -15,7 +15,7 @@ export const WRITTEN_KEYS = {
   periodicOutput: 'applied-periodic-output',
   failedChecksum: 'failed-checksum',
   failedOutput: 'failed-output',
-  /** Unknown to the original: the reason of the failure. */
+  /** The reason of the failure. The Go agent does not know this key. */
   failedInstruction: 'failed-instruction',
   failureCount: 'failure-count',
   successCount: 'success-count',
@@ -57,7 +57,7 @@ export interface SecretState {
   readonly unreadable: readonly string[];
 }
 
-/** Reads the keys like the original: an unreadable value becomes a default, never a failure. */
+/** Reads the keys like the Go agent: an unreadable value becomes a default, never a failure. */
 export function secretState(data: SecretData): SecretState {
   const unreadable: string[] = [];
   const text = (key: string): string => data[key]?.toString('utf8') ?? '';
@@ -90,7 +90,7 @@ export function secretState(data: SecretData): SecretState {
   };
 }
 
-/** Outputs of earlier runs; of the failed ones if this plan failed before. @throws AgentError `invalidState`. */
+/** Saved outputs: of failed runs if this plan failed before, otherwise of applied plans. @throws AgentError `invalidState`. */
 export function savedOutputs(data: SecretData, failedBefore: boolean): Outputs {
   return unpacked(data, failedBefore ? KEY.failedOutput : KEY.appliedOutput, parseOutputs);
 }

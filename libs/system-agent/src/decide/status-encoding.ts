@@ -53,7 +53,7 @@ export function periodicJson(statuses: Readonly<Record<string, PeriodicStatus>>)
     goStruct([
       ['name', goJson(status.name)],
       ['stdout', base64Json(status.stdout)],
-      // Unsaved output is empty; saved, empty output is null.
+      // Output that was not saved is an empty text; output that was saved but is empty is null.
       ['stderr', status.stderr === undefined ? '""' : base64Json(status.stderr)],
       ['exitCode', String(status.exitCode)],
       ['lastSuccessfulRunTime', goJson(status.lastSuccessfulRunTime)],
@@ -100,7 +100,7 @@ function base64Json(saved: Buffer | null): string {
   return saved === null || saved.length === 0 ? 'null' : `"${saved.toString('base64')}"`;
 }
 
-/** A map of Go, where any text is a name; a record of zod skips `__proto__`. */
+/** Schema of a Go map, which may have any text as a key; zod's record would skip `__proto__`. */
 function mapOf<T>(value: z.ZodType<T>) {
   return z
     .custom<object | null>((map) => typeof map === 'object' && !Array.isArray(map))

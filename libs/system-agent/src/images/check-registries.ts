@@ -20,7 +20,7 @@ export interface AskedRegistry {
   /** Trusted authorities, and the client certificate for the server. */
   readonly trust: string;
   readonly login: string;
-  /** True when the registry, or its token server, requested them. */
+  /** True when the credentials were sent, because the registry or its token server requested them. */
   readonly isLoginShown: boolean;
   /** `notAsked`: an earlier registry has the image. */
   readonly result: 'ok' | 'failed' | 'notAsked';
@@ -31,7 +31,7 @@ export interface ImageCheck {
   readonly image: string;
   /** True when an archive of the node has it, so that no registry is queried. */
   readonly isInArchive: boolean;
-  /** The `registries.yaml` that counts; empty where there is none. */
+  /** Path of the `registries.yaml` in use; empty when there is none. */
   readonly registriesFile: string;
   readonly registries: readonly AskedRegistry[];
   readonly warnings: readonly string[];

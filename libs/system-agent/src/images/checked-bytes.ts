@@ -43,8 +43,8 @@ export interface Expected {
 }
 
 /**
- * Passes bytes on as they arrive, and throws at the end unless they match: until then they may be wrong.
- * @throws AgentError `imageFailed`, as soon as there are too many; what the input throws.
+ * Passes bytes on as they arrive, and throws at the end unless size and digest match; until then they are not verified.
+ * @throws AgentError `imageFailed`, immediately when there are too many bytes; errors of the input.
  */
 export async function* checkedBytes(
   bytes: AsyncIterable<Uint8Array>,

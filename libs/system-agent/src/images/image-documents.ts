@@ -39,7 +39,7 @@ const MAX_DEPTH = 3;
 export type Descriptor = z.infer<typeof descriptor>;
 export type Manifest = z.infer<typeof manifest>;
 
-/** In Go's words: `windows`, `amd64`. */
+/** In Go's terms: `windows`, `amd64`. */
 export interface ImagePlatform {
   readonly os: string;
   readonly arch: string;
@@ -106,7 +106,7 @@ export interface FoundImage {
   readonly diffIds: readonly string[];
   /** Number of lowest layers that belong to Microsoft's Windows base image, which have no `Files` for a program folder. */
   readonly baseLayers: number;
-  /** Bytes of its layers in order, without the `first` ones. Read each to its end before the next. */
+  /** Yields the bytes of each layer, lowest first, but skips the lowest `first` layers. Read each layer to its end before the next. */
   layers(first: number): AsyncIterable<AsyncIterable<Uint8Array>>;
 }
 

@@ -80,7 +80,7 @@ export async function inArchive(wanted: StoreParts & Wanted, signal: AbortSignal
   return false;
 }
 
-/** Returns the archives by name. @throws AgentError `imageFailed`, what Node throws. */
+/** Returns the archives, recognised by their file name. @throws AgentError `imageFailed`; errors of Node. */
 async function archiveFiles(folder: string): Promise<string[]> {
   let names: string[];
   try {
@@ -106,7 +106,7 @@ async function inRegistry(wanted: StoreParts & Wanted, signal: AbortSignal, use:
       if (!(error instanceof AgentError)) throw error;
       failures.push(error);
     });
-    // Only the first is used, because another would add its files to those already unpacked.
+    // Use only the first image found, because another would add its files to those already unpacked.
     if (image === undefined) continue;
     await use(image);
     return;

@@ -52,7 +52,7 @@ function read(text: string): Reference | undefined {
   return { registry, repository, tag, ...(digest === undefined ? {} : { digest }) };
 }
 
-/** The first step is a registry when it cannot be part of a repository's name, or is `localhost`. */
+/** The first part of a name is the registry if it is `localhost`, or could not be part of a repository's name. */
 function splitRegistry(name: string): { registry: string; rest: string } {
   const slash = name.indexOf('/');
   const first = name.slice(0, Math.max(slash, 0));

@@ -13,11 +13,11 @@ export interface ImageStoreOptions {
   readonly registriesFiles: readonly string[];
   /** Docker's `config.json`, whose `auths` supplies credentials for other hosts. */
   readonly dockerConfigFile?: string;
-  /** Source of credentials that `registries.yaml` does not have. Default: none. */
+  /** Source of credentials that `registries.yaml` does not contain. Default: none. */
   readonly credentialProviders?: CredentialProviderPlace;
   /** Resolves once the run of a credential provider is recorded; a rejection prevents the run. Default: no record. */
   readonly onProvider?: (run: ProviderRun) => Promise<void>;
-  /** In Go's words: `windows` and `amd64`. Its names of files decide what may be unpacked. */
+  /** In Go's terms: `windows` and `amd64`. Its rules for file names decide what may be unpacked. */
   readonly platform: { readonly os: FileSystemOs; readonly arch: string };
   /** Part that becomes the root: `Files/bin` on Windows, without Microsoft's base layers. Default: all. */
   readonly subtree?: string;

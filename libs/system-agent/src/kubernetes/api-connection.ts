@@ -1,4 +1,4 @@
-/* HTTP/1.1 with a connection for the watch and one for writes is enough, and neither blocks the other. */
+/* HTTP/1.1 is enough: the watch and the writes have separate connections, so neither blocks the other. */
 import {
   HttpClient,
   isNetError,
@@ -153,7 +153,7 @@ export class ApiConnection {
   }
 
   async #sendTrusted(request: ApiRequest, signal: AbortSignal): Promise<HttpAnswer> {
-    // A copy, because another request may choose one meanwhile.
+    // Read the list once, because another request may replace it in the meantime.
     const trusts = this.#trusts;
     for (const [index, trust] of trusts.entries()) {
       try {

@@ -20,9 +20,9 @@ interface Connection {
 }
 
 /**
- * Store for a connection file that locates the Secret; waits while the file is missing or unusable. Reads it again
- * after each unexpected answer, because its token or authority may have been replaced, and then restarts an open
- * watch, because the server does not end a watch whose token has expired.
+ * Store for the Secret that a connection file locates. Waits while the file is missing or unusable. Reads the file again
+ * after each unexpected answer, because its token or authority may have been replaced. If so, restarts an open watch,
+ * because the server does not end a watch whose token has expired.
  */
 export function connectingStore({ clock, readInfo, storeOf }: ConnectingStoreOptions): SecretStore {
   let known: Connection | undefined;

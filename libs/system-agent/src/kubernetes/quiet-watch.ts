@@ -32,7 +32,7 @@ export class QuietWatch {
   readonly #closed = new AbortController();
   #timer: NodeJS.Timeout | undefined;
   #heard = 0;
-  /** The reason for which it ended the watch. */
+  /** Reason why this check ended the watch. */
   problem: AgentError | undefined;
 
   constructor(options: QuietWatchOptions) {
@@ -58,7 +58,7 @@ export class QuietWatch {
     }, ms);
   }
 
-  /** @param heardBefore - Number of arrivals at the previous check, when the watch already lagged. */
+  /** @param heardBefore - Number of arrivals at the previous check, if the watch was already behind then. */
   async #look(heardBefore: number | undefined): Promise<void> {
     const { quietMs } = this.#options;
     const heard = this.#heard;
@@ -103,7 +103,7 @@ export class QuietWatch {
     const [told = '', version = ''] = this.#options.reported()?.split('/') ?? [];
     if (told !== uid || !NUMBER.test(version) || !NUMBER.test(String(resourceVersion)))
       return `${told}/${version}` !== `${String(uid)}/${String(resourceVersion)}`;
-    // One of several API servers may itself lag.
+    // An older version is no fault of the watch: one of several API servers may lag.
     return BigInt(String(resourceVersion)) > BigInt(version);
   }
 }

@@ -6,7 +6,7 @@ import { changedObject, readSecret } from './secret-object.js';
 import { SecretWatch } from './watch-secret.js';
 
 export interface ApiSecretStore extends SecretStore {
-  /** Writes without a change, to check the right; a conflict proves it. @throws AgentError as `write`. */
+  /** Sends a dry-run write to check the permission; a conflict proves it too. @throws AgentError as `write`. */
   tryWriting(secret: Secret, signal: AbortSignal): Promise<void>;
 }
 

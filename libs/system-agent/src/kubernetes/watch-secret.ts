@@ -123,7 +123,7 @@ export class SecretWatch {
       ...(this.#version === undefined
         ? { resourceVersionMatch: 'NotOlderThan', sendInitialEvents: 'true' }
         : { resourceVersion: this.#version }),
-      // Random, like the original, so that not all nodes reconnect at once.
+      // Random, as in the Go agent, so that not all nodes reconnect at once.
       timeoutSeconds: String(300 + Math.floor(random() * 300)),
       watch: 'true',
     });
@@ -147,7 +147,7 @@ export class SecretWatch {
     const onBytes = (): void => {
       onContact();
       quiet.heard();
-      // The time-out covers a first read as a whole, however slowly it arrives.
+      // A first read must finish within one time-out, even if its data arrives slowly but steadily.
       if (this.#version !== undefined) timer.refresh();
     };
     try {
@@ -216,5 +216,5 @@ function versionOf({ resourceVersion }: Readonly<Record<string, unknown>>): stri
   throw unusable('found no resourceVersion');
 }
 
-// A call, so that the compiler does not take it for constant across an await.
+// A function, because the compiler would take the property for constant across an await.
 const isAborted = (signal: AbortSignal): boolean => signal.aborted;

@@ -1,4 +1,4 @@
-/** JSON as Go writes it, because Rancher's server and the original agent compare it. */
+/** JSON as Go writes it, because Rancher's server and the Go agent compare it. */
 
 const HTML = /[<>&\u2028\u2029]/;
 const EVERY_HTML = /[<>&\u2028\u2029]/g;

@@ -74,7 +74,7 @@ const flag: GoType<boolean> = {
 /** A known key that agents ignore. */
 const ignored: GoType<undefined> = { read: () => undefined, json: () => undefined };
 
-/** `otherwise`: default; if above 0 also for 0 and below, because a negative period would always be due. */
+/** `otherwise` is the default. If above 0, it also replaces 0 and negative values, because a negative period would always be due. */
 const integer = (otherwise = 0): GoType<number> => ({
   read(value, at) {
     const found = value ?? otherwise;

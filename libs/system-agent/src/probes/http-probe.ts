@@ -11,7 +11,7 @@ import { messageOf, onSystemDrive, quoteText } from '@wins/base';
 import { createHash } from 'node:crypto';
 import tls from 'node:tls';
 
-/** The original's client stops after ten requests. */
+/** The HTTP client of the Go agent stops after ten requests. */
 const MAX_REDIRECTS = 9;
 
 /** A component must not redirect probes to other hosts. */
@@ -23,7 +23,7 @@ const MAX_PEM_BYTES = 1024 * 1024;
 const MAX_TRUSTS = 32;
 const ANYBODY: TlsTrust = { roots: 'anyCertificate' };
 
-/** Sends probes as the kubelet does. Reads their certificates each time, and shares one trust among equal ones. */
+/** Sends probes as the kubelet does. Reads the certificates again for each probe; probes with equal certificates share a `TlsTrust`. */
 export class Prober {
   readonly #trusts = new Map<string, TlsTrust>();
   #roots: readonly string[] | undefined;

@@ -21,7 +21,7 @@ export interface ProbeSteps {
   readonly signal: AbortSignal;
 }
 
-/** Runs all probes in parallel; keeps statuses of names that the plan no longer has. @throws the signal's reason. */
+/** Runs all probes in parallel; keeps the statuses of names that are no longer in the plan. @throws the signal's reason. */
 export async function runProbes(steps: ProbeSteps): Promise<Readonly<Record<string, ProbeStatus>>> {
   const { pass, signal } = steps;
   signal.throwIfAborted();
@@ -58,7 +58,7 @@ class Deadlines implements AsyncDisposable {
     this.#signal = signal;
   }
 
-  /** Aborts after this time, or with the signal of the pass. */
+  /** Returns a signal that aborts after this time, or with the signal of the pass. */
   after(timeoutMs: number, { initialDelaySeconds }: Probe): AbortSignal {
     const key = `${initialDelaySeconds} ${timeoutMs}`;
     const known = this.#signals.get(key);

@@ -11,8 +11,8 @@ const MAX_ENTRIES = 10_000;
 const MAX_DEPTH = 32;
 
 /**
- * Finds plans in a tree: names that end in `.plan` without a leading dot, unless the same name with `.skip` is
- * anywhere in the tree. Does not follow links to folders, and those to files only within the tree.
+ * Finds plans in a tree: files whose name ends in `.plan` and has no leading dot. Omits a plan if a file of the same name
+ * plus `.skip` is anywhere in the tree. Does not follow links to folders; follows links to files only within the tree.
  * @returns nothing where there is no folder. @throws what Node throws, when the folder cannot be read.
  */
 export async function findLocalPlans(folder: string) {

@@ -123,7 +123,7 @@ export class LocalPlan {
       warnings.tell(this.#file, 'state', undefined);
     } catch (error) {
       const code = error instanceof TrustedFileError ? error.code : undefined;
-      // A foreign writer could otherwise decide whether the plan is applied.
+      // Otherwise another user could decide whether the plan is applied.
       if (code === 'notTrusted') throw error;
       if (code !== 'notFound')
         warnings.tell(this.#file, 'state', `the plan is applied again: ${messageOf(error)}`, error);

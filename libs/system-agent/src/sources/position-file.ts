@@ -50,7 +50,7 @@ export function parsePosition(text: string): Position {
   }
 }
 
-/** Writes the text of the original: in the order of Go's struct, without empty members. */
+/** Returns the text as the Go agent writes it: in the order of its struct, without empty members. */
 export function positionText({ appliedChecksum, outputs, periodic, probes }: Position): string {
   const probeStatus = probesJson(probes);
   return goStruct([

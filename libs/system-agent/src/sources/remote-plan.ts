@@ -27,10 +27,10 @@ import { SecretWriter } from './secret-writer.js';
 import { WakeUp } from './wake-up.js';
 
 const SOURCE = 'remote';
-/** Delays after an unusable plan, file or key, as in the original. */
+/** Delays after an unusable plan, file or key, as in the Go agent. */
 const INVALID_RETRY_MS = [60_000, 120_000, 240_000, 300_000];
 
-/** Limit of passes by our own writes, because a probe with a changing result must not keep the node busy. */
+/** Maximum number of passes in a row that our own writes cause, so that a probe whose result keeps changing cannot keep the node busy. */
 const MAX_BURST = 10;
 
 export type RemotePlanOptions = Pick<
@@ -58,7 +58,7 @@ export class RemotePlan {
   /** The version that we wrote last, and the number of passes caused by our writes alone. */
   #own: Secret | undefined;
   #burst = 0;
-  /** Number of failed passes over that version. */
+  /** Number of failed passes over the version in `#passed`. */
   #refusals = 0;
   #nextPassAt: Date | undefined;
   #looping: Promise<void> | undefined;
@@ -192,7 +192,7 @@ export class RemotePlan {
     return true;
   }
 
-  /** @throws the reason why the plan could not be applied; it has not failed then. */
+  /** @throws an error when the plan could not be applied; this does not count as a failure of the plan. */
   async #pass(secret: Secret, text: Buffer, signal: AbortSignal): Promise<void> {
     const data = this.#data();
     const parsed = this.#parse(text);

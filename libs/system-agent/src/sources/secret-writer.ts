@@ -61,7 +61,7 @@ export class SecretWriter {
     if (durable || this.#onDisk) await this.#keep();
   }
 
-  /** Drops changes that the Secret, written by someone else, supersedes. */
+  /** Drops changes that are obsolete because the Secret was written by someone else. */
   async rebase(secret: Secret | undefined): Promise<void> {
     const changes = this.#changes;
     if (!changes) return;
@@ -89,7 +89,8 @@ export class SecretWriter {
   }
 
   /**
-   * Resolves with the Secret, undefined when it is gone; the given one when the write failed or is not due.
+   * Writes pending changes. Resolves with the new Secret, or undefined when it is gone, or the given one when the write
+   * failed or is not due.
    * @throws the reason of the signal only.
    */
   async flush(secret: Secret, signal: AbortSignal): Promise<Secret | undefined> {
@@ -107,7 +108,7 @@ export class SecretWriter {
     return current;
   }
 
-  /** Makes one attempt, and learns from its failure. @throws a failure that only time can solve. */
+  /** Makes one attempt. After a failure that a retry can solve, prepares the next attempt. @throws any other failure. */
   async #try(secret: Secret, values: SecretData, tries: number, signal: AbortSignal) {
     const { secrets } = this.#options;
     try {

@@ -25,8 +25,8 @@ export class ToldState {
   }
 
   /**
-   * An unwritten result ranks above an unreachable server, and both above the state of the plan. A server that does
-   * not know the node ranks above all, because it causes the others.
+   * Returns the most important state: a plan that is being applied, then a server that does not know the node (which
+   * causes the other faults), an unwritten result, an unreachable server, and last the state of the plan.
    */
   get current(): SourceState {
     if (this.#state.kind === 'applying') return this.#state;

@@ -22,7 +22,7 @@ export interface ConnectLimits {
 export interface PeerConnects {
   /** Counts a refusal; returns false above the rate, so that the caller handles it cheaply. */
   refuse(): boolean;
-  /** Returns true when a port may be dialled, which is false while dials to it fail above the rate. */
+  /** Whether a port may be dialled; false while dials to it fail above the rate. */
   mayDial(port: number): boolean;
   fail(port: number): void;
 }
@@ -34,7 +34,7 @@ export type BeginDial = (done: () => void) => () => void;
 const MOST_BUCKETS = 4096;
 
 /**
- * Creates limits to be shared by several sessions. Forgets a peer when its rate is full again.
+ * Creates limits to be shared by several sessions. Forgets a peer once its bucket is full again.
  *
  * @throws {TunnelError} `invalidOption`.
  */

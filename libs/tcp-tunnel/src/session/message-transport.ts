@@ -1,13 +1,13 @@
 /**
- * Port of a session to the carrier of its messages, which delivers whole messages in order. The WebSocket implements
- * it; specs use one in memory.
+ * Interface through which a session sends and receives whole messages, in order. A WebSocket implements it; tests use
+ * one in memory.
  */
 export interface MessageTransport {
   /** Bytes accepted by `send` and not yet passed on. */
   readonly bufferedBytes: number;
   /**
-   * Queues one message, or its beginning and its `rest`. Calls `sent` when the message was passed on or never can be;
-   * never during `send`. The transport takes ownership of the buffers.
+   * Queues one message, or its beginning and its `rest`. Calls `sent`, but never during `send`, once the
+   * message was passed on or never can be. The transport takes ownership of the buffers.
    */
   send(message: Buffer, sent: () => void, rest?: readonly Buffer[]): void;
   /** Calls `then` after all other ready work, or, when `idle`, a millisecond later. */
@@ -36,7 +36,7 @@ export interface TransportEvents {
   closed(code: number, reason: string, error: Error | undefined): void;
 }
 
-/** Reason to stop reading a transport: its messages cost too much, or a slow reader whose stream the peer cannot pause. */
+/** Reason to stop reading: messages cost too much (`work`), or the peer cannot pause the stream of a slow `reader`. */
 type HoldReason = 'work' | 'reader';
 
 /** Reads the transport while there is no reason to pause it. */

@@ -29,9 +29,9 @@ const SPARSE_TURNS = 64;
  * report.
  *
  * After `loneTurnBytes`, large messages pause until all other ready work in the process has run; small messages
- * continue. While another stream sends small messages, large ones pause after `turnBytes`, for a millisecond: a bulk
- * stream uses all processor time that it gets, also in the programs at both ends, and the delay would be added to the
- * small stream's round trip.
+ * continue. While another stream sends small messages, large ones pause after `turnBytes`, for a millisecond.
+ * Without the pause, a bulk stream would use all processor time, even in the programs at both ends, and so delay the
+ * round trips of the small stream.
  */
 export class SendRound {
   readonly #transport: MessageTransport;

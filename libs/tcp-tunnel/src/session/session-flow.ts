@@ -15,7 +15,7 @@ const FLOW_QUEUE_BYTES = 2 * PROTOCOL_LIMITS.datagramBytes;
 /** Maximum bytes of queued datagrams in all flows of a session. */
 const SESSION_QUEUE_BYTES = 1024 * 1024;
 
-/** Port of a flow to its session. */
+/** Interface of a session that a flow uses. */
 export interface FlowLink {
   readonly encoder: MessageEncoder;
   readonly traffic: TunnelTraffic;

@@ -15,13 +15,13 @@ export interface TunnelOptions {
   /** Interval at which a client sends its list of open streams. Default 60,000. */
   readonly syncIntervalMs?: number;
   /**
-   * Idle time-out of a half-closed stream, counted from the last byte to the peer, from it or to its reader; also of a
+   * Idle time-out of a half-closed stream, counted from the last byte that was sent, received or read; also of a
    * stream that the peer has ended and whose reader does not read the rest. Default 600,000.
    */
   readonly halfClosedIdleMs?: number;
   /**
-   * Time-out of a reader that reads nothing, for a stream that the peer has reset, and for any stream that makes the
-   * others wait. Default 30,000.
+   * Time-out of a reader that reads nothing, where the peer has reset the stream, or the stream makes other streams
+   * wait. Default 30,000.
    */
   readonly stoppedReaderMs?: number;
   /** Time-out of closing the WebSocket, after which it is destroyed. Default 1,000. */
@@ -37,7 +37,7 @@ export interface TunnelOptions {
    * keeps owning the connection.
    */
   readonly localConnection?: Duplex;
-  /** Closes the session when it aborts. */
+  /** Closes the session when the signal aborts. */
   readonly signal?: AbortSignal;
 }
 

@@ -27,7 +27,7 @@ const CLOSE_PROTOCOL = 1002;
 const CLOSE_UNSUPPORTED = 1003;
 /** A late tick counts as at most this many intervals, because our own stall is not the peer's silence. */
 const LATE_TICK = 1.5;
-/** Grace period of a new stream, in ticks: some clients build the list before a Connect and send it afterwards. */
+/** Grace period of a new stream, in ticks: some clients build their list of streams before a Connect and send it afterwards. */
 const SYNC_GRACE_TICKS = 1;
 /** After this many unanswered pings with a Connect among them, the peer counts as no longer serving. */
 const UNANSWERED_PINGS = 3;
@@ -151,7 +151,7 @@ export class Session implements TransportEvents, SessionLink, FlowLink {
     this.#transport.close(CLOSE_NORMAL, '');
   }
 
-  /** Destroys streams that outlived the session: complete ones with unread data. */
+  /** Destroys streams that outlived the session: those that are complete but have unread data. */
   destroyStreams(): void {
     for (const stream of [...this.#undestroyed.values()]) stream.destroy();
   }
@@ -180,7 +180,7 @@ export class Session implements TransportEvents, SessionLink, FlowLink {
     this.#round.run();
   }
 
-  // Called by streams.
+  // Methods that streams call.
 
   get peerExtended(): boolean {
     return this.#peerRevision >= 1;
@@ -231,7 +231,7 @@ export class Session implements TransportEvents, SessionLink, FlowLink {
     if (this.#undestroyed.size === 0) this.#onIdle();
   }
 
-  // Called by the transport.
+  // Methods that the transport calls.
 
   message(parts: readonly Buffer[]): void {
     if (!this.#active) return;
@@ -290,7 +290,7 @@ export class Session implements TransportEvents, SessionLink, FlowLink {
 
   /**
    * True when a Go server has stopped serving the session: after it refuses a port it leaves the WebSocket open but
-   * silent. The refused Connect is the first one after its last sign of life.
+   * silent. The first Connect since the server's last sign of life counts as the refused one.
    */
   #failsAfterConnect(): boolean {
     if (this.#role.kind === 'server' || this.peerExtended || this.#slowReaders.holding)
@@ -362,7 +362,7 @@ export class Session implements TransportEvents, SessionLink, FlowLink {
       }
       case 'sync':
         this.#acceptSync(message.ids);
-        // It may name every stream.
+        // The list may name every stream.
         return WORK_OF_A_LIST;
       case 'hello':
         this.#acceptHello(message.revision);

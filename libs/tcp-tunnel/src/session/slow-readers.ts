@@ -13,10 +13,10 @@ interface Progress {
 }
 
 /**
- * Streams with slow readers, for a peer that may not support Pause (remotedialer before 0.3), which it shows by
- * continuing to send. From then on a slow reader stops the reading of the whole session, as remotedialer itself does.
- * The session's other streams wait meanwhile, so a reader that reads nothing is given up, even after the peer closed
- * its stream.
+ * Streams with slow readers, for a peer that may not support Pause (remotedialer before 0.3). Once a peer is found to
+ * keep sending after a Pause, a slow reader stops the reading of the whole session, as in remotedialer itself. The
+ * session's other streams then wait, so a stream whose reader reads nothing is given up, even after the peer closed
+ * it.
  */
 export class SlowReaders {
   readonly #behind = new Map<SlowReader, Progress>();

@@ -84,7 +84,7 @@ export class ReceiveGate {
     return this.#heldBytes;
   }
 
-  /** True when the peer was never paused, so that it has no data left to send. */
+  /** True when the peer was never paused, so it is not holding back data. */
   get neverPaused(): boolean {
     return this.#state.kind === 'never-paused';
   }
@@ -146,9 +146,9 @@ const FIRST_PROBE_TICKS = 6;
 const SLOWEST_PROBE_TICKS = 128;
 
 /**
- * Sending half of a stream's flow control. A pause expires: that of a peer that renews its pauses after three missed
- * renewals. For any other peer, one message is sent after six ticks, then at doubling intervals, so that a lost Resume
- * costs speed but not the stream, and a stopped reader is not flooded.
+ * Sending half of a stream's flow control. A pause expires. If the peer renews its pauses, it expires after three
+ * missed renewals. Otherwise one message is sent after six ticks, then at doubling intervals, so that a lost Resume
+ * only slows the stream, and a stopped reader is not flooded.
  */
 export class SendGate {
   #state: SendState = { kind: 'open' };

@@ -4,10 +4,10 @@ export interface WaitingBytes {
   waitingBytes: number;
 }
 
-/** Queue of chunks to send, read in pieces of another size, with the pending write's callback. */
+/** Queue of chunks to send, taken out in pieces of any size, with the callback of the pending write. */
 export class OutgoingBytes {
   readonly #ofSession: WaitingBytes;
-  /** The chunk that is taken from, and how much of it is gone. */
+  /** The chunk from which bytes are taken next, and the number already taken from it. */
   #first: Buffer | undefined;
   #offset = 0;
   readonly #others = new Fifo<Buffer>();
@@ -38,13 +38,13 @@ export class OutgoingBytes {
     this.#mayWaitBytes = mayWaitBytes;
   }
 
-  /** Fills `target` from `at` to its end; the caller made it no longer than there are bytes. */
+  /** Fills `target` from `at` to its end; the caller ensures that enough bytes are queued. */
   take(target: Buffer, at: number): void {
     for (let position = at; position < target.length;)
       position += this.#next(target.length - position).copy(target, position);
   }
 
-  /** The next bytes themselves, so many at most, up to the first chunk of which fewer than `least` are left. */
+  /** Returns at most `most` bytes without copying; stops at a chunk with fewer than `least` bytes left. */
   takeViews(most: number, least: number): Buffer[] {
     const views: Buffer[] = [];
     for (let left = most; left > 0 && this.#firstLength >= least;) {

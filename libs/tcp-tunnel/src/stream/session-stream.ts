@@ -19,8 +19,8 @@ type StreamEnd =
   | { readonly reason: 'failed'; readonly error: TunnelError };
 
 /**
- * State of a stream on the wire. In `local-ended`, `told` is false while the peer cannot learn of the half-close: an
- * Error "EOF", all that older peers support, would also end the answer.
+ * State of a stream on the wire. In `local-ended`, `told` is false until the half-close is sent to the peer: older
+ * peers support only an Error "EOF", which would also end the answer.
  */
 export type StreamState =
   | { readonly kind: 'open' }
@@ -44,15 +44,15 @@ export interface SessionLink extends WaitingBytes {
   readonly encoder: MessageEncoder;
   readonly shared: SharedBuffer;
   readonly traffic: TunnelTraffic;
-  /** The peer said hello: it knows a half-close and renews its pauses. */
+  /** True when the peer sent Hello: it supports half-close and renews its pauses. */
   readonly peerExtended: boolean;
-  /** Towards a peer that knows no half-close: end the stream as a whole at once, or hold the end back. */
+  /** For a peer without half-close: true holds the local end back, false ends the whole stream at once. */
   readonly holdsLocalEnd: boolean;
   readonly settings: SessionSettings;
-  /** The stream holds more than its share; it says so again when that grows. */
+  /** Called when a stream holds more than its share, and again when the excess grows. */
   readerBehind(stream: SessionStream): void;
   readerCaughtUp(stream: SessionStream): void;
-  /** Calls back after so many milliseconds, whatever became of the session by then. */
+  /** Calls `then` after `delayMs` milliseconds, even if the session has ended by then. */
   later(delayMs: number, then: () => void): void;
   control(message: Buffer): void;
   ready(stream: SessionStream): void;
@@ -61,22 +61,22 @@ export interface SessionLink extends WaitingBytes {
 }
 
 const READ_AHEAD_BYTES = 64 * 1024;
-/** Small, because every stalled stream holds it; {@link joinSocket} knows that a chunk sent at once holds nothing. */
+/** Small, because every stalled stream holds this much. {@link joinSocket} does not pause for a chunk sent at once. */
 const WRITE_AHEAD_BYTES = 16 * 1024;
 /** Cost of a held chunk beyond its bytes. */
 const CHUNK_OVERHEAD_BYTES = 256;
-/** Bytes kept without a copy that may wait for their turn while the writer goes on: with the next read of a socket they are one message. */
+/** Bytes that may wait uncopied for their turn while the writer continues; with the next socket read they make one message. */
 const SEND_AHEAD_BYTES = 64 * 1024;
-/** A shorter chunk is copied to its header, and to others that wait. */
+/** A shorter chunk is copied into one message with its header and other waiting chunks. */
 const LEAST_VIEW_BYTES = 4 * 1024;
-/** Delay of a stream's end after the last bytes of the answer, if the answer has begun. */
+/** Delay between the last bytes of an answer that has begun and the end of the stream. */
 const HELD_AFTER_ANSWER_MS = 1_000;
-/** A view that its reader may take at once is copied when it would keep alive more than this many times its length. */
+/** Even a view that its reader takes at once is copied if its buffer is more than this many times as long. */
 const MOST_PINNED = 4;
 
 /**
- * The stream behind {@link TunnelStream}, with the half that only its session may touch. The file is one thing because
- * the two directions share the state on the wire.
+ * The stream behind {@link TunnelStream}, with the methods that only its session may call. One file, because the two
+ * directions share the state on the wire.
  */
 export class SessionStream extends Duplex implements TunnelStream, RoundMember {
   queued = false;
@@ -88,7 +88,7 @@ export class SessionStream extends Duplex implements TunnelStream, RoundMember {
    */
   keepsWritten = false;
   onTick: (() => void) | undefined;
-  /** Writes the data that this stream emits: all parts of a message at once, unless earlier data waits. */
+  /** Writable that receives the data of this stream: all parts of a message in one write, unless earlier data waits. */
   sink: Writable | undefined;
 
   #state: StreamState = { kind: 'open' };
@@ -99,13 +99,13 @@ export class SessionStream extends Duplex implements TunnelStream, RoundMember {
   readonly #receiveGate: ReceiveGate;
   #hungry = false;
   #remoteDone = false;
-  /** Ticks since a byte moved last: to the peer, from it, or to the reader. */
+  /** Ticks since the last byte was sent, received or read. */
   #idleTicks = 0;
   #failure: TunnelError | undefined;
 
   constructor(
     readonly id: Int64,
-    /** Counts the streams of its session; peers may use an id again. */
+    /** Unique number in the session, because peers may reuse an `id`. */
     readonly number: number,
     link: SessionLink,
     readonly bornTick: number,
@@ -155,7 +155,7 @@ export class SessionStream extends Duplex implements TunnelStream, RoundMember {
     this.#outgoing.settle();
   }
 
-  /** The next Data message: long chunks as they are, or filled from as many short ones as it takes. */
+  /** Returns the next Data message: long chunks uncopied, or as many bytes as fit, copied. */
   takeMessage(): OutgoingMessage {
     const { encoder, peerExtended } = this.#link;
     const { sentDataBytes, sentToOwnBytes } = PROTOCOL_LIMITS;
@@ -220,7 +220,7 @@ export class SessionStream extends Duplex implements TunnelStream, RoundMember {
     }
   }
 
-  /** The peer sends nothing more and still listens. */
+  /** Called when the peer sends no more data but still reads. */
   acceptEnd(): void {
     if (this.#state.kind === 'open') this.#move({ kind: 'remote-ended' });
     else if (this.#state.kind !== 'local-ended') return;
@@ -229,7 +229,7 @@ export class SessionStream extends Duplex implements TunnelStream, RoundMember {
     this.#finishReading();
   }
 
-  /** The peer ended the stream as a whole, cleanly or not. */
+  /** Called when the peer ended the whole stream, cleanly or not. */
   acceptError(text: string): void {
     if (text === CLEAN_END) {
       this.#close({ reason: 'peer-closed' });
@@ -264,18 +264,18 @@ export class SessionStream extends Duplex implements TunnelStream, RoundMember {
     this.#link.ready(this);
   }
 
-  /** The reader has stopped, and the peer cannot pause this stream alone. */
+  /** Called when the reader has stopped and the peer cannot pause this stream alone. */
   giveUp(): void {
     this.#readerStopped(this.#link.settings.stoppedReaderMs);
   }
 
-  /** The session ended: the stream is over at once. */
+  /** Called when the session ended: ends the stream at once. */
   abandon(error: TunnelError): void {
     this.#close({ reason: 'failed', error });
     this.destroy(error);
   }
 
-  /** The peer has just turned out to know a half-close: an end that was held back can be told. */
+  /** Called when the peer turns out to support half-close: sends an end that was held back. */
   peerBecameExtended(): void {
     if (this.#state.kind === 'local-ended' && !this.#state.told) this.#tellEnd();
   }
@@ -285,7 +285,7 @@ export class SessionStream extends Duplex implements TunnelStream, RoundMember {
     if (this.#state.kind === 'local-ended' && !this.#state.told) this.#endAsAWhole();
   }
 
-  /** Repeats what may have got lost and counts idle time; the session calls it for every live stream at each tick. */
+  /** Repeats messages that may have been lost, and counts idle time; the session calls it for every live stream at each tick. */
   tick(): void {
     this.onTick?.();
     this.#idleTicks += 1;
@@ -324,10 +324,10 @@ export class SessionStream extends Duplex implements TunnelStream, RoundMember {
     const { peerExtended, holdsLocalEnd, settings } = this.#link;
     switch (this.#state.kind) {
       case 'open':
-        // Only a client that cannot tell an end may have kept one to itself.
+        // Only a client that cannot report an end may have ended unnoticed.
         return peerExtended || holdsLocalEnd ? Infinity : settings.untoldIdleMs;
       case 'local-ended':
-        // The peer may have more, but was asked to wait for the reader.
+        // The peer may have more data, but was asked to wait for the reader.
         return this.#state.told || this.#hasUnread
           ? settings.halfClosedIdleMs
           : settings.heldEndIdleMs;
@@ -369,13 +369,13 @@ export class SessionStream extends Duplex implements TunnelStream, RoundMember {
 
   #offer(chunks: readonly Buffer[], done: () => void): void {
     this.#outgoing.put(chunks, this.#maySendAhead(chunks) ? SEND_AHEAD_BYTES : 0, done);
-    // No one listens any more, as with a socket between the peer's close and the reset.
+    // Nobody reads the data any more, as when a TCP peer has closed but its reset has not arrived yet.
     if (this.#state.kind === 'closed') this.#outgoing.discard();
     else this.#link.ready(this);
     this.#outgoing.settle();
   }
 
-  /** Not short chunks: many of them take more memory than their bytes. */
+  /** Whether the writer may continue before these are sent; not for short chunks, many of which take more memory than their bytes. */
   #maySendAhead(chunks: readonly Buffer[]): boolean {
     const { waitingBytes, shared } = this.#link;
     return (
@@ -400,14 +400,14 @@ export class SessionStream extends Duplex implements TunnelStream, RoundMember {
   }
 
   /**
-   * Ends the stream after the answer, because most writers that end once they have an answer are gone entirely, and TCP
-   * shows no difference.
+   * Ends the stream after the answer, because most writers that end after an answer are gone entirely, and TCP does not show
+   * the difference.
    */
   #tellEndAfterAnswer(): void {
     const { bytesRead } = this;
     this.#link.later(HELD_AFTER_ANSWER_MS, () => {
       if (this.#state.kind !== 'local-ended' || this.#state.told) return;
-      // Else the ticks decide.
+      // If the peer was ever paused, more data may follow, so the idle time-out decides.
       if (!this.#receiveGate.neverPaused) return;
       if (this.bytesRead === bytesRead) this.#endAsAWhole();
       else this.#tellEndAfterAnswer();
@@ -426,7 +426,7 @@ export class SessionStream extends Duplex implements TunnelStream, RoundMember {
   }
 
   #acceptPiece(view: Buffer): void {
-    // Only what a reader takes at once is not copied.
+    // Copy the data unless the reader takes it at once.
     const small = view.length * MOST_PINNED < view.buffer.byteLength;
     const waits = !this.#hungry || this.#held.length > 0 || this.readableLength > 0;
     const piece = small || waits ? exactBuffer(view) : view;
@@ -474,7 +474,7 @@ export class SessionStream extends Duplex implements TunnelStream, RoundMember {
       this.destroy(this.#failure);
   }
 
-  /** Writes after the peer's close go nowhere, so a stream that is read to the end has no use left. */
+  /** Destroys a closed stream once it is read to the end, because writes to it are discarded. */
   destroyIfPeerClosed(): void {
     if (this.#state.kind === 'closed' && this.readableEnded) this.destroy();
   }
@@ -492,7 +492,7 @@ export class SessionStream extends Duplex implements TunnelStream, RoundMember {
   }
 }
 
-/** One function for the `end` of every stream, as there are many short ones. */
+/** One `end` listener for all streams, because there are many short streams. */
 function destroyIfPeerClosed(this: SessionStream): void {
   this.destroyIfPeerClosed();
 }

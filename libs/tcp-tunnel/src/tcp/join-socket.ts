@@ -5,7 +5,7 @@ import { exactBuffer } from '../stream/fifo.js';
 import { SessionStream } from '../stream/session-stream.js';
 
 const NOTHING = Buffer.alloc(0);
-/** How long a program may take to read what its socket still has for it, once its stream has ended in good order. */
+/** Time for a program to read the rest of its data, in milliseconds, after the stream has ended cleanly. */
 const UNREAD_MS = 600_000;
 
 /**
@@ -20,21 +20,21 @@ export function joinSocket(socket: Socket, stream: Duplex, lingerMs: number): vo
   let failure: Error | undefined;
   let linger: NodeJS.Timeout | undefined;
   if (stream instanceof SessionStream) {
-    // Each read of a socket has memory of its own.
+    // A buffer read from the socket never changes, because the next read uses another one.
     stream.keepsWritten = true;
     stream.onTick = () => noticeReset(socket);
     stream.sink = socket;
   }
 
   const forward = (chunk: Buffer): void => {
-    // A full buffer that is empty again by now was taken over: it is sent, or waits to be sent with the next chunk.
+    // No pause if the full buffer is already empty: its data is sent, or waits to be sent with the next chunk.
     if (stream.write(chunk) || stream.writableLength === 0) return;
     socket.pause();
     stream.once('drain', () => socket.resume());
   };
   socket.on('data', forward);
   const endStream = (): void => confirmEnd(socket, () => stream.end());
-  // The end of a connection that brought nothing comes without being read, also while its stream was waited for.
+  // A connection without data may end before it is read, even while its stream is being opened.
   if (socket.readableEnded) endStream();
   else socket.on('end', endStream);
   socket.on('error', (error) => (failure = error));
@@ -52,14 +52,14 @@ export function joinSocket(socket: Socket, stream: Duplex, lingerMs: number): vo
       socket.write(chunk);
       return;
     }
-    // A socket that has sent all before is likely to send this within the call.
+    // A socket with nothing queued usually sends the chunk within this call; only a chunk that must wait is copied.
     const mayGoOn = socket.write(socket.writableLength === 0 ? chunk : exactBuffer(chunk));
     if (mayGoOn || socket.writableLength === 0) return;
     stream.pause();
     socket.once('drain', () => stream.resume());
   });
   stream.on('end', () => socket.end());
-  // The `close` that follows acts on it.
+  // The `close` event that follows handles the error.
   stream.on('error', () => undefined);
   stream.on('close', () => {
     if (socket.destroyed) return;
@@ -68,7 +68,7 @@ export function joinSocket(socket: Socket, stream: Duplex, lingerMs: number): vo
       return;
     }
     linger = setTimeout(() => socket.resetAndDestroy(), UNREAD_MS);
-    // It goes by itself once the last bytes are out.
+    // The socket closes by itself once its last bytes are sent.
     if (socket.readableEnded) return;
     socket.off('data', forward);
     socket.resume();
@@ -92,9 +92,9 @@ function noticeReset(socket: Socket): void {
 }
 
 /**
- * Calls `then` if a socket's end of data is not a reset: libuv takes a hang-up that arrives with the last bytes for an
+ * Calls `then` if a socket's end of data is not a reset: libuv mistakes a hang-up that arrives with the last bytes for an
  * end (`uv__stream_io`, POLLHUP after a partial read), and so misses the reset behind it. An empty write then fails,
- * and the socket's `error` and `close` follow. A socket already ended here cannot be checked.
+ * and the socket's `error` and `close` follow. A socket that this side has ended cannot be checked.
  */
 function confirmEnd(socket: Socket, then: () => void): void {
   if (socket.writableEnded) then();
@@ -102,7 +102,7 @@ function confirmEnd(socket: Socket, then: () => void): void {
     socket.write(NOTHING, (error) => {
       if (!error) then();
     });
-  // What waits to be written fails in this turn if there was a reset; else it may wait for long, or be out and the socket gone by then.
+  // After a reset, the pending write fails in this turn. Otherwise it may wait for long, or be sent and the socket closed by then.
   else
     setImmediate(() => {
       if (!socket.destroyed || socket.writableFinished) then();

@@ -11,28 +11,28 @@ export interface DialTarget {
 export type Dial = (target: DialTarget) => Socket;
 
 const HOSTS = ['127.0.0.1', '::1'] as const;
-/** With less than one message of data every write would stop the writer. */
+/** Buffer of a socket; if it were smaller than a message, every write would pause the writer. */
 const SOCKET_BUFFER_BYTES = 128 * 1024;
 
-/** Limit of a read, and limit of the next read from a program that has filled this one. */
+/** Maximum size of a read; after a read of this size, the maximum of the next one is `BULK_READ_BYTES`. */
 const READ_BYTES = 64 * 1024;
 const BULK_READ_BYTES = 128 * 1024;
 /** Shortest read that keeps its buffer; a shorter one is copied. */
 const LEAST_KEPT_BYTES = BULK_READ_BYTES / 2;
-/** Into it all sockets read that have little to read: each read is copied before the next. */
+/** Read buffer shared by all sockets with little data; each read is copied before the next one. */
 const sharedBuffer = Buffer.allocUnsafeSlow(READ_BYTES);
 
 /**
  * The real dialler: TCP without delay, half-open allowed.
  *
- * Node would make 64 KiB for each read, of which most hold a few bytes, and of a flood could read no
- * more. A `data` event is what a read was, as Node's own is; `pause` stops the reads.
+ * By default Node allocates 64 KiB for each read, although most reads return a few bytes, and reads no
+ * more than that at once. Each read emits one `data` event, as by default; `pause` stops the reads.
  */
 export const dialTcp: Dial = ({ host, port }) => {
   let isBulk = false;
   const socket: Socket = connect({
-    // A literal, and whole: to a copy of it Node adds what is absent, and each addition would make a
-    // hidden class for this socket alone, which takes V8 15 µs and memory of the old generation.
+    // A literal with every option, because Node adds missing ones to a copy of it, and each addition would create
+    // a hidden class for this socket alone, which costs V8 15 µs and memory in the old generation.
     host,
     port,
     allowHalfOpen: true,
@@ -58,8 +58,8 @@ export const dialTcp: Dial = ({ host, port }) => {
 /**
  * Connects to a port of this host's loopback: 127.0.0.1, then ::1, by literal address, within `timeoutMs` for both.
  * `done` is called once, later: with a connected socket, which the callee then owns, or with a {@link TunnelError}:
- * `dialRefused`, `dialTimeout`, `dialFailed` (what 127.0.0.1 said, when both fail). The returned function gives up,
- * after which `done` is not called. One runs for every stream, so it is a callback and not a promise with a signal.
+ * `dialRefused`, `dialTimeout`, `dialFailed` (the failure of 127.0.0.1, when both fail). The returned function gives up,
+ * after which `done` is not called. A callback, not a promise with a signal, because every stream makes this call.
  */
 export function dialLoopback(
   port: number,
@@ -94,7 +94,7 @@ export function dialLoopback(
     }
     const socket = dial({ host, port });
     const fail = (cause: Error): void => {
-      // A second error of a socket that is given up must not end the process.
+      // A second error of an abandoned socket must not end the process.
       socket.on('error', () => undefined);
       firstError ??= dialError(port, cause);
       if (!settled) attempt(index + 1);

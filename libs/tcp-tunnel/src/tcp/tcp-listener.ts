@@ -50,8 +50,8 @@ const SOCKET_BUFFER_BYTES = 128 * 1024;
 const LISTEN_AGAIN_MS = 100;
 
 /**
- * Listens on a TCP port and carries each accepted connection through a stream of its own. It outlives the tunnel behind
- * `open`, so that clients stay connected while the tunnel is replaced.
+ * Listens on a TCP port and carries each accepted connection through a stream of its own. The listener outlives the tunnel
+ * behind `open`, so that clients stay connected while the tunnel is replaced.
  *
  * @throws {TunnelError} `addressInUse`, `addressDenied`, `listenFailed`.
  */
@@ -120,7 +120,7 @@ class PublishedPort implements TcpListener {
     await this.#listening;
     if (this.#server?.listening === true) this.#server.close();
     await this.#closed;
-    // Those that were accepted before a failure.
+    // Also wait for connections that a server accepted before it failed.
     await Promise.all(
       [...this.#sockets.values()].map(
         (socket) => new Promise((resolve) => socket.once('close', resolve)),
@@ -164,7 +164,7 @@ class PublishedPort implements TcpListener {
   }
 }
 
-/** A class: an object with getters of its own has a hidden class, which keeps them, and so the socket, in the old generation. */
+/** A class, because an object literal with getters gets its own hidden class, which keeps the socket in the old generation. */
 class AcceptedConnection implements PendingConnection {
   readonly #socket: Socket;
   #gone: AbortController | undefined;
@@ -185,7 +185,7 @@ class AcceptedConnection implements PendingConnection {
     return this.#gone.signal;
   }
 
-  /** It has its stream, or was refused: its end is no news. */
+  /** Called once the connection has its stream or was refused: the signal then no longer fires. */
   settled(): void {
     this.#gone = undefined;
   }

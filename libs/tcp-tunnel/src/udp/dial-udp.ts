@@ -3,7 +3,7 @@ import { errnoOf } from '@wins/base';
 import { dialError } from '../tunnel-error.js';
 import { MOST_UNSENT_BYTES, type UdpFlow, type UdpFlowEvents } from './udp-flow.js';
 
-/** Where datagrams go: one literal address of IPv4; never a name. */
+/** Destination of datagrams: a literal IPv4 address, never a name. */
 export interface UdpTarget {
   readonly host: string;
   readonly port: number;
@@ -38,7 +38,7 @@ export function dialUdp({ host, port }: UdpTarget, events: UdpFlowEvents): UdpFl
   };
   socket.on('error', fail);
   socket.on('message', (datagram, from) => {
-    // Before it is connected, a bound socket receives datagrams from any source.
+    // Until it is connected, a bound socket receives datagrams from any source.
     if (isOpen && from.port === port && from.address === host) events.onDatagram(datagram);
   });
   try {

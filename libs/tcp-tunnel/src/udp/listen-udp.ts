@@ -12,7 +12,7 @@ export interface ListenUdpOptions {
   readonly port: number;
   /** Opens the flow of one source. If it throws, the datagram is dropped. */
   readonly open: (events: UdpFlowEvents) => UdpFlow;
-  /** Limits and time-outs, which several listeners may share. Default: its own, with 1,024 flows. */
+  /** Limits and time-outs, which several listeners may share. Default: a tracker of its own, for 1,024 flows. */
   readonly tracker?: UdpTracker;
   /** Called when a flow was refused or ended with an error, at most once in 500 ms. Must not throw. */
   readonly onRefused?: (error: unknown) => void;
@@ -31,7 +31,7 @@ export interface UdpListener extends AsyncDisposable {
   close(): Promise<void>;
 }
 
-/** Pause in milliseconds after a failed flow, because its destination refuses and each attempt costs the peer. */
+/** Pause in milliseconds after a failed flow, because its destination refuses datagrams and each new attempt costs the peer work. */
 const REST_MS = 500;
 
 /**

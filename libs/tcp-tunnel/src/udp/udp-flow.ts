@@ -5,7 +5,7 @@
 export interface UdpFlow {
   /** Sends one datagram to the destination, or drops it. Does nothing after the flow has ended. */
   send(datagram: Buffer): void;
-  /** Ends it; `onEnd` is not called. Idempotent. */
+  /** Ends the flow; `onEnd` is not called. Idempotent. */
   close(): void;
 }
 

@@ -1,7 +1,7 @@
 export interface UdpTrackerOptions {
-  /** Flows at a time. Default 1,024. At the limit the oldest that is not assured ends; while all are, a new one is refused. */
+  /** Maximum number of flows. Default 1,024. At the limit the oldest flow that is not assured ends; if all are, a new one is refused. */
   readonly most?: number;
-  /** Flows of one source at a time. Default: `most`. At the limit its own oldest that is not assured ends. */
+  /** Maximum number of flows of one source. Default: `most`. At the limit the source's oldest flow that is not assured ends. */
   readonly mostOfSource?: number;
   /** A flow that is not assured ends after this long without a datagram. Default 30,000 ms. */
   readonly oneWayMs?: number;
@@ -12,11 +12,11 @@ export interface UdpTrackerOptions {
 }
 
 export interface TrackedFlow {
-  /** Datagrams went both ways and the source sent again: its address is no forged one, so it is not ended for a newer flow. */
+  /** True once datagrams went both ways and the source sent again: its address is not forged, so a newer flow does not end this one. */
   readonly isAssured: boolean;
   sent(): void;
   replied(): void;
-  /** The flow has ended; it is tracked no more. Idempotent. */
+  /** Stops tracking a flow that has ended. Idempotent. */
   release(): void;
 }
 
@@ -32,7 +32,7 @@ interface Entry extends TrackedFlow {
   readonly end: () => void;
 }
 
-/** Most often a sweep looks at all flows, which are therefore ended so much too late. */
+/** Maximum interval between sweeps, and so the maximum delay in ending an idle flow. */
 const MOST_SWEEP_MS = 5_000;
 
 /**
@@ -67,7 +67,7 @@ export class UdpTracker implements Disposable {
    * Begins to track a flow whose source has sent its first datagram; undefined when it is refused.
    *
    * @param source - Address of the source, without its port, which costs nothing to change.
-   * @param end - Ends the flow, which is released by then.
+   * @param end - Ends the flow, which has been released by then.
    */
   track(source: string, end: () => void): TrackedFlow | undefined {
     const of = this.#sources.get(source) ?? { count: 0, unassured: new Set() };
@@ -115,7 +115,7 @@ export class UdpTracker implements Disposable {
     }
   }
 
-  /** Ends no flow; those that are tracked are looked at no more. */
+  /** Stops the sweeps; does not end the tracked flows. */
   [Symbol.dispose](): void {
     clearInterval(this.#timer);
     this.#timer = undefined;

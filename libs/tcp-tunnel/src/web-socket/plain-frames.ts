@@ -6,7 +6,7 @@ const FIN = 0x80;
 const MASKED = 0x80;
 const MASK_BYTES = 4;
 const CLOSE = 8;
-/** Length of a beginning that contains the header of any message. */
+/** Minimum length of a first part, so that it contains the header of any message. */
 const LEAST_BEGINNING_BYTES = 4 * PROTOCOL_LIMITS.varintBytes;
 /** Messages in smaller parts are copied together, because each part is an object that keeps its whole read alive. */
 const LEAST_PART_BYTES = 4 * 1024;

@@ -107,7 +107,7 @@ export class WebSocketTransport implements MessageTransport {
 
   ping(): void {
     this.#writeGathered();
-    // The callback takes the error of a socket that has just closed; its `close` event follows.
+    // The callback discards the error of a socket that has just closed; its `close` event follows.
     this.#socket.ping(undefined, undefined, () => undefined);
   }
 
@@ -172,7 +172,7 @@ export class WebSocketTransport implements MessageTransport {
     const reader = new PlainFrameReader(!this.#options.isClient, {
       message: (parts) => receiver.message(parts),
       other: (bytes) => {
-        // The WebSocket may answer, which must follow the earlier messages.
+        // The WebSocket may answer this frame, so earlier messages must be written first.
         this.#writeGathered();
         for (const listener of listeners) listener.call(connection, bytes);
       },
@@ -180,7 +180,7 @@ export class WebSocketTransport implements MessageTransport {
     const take = (bytes: Buffer): void => reader.take(bytes);
     connection.on('data', take);
     for (const listener of listeners) connection.off('data', listener);
-    // ws would read the rest of a paused connection, possibly starting in the middle of a frame.
+    // Read the rest of a paused connection before ws does, which might start in the middle of a frame.
     connection.prependListener('close', () => {
       connection.off('data', take);
       const left = connection.read() as Buffer | null;

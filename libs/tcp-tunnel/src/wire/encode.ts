@@ -5,7 +5,7 @@ import { TunnelError } from '../tunnel-error.js';
 
 /** Four integers of at most ten bytes each. */
 const HEADER_ROOM = 4 * PROTOCOL_LIMITS.varintBytes;
-/** Deadline in milliseconds that no peer reads any more, but all skip, so it must be present. */
+/** Deadline in milliseconds, an obsolete field: no peer uses it, but all skip it, so it must be present. */
 const VESTIGIAL_DEADLINE = 15_000;
 
 /**

@@ -20,7 +20,7 @@ export type Refusal =
   | { readonly code: 'connectRefused'; readonly rule: RefusalRule | undefined }
   | { readonly code: DialFailure; readonly rule?: undefined };
 
-// All failures of a stream share the text of Error, of which peers read 100 bytes. Our texts begin with one of these
+// An Error reports every failure of a stream as text, of which peers read 100 bytes. Our texts begin with one of these
 // and continue with a rule or a code. Go peers only log the text.
 const REFUSED = 'connect not allowed';
 const FAILED = 'connect failed';
@@ -39,7 +39,7 @@ export function writeFailure(error: { readonly code: string; readonly message: s
 
 /**
  * Parses the text of an Error; undefined when it does not report a stream that failed to open. A refusal by an unknown
- * rule has no rule, and a failed dial in another peer's words is `dialFailed`: then only the text can be shown.
+ * rule has no rule, and a failed dial in another implementation's words is `dialFailed`: then only the text can be shown.
  */
 export function readRefusal(text: string): Refusal | undefined {
   const colon = text.indexOf(': ');

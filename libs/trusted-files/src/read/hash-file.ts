@@ -18,8 +18,8 @@ export interface HashOptions extends Partial<ReadLimits> {
 }
 
 /**
- * Returns the digests of a file in one pass, block by block: of a path as {@link openRegularFile} takes it, or of an open
- * file, which is read from its beginning and stays open. By default of any size.
+ * Returns the digests of a file in one pass, block by block. Takes a path, with the rules of {@link openRegularFile}, or an
+ * open file, which is read from its beginning and stays open. By default the size is not limited.
  *
  * @throws TrustedFileError `tooLarge`, and for a path as {@link openRegularFile}; the reason of the signal.
  */

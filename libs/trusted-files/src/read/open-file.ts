@@ -21,8 +21,8 @@ export interface OpenFile extends ReadableFile {
 }
 
 /**
- * Opens a regular file for reading, by default no symbolic link; on Windows, judge the path by a `FileTrust` first.
- * Refuses a FIFO, which would block until it has a writer, a device and a folder.
+ * Opens a regular file for reading; on Windows, judge the path by a `FileTrust` first. Refuses a folder, a device, a FIFO,
+ * which would block until it has a writer, and by default a symbolic link.
  *
  * @throws TrustedFileError `notFound`, `accessDenied`, `notRegularFile`, `notTrusted` (a link), `inUse`, `unknown`.
  */

@@ -22,7 +22,7 @@ export interface Distrust {
 
 /** Options for judging a path. */
 export interface TrustOptions {
-  /** Follows links that only root or this user could have made, and judges their targets. Default: refuses, as Windows always. */
+  /** Follows links that only root or this user could have made, and judges their targets. Default: refuses links, as on Windows in any case. */
   readonly followLinks?: boolean;
 }
 
@@ -36,7 +36,11 @@ export interface FileTrust {
   distrustOfFile(path: string, options?: TrustOptions): Distrust | undefined;
   /** Judges whether another user can add files to a folder or change its files. @throws TrustedFileError as `distrustOfFile`. */
   distrustOfFolder(path: string, options?: TrustOptions): Distrust | undefined;
-  /** Judges a folder as {@link ensurePrivateFolder}, of a missing one the folders above. @throws TrustedFileError `accessDenied`, `unknown`. */
+  /**
+   * Judges a folder as {@link ensurePrivateFolder} does; if it is missing, judges the folders above it.
+   *
+   * @throws TrustedFileError `accessDenied`, `unknown`.
+   */
   distrustOfPrivateFolder(path: string): Distrust | undefined;
   /**
    * Creates a folder, with its parents, that only this user and the system's administrators can use; or checks that an

@@ -34,7 +34,7 @@ export type HostPaths = Pick<
   'assertTrustedFile' | 'assertTrustedDirectory' | 'ensurePrivateDirectory'
 >;
 
-/** Creates the path checks of a process host; `wanted` is the end of a refusal: what a file or a directory must be. */
+/** Creates the path checks of a process host; `wanted` ends the message of a refusal: what a file or a directory must be. */
 export function hostPaths(
   trust: Pick<FileTrust, 'distrustOfFile' | 'distrustOfFolder' | 'ensurePrivateFolder'>,
   failure: MakeHostFailure,

@@ -5,15 +5,15 @@ const WRITABLE_BY_OTHERS = 0o022;
 const OPEN_TO_OTHERS = 0o077;
 const STICKY = 0o1000;
 
-/** The file facts that decide. */
+/** Facts about a file that decide whether it is trusted. */
 export type PosixFacts = Pick<Stats, 'uid' | 'mode' | 'isDirectory' | 'isFile' | 'isSymbolicLink'>;
 
 /**
  * Expected kind of a step of a path.
  *
  * - `above`: a folder on the way. It may be sticky, such as `/tmp`: there only the owner of an entry can replace it.
- * - `folder`: one in which no one else can make anything, so not even a sticky one.
- * - `privateFolder`: one that no one else can look into either, and that is ours.
+ * - `folder`: a folder in which no one else can create anything, so it may not be sticky either.
+ * - `privateFolder`: a folder of our own that, in addition, no one else can look into.
  * - `file`: a regular file.
  * - `link`: a symbolic link that may be followed.
  */

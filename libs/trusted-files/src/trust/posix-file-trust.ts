@@ -67,7 +67,7 @@ function walk(
       continue;
     }
     if (isLast && wanted === 'file' && at !== '/') {
-      // The folder passed as an ancestor; as the folder of the file it must not be sticky either.
+      // The folder was accepted as an ancestor; as the file's own folder it must also not be sticky.
       const folder = path.posix.dirname(at);
       const distrust = distrustOfStep(look(asked, folder), folder, 'folder', ownUid);
       if (distrust !== undefined) return distrust;

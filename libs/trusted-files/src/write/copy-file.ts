@@ -26,11 +26,11 @@ export interface PendingCopy<A extends DigestAlgorithm> extends PendingFile {
 }
 
 /**
- * Copies a file, an open one or a path as `openRegularFile` takes it, beside its final path. The caller places or
- * discards the copy, and closes the open file.
+ * Copies a file beside its final path. The source is an open file, which the caller closes, or a path, with the rules of
+ * `openRegularFile`. The caller places or discards the copy.
  *
- * @throws TrustedFileError `tooLarge`, and as `writePendingFile`, for a path as `openRegularFile`; what `onBlock` and
- * `accept` throw; the reason of the signal. Nothing is left then.
+ * @throws TrustedFileError `tooLarge`, and as `writePendingFile` and, for a path, `openRegularFile`; any exception of
+ * `onBlock` or `accept`; the reason of the signal. Nothing is left then.
  */
 export async function copyPendingFile<A extends DigestAlgorithm>(
   source: string | ReadableFile,

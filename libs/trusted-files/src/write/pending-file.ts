@@ -9,7 +9,7 @@ import { syncFolder, type HeldPatience, whenNotHeld } from './when-not-held.js';
 const { O_NOFOLLOW = 0 } = constants as Partial<typeof constants>;
 const PRIVATE = 0o600;
 
-// File descriptors instead of handles of `node:fs/promises`, with which a small file takes half as long again.
+// File descriptors, because with handles of `node:fs/promises` a small file takes half as long again.
 const open = promisify(fs.open);
 const write = promisify(fs.write);
 const fchown = promisify(fs.fchown);
@@ -29,7 +29,7 @@ export interface FileRights {
 
 /** Rights of a new file, and its durability. */
 export interface PendingOptions extends FileRights {
-  /** Flushes the content, so that it survives a loss of power, which takes most of the time. Default true. */
+  /** Flushes the content, so that it survives a loss of power; flushing takes most of the time. Default true. */
   readonly isFlushed?: boolean | undefined;
   /**
    * Creates the empty file exclusively, with its rights, on systems where permission bits do not control access; the
@@ -76,8 +76,8 @@ export function temporaryPath(target: string): string {
 /**
  * Writes a file beside its final path, so that readers of the final name never see a partial file. Creates the
  * temporary name, by default {@link temporaryPath}, exclusively, so a planted file or link is refused. Only this user can
- * open the file until its rights are set. `fill` writes the content; its exceptions pass unchanged, but for those of the
- * file system.
+ * open the file until its rights are set. `fill` writes the content; its exceptions pass unchanged, except
+ * file-system errors, which are translated.
  *
  * @throws TrustedFileError `notFound` (no folder), `accessDenied`, `alreadyExists`, `noSpace`, `unknown`; nothing is left.
  */
@@ -123,7 +123,7 @@ export async function writePendingFile(
       }
       if (isFlushed) await fsync(file);
     } finally {
-      // Linux refuses to run a file that is still open for writing. Without a flush, closing need not wait for the disk.
+      // Linux refuses to run a file that is still open for writing. Without a flush, a synchronous close does not wait for the disk.
       if (isFlushed) await close(file);
       else fs.closeSync(file);
     }

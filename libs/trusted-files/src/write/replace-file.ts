@@ -46,7 +46,7 @@ export async function moveFile(from: string, to: string, patience: HeldPatience 
 
 /**
  * Writes a file that nobody else can open, as {@link writePendingFile}, under an unused name: refuses an existing file or
- * link of that name. The name shows a partial file during the write, and no file after a failure.
+ * link of that name. During the write the name refers to a partial file; after a failure it does not exist.
  *
  * @throws TrustedFileError `notFound` (no folder), `accessDenied`, `alreadyExists`, `noSpace`, `unknown`.
  */

@@ -26,7 +26,7 @@ export function isHeld(error: unknown, platform: NodeJS.Platform = process.platf
   return HELD[platform === 'win32' ? 'win32' : 'posix'].includes(errnoOf(cause) ?? '');
 }
 
-/** Retries while another program holds the file, after 5 ms, 10 ms, up to a second; then throws as the last attempt. */
+/** Retries while another program holds the file, after 5 ms, 10 ms, up to a second; then throws the error of the last attempt. */
 export async function whenNotHeld<T>(
   act: () => Promise<T>,
   { heldFileMs = 0, signal }: HeldPatience = {},

@@ -41,7 +41,7 @@ export function handleSecurity(handle: Handle, tried: string, objectType = SE_FI
   return takeLocal(out, (descriptor) => descriptorText(descriptor, wanted, tried));
 }
 
-/** Converts SDDL to a binary security descriptor. @throws WindowsError `invalidArgument` for text that is none. */
+/** Converts SDDL to a binary security descriptor. @throws WindowsError `invalidArgument` for text that is not SDDL. */
 export function descriptorFromText(sddl: string): Buffer {
   const out: [LocalMemory | null] = [null];
   const sizeBytes: [number] = [0];

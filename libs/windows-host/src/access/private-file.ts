@@ -51,7 +51,7 @@ const EXECUTE = 1;
 
 /**
  * Returns the security descriptor for POSIX permission bits. SYSTEM and administrators may do everything, as root
- * elsewhere; an account without their rights also gets full rights to its own files. The last three bits apply to
+ * may on POSIX; an account without their rights also gets full rights to its own files. The last three bits apply to
  * everyone; the group bits are ignored, because the group of a service is SYSTEM. Inherits nothing, and children do not
  * inherit the bits for everyone.
  */
@@ -64,7 +64,7 @@ export function planFileSecurity(
   const full = (sid: string): string => `(A;${inherited};FA;;;${sid})`;
   const everyone = [
     (mode & READ) === 0 ? '' : 'FR',
-    // An account that may change the content of a folder may also remove its children, which is DC.
+    // An account that may change the content of a folder may also remove its children (DC).
     (mode & WRITE) === 0 ? '' : `FW${isFolder ? 'DC' : ''}`,
     (mode & EXECUTE) === 0 ? '' : 'FX',
   ].join('');

@@ -8,7 +8,7 @@ import { SID_AND_ATTRIBUTES } from '../win32/structures.js';
 export interface ProcessAccount {
   /** Its SID. */
   readonly user: string;
-  /** True for SYSTEM, and while it has administrator rights, which a non-elevated administrator lacks. */
+  /** True for SYSTEM, and while the process has administrator rights, which a non-elevated administrator lacks. */
   readonly isPrivileged: boolean;
 }
 
@@ -27,7 +27,7 @@ const TOKEN_BYTES = 128 * 1024;
 /**
  * Returns the account of a process, by default this one.
  *
- * @throws WindowsError `invalidArgument` when there is no such process, `accessDenied` when this one may not look at it.
+ * @throws WindowsError `invalidArgument` when there is no such process, `accessDenied` when this process may not query it.
  */
 export function processAccount(processId: number = process.pid): ProcessAccount {
   const tried = `cannot find the account of process ${processId}`;

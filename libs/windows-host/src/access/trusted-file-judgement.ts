@@ -86,8 +86,8 @@ export function judgeStep(
 }
 
 /**
- * Returns the remedy for a folder that others can change, for an administrator, who knows whether these others are
- * administrators too; empty when no one else can change it.
+ * Returns the remedy for a folder that others can change; empty when no one else can. It is meant for an administrator,
+ * who knows whether these others are administrators too.
  */
 export function privateFolderMending(folder: string, sddl: string, account: string): string {
   const others = whoMayWrite(sddl, [account]);

@@ -30,12 +30,15 @@ export function whoMayWrite(sddl: string, trusted: readonly string[] = []): read
   return whoMay(sddl, WRITE, trusted);
 }
 
-/** Accounts that may replace something in a folder further up. Everyone may create files in the root of a drive. */
+/**
+ * Returns the accounts that may replace an entry of an ancestor folder. The right to create files does not count, because
+ * everyone has it in the root of a drive.
+ */
 export function whoMayReplace(sddl: string, trusted: readonly string[] = []): readonly string[] {
   return whoMay(sddl, REPLACE, trusted);
 }
 
-/** Returns the accounts, besides the trusted ones, that own it or have one of these rights. */
+/** Returns the accounts, besides the trusted ones, that own the object or have one of these rights. */
 export function whoMay(sddl: string, rights: number, trusted: readonly string[] = []) {
   const { owner = EVERYONE, entries } = parseSecurityDescriptor(sddl);
   const granted = (entries ?? [{ type: 'A', flags: [], rights, sid: EVERYONE }])

@@ -69,7 +69,7 @@ export function distrustOfFolder(folder: string): Distrust | undefined {
   return distrustOfSteps(judgement.stepsTo(folder), ['folder']);
 }
 
-/** `wanted` says what the last steps are to be; those before are ancestors. */
+/** `wanted` gives the expected kinds of the last steps; the steps before them are ancestors. */
 function distrustOfSteps(
   steps: readonly string[],
   wanted: readonly ('folder' | 'file')[],
@@ -98,7 +98,7 @@ function makePrivateFolder(absolute: string): Distrust | undefined {
   );
 }
 
-/** Judges each step that `take` returns; of a missing folder only the existing ones above it. */
+/** Judges each step on the way to the folder, up to the first one for which `take` returns nothing. */
 function walkToPrivateFolder(
   absolute: string,
   take: (step: string, isFolder: boolean) => judgement.FileFacts | undefined,

@@ -7,12 +7,12 @@ import { fileHolders } from './file-holders.js';
 import { createFolder, createPrivateFile, listFor, setMode } from './private-file.js';
 import { windowsFileTrust } from './windows-file-trust.js';
 
-/** Permissions of a file. Other facts of POSIX have no meaning here. */
+/** Permissions of a file. Other POSIX attributes have no meaning on Windows. */
 export type PlanFileMode = Readonly<Record<'mode', number>>;
 
 /** Options of {@link windowsPlanFiles}. */
 export interface WindowsPlanFilesOptions {
-  /** Makes the errors that it throws, of the class that its user expects. Default: an `Error`. */
+  /** Creates the errors to throw, so that they have the class that the caller expects. Default: an `Error`. */
   readonly failure?: (message: string, options: ErrorOptions) => Error;
   /** Called with a warning about a file that was written in place. */
   readonly onWarning?: (message: string) => void;
@@ -20,7 +20,7 @@ export interface WindowsPlanFilesOptions {
   readonly heldFileMs?: number;
 }
 
-/** Files whose permission bits become access lists. Paths are absolute. Everything fails with the error of the options. */
+/** Files whose permission bits become access lists. Paths are absolute. All methods reject with errors made by `failure`. */
 export interface WindowsPlanFiles {
   /** A plan's user and group are POSIX ids, which have no meaning on Windows. */
   readonly hasOwners: false;
@@ -39,7 +39,7 @@ export interface WindowsPlanFiles {
   writePrivateFile(file: string, content: Buffer): Promise<void>;
 }
 
-/** Files of plans on Windows, each with its access list from its first byte. */
+/** Writes the files of plans on Windows. Each file has its access list before its first byte. */
 export function windowsPlanFiles({
   failure = (message, options) => new Error(message, options),
   onWarning = () => undefined,

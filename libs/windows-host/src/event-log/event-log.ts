@@ -16,7 +16,7 @@ export interface LogEvent {
 /** The event log, for one source. The caller that opened it closes it. */
 export interface EventLog {
   /**
-   * Writes an event; false when the system rejects it, such as when the log is full, which is no reason to stop.
+   * Writes an event; false when the system rejects it, for example because the log is full; the caller should carry on.
    *
    * @throws RangeError for an id outside of 1 to 1000, and after `close`.
    */
@@ -28,7 +28,7 @@ export interface EventLog {
 const TYPES = { error: 1, warning: 2, information: 4 } as const;
 const LARGEST_ID = 1000;
 const APPLICATION_LOG = 'SYSTEM\\CurrentControlSet\\Services\\EventLog\\Application';
-/** A file of every Windows whose messages 1 to 1000 are the text that they are given. */
+/** A message file that every Windows has; its messages 1 to 1000 show just the text of the event. */
 const MESSAGE_FILE = '%SystemRoot%\\System32\\EventCreate.exe';
 
 /**

@@ -14,7 +14,7 @@ export interface FirewallSwitches {
 const SERVICE = 'MpsSvc';
 const LOCAL = 'SYSTEM\\CurrentControlSet\\Services\\SharedAccess\\Parameters\\FirewallPolicy';
 const POLICY = 'SOFTWARE\\Policies\\Microsoft\\WindowsFirewall';
-/** The profiles, by their names in the registry. Policies know the private one under both of its names. */
+/** The profiles, by their names in the registry. In a policy the private profile may have either of its two names. */
 const PROFILES = [['DomainProfile'], ['PublicProfile'], ['StandardProfile', 'PrivateProfile']];
 
 /**

@@ -15,7 +15,7 @@ type PortSet = Readonly<Record<'tcp' | 'udp', readonly PortRange[]>>;
 // Limit on ranges of a protocol, so that people can read a rule and its text fits into a command line.
 const MAX_RANGES = 256;
 
-/** Sorts ports into ranges. @throws WindowsError `invalidArgument` for what is no port, and for too many ranges. */
+/** Sorts ports into ranges. @throws WindowsError `invalidArgument` for an invalid port or too many ranges. */
 export function portSet(ports: readonly ExposedPort[]): PortSet {
   const set = { tcp: new Set<number>(), udp: new Set<number>() };
   for (const { protocol, port } of ports) {
@@ -67,7 +67,7 @@ const OPENING = { Action: 'Allow', Active: 'TRUE', Dir: 'In' };
 
 /**
  * Parses a rule in the registry's format: `v2.30|Action=Allow|Active=TRUE|Dir=In|Protocol=6|LPort=80|Name=…|`;
- * undefined for what is no rule, or one without a name. https://learn.microsoft.com/openspecs/windows_protocols/ms-gpfas
+ * undefined for text that is not a rule or has no name. https://learn.microsoft.com/openspecs/windows_protocols/ms-gpfas
  */
 export function parseFirewallRule(text: string): FirewallRule | undefined {
   const [version = '', ...parts] = text.split('|');
@@ -104,16 +104,16 @@ function rangeOf([, value]: readonly [string, string]): PortRange | undefined {
  */
 export interface FirewallRules extends PortOpener {
   /**
-   * Opens exactly these ports, for all remote addresses, and verifies it. Nothing to open is no error.
+   * Opens exactly these ports, for all remote addresses, and verifies the rules. An empty list is not an error.
    *
    * @throws WindowsError `invalidArgument`, `unavailable`, `timeout`, `notVerified`, `unknown`; the signal's reason.
    */
   open(mark: string, ports: readonly ExposedPort[], signal?: AbortSignal): Promise<void>;
   /**
-   * Removes the rules of all runs except the given ones, which a daemon left when it ended without closing. Returns the
-   * marks of the runs whose rules it removed. Rules added after the call stay.
+   * Removes the rules that a daemon left when it ended without closing: those of all runs except the given ones. Returns
+   * the marks of the runs whose rules were removed. Rules added after the call stay.
    *
-   * @throws WindowsError as `open`, the first of them, after all were tried.
+   * @throws WindowsError as `open`: the first failure, after trying to remove all.
    */
   sweep(liveMarks: readonly string[]): Promise<readonly string[]>;
   /** Returns the current openings of all runs. */
@@ -147,7 +147,7 @@ const OPENING_WORDS = ['dir=in', 'action=allow'];
 const CHECKS = 20;
 const SETTLE_MS = 100;
 
-/** The firewall of Windows, or what stands for it. */
+/** Manages rules in the Windows firewall, or in another {@link FirewallHost}. */
 export function firewallRules(host: FirewallHost = systemFirewall): FirewallRules {
   const listed = (): ReadonlyMap<string, readonly string[]> => {
     const runs = new Map<string, string[]>();
@@ -217,7 +217,7 @@ export function firewallRules(host: FirewallHost = systemFirewall): FirewallRule
   };
 }
 
-/** Reads the rules where the firewall keeps them, because what netsh prints is in the language of the host. */
+/** Reads the rules where the firewall stores them, because the output of netsh is in the language of the host. */
 export function registryRuleTexts(path = RULES_PATH): readonly string[] {
   using key = RegistryKey.open(path);
   const entries = [...(key?.values().values() ?? [])];

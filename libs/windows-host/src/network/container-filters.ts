@@ -71,7 +71,7 @@ export function filtersOf(
  * Returns the items that filters belong to. An item counts as missing when it lacks a filter, or when its interface has
  * a new index.
  *
- * @param indexOf - The index that an interface has now; undefined when it is gone, and its filters wait to be removed.
+ * @param indexOf - The index that an interface has now; undefined when the interface is gone and its filters wait for removal.
  */
 export function itemsOfFilters(
   labels: readonly FilterLabel[],
@@ -107,7 +107,7 @@ function limiting(what: string | undefined, value: string, index: number): Filte
   return [
     ...onlyPermitting('forward', what, forwarded, { source: from, destination: to }),
     ...onlyPermitting(layer, what, own, { local: away, remote: near }),
-    // The host has link-local addresses of IPv6 there.
+    // Block IPv6 too, because the host has link-local IPv6 addresses on this interface.
     { ...block, layer: 'forward6', conditions: [forwarded] },
     { ...block, layer: `${layer}6`, conditions: [own] },
   ];

@@ -7,7 +7,7 @@ import { kernel32 } from '../win32/kernel32.js';
 type OutPointer = [bigint | null];
 
 const FEATURE = 'the Host Networking Service (Windows feature Containers)';
-// A network is described by some kilobytes.
+// Ample: the description of a network takes a few kilobytes.
 const MAX_CHARACTERS = 16 * 1024 * 1024;
 
 const memory = systemLibrary('ole32.dll', FEATURE, ['void CoTaskMemFree(void *memory)']);
@@ -105,7 +105,7 @@ export async function callFirstVersion(method: string, path: string): Promise<st
   return answer(`cannot ask HNS to ${method} ${path}`, 'HNSCall', result, response, [null]);
 }
 
-/** Takes and frees both texts, and throws when the call failed. */
+/** Returns the text of a successful call, and frees both texts. @throws WindowsError when the call failed. */
 function answer(
   tried: string,
   functionName: string,

@@ -10,7 +10,7 @@ import {
 import { WindowsError } from '../windows-error.js';
 import type { HnsCalls } from './hns-calls.js';
 
-/** A part of each request and query. */
+/** Schema version, a part of each request and query. */
 export const SECOND_VERSION = { SchemaVersion: { Major: 2, Minor: 0 } };
 const QUERY = JSON.stringify(SECOND_VERSION);
 
@@ -136,7 +136,7 @@ function decodeSecondVersion(json: string): NamedHnsNetwork {
 /**
  * Parses the answer of HNS version 1 to GET /networks/.
  *
- * @throws Error with what HNS said when it refused.
+ * @throws Error with the message of HNS when it refused.
  */
 function decodeFirstVersion(json: string): readonly NamedHnsNetwork[] {
   const answer: unknown = JSON.parse(json);

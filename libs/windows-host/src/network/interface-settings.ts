@@ -5,13 +5,13 @@ import { MIB_IPINTERFACE_ROW, MIB_UNICASTIPADDRESS_ROW } from '../win32/structur
 import { socketAddress } from './routes.js';
 
 const AF_INET = 2;
-/** IpDadStatePreferred: it is used at once, because nobody else can have the address of a network of our own. */
+/** IpDadStatePreferred: the address is usable at once, because nobody else can have an address of our own network. */
 const PREFERRED = 4;
 const ERROR_FILE_NOT_FOUND = 2;
 const ERROR_NOT_FOUND = 1168;
 const ERROR_OBJECT_ALREADY_EXISTS = 5010;
 
-/** Until the system or the interface is restarted. @returns False where it is there already. @throws WindowsError */
+/** Adds an address until the system or the interface restarts. @returns False when the interface already has it. @throws WindowsError */
 export function addAddress(interfaceIndex: number, address: IpNetwork): boolean {
   const row = addressRow(interfaceIndex, address, interfaceChanges.InitializeUnicastIpAddressEntry);
   const status = interfaceChanges.CreateUnicastIpAddressEntry(row);
@@ -20,7 +20,7 @@ export function addAddress(interfaceIndex: number, address: IpNetwork): boolean 
   return status === 0;
 }
 
-/** One that is not there is no error. @throws WindowsError */
+/** Removes an address; ignores a missing one. @throws WindowsError */
 export function removeAddress(interfaceIndex: number, address: IpNetwork): void {
   const row = addressRow(interfaceIndex, address, interfaceChanges.InitializeUnicastIpAddressEntry);
   const status = interfaceChanges.DeleteUnicastIpAddressEntry(row);
@@ -28,13 +28,13 @@ export function removeAddress(interfaceIndex: number, address: IpNetwork): void 
   checkStatus(tried, 'DeleteUnicastIpAddressEntry', status, ERROR_NOT_FOUND);
 }
 
-/** Whether what comes in by an interface is forwarded; undefined when there is no such interface. @throws WindowsError */
+/** Whether packets that arrive on an interface are forwarded; undefined when there is no such interface. @throws WindowsError */
 export function isForwarding(interfaceIndex: number): boolean | undefined {
   const row = interfaceRow(interfaceIndex);
   return row && MIB_IPINTERFACE_ROW.read(row).ForwardingEnabled !== 0;
 }
 
-/** Changes nothing else of the interface. @throws WindowsError */
+/** Turns forwarding on or off, and changes no other setting of the interface. @throws WindowsError */
 export function setForwarding(interfaceIndex: number, isOn: boolean): void {
   const tried = `cannot turn forwarding ${isOn ? 'on' : 'off'}`;
   const row = interfaceRow(interfaceIndex);
@@ -46,7 +46,7 @@ export function setForwarding(interfaceIndex: number, isOn: boolean): void {
   checkStatus(tried, 'SetIpInterfaceEntry', status);
 }
 
-/** A MIB_UNICASTIPADDRESS_ROW. @param initialize - Fills a row with the defaults of the system. */
+/** Creates a MIB_UNICASTIPADDRESS_ROW. @param initialize - Fills a row with the defaults of the system. */
 export function addressRow(
   InterfaceIndex: number,
   { bytes, prefix: OnLinkPrefixLength }: IpNetwork,
@@ -61,7 +61,7 @@ export function addressRow(
   return row;
 }
 
-/** Writes into a MIB_IPINTERFACE_ROW as it was read. The length of the site prefix must be 0 for IPv4, and is not read so. */
+/** Sets forwarding in a MIB_IPINTERFACE_ROW that was read. Zeroes the site prefix length, as IPv4 requires; the system returns another. */
 export function forwardingRow(row: Buffer, isOn: boolean): Buffer {
   MIB_IPINTERFACE_ROW.write(row, { ForwardingEnabled: Number(isOn), SitePrefixLength: 0 });
   return row;

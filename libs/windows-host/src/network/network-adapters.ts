@@ -35,13 +35,13 @@ const ERROR_BUFFER_OVERFLOW = 111;
 const ERROR_NO_DATA = 232;
 const IF_OPER_STATUS_UP = 1;
 const AF_UNSPEC = 0;
-/** Neither anycast nor multicast addresses nor DNS servers. */
+/** Omits anycast addresses, multicast addresses and DNS servers. */
 const GAA_FLAGS = 0x2 | 0x4 | 0x8;
 
-// What the documentation advises to begin with.
+// The first size that the documentation recommends.
 const FIRST_SIZE_BYTES = 15_000;
 const MAX_SIZE_BYTES = 64 * 1024 * 1024;
-// Adapters may come between two calls, but not forever.
+// Adapters may be added between two calls, but not without end.
 const MAX_TRIES = 5;
 
 /**
@@ -57,7 +57,7 @@ export function networkAdapters(): readonly AdapterEntry[] {
   });
 }
 
-/** Repeats the call, which says the wanted `size`, with a larger buffer while the system asks for one, up to a limit. */
+/** Repeats the call with a larger buffer while the system asks for one, up to a limit. The call writes the needed size into `size`. */
 export function readAdapters({
   call,
   addressOf,

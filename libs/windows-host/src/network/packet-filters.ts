@@ -46,7 +46,7 @@ const GROUPS: Readonly<Record<FilterGroup, Buffer>> = {
   egress: guid('6f3a7c52-0f0e-4f5b-9a0c-5d1f6a8e2b43'),
   rule: guid('6f3a7c52-0f0e-4f5b-9a0c-5d1f6a8e2b44'),
 };
-/** Highest weight, so that no other sublayer can permit for good a packet that ours drop. */
+/** Highest weight, so that no other sublayer can finally permit a packet that ours drop. */
 const SUBLAYER_WEIGHT = 0xffff;
 /** FWP_DATA_TYPE. */
 const [UINT8, UINT32, V4_ADDR_MASK] = [1, 3, 256] as const;
@@ -61,7 +61,7 @@ const AUTHENTICATION_DEFAULT = 0xffffffff;
 const [FILTER_NOT_FOUND, SUBLAYER_NOT_FOUND] = [0x80320003, 0x80320007] as const;
 const [ALREADY_EXISTS, IN_USE] = [0x80320009, 0x8032000a] as const;
 /**
- * Maximum number of filters of one layer, including foreign ones. Filters beyond it are not listed and so count as
+ * Maximum number of filters of one layer, including those of other programs. Filters beyond it are not listed and so count as
  * missing.
  */
 const MAX_FILTERS = 4096;
@@ -115,7 +115,7 @@ export function changeFilters({ add, remove }: FilterChanges): void {
   if (remove.length > 0) removeGroups(value, tried);
 }
 
-/** A FWPM_FILTER0 and all that it points at, in one piece. */
+/** Creates one buffer with a FWPM_FILTER0 and everything that it points to. */
 export function filterMemory(
   { key, name, description, layer, group, isPermit, conditions }: LabelledFilter,
   addressIn: (memory: Buffer) => bigint,
@@ -155,7 +155,7 @@ interface Description {
   readonly addressIn: (memory: Buffer) => bigint;
 }
 
-/** A structure with a name and a description; behind it a tail, and its texts. */
+/** Creates a structure with a name and a description, followed by a tail and both texts. */
 function described<Fields extends { readonly name: bigint | null }>(
   type: Structure<Fields>,
   { name, description, tailBytes = 0, addressIn }: Description,
@@ -220,7 +220,7 @@ function filtersIn(engine: number, layerKey: Buffer): readonly FilterLabel[] {
   }
 }
 
-/** Reads one entry of an array of pointers to filters; empty for a foreign filter. */
+/** Reads one entry of an array of pointers to filters; empty for a filter of another program. */
 function labelAt(entries: bigint, index: number): readonly FilterLabel[] {
   const at = loadKoffi().decode(entries, index * 8, 'void *') as bigint;
   const { filterKey, subLayerKey, name, description } = FWPM_FILTER0.read(at);
@@ -235,7 +235,7 @@ function textAt(pointer: bigint | null): string {
   return loadKoffi().decode(pointer, 'char16_t', length) as string;
 }
 
-/** It takes the address of the pointer. */
+/** FwpmFreeMemory0 takes the address of the pointer. */
 function freeMemory(pointer: bigint): void {
   const memory = Buffer.alloc(8);
   memory.writeBigUInt64LE(pointer);

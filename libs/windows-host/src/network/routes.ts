@@ -35,7 +35,7 @@ export function socketAddress(address: Uint8Array): Uint8Array {
 
 export interface ForwardRow {
   readonly destination: IpNetwork;
-  /** All zero bits for what the interface is in itself. */
+  /** All zero when the interface reaches the destination directly. */
   readonly nextHop: Uint8Array;
   readonly interfaceIndex: number;
   /** Without the interface's own metric, which is added to it. */
@@ -50,19 +50,19 @@ export const PROTOCOL = {
   netmgmt: 3,
 } as const;
 
-/** The system's routing table. What its methods throw is a WindowsError. */
+/** The system's routing table. Its methods throw WindowsErrors. */
 export interface RouteTable {
   read(): readonly ForwardRow[];
-  /** A row that is there already is no error. @returns False for one. */
+  /** Adds a row. @returns False when it already exists. */
   add(row: ForwardRow): boolean;
-  /** A row that is not there is no error. */
+  /** Removes a row; ignores a missing one. */
   remove(row: ForwardRow): void;
 }
 
 const AF_UNSPEC = 0;
 const ERROR_NOT_FOUND = 1168;
 const ERROR_OBJECT_ALREADY_EXISTS = 5010;
-/** Where the first row is in a MIB_IPFORWARD_TABLE2, behind the number of rows. */
+/** Offset of the first row in a MIB_IPFORWARD_TABLE2, after the number of rows. */
 const FIRST_ROW = 8;
 
 /** The routing table of Windows, IPv4 and IPv6. */
@@ -131,7 +131,7 @@ export function writeRow(memory: Buffer, route: ForwardRow): void {
   });
 }
 
-// Neither can be led through a gateway, and they tell nothing about the host.
+// Multicast, loopback and broadcast. No gateway can route them, and they say nothing about the host.
 const SYSTEMS_OWN: readonly IpNetwork[] = [
   { bytes: Uint8Array.of(224, 0, 0, 0), prefix: 4 },
   { bytes: Uint8Array.of(127, 0, 0, 0), prefix: 8 },
@@ -140,7 +140,7 @@ const SYSTEMS_OWN: readonly IpNetwork[] = [
   { bytes: Buffer.from('00000000000000000000000000000001', 'hex'), prefix: 128 },
 ];
 
-/** The rows that lead somewhere: without multicast, broadcast, loopback, and the host's own addresses. */
+/** Returns the rows that lead somewhere: without multicast, broadcast, loopback, and the host's own addresses. */
 export function visibleRoutes(rows: readonly ForwardRow[]): readonly RouteEntry[] {
   return rows
     .filter((row) => !isSystemsOwn(row.destination) && !isOwnAddress(row))

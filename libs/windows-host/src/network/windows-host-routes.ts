@@ -44,14 +44,14 @@ const SAME_BOOT_MS = 20_000;
 const ERROR_IO_PENDING = 997;
 
 /**
- * The network of Windows, by IP Helper. Routes are only in the active store, so they are gone after a restart. Errors
+ * Manages the network of Windows with IP Helper. Routes are only in the active store, so they are gone after a restart. Errors
  * are WindowsErrors.
  */
 export function windowsHostRoutes(): HostRoutes {
   return hostRoutesOf(systemRouteTable, systemContainerCalls, () => Date.now() - uptime() * 1000);
 }
 
-/** {@link windowsHostRoutes} by these calls, and of when the system was started. */
+/** Implements {@link windowsHostRoutes} with these calls; `startedMs` returns when the system was started. */
 export function hostRoutesOf(
   table: RouteTable,
   calls: ContainerNetworkCalls,

@@ -26,13 +26,13 @@ import { addAddress, isForwarding, removeAddress, setForwarding } from './interf
 import { networkAdapters, type AdapterEntry } from './network-adapters.js';
 import { changeFilters, readFilters, type FilterChanges } from './packet-filters.js';
 
-/** Calls of Windows that make the network of containers. They throw WindowsErrors. */
+/** Windows calls that set up the network of containers. They throw WindowsErrors. */
 export interface ContainerNetworkCalls {
   adapters(): readonly AdapterEntry[];
   networks(): Promise<readonly NamedHnsNetwork[]>;
   createNetwork(id: Buffer, settings: string): Promise<void>;
   deleteNetwork(id: Buffer): Promise<void>;
-  /** The ids of what is attached to networks, as the text of a JSON array. */
+  /** Returns the ids of the endpoints attached to networks, as the text of a JSON array. */
   enumerateEndpoints(query: string): Promise<string>;
   /**
    * Adds an address.
@@ -45,7 +45,7 @@ export interface ContainerNetworkCalls {
   isForwarding(interfaceIndex: number): boolean | undefined;
   setForwarding(interfaceIndex: number, isOn: boolean): void;
   readFilters(): readonly FilterLabel[];
-  /** All of them or none. */
+  /** Applies all changes or none. */
   changeFilters(changes: FilterChanges): void;
 }
 
@@ -60,7 +60,7 @@ export const systemContainerCalls: ContainerNetworkCalls = {
 export const NETWORK_ID = '6f3a7c52-0f0e-4f5b-9a0c-5d1f6a8e2b40';
 /** The host's own interface in the network; HNS names its switch after the adapter. */
 const HOST_INTERFACE = `vEthernet (${CONTAINER_NETWORK})`;
-/** EnableNonPersistent: HNS does not store it, so that it is gone after a restart as all else. */
+/** EnableNonPersistent: HNS does not store the network, so that a restart removes it like everything else that wins made. */
 const NOT_STORED = 8;
 const LINK_LOCAL: IpNetwork = { bytes: Uint8Array.of(169, 254, 0, 0), prefix: 16 };
 /** Polls for the interface, which appears some time after HNS has reported that the network exists. */
@@ -105,7 +105,7 @@ export async function changeItem(
   return outcomeOf(() => (op === 'add' ? addItem(item, calls) : removeItem(item, prior, calls)));
 }
 
-/** Reports how a change ended. @param act - Returns false when the same already existed. */
+/** Reports how a change ended. @param act - Returns false when an identical item already existed. */
 export async function outcomeOf(act: () => boolean | Promise<boolean>): Promise<RouteOutcome> {
   try {
     return { kind: (await act()) ? 'done' : 'exists' };

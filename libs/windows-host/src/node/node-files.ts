@@ -89,8 +89,8 @@ export function nodeFiles(): room.ContentRoom<{ readonly path: string }, FileSta
 }
 
 /**
- * Returns the paths in a folder that others created or can change, at any depth; only the folder itself when its owner
- * or list let others change the list, because they may still have it open. At most 100 paths; does not follow links.
+ * Returns the paths in a folder, at any depth, that others created or can change. Returns only the folder itself when
+ * others own it or may change its access list, because they may still have it open. At most 100 paths; does not follow links.
  */
 export async function strangersIn(folder: string): Promise<readonly string[]> {
   const trusted = [processAccount().user];

@@ -36,7 +36,7 @@ export function settled<T>(act: () => T | Promise<T>): Promise<T> {
   return Promise.resolve().then(act);
 }
 
-/** Rights of everyone, by the word for them; accounts are written as SIDs, because their names differ by language. */
+/** Rights of everyone, by access word; accounts are written as SIDs, because their names differ by language. */
 const FOR_EVERYONE: Readonly<Record<string, string>> = {
   private: '',
   readable: 'FR',
@@ -46,7 +46,7 @@ const EVERYONE = 'S-1-1-0';
 
 /**
  * Returns the security descriptor for an access word: administrators and SYSTEM may do everything, and an account
- * without their rights may with its own files; undefined for an unknown word.
+ * without their rights may do everything with its own files; undefined for an unknown word.
  */
 function accessDescriptor(word: string, isFolder: boolean): string | undefined {
   const everyone = FOR_EVERYONE[word];
@@ -67,7 +67,7 @@ function accessDescriptor(word: string, isFolder: boolean): string | undefined {
 export function accessOf(sddl: string, isFolder: boolean): string {
   const { owner, entries } = parseSecurityDescriptor(sddl);
   const known = [...SYSTEM_ACCOUNTS, processAccount().user];
-  // A foreign owner could change the list; without a list everyone may do everything.
+  // Another owner could change the list; without a list everyone may do everything.
   if (owner === undefined || !known.includes(owner) || entries === undefined) return sddl;
   const others = entries.filter(({ sid }) => !known.includes(sid));
   if (others.some(({ type, sid }) => type !== 'A' || sid !== EVERYONE)) return sddl;

@@ -5,7 +5,7 @@ import { refused, presence, settled, type NodeRoom, type Presence } from './node
 
 /** How a service is registered. */
 export interface NodeServiceState {
-  /** Its command line, as it stands there. */
+  /** Command line, as the system stores it. */
   readonly command: string;
   readonly startType: ServiceStartType;
 }

@@ -7,7 +7,7 @@ import * as room from './node-room.js';
 type CertificateHandle = bigint;
 
 const CERT_STORE_PROV_SYSTEM_W = 10;
-/** CERT_SYSTEM_STORE_LOCAL_MACHINE, which must exist. */
+/** CERT_SYSTEM_STORE_LOCAL_MACHINE, and the flag that the store must exist. */
 const STORE_OF_MACHINE = 0x2_0000 | 0x4000;
 const X509_ASN_ENCODING = 1;
 const CERT_STORE_CTRL_COMMIT = 3;

@@ -10,7 +10,7 @@ export interface VariableItem {
   readonly name: string;
 }
 
-/** Variables that the service control manager adds to the environment of a service. Keeps those of other names. */
+/** Variables that the service control manager adds to the environment of a service. Leaves variables of other names alone. */
 export function serviceEnvironment(): ContentRoom<VariableItem, { readonly sha256: string }> {
   return {
     read: (item) => {
@@ -37,7 +37,7 @@ function valueOf({ service, name }: VariableItem): string | undefined {
     ?.slice(name.length + 1);
 }
 
-/** Names of variables have no letter case on Windows. */
+/** Names of variables ignore case on Windows. */
 function isOf(line: string, name: string): boolean {
   return line.slice(0, name.length + 1).toLowerCase() === `${name.toLowerCase()}=`;
 }

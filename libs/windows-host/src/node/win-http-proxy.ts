@@ -4,7 +4,7 @@ import { kernel32 } from '../win32/kernel32.js';
 import { WINHTTP_PROXY_INFO } from '../win32/structures.js';
 import { refused, settled, type NodeRoom } from './node-room.js';
 
-/** The proxy of WinHTTP, `host:port`, and where it is not used. */
+/** The proxy of WinHTTP, `host:port`, and the destinations that bypass it. */
 export interface WinHttpProxyState {
   readonly proxy: string;
   readonly bypass: string;

@@ -167,7 +167,7 @@ export function pipeAccess(address: string): string {
 const FILE_NOT_FOUND = 2;
 /** All instances are in use. */
 const SEM_TIMEOUT = 121;
-/** 0 would be the time that the server of the pipe has chosen. */
+/** Shortest wait in milliseconds, because 0 would mean the default that the server of the pipe chose. */
 const SHORTEST_MS = 1;
 
 /** Returns true when any process serves the pipe at `\\.\pipe\NAME`. Does not connect and uses no instance. @throws WindowsError */

@@ -42,7 +42,7 @@ const PIPE_UNLIMITED_INSTANCES = 255;
 const WAITING_INSTANCES = 8;
 /** Buffer of each connection for received data that is not read yet; a client that has filled it waits. */
 const RECEIVED_BYTES = 64 * 1024;
-/** Buffer of each connection for unread output: two rounds of it, so that one can be sent while the other is read. */
+/** Buffer of each connection for unread output. It holds two rounds of output: one is written while the client reads the other. */
 const SENT_BYTES = 256 * 1024;
 const ACCESS_DENIED = 5;
 const PIPE_BUSY = 231;
@@ -75,7 +75,7 @@ async function openServedPipe(
   return pipe;
 }
 
-/** Returns the binary security descriptor of a pipe. @throws WindowsError `invalidArgument` for text that is none. */
+/** Returns the binary security descriptor of a pipe. @throws WindowsError `invalidArgument` for text that is not SDDL. */
 function pipeDescriptor(sddl: string): Buffer {
   // Clients check the owner to verify that a privileged process created the pipe, so do not rely on the default owner,
   // which depends on host policy.

@@ -20,8 +20,8 @@ export function windowsClients(
 /**
  * Derives the identity of a client from the system's answers.
  *
- * @param isOfAdministrators True for a pipe that no container can open: its access list has proved what the session
- * proves on a pipe that containers share, and an administrator is one in any session. Default: false.
+ * @param isOfAdministrators True for a pipe that no container can open. Its access list proves that the client is not in
+ * a container, which otherwise the session must prove, so an administrator counts as one in any session. Default: false.
  */
 export function windowsClient(client: PipeClient, isOfAdministrators = false): ClientIdentity {
   const { pid, session, account } = client;
@@ -39,7 +39,7 @@ export function windowsClient(client: PipeClient, isOfAdministrators = false): C
       ...(session !== undefined && { session }),
       ...(isOfContainers && { container: `session ${session ?? 'unknown'}` }),
     },
-    // In another session, an account may be one that a container's image created, unless it is one of those above.
+    // In other sessions an account may come from a container's image, so it is named only in the cases above.
     names: [
       ...(isAdministrator ? ['administrators'] : []),
       ...(account !== undefined && (isOfHost || isOfContainers) ? [`account:${user}`] : []),

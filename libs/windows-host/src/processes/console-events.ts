@@ -27,7 +27,7 @@ const handlerRoutine = lazily(() => {
 
 /** Listens to a console. The caller closes it. */
 export interface ConsoleEvents {
-  /** Returns the events to Node, unless the process is already ending; reports no event from then on. Idempotent. */
+  /** Hands the events back to Node, unless the process is already ending; reports no event from then on. Idempotent. */
   close(): void;
 }
 
@@ -44,7 +44,7 @@ export interface ConsoleEvents {
 export function listenToConsole(onEvent: (event: ConsoleEvent) => void): ConsoleEvents {
   const { SetConsoleCtrlHandler } = kernel32;
   const koffi = loadKoffi();
-  // The newest handler is called first. Ours reports the event and leaves a final one to the one below it, which never
+  // The newest handler is called first. Ours reports each event and passes a final one on to the handler below it, which never
   // returns, because no messages are posted to a thread without windows.
   // https://learn.microsoft.com/windows/win32/api/winuser/nf-winuser-waitmessage
   const hold = addressOfFunction('user32.dll', 'WaitMessage');
@@ -70,7 +70,7 @@ export function listenToConsole(onEvent: (event: ConsoleEvent) => void): Console
   };
   return {
     close: () => {
-      // While a final event is held, the list of handlers stays with the system.
+      // While a final event is held, the system keeps the list of handlers locked.
       if (!isOpen || isFinal) return;
       isOpen = false;
       void forget();

@@ -33,7 +33,7 @@ export function jobObjectProcessHost(
       const found = processOfText(daemon);
       return found !== undefined && isRunning(found);
     },
-    // By its spelling: the file trust of this library resolves a path, but a path that the system reads as another one
+    // Judge a path by its spelling: `windowsFileTrust` would resolve it, but a path that the system reads as another one
     // must be refused here.
     ...hostPaths({ ...trust.windowsFileTrust(), distrustOfFile, distrustOfFolder }, failure, {
       file: `a file ${ONLY_OURS}`,
@@ -49,7 +49,7 @@ export function jobObjectProcessHost(
       return 'jobObject';
     },
     start: ({ mark, mayBreakAway = false, stop, limits, ...program }) => {
-      // By the mark, the upgrade helper knows that it has to leave its job.
+      // The mark tells the upgrade helper that it has to leave its job.
       const env = { ...program.env, [RUN_MARKER_VARIABLE]: mark };
       const start = () =>
         JobObjectProcess.start({ ...program, env }, { mayBreakAway, stop, limits });
@@ -63,7 +63,7 @@ export function jobObjectProcessHost(
   };
 }
 
-/** `invalidArgument` when this library refused; what the system refuses is no fault of a judged request. */
+/** `invalidArgument` when this library refused. A refusal by the system is not the fault of a request that was judged before. */
 function startCode(error: unknown): HostFailureCode {
   const refused = error instanceof WindowsError && error.code === 'invalidArgument';
   return refused && error.functionName === undefined ? 'invalidArgument' : 'spawnFailed';
@@ -115,7 +115,7 @@ function leftoverTree(identity: ProcessIdentity): ProcessTree {
   };
 }
 
-/** Ignores failures: a process that could not be ended is still there. */
+/** Ignores failures, because callers check whether the process still runs. */
 function tolerant<T>(act: () => T): T | undefined {
   try {
     return act();

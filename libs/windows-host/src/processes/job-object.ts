@@ -11,7 +11,7 @@ const JobObjectBasicProcessIdList = 3;
 
 const UNITS_PER_MS = 10_000;
 const MAX_PROCESSES = 1024;
-/** Before the list of JOBOBJECT_BASIC_PROCESS_ID_LIST: how many there are, and how many fit. */
+/** Head of a JOBOBJECT_BASIC_PROCESS_ID_LIST: the number of processes, and the number of listed ones. */
 const LIST_HEAD_BYTES = 8;
 const ERROR_MORE_DATA = 234;
 
@@ -51,7 +51,7 @@ export function processesIn(job: Handle): readonly number[] {
   );
 }
 
-/** 0 for a process that has ended, whose PID may be reused. Windows needs fewer rights; Wine wants the full right to query. */
+/** Returns 0 for an ended process, even if its PID was reused. Windows needs fewer rights, but Wine requires the full right to query. */
 function workingSetOf(pid: number, job: Handle): number {
   const counting = structures.PROCESS_MEMORY_COUNTERS;
   const cb = counting.sizeBytes;
@@ -119,7 +119,7 @@ export function openJob(options: JobOptions = {}): OwnedHandle {
   }
 }
 
-/** Some systems accept a limit without keeping it, such as Wine. */
+/** Checks that the system kept the limits, because some systems, such as Wine, accept and drop them. */
 function assertKept(job: Handle, wanted: Buffer): void {
   const kept = limitsOf(job);
   const { LimitFlags, ActiveProcessLimit, JobMemoryLimit } =
@@ -127,7 +127,7 @@ function assertKept(job: Handle, wanted: Buffer): void {
   const isKept =
     kept.LimitFlags === LimitFlags &&
     kept.ActiveProcessLimit === ActiveProcessLimit &&
-    // In whole pages.
+    // The system rounds to whole pages.
     Math.abs(Number(kept.JobMemoryLimit) - Number(JobMemoryLimit)) < MAX_PAGE_BYTES;
   if (isKept) return;
   const message = 'cannot limit a job object: the system does not keep the limits';

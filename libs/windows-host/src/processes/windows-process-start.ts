@@ -14,8 +14,8 @@ const MAX_CHARACTERS = 32_766;
 /**
  * Writes a command line from which `CommandLineToArgvW` and the C runtimes read back exactly `argv0` and `args`.
  *
- * @throws WindowsError `invalidArgument` for NUL, an `argv0` that is empty or contains a quotation mark, which its
- * rules cannot express, or more than 32,766 UTF-16 units in all.
+ * @throws WindowsError `invalidArgument` for NUL, an `argv0` that is empty or contains a quotation mark, which
+ * those rules cannot express, or more than 32,766 UTF-16 units in all.
  */
 export function windowsCommandLine(argv0: string, args: readonly string[]): string {
   const tried = `cannot write the command line of ${quoteText(argv0, { maxLength: 300 })}`;
@@ -111,7 +111,7 @@ const STARTF_USESTDHANDLES = 0x100;
  * Starts a program: no shell, no search, no window. Returns a handle with every right, which the caller closes.
  *
  * @throws WindowsError `invalidArgument` for a batch file, for which Windows would start its command interpreter, and
- * for arguments or variables that cannot be passed; else what the system said.
+ * for arguments or variables that cannot be passed; otherwise the error of the system.
  */
 export function startWindowsProcess(
   program: Program,
@@ -181,7 +181,7 @@ class AttributeList implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    // The list points into the values: they must have lived until here.
+    // Keep the values alive until here, because the list points into them.
     if (this.#values.length > 0) kernel32.DeleteProcThreadAttributeList(this.#list);
   }
 }

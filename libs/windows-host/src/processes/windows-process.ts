@@ -103,7 +103,7 @@ export function imageOf(process: Handle): string | undefined {
 export function withProcess<T>(pid: number, access: number, use: (handle: Handle) => T) {
   const tried = `cannot open process ${pid}`;
   const wanted = access | PROCESS_QUERY_LIMITED_INFORMATION;
-  // The system reports a missing process by this error.
+  // The system reports a missing process as an invalid argument.
   const open = (): Handle => call(tried, kernel32.OpenProcess, wanted, 0, pid);
   const handle = unlessFails(open, 'invalidArgument');
   if (handle === undefined) return undefined;
@@ -223,7 +223,7 @@ export function ancestry(processes: ReadonlyMap<number, ProcessEntry>, pid: numb
   return pids;
 }
 
-/** Returns the parent if it is older: a younger process with its PID is another one. */
+/** Returns the parent if it is older than the process; a younger one has reused the parent's PID. */
 export function parentOf(
   processes: ReadonlyMap<number, ProcessEntry>,
   { pid, parentPid, created }: ProcessEntry,

@@ -203,7 +203,7 @@ const REG_BINARY = 3;
 const REG_DWORD = 4;
 const REG_MULTI_SZ = 7;
 
-/** Decodes a stored value. The registry checks no value against its kind, so one that does not fit is `bytes`. */
+/** Decodes a stored value. The registry does not check that a value fits its kind; one that does not becomes `bytes`. */
 export function decodeRegistryValue({ kind, bytes }: StoredValue): RegistryValue {
   if (kind === REG_SZ) return { type: 'text', value: decodeText(bytes) };
   if (kind === REG_EXPAND_SZ) return { type: 'expandable-text', value: decodeText(bytes) };
@@ -259,7 +259,7 @@ function encodeText(text: string): Buffer {
   return Buffer.from(`${text}\0`, 'utf16le');
 }
 
-/** Folder of Windows from the registry, because the environment may come from a container; undefined when it is not there. */
+/** Returns the folder of Windows from the registry, because the environment may come from a container; undefined when it is not there. */
 export function windowsFolder(): string | undefined {
   using key = RegistryKey.open('SOFTWARE\\Microsoft\\Windows NT\\CurrentVersion');
   const root = key?.value('SystemRoot');

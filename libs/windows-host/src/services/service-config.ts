@@ -1,4 +1,4 @@
-/** Structures of the service control manager, with the data of their pointers in the same memory. */
+/** Structures of the service control manager, with the data that they point to in the same memory. */
 import { advapi32 } from '../win32/advapi32.js';
 import { call } from '../win32/calls/call.js';
 import { WindowsError, systemError } from '../windows-error.js';
@@ -14,7 +14,7 @@ export interface ServiceConfig {
   readonly description: string;
   readonly startType: ServiceStartType;
   readonly dependencies: readonly string[];
-  /** Account whose rights it has, such as `LocalSystem`. */
+  /** Account under which it runs, such as `LocalSystem`. */
   readonly account: string;
   readonly failurePolicy: FailurePolicy | undefined;
   /** Whether a stop with an error counts as a failure, as a crash does. */
@@ -27,7 +27,6 @@ const START_TYPES: readonly ServiceStartType[] = ['automatic', 'manual', 'disabl
 const FIRST_START_TYPE = 2;
 
 /** Reads the configuration of an open service; the handle needs SERVICE_QUERY_CONFIG. */
-/** Reads how an open service is set up; the handle needs SERVICE_QUERY_CONFIG. */
 export function readConfig(service: number, name: string): ServiceConfig {
   const tried = `cannot query the configuration of the service ${name}`;
   const memory = Buffer.alloc(LARGEST_CONFIG_BYTES);
@@ -99,7 +98,7 @@ type SettingName = keyof typeof SETTING_LEVELS;
 type Settings = readonly (readonly [SettingName, Buffer])[];
 
 const ERROR_INVALID_LEVEL = 124;
-/** No configuration of a service is larger. */
+/** Maximum size of a service configuration. */
 const LARGEST_CONFIG_BYTES = 8192;
 
 export function settingsOf(definition: ServiceDefinition): Settings {
@@ -112,15 +111,15 @@ export function settingsOf(definition: ServiceDefinition): Settings {
   ];
 }
 
-/** Whether an automatic start is delayed; no other can be. */
+/** Returns the setting that delays an automatic start, or does not; other starts have no such setting. */
 export function startSettings(startType: ServiceStartType): Settings {
   const canBeDelayed = startType === 'automatic' || startType === 'delayed';
   return canBeDelayed ? [['delayedStart', oneNumber(startType === 'delayed' ? 1 : 0)]] : [];
 }
 
 /**
- * Writes settings of an open service. Returns those that this system does not know: each came with some release of
- * Windows.
+ * Writes settings of an open service. Returns those that this system does not know, because each was added by some
+ * release of Windows.
  *
  * @throws WindowsError for every other failure.
  */
@@ -179,7 +178,7 @@ export function oneText(text: string): Buffer {
   return memory;
 }
 
-/** Strings one after the other, and an empty one. */
+/** Encodes strings one after another, with an empty one at the end. */
 export function multiString(texts: readonly string[]): Buffer {
   return Buffer.from(`${texts.map((text) => `${text}\0`).join('')}\0\0`, 'utf16le');
 }

@@ -145,14 +145,14 @@ async function start(name: string, options: WaitOptions = {}): Promise<ServiceSt
   options.signal?.throwIfAborted();
   const tried = `cannot start the service ${name}`;
   const sinceMs = performance.now();
-  // The service control manager answers when the program has connected to it, or did not for 30 s.
+  // The service control manager answers once the program has connected to it, or has failed to for 30 s.
   const answered = withService(name, SERVICE_START, 'start it', async (service) => {
     const endMs = sinceMs + (options.timeoutMs ?? waiting.DEFAULT_TIMEOUT_MS);
     for (;;) {
       const { result, errorNumber } = await inBackground(advapi32.StartServiceW, service, 0, null);
       if (result !== 0 || errorNumber === ERROR_SERVICE_ALREADY_RUNNING) return;
       const isOver = options.signal?.aborted === true || performance.now() >= endMs;
-      // Another service is being started just now, and nothing was begun.
+      // The database is locked while another service starts; nothing was begun, so retry.
       if (errorNumber !== ERROR_SERVICE_DATABASE_LOCKED || isOver)
         throw systemError(tried, { functionName: 'StartServiceW', errorNumber });
       await delay(waiting.LOOK_EVERY_MS);
@@ -206,7 +206,7 @@ function register(definition: ServiceDefinition): Registration {
       });
     });
   const updated = unlessFails(update, 'notFound');
-  // If it exists when created, another process created it in the meantime.
+  // If the creation finds the service, another process has created it in the meantime.
   return updated ?? unlessFails(create, 'alreadyExists') ?? update();
 }
 

@@ -62,7 +62,7 @@ export async function endProcessWithin(running: ProcessIdentity, ms: number): Pr
   throw new WindowsError('timeout', `its process ${running.pid} does not end, not even by force`);
 }
 
-/** Waits briefly for the service manager to notice the killed process; only the end of the process matters. */
+/** Waits for the service manager to notice that the process was killed; a failure counts only if the service has a new process. */
 async function noticeEnd(name: string, { pid }: ProcessIdentity): Promise<void> {
   const services = serviceControlManager();
   try {

@@ -11,7 +11,7 @@ export type ServicePhase =
   /** Every `exitCode` other than 0 triggers the failure actions. */
   | { readonly kind: 'stopped'; readonly exitCode: number };
 
-/** Legal transitions. A phase that moves to itself makes progress. */
+/** Legal transitions. A move to the same phase reports progress. */
 type Moves = Readonly<Record<ServicePhase['kind'], readonly ServicePhase['kind'][]>>;
 export const SERVICE_MOVES: Moves = {
   startPending: ['startPending', 'running', 'stopPending', 'stopped'],
@@ -106,7 +106,7 @@ const STOP_CONTROLS: Readonly<Partial<Record<number, ServiceStopReason>>> = {
 const SERVICE_CONTROL_INTERROGATE = 4;
 const ERROR_CALL_NOT_IMPLEMENTED = 120;
 
-/** Interprets a control of the service control manager: the answer, and why to stop if it means that. */
+/** Interprets a control of the service control manager: returns the answer, and the reason to stop if it asks for a stop. */
 export function readControl(control: number): { answer: number; stop?: ServiceStopReason } {
   const stop = STOP_CONTROLS[control];
   if (stop !== undefined) return { answer: 0, stop };

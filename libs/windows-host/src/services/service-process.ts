@@ -8,16 +8,16 @@ import { addressOfFunction, lazily, loadKoffi } from '../win32/calls/system-libr
 import { kernel32 } from '../win32/kernel32.js';
 import { SERVICE_TABLE_ENTRYW } from '../win32/structures.js';
 
-/** Time limit of a start; then it counts as ended, with exit code 1. */
+/** Time limit of a start; after it, the service counts as ended, with exit code 1. */
 const START_LIMIT_MS = 120_000;
 
-/** Service control manager as its service sees it. */
+/** Link from a running service to the service control manager. */
 export interface RunningService {
-  /** Name by which the service control manager knows it, which may differ from the usual one. */
+  /** Name by which the service control manager knows the service, which may differ from the usual one. */
   readonly name: string;
   /** Reports to the service control manager that the service runs. */
   ready(): void;
-  /** Resolves when it is asked to stop, possibly before it is ready; the first reason counts. */
+  /** Resolves when the service is asked to stop, possibly before it is ready; the first reason counts. */
   readonly stopRequested: Promise<ServiceStopReason>;
 }
 
@@ -27,7 +27,7 @@ export interface ServiceOptions {
   readonly name: string;
   /** Body of the service: calls `ready`, and resolves with the exit code: 0, or one that triggers the failure actions. */
   readonly run: (service: RunningService) => Promise<number>;
-  /** Time limit of a stop; then it counts as ended, with exit code 1. Default: 40,000. */
+  /** Time limit of a stop; after it, the service counts as ended, with exit code 1. Default: 40,000. */
   readonly stopLimitMs?: number;
   /** Called when the service control manager rejects a report. */
   readonly onReportFailed?: (error: unknown) => void;
@@ -118,7 +118,7 @@ async function dispatchService(name: string, events: DispatcherEvents): Promise<
   const handler = koffi.register((control: number) => events.onControl(control), handlerEx);
   const main = koffi.register((count: number, words: bigint) => {
     try {
-      // A process with one service runs any service that starts it; the first word is its name.
+      // The system ignores the name in the table when it has only one service; the first word is the real name.
       const actual = count > 0 ? (koffi.decode(words, 'str16') as string) : name;
       events.onStart(registerHandler(actual, handler));
     } catch (error) {
@@ -134,7 +134,7 @@ async function dispatchService(name: string, events: DispatcherEvents): Promise<
     koffi.unregister(main);
     koffi.unregister(handler);
   } finally {
-    // It must not be garbage-collected before this point.
+    // Keeps the table from being garbage-collected before this point.
     table.fill(0);
   }
 }
@@ -158,10 +158,10 @@ function dispatchTable(name: string, main: bigint): Buffer {
   return memory;
 }
 
-/** Uses a thread of the system, because the call blocks long and Node has only four threads, which files need too. */
+/** Uses a thread of the system, because the call blocks for long and Node has only four worker threads, which file access needs too. */
 function startDispatcher(table: Buffer, name: string): OwnedHandle {
   const tried = `cannot connect to the service control manager as ${name}`;
-  // Such a thread takes one pointer, and so does this function.
+  // This function can be the body of a thread, because both take one pointer.
   const start = addressOfFunction('advapi32.dll', 'StartServiceCtrlDispatcherW');
   return new OwnedHandle(call(tried, kernel32.CreateThread, null, 0, start, table, 0, [0]));
 }

@@ -58,7 +58,7 @@ export function stateNumber(state: ServiceState): number {
 
 const SC_MANAGER_CONNECT = 0x1;
 
-/** Opens a service with these rights for a purpose such as `start it`, uses it and closes it, even after a promise. */
+/** Opens a service with these rights for a purpose such as `start it`, and closes it once `act` has returned or its promise has settled. */
 export function withService<T>(
   name: string,
   access: number,
@@ -76,7 +76,7 @@ export function withManager<T>(access: number, act: (manager: number) => T): T {
   return using(call(tried, advapi32.OpenSCManagerW, null, null, access), act);
 }
 
-/** Closes the handle after its use, also when that is a promise. A service is gone only when nobody holds it. */
+/** Closes the handle once `act` has returned or its promise has settled. A removed service is gone only when no handle is open. */
 export function using<T>(handle: number, act: (handle: number) => T): T {
   const owned = new OwnedHandle(handle, (value) => void advapi32.CloseServiceHandle(value));
   let isPending = false;
@@ -103,7 +103,7 @@ export const LOOK_EVERY_MS = 100;
 
 /** Time to wait for a service. */
 export interface WaitOptions {
-  /** Default: 60,000. A service without progress is given up before. */
+  /** Default: 60,000. The wait ends earlier for a service without progress. */
   readonly timeoutMs?: number;
   /** Called with each new state and checkpoint. */
   readonly onProgress?: (status: ServiceStatus) => void;
@@ -119,7 +119,7 @@ interface Awaited {
   readonly beforeLook?: () => void;
 }
 
-/** Polls a service until it is in a state. @throws WindowsError `timeout`; `unknown` when it ended instead. */
+/** Polls a service until it is in the wanted state. @throws WindowsError `timeout`; `unknown` when it ended instead. */
 export async function waitFor(
   wanted: 'running' | 'stopped',
   { service, name, tried, sinceMs = performance.now(), beforeLook }: Awaited,
@@ -147,7 +147,7 @@ export async function waitFor(
   }
 }
 
-/** Waits for a call that cannot be cancelled, until it has returned or the time is up; then it goes on. */
+/** Waits until a call has returned or the time is up. The call cannot be cancelled, so it then continues. */
 export async function waitForCall(
   call: Promise<void>,
   { timeoutMs = DEFAULT_TIMEOUT_MS, signal }: WaitOptions,
@@ -191,7 +191,7 @@ interface Progress {
   readonly changedAtMs: number;
 }
 
-/** Judges one status on the way: `stalled` is without progress past its wait hint, `ended` stopped instead of running. */
+/** Judges one status on the way: `stalled`: no progress past its wait hint. `ended`: it stopped instead of running. */
 export function judgeProgress(
   wanted: Extract<ServiceState, 'running' | 'stopped'>,
   status: ServiceStatus,

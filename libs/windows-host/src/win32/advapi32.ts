@@ -5,9 +5,9 @@ export const SE_KERNEL_OBJECT = 6;
 export const OWNER_SECURITY_INFORMATION = 1;
 export const GROUP_SECURITY_INFORMATION = 2;
 export const DACL_SECURITY_INFORMATION = 4;
-/** With the list: inherits nothing from the folder above. */
+/** Set together with the access list: inherits nothing from the folder above. */
 export const PROTECTED_DACL_SECURITY_INFORMATION = 0x8000_0000;
-/** With the list: inherits from the folder above. */
+/** Set together with the access list: inherits from the folder above. */
 export const UNPROTECTED_DACL_SECURITY_INFORMATION = 0x2000_0000;
 
 /** Memory that a call allocated; LocalFree frees it. */

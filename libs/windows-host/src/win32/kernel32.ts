@@ -25,7 +25,7 @@ export const FILE_FLAG_FIRST_PIPE_INSTANCE = 0x0008_0000;
 /** For opening a pipe: hides the client from its server; with SECURITY_IDENTIFICATION it only forbids impersonation. */
 export const SECURITY_SQOS_PRESENT = 0x0010_0000;
 export const SECURITY_IDENTIFICATION = 0x0001_0000;
-/** Byte type, byte read mode and blocking calls are zero. */
+/** The other modes in use (byte type, byte read mode, blocking calls) are 0. */
 export const PIPE_REJECT_REMOTE_CLIENTS = 8;
 
 /** Grouped by header; pages: `https://learn.microsoft.com/windows/win32/api/HEADER/nf-HEADER-NAME`, in lower case. */
@@ -83,7 +83,7 @@ export const kernel32 = systemLibrary('kernel32.dll', 'Windows', [
   'intptr_t CreateRemoteThread(intptr_t process, void *security, size_t stackSize, void *start, void *parameter, uint32_t flags, _Out_ uint32_t *id)',
   // wow64apiset
   'int IsWow64Process(intptr_t process, _Out_ int *isWow64)',
-  // psapi, where it has no number
+  // psapi, where the name has no K32
   'int K32GetProcessMemoryInfo(intptr_t process, void *counters, uint32_t size)',
   // tlhelp32
   'intptr_t CreateToolhelp32Snapshot(uint32_t flags, uint32_t pid)',

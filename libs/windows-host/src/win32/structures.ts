@@ -17,7 +17,7 @@ export const OVERLAPPED = structure(
   'uint64_t Internal; uint64_t InternalHigh; uint64_t Offset; intptr_t hEvent',
 );
 // winnt
-/** TOKEN_GROUPS is a count, and these. */
+/** TOKEN_GROUPS is a count followed by these. */
 export const SID_AND_ATTRIBUTES = structure('void *Sid; uint32_t Attributes');
 // tlhelp32
 export const PROCESSENTRY32W = structure(
@@ -90,7 +90,7 @@ export const MIB_UNICASTIPADDRESS_ROW = structure(
 export const MIB_IPINTERFACE_ROW = structure(
   'uint16_t Family; uint64_t InterfaceLuid; uint32_t InterfaceIndex; uint32_t MaxReassemblySize; uint64_t InterfaceIdentifier; uint32_t advertisementIntervals[2]; uint8_t AdvertisingEnabled; uint8_t ForwardingEnabled; uint8_t flags[7]; uint32_t RouterDiscoveryBehavior; uint32_t times[4]; uint32_t linkLocal[2]; uint32_t ZoneIndices[16]; uint32_t SitePrefixLength; uint32_t Metric; uint32_t NlMtu; uint8_t supports[4]; uint32_t ReachableTime; uint8_t offloads[3]',
 );
-// fwpmtypes: unions are their largest member, and structures in structures their fields
+// fwpmtypes: a union is declared as its largest member, and a nested structure as its fields
 export const FWPM_SUBLAYER0 = structure(
   'uint8_t subLayerKey[16]; void *name; void *description; uint32_t flags; void *providerKey; uint32_t dataSize; void *data; uint16_t weight',
 );

@@ -3,7 +3,7 @@ import { Http2SubchannelConnector } from '@grpc/grpc-js/build/src/transport.js';
 import type { Socket } from 'node:net';
 
 /**
- * Opens a connection to the daemon and resolves once the server's identity is verified, before any byte. Rejects when
+ * Opens a connection to the daemon and resolves once the server's identity is verified, before any byte is sent. Rejects when
  * the signal aborts, as on `close()` of the client. The caller closes the socket.
  */
 export type ConnectDaemon = (signal: AbortSignal) => Promise<Socket>;
@@ -15,7 +15,7 @@ type Dial = () => Promise<Socket>;
 const DIAL_OPTION = 'wins.dial';
 
 // grpc-js cannot use an existing socket, and a socket that it opens itself is unsafe before the server is verified: on
-// Windows a pipe server may impersonate its client unless the client opened the pipe so as to forbid that.
+// Windows a pipe server may impersonate its client unless the client forbids that when it opens the pipe.
 const transport = Http2SubchannelConnector.prototype as unknown as { tcpConnect: TcpConnect };
 const ownConnect = transport.tcpConnect;
 transport.tcpConnect = function (address, options) {

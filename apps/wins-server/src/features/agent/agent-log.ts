@@ -81,7 +81,7 @@ export function publishAgentEvent(events: DaemonEvents, event: AgentEvent): void
   }
 }
 
-/** Returns facts of the failed instruction with the end of its standard error, because cutting a fact would keep the beginning. */
+/** Returns facts of the failed instruction. Keeps the end of its standard error, because a fact that is too long would lose its end. */
 function failureFacts(failure: FailedInstruction | undefined): EventFacts {
   if (failure === undefined) return {};
   const { instruction, exitCode, stderrEnd } = failure;

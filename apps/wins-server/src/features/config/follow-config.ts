@@ -6,13 +6,13 @@ import { ConfigKeeper } from '../../configuration/config-keeper.js';
 import { configFileOf, loadDaemonConfig } from '../../configuration/load-daemon-config.js';
 import type { ConfigChange, Kernel } from '../../kernel/feature.js';
 
-/** Time during which a load by the daemon itself is the result of a reload, because the user has just written the file. */
+/** A reload within this time after a load by the daemon itself returns the result of that load, because the user has just written the file. */
 const RECENT_MS = 60_000;
 
 export interface FollowedConfig {
   /** Whether the file is usable and its content is in force. */
   readonly isGood: boolean;
-  /** Loads the file now, or returns the change of a load since it was written. @throws Error; the current config then stays in force. */
+  /** Loads the file now, or returns the change if it was loaded since it was written. @throws Error; the current config then stays in force. */
   reload(
     allowDrop?: readonly string[],
   ): Promise<{ readonly loaded: LoadedConfig; readonly change: ConfigChange }>;

@@ -47,7 +47,7 @@ export interface KeeperOptions {
   readonly onAct: (act: Decision) => Promise<void> | undefined;
   readonly onState: (state: CsiProxyState) => void;
   readonly onWarning: (message: string) => void;
-  /** Program path of the original's installation; a service with this program is adopted. Default: no such path. */
+  /** Path where the Go release of wins installs csi-proxy; a service with this program is adopted. Default: no such path. */
   readonly goProgram?: string;
   /** Whether removal also covers a service that runs `goProgram`, and that file. Default: both stay. */
   readonly removesGo?: boolean;

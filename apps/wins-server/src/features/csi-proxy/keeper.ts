@@ -51,7 +51,7 @@ export class Keeper implements AsyncDisposable {
     return this.#wish;
   }
 
-  /** Changes the desired state; undefined: nothing. Aborts a download that is no longer needed. */
+  /** Changes the desired state; undefined removes the daemon's installation. Aborts a download that is no longer needed. */
   want(wish: CsiProxyWish | undefined): void {
     if (isDeepStrictEqual(wish, this.#wish)) return;
     this.#wish = wish;

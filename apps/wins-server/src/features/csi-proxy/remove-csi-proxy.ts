@@ -16,7 +16,7 @@ export interface RemoveCsiProxyOptions {
 
 /**
  * Removes csi-proxy before an uninstallation removes the config. @returns Why it stays; undefined when none is left.
- * @param isAdopted - Whether the original made the installation, so that its csi-proxy is removed too.
+ * @param isAdopted - Whether the Go release made the installation; its csi-proxy is then removed too.
  */
 export async function removeCsiProxy(
   configFile: string,

@@ -41,7 +41,7 @@ async function windowsManager(): Promise<CsiProxyManager> {
   return { service: new WindowsCsiService(), goProgram: goProgram() };
 }
 
-/** Trusts the system's authorities and those of `tls-config`; any certificate only with a known digest. @throws Error for that file. */
+/** Trusts the authorities of the system and of `tls-config`; accepts any certificate only with a known digest. @throws Error for `certFilePath`. */
 async function downloadFor(
   { insecure = false, certFilePath }: TlsSettings,
   trust: FileTrust,

@@ -14,7 +14,7 @@ import {
 } from './recording.js';
 
 export interface ActiveHandles {
-  /** Node's name for it, such as `PipeWrap`, `Timeout` or `FSReqPromise`. */
+  /** Node's name for the kind of resource, such as `PipeWrap`, `Timeout` or `FSReqPromise`. */
   readonly kind: string;
   readonly count: number;
 }
@@ -58,7 +58,7 @@ export class Diagnostics {
       .slice(0, MOST_KINDS);
   }
 
-  /** Everything in the heap, including secrets. Blocks for about 10 s per 100 MB. @throws FeatureError `busy`, `tooLarge` above 64 MiB. */
+  /** Yields a snapshot of the heap, including secrets. Blocks for about 10 s per 100 MB. @throws FeatureError `busy`, `tooLarge` above 64 MiB. */
   async *heap(): Pieces {
     using _turn = this.#begin('take a heap snapshot');
     yield* heapSnapshot();
@@ -91,13 +91,13 @@ function* piecesOf(content: Buffer): Generator<Buffer, void, void> {
     yield content.subarray(at, at + PIECE_BYTES);
 }
 
-/** A snapshot blocks the event loop for about 10 s per 100 MB of small objects, as measured on one slow core. */
+/** Maximum heap for a snapshot, which blocks the event loop for about 10 s per 100 MB of small objects (measured on one slow core). */
 const LARGEST_HEAP_BYTES = 64 * 1024 * 1024;
 /** Observed maximum of additional memory for a snapshot, as a multiple of the heap in use. */
 const HEAP_COST = 16;
 export const PIECE_BYTES = 64 * 1024;
 
-/** Checks that a snapshot does no harm. Pure. @throws FeatureError `tooLarge`. */
+/** Checks that the heap is small enough, and the free memory large enough, for a snapshot. Pure. @throws FeatureError `tooLarge`. */
 export function requireHeapRoom({ usedBytes, availableBytes }: ReturnType<typeof roomNow>): void {
   const tried = 'cannot take a heap snapshot';
   if (usedBytes > LARGEST_HEAP_BYTES) {

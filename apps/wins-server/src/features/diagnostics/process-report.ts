@@ -20,7 +20,7 @@ const HANDLE = [
 
 type Section = Readonly<Record<string, unknown>>;
 
-/** Without possible secrets. Blocks the event loop for up to some tens of milliseconds. @throws FeatureError `unavailable`. */
+/** Returns Node's report without possible secrets. Blocks the event loop for up to some tens of milliseconds. @throws FeatureError `unavailable`. */
 export function processReport(): Section {
   const { report } = process as { readonly report?: NodeJS.ProcessReport };
   if (report === undefined)

@@ -17,7 +17,7 @@ export class InspectorSession implements Disposable {
     this.#session.connect();
   }
 
-  /** @throws FeatureError `unavailable` for what this Node does not know or refuses. */
+  /** @throws FeatureError `unavailable` for a method that this Node does not know or refuses. */
   ask<Answer = unknown>(method: string, parameters: object = {}): Promise<Answer> {
     return new Promise((resolve, reject) => {
       this.#session.post(method, parameters, (error: unknown, answer?: object) => {
@@ -58,7 +58,7 @@ const LONGEST_SECONDS = 60;
 const LARGEST_BYTES = 32 * 1024 * 1024;
 
 /**
- * @param record - Waits by the function that it gets: until the time is over, or its signal reports enough data.
+ * @param record - Makes the recording. Its second argument waits until the time is over, or until the signal passed to it aborts.
  * @throws FeatureError `invalidArgument` for a duration outside the limits, `unavailable`; the reason of the signal.
  */
 async function recorded<Result>(

@@ -2,7 +2,7 @@ import { replaceFile } from '@wins/trusted-files';
 import path from 'node:path';
 import type { Logger } from '../../kernel/log/logger.js';
 
-/** Values of `--profile`, the same as in the original. */
+/** Values of `--profile`, the same as in the Go release. */
 export type ProfileKind =
   'none' | 'cpu' | 'heap' | 'goroutine' | 'threadcreate' | 'block' | 'mutex';
 

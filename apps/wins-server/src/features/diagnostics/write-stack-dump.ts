@@ -3,7 +3,7 @@ import { replaceFile } from '@wins/trusted-files';
 import { readdir, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 
-/** Returns the event name that makes the service of this process write its stacks, as in the original. */
+/** Returns the name of the event that makes a service with this process id write its stacks, as in the Go release. */
 export function stackDumpEvent(pid: number): string {
   return `Global\\stackdump-${pid}`;
 }

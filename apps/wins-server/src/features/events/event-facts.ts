@@ -12,7 +12,7 @@ const CLIENT = /^(?:pipe|tunnel):/;
 /** Actions that every run causes besides its start and end; allowed ones are only counted. */
 const ROUTINE: ReadonlySet<string> = new Set(['keepAlive', 'wait', 'updateFile']);
 
-/** All facts are listed here or by their source, so that a new field cannot add an argument, a variable, output or a query. */
+/** Facts are listed one by one, here or by their source, so that a new field cannot add an argument, a variable, output or a query. */
 export function keptEvent(event: DaemonEvent): KeptEvent | undefined {
   switch (event.type) {
     case 'decided':

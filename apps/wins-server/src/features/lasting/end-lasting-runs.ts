@@ -27,7 +27,7 @@ export async function endLastingRuns(
   configFile: string,
   { reason, keepsOutput }: EndOptions,
 ): Promise<string | undefined> {
-  // The system's config may be absent. If an interrupted uninstallation removed another one, it had ended the runs before.
+  // The default config may be absent. Any other config that is absent was removed by an uninstallation, which had ended its runs before.
   const isAbsent = configFile === defaultConfigPath() || !existsSync(configFile);
   const named = isAbsent ? undefined : configFile;
   const loaded = await loadStartConfig(named).catch((error: unknown) => {

@@ -39,7 +39,7 @@ export class KeptPrograms {
     this.#changes = this.#changes?.then(() => this.#reconcile(false));
   }
 
-  /** Starts the programs, once the runs of earlier daemons are known. A program that ended before this daemon gets another attempt. */
+  /** Starts the programs, once the runs of earlier daemons are known. A program that ended before this daemon started gets another attempt. */
   begin(): void {
     this.#changes = this.#reconcile(true);
   }

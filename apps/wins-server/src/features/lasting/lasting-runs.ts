@@ -223,8 +223,8 @@ export class LastingRuns {
   }
 
   /**
-   * Starts a run that its client holds: it ends with the client, and waits for it while the daemon is replaced. If it cannot be kept, it
-   * becomes an ordinary run; the warning has the reason if its entry grants more.
+   * Starts a run that its client holds: it ends with the client, and waits for the client while the daemon is replaced. If it cannot be
+   * kept, it becomes an ordinary run; `warning` gives the reason if its entry allows runs to outlive the daemon.
    *
    * @throws ProcessError.
    */
@@ -272,7 +272,7 @@ export class LastingRuns {
     entry.restarting = this.#restart(entry);
   }
 
-  /** Starts an attempt by a keeper, or without one if `about` returns no facts. @throws ProcessError. */
+  /** Starts an attempt in a keeper, or without a keeper if `about` returns no facts. @throws ProcessError. */
   async #launch(
     request: Omit<StartRequest, 'lasting'>,
     about: (run: LastingRun, grant: LastingGrant) => Promise<Keeping | undefined>,
@@ -455,7 +455,7 @@ export class LastingRuns {
     const { logger, resources, processHost } = this.#kernel;
     const facts = await this.#folders.run(folder).read();
     if (facts === undefined || folderNameOf(facts) !== folder) {
-      // Remains of a start that never happened, or a foreign folder; but a keeper may be starting the run right now.
+      // Left by a start that was never completed, or not a folder of ours; but a keeper may be starting the run right now.
       if (!hasKeeper) await this.#folders.remove(folder);
       return;
     }
@@ -515,7 +515,7 @@ export class LastingRuns {
     this.#entries.set(entry.label, entry);
     entry.over = process.ended.then(async ({ reason }) => {
       await this.#ended(entry, reason);
-      // A client that has disconnected needs the exit no more; a client that may reconnect gets it until a sweep.
+      // A disconnected client no longer needs the exit; for a client that may reconnect, the exit is kept until a sweep.
       const { disconnected } = process.owner;
       const forget = (): void => {
         if (this.isClosed) return;
@@ -533,7 +533,7 @@ export class LastingRuns {
     try {
       end = (await this.#folders.endOf(entry.facts)) ?? (await this.#recordLost(entry));
       await this.#setTold(entry, end);
-      // The keeper only knows that it was requested to end the run.
+      // The keeper only knows that the end of the run was requested, not why.
       if (isHeld(entry) && end.reason === 'stopped' && reason !== 'exited')
         end = { ...end, reason };
     } catch (err) {
@@ -601,7 +601,7 @@ export class LastingRuns {
     await this.#setTold(entry, end);
   }
 
-  /** Marks an end as reported. If the disk is full, it will be reported again. */
+  /** Marks an end as reported. If the disk is full, the end will be reported again. */
   async #setTold({ facts }: Entry, end: KeptEnd): Promise<void> {
     const file = this.#folders.end(folderNameOf(facts));
     await file.write({ ...end, isTold: true }).catch(() => undefined);
@@ -656,7 +656,7 @@ export class LastingRuns {
     return end;
   }
 
-  /** Disconnects from keepers without runs, which end then; not while a start is in progress or imminent. */
+  /** Disconnects from keepers without runs, so that they end; does nothing while a start is in progress or imminent. */
   #leaveIdle(): void {
     if (!this.#isAdopted || this.#starts > 0) return;
     const keepsOwn = [...this.#entries.values()].some(({ plan }) => plan?.next.kind === 'again');
@@ -666,7 +666,7 @@ export class LastingRuns {
   /**
    * Reserves disk capacity for one more run; ended runs are removed, oldest end first.
    *
-   * @param mayYield - Which of them may be removed. Default: all.
+   * @param mayYield - Which ended runs may be removed. Default: all.
    */
   async #makeRoom(
     program: string,

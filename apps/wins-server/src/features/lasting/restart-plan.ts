@@ -48,7 +48,7 @@ const restartPlan = z.object({
   /** Mark of the attempt that was counted last; empty before the first end. */
   counted: text,
   next: z.discriminatedUnion('kind', [
-    /** The newest attempt is alive, or the last one. */
+    /** No attempt is planned: the newest one is alive, or it was the last. */
     z.object({ kind: z.literal('none') }),
     z.object({ kind: z.literal('again'), atMs: count }),
     z.object({

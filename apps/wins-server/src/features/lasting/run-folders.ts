@@ -15,7 +15,7 @@ const text = z.string().check(z.maxLength(4096));
 const someText = text.check(z.minLength(1));
 const count = z.int().check(z.minimum(0));
 
-/** Bounds of the tree of a run. */
+/** Limits of a run's process tree. */
 export const treeLimits = z.object({
   ...{ memoryBytes: z.exactOptional(count), pids: z.exactOptional(count) },
   cpus: z.exactOptional(z.number().check(z.positive())),
@@ -50,7 +50,7 @@ export const keptRun = z.object({
   maxAgeMs: count,
   /** Folder of the run that this attempt continues, and the size of its output so far. */
   continues: z.exactOptional(z.object({ folder: text.check(z.regex(MARK)), outputBytes: count })),
-  /** Time in milliseconds that a held run survives without a daemon. Its output is not dropped before it is read. */
+  /** Time in milliseconds that a held run survives without a daemon. The output of such a run is not dropped before it is read. */
   leaseMs: z.exactOptional(count),
 });
 

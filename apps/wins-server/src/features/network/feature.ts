@@ -24,7 +24,7 @@ const TOLD_DESTINATIONS = 8;
 const SOURCE_TEXT = 'a source of other hosts';
 const NO_SECTION = { reason: 'the config has no section hostNetwork' };
 
-/** Keeps routes and a container network on the host. Other features do not wait for it, and both stay when the daemon ends. */
+/** Keeps routes and a container network on the host. Other features do not wait for this one. Routes and network stay when the daemon ends. */
 export const network: Feature<NetworkSettings, RunningFeature<NetworkSettings> & KeptNetwork> = {
   name: 'network',
   stage: 'works',

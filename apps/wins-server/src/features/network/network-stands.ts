@@ -9,7 +9,7 @@ const LOOK_EVERY_MS = 50;
 
 /**
  * Resolves once the host network has the desired state, after 15 s at the latest, or at once where nothing is desired. It does not wait for
- * sources of other hosts, because they run in containers that an agent starts later.
+ * sources that report other hosts, because those run in containers that an agent starts later.
  */
 export async function networkStands(
   kernel: Pick<Kernel, 'of'>,

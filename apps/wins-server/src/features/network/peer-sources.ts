@@ -1,4 +1,4 @@
-/** Composition of the sources of other hosts. Each has a config key, and a private file with its last report. */
+/** Composition of the sources that report other hosts. Each has a config key, and a private file with its last report. */
 import {
   lastGood,
   metadataFeed,

@@ -67,7 +67,7 @@ export function judgePorts(ports: readonly HostPortSettings[], facts: PortFacts)
   return judged;
 }
 
-/** When two containers claim a port, the relayed one is first, then the lower uuid. No special permissions. Pure. */
+/** If two containers claim a port, the one already relayed comes first, then the lower UUID. Grants no special permissions. Pure. */
 export function publishedPorts(
   published: readonly DesiredPort[],
   before: readonly (Place & { readonly state: string })[],
@@ -86,7 +86,7 @@ function judgeListen(
   { host, port }: Endpoint,
   { ownPorts }: PortFacts,
 ): string | undefined {
-  // Both cannot listen on one port, regardless of permissions.
+  // The daemon and a relay cannot both listen on one port, whatever the permissions.
   if (proto === 'tcp' && ownPorts.includes(port)) return 'the daemon itself listens on this port';
   if (allowReserved) return undefined;
   const isReserved =

@@ -196,7 +196,7 @@ export class PortRelays implements AsyncDisposable {
   #isDown = false;
 
   constructor({ flows: { total }, ...parts }: PortRelaysOptions) {
-    // A quarter for one address, so that it cannot use the whole capacity.
+    // One address gets at most a quarter of the flows, so that it cannot use them all.
     this.#parts = {
       ...{ ...parts, flows: new UdpTracker({ most: total, mostOfSource: total / 4 }) },
       onRefused: (relay, error) => {

@@ -38,7 +38,7 @@ function withoutHostBits(text: string): string {
 
 /** Networks and addresses of the host that clients may not redirect. */
 export interface OwnNetworks {
-  /** In a link-local network only the adapter's own address counts, because it also contains the cloud metadata address. */
+  /** In a link-local network only the adapter's own address counts, because such a network also contains the cloud metadata address. */
   readonly networks: readonly IpNetwork[];
   /** Next hops of the host's routes. */
   readonly gateways: readonly IpNetwork[];

@@ -48,7 +48,7 @@ function endOfDecoded(message: Buffer): number {
   return reader.pos;
 }
 
-/** A field must lie within its message, because the generated decoder would read one that overruns it differently. */
+/** Skips a message whose fields must all lie within it, because the generated decoder would read an overrunning field differently. */
 function skipWhole(reader: BinaryReader): void {
   const sizeBytes = reader.uint32();
   const end = reader.pos + sizeBytes;

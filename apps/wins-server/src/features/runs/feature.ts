@@ -33,7 +33,7 @@ export interface Runs extends RunningFeature<RunsSettings> {
   /** Starts runs that outlive this daemon; undefined when that is unavailable. */
   readonly startHeld: StartHeld | undefined;
   readonly startHeldBy: (start: StartHeld) => void;
-  /** Runs commands of the node's own administrator, as plans have them. */
+  /** Runs commands on behalf of the node's own administrator, such as the instructions of plans. */
   readonly commands: CommandRunner;
 }
 
@@ -85,7 +85,7 @@ export const runs: Feature<RunsSettings, Runs> = {
   ],
   doctor: [checkWhiteList, checkOrphans],
   metrics: (registry, view) => {
-    // The list is that of the config.
+    // The names come from the config, never from a client.
     const entries = () =>
       (view.settings?.allowed ?? []).map(({ path }) => path.split(/[\\/]/).at(-1) as EntryName);
     return runMetrics(registry, () => view.require().manager, entries);

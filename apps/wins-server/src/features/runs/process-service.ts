@@ -93,7 +93,7 @@ export function createProcessService(
   };
 
   const start: ProcessServiceServer['start'] = (call, respond) => {
-    // Has no effect after the answer.
+    // The signal has no effect after the answer.
     const started = begin(call.request, call, goneSignal(call)).then(
       ({ run, leaseMs: LeaseMs, warning }) => {
         const { ports, limits } = run;
@@ -136,7 +136,7 @@ export function createProcessService(
         try {
           const run = find(Data);
           const owner = connections.ownerOf(call);
-          // The client's earlier connection was to the previous daemon.
+          // Moves the run to this connection, because the client's earlier one was to the previous daemon.
           if (lastingClientOf(run.owner)?.key === connections.clientOf(call).key)
             run.giveTo(owner, Data?.RunID ?? '');
           lease = run.holdLease(owner.id);
@@ -171,7 +171,7 @@ export function createProcessService(
       const stop = async () => {
         const { Data, Force: force } = call.request;
         const process = find(Data);
-        // Every client of the pipe may stop every run; only its owner and administrators may deny it an end in good order.
+        // Any client of the pipe may stop any run, but only the owner of the run and administrators may force its end.
         const mayStop = !force || connections.clientOf(call).isAdministrator;
         const runId = mayStop ? process.runId : (Data?.RunID ?? '');
         const exit = await process.stop(connections.ownerOf(call).id, { runId, force });

@@ -102,7 +102,7 @@ export class RunTotals {
     const now = new Map([...this.#ended].map(([entry, totals]) => [entry, { ...totals }]));
     this.#memoryBytes = new Map();
     for (const { run, figures } of runs) {
-      // An ended run is already counted, or will be in this turn.
+      // An ended run is already counted, or will be in this turn of the event loop.
       if (run.state.kind === 'ended') continue;
       const { entry } = run;
       add(totalsIn(now, entry), figures);

@@ -21,7 +21,7 @@ const MOST_ANSWER_BYTES = 64 * 1024;
 const CLOSE_MS = 2_000;
 
 /**
- * Sends spans by OTLP/HTTP in JSON. Calls never wait: 2,048 spans are queued, others dropped; an answer has 5 s, closing 2 s.
+ * Sends spans by OTLP/HTTP in JSON. Calls never wait: at most 2,048 spans are queued, further ones are dropped. An answer may take 5 s, closing 2 s.
  * @param gatherMs - Default 1,000.
  */
 export function startTracing(

@@ -1,11 +1,11 @@
 import type { Check } from '../../doctor/doctor-host.js';
 import { ok, warning } from '../../doctor/finding.js';
 
-/** Ports that are tried; a list of more is no list of exporters. */
+/** Maximum number of ports to try; a longer list is not one of metrics exporters. */
 const MOST_PORTS = 32;
 const RECENT_MS = 15 * 60_000;
 
-/** Whether something listens on the ports that containers may reach, and answers: one connection each, of a second at most. */
+/** Checks that a program listens and answers on each port that containers may reach: one connection per port, for at most a second. */
 export const checkPorts: Check = {
   name: 'port',
   needsConfig: true,

@@ -49,7 +49,7 @@ function tunnelMetrics(
 ): (event: DaemonEvent) => void {
   const figures = () => view.require().figures();
   const one = (value: number) => [[{}, value]] as const;
-  // One metric of both pipes has one reader.
+  // The metric covers both pipes but can have only one reader, so both are read here.
   metrics.read('wins_connections', () => [
     [{ pipe: 'main' }, pipe.connections.size],
     [{ pipe: 'tunnel' }, figures().connections],

@@ -1,7 +1,7 @@
 import { TunnelError, type TunnelStream } from '@wins/tcp-tunnel';
 import type { Logger } from '../../kernel/log/logger.js';
 
-/** Follows one stream of a tunnel in the log at debug level: its beginning and its end, never its bytes. */
+/** Logs the start and the end of a tunnel stream at debug level, never its bytes. */
 export function traceStream(
   logger: Logger,
   stream: TunnelStream,
@@ -16,7 +16,7 @@ export function traceStream(
     code = error instanceof TunnelError ? error.code : 'unknown';
   });
   stream.once('close', () => {
-    // From the side of the program that was dialled: what the client sent is what it received.
+    // The counts are those of the dialled program: it reads the bytes of the client, and writes its own.
     const { bytesRead: fromClient, bytesWritten: toClient } = stream;
     const ms = Math.round((performance.now() - beganAt) * 10) / 10;
     logger.debug({ ...which, ms, fromClient, toClient, ...(code && { code }) }, 'stream ended');

@@ -23,7 +23,7 @@ import { beginDialOf } from './begin-dial.js';
 import { traceStream } from './trace-stream.js';
 import { WebSocketHandshakes, type Guest } from './web-socket-handshakes.js';
 
-/** Time that streams may continue after the daemon's end begins. */
+/** Time that streams may continue after the daemon has begun to shut down. */
 const DRAIN_MS = 2000;
 
 export interface TunnelEndpointOptions {
@@ -144,7 +144,7 @@ export async function openTunnelEndpoint(options: TunnelEndpointOptions): Promis
         const verdict = allowed ? 'allowed' : 'refused';
         try {
           if (isTold) {
-            // Spelled out, as one comes with each connection: a copy that is added to has a hidden class of its own.
+            // One literal, because each connection makes one: an object copied and then extended has a hidden class of its own in V8.
             const { description } = client;
             const about = { requester, clientSays, client: description, rule, address, port };
             void audit.decided({ action: 'connect', verdict, ...about }, client.key);

@@ -43,7 +43,7 @@ export class WebSocketHandshakes {
     this.#http.maxHeadersCount = MOST_HEADERS;
     this.#webSockets.on('headers', (answered, { headers }) => {
       const asked = headers[TUNNEL_NETWORK_HEADER];
-      // Tells a client only whether it shares the daemon's network, because its ports would then lead back to itself.
+      // Tells a client only whether it shares the daemon's network; the client's ports would then lead back to the client.
       if (asked === undefined || asked !== networkIdentity()) return;
       answered.push(`${TUNNEL_NETWORK_HEADER}: same`);
     });

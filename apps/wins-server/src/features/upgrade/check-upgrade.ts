@@ -29,7 +29,7 @@ export async function judgeUpgrades(
 }
 
 async function judgeWatched(written: string, host: DoctorHost): Promise<Finding> {
-  // A config with a path that is not absolute was refused.
+  // The path is absolute here, because a config with any other path was refused.
   const path = watchedPath(written, process.platform) ?? written;
   const judgement = await host.judgeWatchedFile(path);
   if (judgement.kind === 'trusted')

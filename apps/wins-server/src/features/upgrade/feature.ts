@@ -61,7 +61,7 @@ async function watchFile(written: string, kernel: Kernel): Promise<ProgramWatch 
     logger.warn(fields, 'no file is watched for an upgrade: this daemon is not a service');
     return undefined;
   }
-  // A config with a path that is not absolute was refused.
+  // The path is absolute here, because a config with any other path was refused.
   const file = watchedPath(written, process.platform) ?? written;
   const guard = (await thisSystem()).processHost();
   const parts = { file, guard, logger, service, audit, runningFile, runningSha1 };

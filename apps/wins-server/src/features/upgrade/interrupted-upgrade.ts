@@ -13,7 +13,7 @@ export interface InterruptedUpgrade {
   readonly fails: (error: unknown) => Promise<void>;
 }
 
-/** The code is loaded only when a journal lies beside the program, or the program is on trial. Without `service` nothing is done. */
+/** Loads the recovery code only when a journal lies beside the program or the program is on trial. Does nothing without `service`. */
 export function recoverInterruptedUpgrade(
   service: string | undefined,
   runningFile: string,

@@ -2,7 +2,7 @@ import { namedUpgrader, upgradeFolder } from '@wins/service-upgrade';
 import type { FileTrust } from '@wins/trusted-files';
 import { RUN_RUNTIME_DIR_VARIABLE, RUN_SERVICE_VARIABLE, type ProcessHost } from '@wins/base';
 
-/** Runs get variables that locate their daemon; they override those of clients, which must not choose the upgraded service. */
+/** Gives runs variables that locate their daemon. These override variables of clients, which must not choose the service to upgrade. */
 export function withDaemonVariables(
   host: ProcessHost,
   {
@@ -19,7 +19,7 @@ export function withDaemonVariables(
   return {
     ...host,
     start: ({ env, ...command }) => {
-      // Windows compares names without case; elsewhere no other spelling is in use.
+      // Windows ignores the case of names; on other systems no other spelling is in use.
       const others = Object.entries(env).filter(([name]) => !(name.toUpperCase() in own));
       const known = Object.entries(own).flatMap(([name, value]) =>
         value === undefined ? [] : [[name, value] as const],
@@ -29,13 +29,13 @@ export function withDaemonVariables(
   };
 }
 
-/** Never treats the upgrade helper as a leftover: it may run without a mark, and its daemon is gone because it stopped it. */
+/** Never treats the upgrade helper as a leftover: the helper may have no mark, and its daemon is gone because the helper stopped it. */
 export function sparingUpgrader(
   host: ProcessHost,
   runningFile: string,
   trust: FileTrust,
 ): ProcessHost {
-  // A daemon on trial is moved later.
+  // Resolved now, because the program of a daemon on trial is moved later.
   const folder = upgradeFolder(runningFile);
   return {
     ...host,

@@ -6,9 +6,9 @@ import { PROCESSOR, type ProcessorRow } from './resources.js';
 import { weightOf } from './shares.js';
 
 const SETTLED = Promise.resolve();
-/** Window before a turn in which another client counts as served when it sent something. */
+/** Another client counts as served if it sent something within this time before a turn. */
 const OTHERS_MS = 1000;
-/** Divisor of the quantum for the assumed cost of an octet before a client's first read, which has 4 KiB. */
+/** Octets that are assumed to cost one quantum before a client's first read; that read is therefore 4 KiB. */
 const FIRST_READ_OCTETS = 4096;
 /** Maximum number of a client's connections whose input is buffered in this process; input of others stays in the system. */
 const MOST_WAITING = 8;
@@ -58,7 +58,7 @@ interface Party {
   readonly ready: Set<Readable>;
   /** Rest of the client's quantum, in milliseconds; negative when a turn took longer. */
   leftMs: number;
-  /** Whether the input arrived while none of this client waited. Such a client is served first while it has quantum left. */
+  /** Whether the input arrived while no other input of this client was waiting. Such a client is served first while it has quantum left. */
   isFresh: boolean;
   msPerOctet: number;
   /** Whether connections without buffered input are no longer read from the system. */
@@ -201,7 +201,7 @@ export class ClientTurns implements Disposable {
     arrivals.delete(socket);
     ready.delete(socket);
     if (connections.size + arrivals.size > 0 || this.#parties.get(client.key) !== party) return;
-    // A client that returns before then keeps its accounts, because new connections cost nothing.
+    // Forgets the client only once its rates have recovered; otherwise a client could reset them by reconnecting.
     const weight = weightOf(client);
     const rests = (['busy', 'requests', 'connects'] as const).map((name) =>
       party[name].msUntil(this.#row[name].burst * weight),
@@ -263,7 +263,8 @@ export class ClientTurns implements Disposable {
       for (const party of waiting) party.leftMs = this.#row.quantumMs;
       return waiting[0];
     }
-    // Like new flows of fq_codel (RFC 8290, section 4.2): few requests do not wait for constant load, and gain one quantum at most.
+    // Like new flows of fq_codel (RFC 8290, section 4.2): a client with few requests does not wait behind constant load,
+    // and gains at most one quantum.
     const fresh = waiting.find((party) => party.isFresh && party.leftMs > 0);
     if (fresh !== undefined) return fresh;
     for (;;) {
@@ -281,7 +282,7 @@ export class ClientTurns implements Disposable {
   /** Returns true when the client is above its rates for everything that it wants to do. */
   #mustWait(party: Party): boolean {
     if (this.#mayConnect(party)) return false;
-    // Input that is not read yet may be on its way.
+    // Input that this process has not seen yet may be on its way.
     if (this.#mayRead(party) && (party.ready.size > 0 || party.arrivals.size === 0)) return false;
     this.#options.paused?.(party.client);
     this.#retry ??= this.#after(RETRY_MS, () => {
@@ -337,7 +338,7 @@ export class ClientTurns implements Disposable {
 
   #begin(party: Party, what: string, octets: number): void {
     this.#open = { what, requests: 0, party, octets, beganAt: this.#now() };
-    // Runs after each turn, so a promise avoids the async-hooks object that Node creates for a microtask.
+    // A promise, because this runs after each turn and Node creates an async-hooks object for each `queueMicrotask`.
     void SETTLED.then(this.#afterPromises);
   }
 

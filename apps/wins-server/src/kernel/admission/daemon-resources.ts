@@ -6,13 +6,13 @@ import { tallyLog } from './tally.js';
 
 export type DaemonResources = Readonly<Record<ResourceName, Shares>> & Disposable;
 
-/** Resources whose holders report limits by themselves. */
+/** Resources whose limits are reported by the code that uses them. */
 const TOLD_ELSEWHERE: ReadonlySet<string> = new Set<ResourceName>([
   ...(['connections', 'handshakes', 'adminConnections', 'adminHandshakes'] as const),
   ...(['tunnels', 'tunnelHandshakes', 'relayed'] as const),
 ]);
 
-/** Assumed number of descriptors where Node reports none: on Windows handles do not run out; elsewhere this is a common limit. */
+/** Assumed number of descriptors where Node reports none: Windows does not run out of handles; 4,096 is a common limit on other systems. */
 const USUAL_DESCRIPTORS = process.platform === 'win32' ? 65_536 : 4096;
 
 /** Logs the first refused or revoked claim of each kind, and the number of the others. */

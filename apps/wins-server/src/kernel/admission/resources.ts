@@ -93,7 +93,7 @@ export interface ProcessorRow {
   readonly quantumMs: number;
   /** Maximum octets of one read, while others wait and while a client is alone. */
   readonly readOctets: { readonly shared: number; readonly alone: number };
-  /** Rate of milliseconds of one client while others are served; above it the log names the client. */
+  /** Rate of processor milliseconds of one client while others are served; above it, the log names the client. */
   readonly busy: Rate;
   /** Rate of requests and tunnel Connects of one client while others are served; above it, its input waits. */
   readonly requests: Rate;
@@ -103,7 +103,7 @@ export interface ProcessorRow {
   readonly acceptsPerTurn: number;
 }
 
-/** Limits of the processor. A scrape is one request and a rollout a few hundred; a client that follows runs has two per run. */
+/** Limits of the processor. A scrape is one request and a rollout a few hundred; a client that follows runs makes two per run. */
 export const PROCESSOR: ProcessorRow = {
   quantumMs: 1,
   readOctets: { shared: 16 * 1024, alone: 64 * 1024 },

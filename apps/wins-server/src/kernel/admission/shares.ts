@@ -43,8 +43,8 @@ interface Waiting {
 }
 
 /**
- * Shares one resource: a client gets an equal part among all that hold some, and at most half; all unidentified ones together half a share.
- * Claims are revoked only once the total is used up, from the client that holds the most, so no client waits without any claim while
+ * Shares one resource: each client that holds some gets an equal part, but at most half of it. All unidentified clients together get half
+ * a share. Claims are revoked only once the total is used up, from the client that holds the most, so no client waits without any claim while
  * another exceeds its share. Administrators have a reserve instead.
  */
 export class Shares {
@@ -79,7 +79,7 @@ export class Shares {
   }
 
   /**
-   * Queues a claim of amount 1. Clients are served in rotation, so a thousand requests delay only their client. @returns Its cancellation.
+   * Queues a claim of amount 1. Clients are served in rotation, so a thousand requests delay only their own client. @returns A function that cancels.
    */
   wait(client: ClientIdentity, granted: (claim: Claim) => void): () => void {
     if (this.#waiting.size === 0 && this.#mayTake(client)) {

@@ -9,7 +9,7 @@ const MOST_KEYS = 256;
 const PERIOD_MS = 1000;
 const OTHERS = 'others';
 
-/** Reports the first of a kind at once, and the number of the others at the end of the second. The numbers are complete. */
+/** Reports the first event of a kind at once, and the number of further ones after one second. Every event is counted. */
 export class Tally<Facts extends object> implements Disposable {
   readonly #counts = new Map<string, { readonly facts: Facts; more: number }>();
   #timer: NodeJS.Timeout | undefined;

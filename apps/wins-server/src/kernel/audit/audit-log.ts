@@ -185,7 +185,7 @@ export class AuditLog {
     while (this.#waiting.length > 0 || this.#lost > 0 || this.#refused > 0) {
       if (!(await this.#writeSome())) break;
     }
-    // In the same turn, because a callback may append the next record at once.
+    // Reset without another await, because a callback may append the next record at once.
     this.#writing = undefined;
   }
 

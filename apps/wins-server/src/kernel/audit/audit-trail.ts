@@ -13,8 +13,8 @@ export interface AuditTrailOptions extends Omit<AuditLogOptions, 'onChange' | 'o
 }
 
 /**
- * The audit log is authoritative; copies in the daemon's log may be lost. For a flood of allowed actions both contain the first lines and
- * then numbers; each refusal is a line. While nothing can be written, actions that require a record are refused.
+ * The audit log is authoritative; copies in the daemon's log may be lost. For a flood of allowed actions, both logs contain the first records
+ * and then only counts; each refusal is a line. While nothing can be written, actions that require a record are refused.
  */
 export class AuditTrail {
   readonly #log: AuditLog;
@@ -68,7 +68,7 @@ export class AuditTrail {
     return undefined;
   }
 
-  /** Records a refusal of a flood; its source reports the number to the daemon's log. */
+  /** Records a refusal that is part of a flood; the caller reports the number to the daemon's log. */
   counted(decision: Decision, client: string): void {
     this.#log.note(recordOf(decision), recordRule(decision, client).flood);
     this.#options.onDecision?.(decision);

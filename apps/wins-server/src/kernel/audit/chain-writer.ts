@@ -20,7 +20,7 @@ interface ChainTail {
   readonly end: ChainEnd | undefined;
   /** Number of final lines that are not records. */
   readonly strangeLines: number;
-  /** Bytes after the last line end, which a crash left of a line. */
+  /** Bytes after the last line end, left by a crash during a write. */
   readonly tornBytes: number;
 }
 

@@ -13,7 +13,7 @@ export interface Flood {
   readonly client: string;
   /** Verdict; allowed actions and all others each have their own share of the log. */
   readonly verdict: string;
-  /** Subject of an action. Such a record is counted only beyond ten per second of its kind, client and subject. */
+  /** Subject of an action. Records with a subject are merely counted beyond ten per second for each kind, client and subject. */
   readonly act?: string;
 }
 
@@ -25,7 +25,7 @@ interface Group {
   counted: number;
 }
 
-/** Ten records per second of each client, kind and verdict pass, and the rest is counted; beyond 1,024 such groups together. */
+/** Passes ten records per second for each client, kind and verdict, and counts the rest; groups beyond 1,024 are counted together. */
 export class FloodGate {
   #windowStartMs = 0;
   #groups = new Map<string, Group>();

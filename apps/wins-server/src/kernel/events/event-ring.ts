@@ -76,7 +76,7 @@ export class EventRing implements AsyncDisposable {
   }
 
   /**
-   * Facts beyond 16 are dropped, texts cut at 256 characters. Never throws; a closed ring ignores it.
+   * Adds an event. Facts beyond 16 are dropped, and texts cut at 256 characters. Never throws; a closed ring ignores the event.
    * @param share - Key for events that clients can cause at will: after a burst of a thousand, all but one per second are only counted.
    */
   tell(type: string, facts: EventFacts = {}, share?: string): void {

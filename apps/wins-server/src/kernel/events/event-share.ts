@@ -5,8 +5,8 @@ const MOST_SHARES = 16;
 const COUNTS_MS = 10_000;
 
 /**
- * Per share a burst of a thousand and then one event per second, so that a flood needs hours to displace other events. Further events are
- * counted and reported every ten seconds.
+ * Admits a burst of a thousand events per share and then one per second, so that a flood needs hours to displace other events. Further
+ * events are counted and reported every ten seconds.
  */
 export class EventShares {
   readonly #nowMs: () => number;
@@ -34,7 +34,7 @@ export class EventShares {
     return this.#toldAtMs + COUNTS_MS - this.#nowMs();
   }
 
-  /** Empty when the last report is less than ten seconds ago, unless `isLast`. */
+  /** Returns the counts to report; empty when the last report is less than ten seconds ago, unless `isLast`. */
   takeCounted(isLast: boolean): ReadonlyMap<string, number> {
     const counted = this.#counted;
     if (counted.size === 0 || (this.countsInMs > 0 && !isLast)) return new Map();

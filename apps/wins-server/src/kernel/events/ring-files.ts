@@ -60,7 +60,7 @@ export function isIn({ after = 0, since }: EventRange): (event: RingEvent) => bo
   return ({ seq, time }) => seq > after && time >= from;
 }
 
-/** Oldest first; the ring may be written to meanwhile. A missing folder has no events. @throws FeatureError `eventsUnreadable`. */
+/** Yields events, oldest first; the ring may be written to meanwhile. A missing folder means no events. @throws FeatureError `eventsUnreadable`. */
 export async function* readEvents(
   directory: string,
   range: EventRange = {},

@@ -25,7 +25,7 @@ export function logLevel({ debug, quiet }: LogOptions): string {
   return debug ? 'debug' : 'info';
 }
 
-/** JSON lines, or text for people on a terminal. Foreign text is quoted; both forms escape invisible characters. */
+/** JSON lines, or text for people on a terminal. Untrusted text is quoted; both forms escape invisible characters. */
 export async function createLogger(options: LogOptions): Promise<Logger> {
   if (process.stderr.isTTY) {
     const { createTerminalLog } = await import('./terminal-log.js');

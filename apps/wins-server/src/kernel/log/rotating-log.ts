@@ -8,7 +8,7 @@ export interface RotatingLogOptions {
   readonly maxFileBytes: number;
   /** The oldest files beyond this number are deleted. */
   readonly maxFiles: number;
-  /** Called once when lines can no longer be written, and again only after one could. */
+  /** Called when lines can no longer be written; not called again until a line was written. */
   readonly onProblem?: (error: unknown) => void;
 }
 

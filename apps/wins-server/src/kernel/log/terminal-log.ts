@@ -6,7 +6,7 @@ export interface TerminalLog {
   write(line: string): void;
 }
 
-/** Escapes characters of foreign text that control a terminal. `NO_COLOR` disables colours (https://no-color.org). */
+/** Escapes terminal control characters in untrusted text. `NO_COLOR` disables colours (https://no-color.org). */
 export function createTerminalLog(
   terminal: NodeJS.WritableStream,
   env: NodeJS.ProcessEnv = process.env,

@@ -1,13 +1,13 @@
 import type { EventLog, LogEvent } from '@wins/windows-host';
 import { AUDIT } from '../audit/audit-trail.js';
 
-/** Maximum number per minute of the daemon's own events in the event log, and of refusals. */
+/** Maximum number per minute, in the event log, of the daemon's own events and, separately, of refusals. */
 const EVENTS_PER_MINUTE = 60;
 /** Maximum number per minute of allowed actions; higher, because they matter more than refusals. */
 const ACTS_PER_MINUTE = 600;
 const MINUTE_MS = 60_000;
 
-/** Event ids, as in earlier releases; ten more for an event with fields. */
+/** Event ids, as in earlier releases; an event with fields has an id that is 10 higher. */
 const EVENTS: Readonly<Record<string, Pick<LogEvent, 'type' | 'id'>>> = {
   debug: { type: 'information', id: 2 },
   info: { type: 'information', id: 1 },

@@ -22,7 +22,7 @@ export function serviceLogFolder(env: NodeJS.ProcessEnv = process.env): string {
   return path.win32.join(env['ProgramData'] ?? 'C:\\ProgramData', 'rancher', 'wins', 'log');
 }
 
-/** Everything as JSON lines in files, and important events in the event log; only that one if the folder cannot be created. */
+/** Logs everything as JSON lines in files, and important events in the event log; uses the event log alone if there can be no folder. */
 export async function openServiceLog(
   options: LogOptions & LogFileOptions,
   secureFolder: SecureFolder,

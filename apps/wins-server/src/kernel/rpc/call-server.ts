@@ -2,7 +2,7 @@ import { Server, status } from '@grpc/grpc-js';
 import type { ServedStream, RequestHeaders } from '@wins/http2-connection';
 import { quoteText } from '@wins/base';
 
-/** Internal method of grpc-js that accepts a stream from another HTTP/2 implementation than Node's. */
+/** Internal method of grpc-js that accepts a stream of an HTTP/2 implementation other than Node's. */
 interface ServerInside {
   readonly handlers: ReadonlyMap<string, { readonly type: string }>;
   _streamHandler(interceptors: readonly unknown[], stream: ServedStream, headers: object): void;

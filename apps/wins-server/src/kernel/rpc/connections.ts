@@ -204,7 +204,7 @@ export class Connections {
     return this.#admitted.get(name)?.client;
   }
 
-  /** Returns the maker of a call, as the owner of processes. A process that is started for a closed connection ends at once. */
+  /** Returns the maker of a call in the form of an owner of processes. A process that is started for a closed connection ends at once. */
   ownerOf(caller: Caller): ProcessOwner {
     const id = caller.getPeer();
     const client = this.clientOf(caller);

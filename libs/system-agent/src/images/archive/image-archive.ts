@@ -85,7 +85,7 @@ export class ImageArchive {
     }
   }
 
-  /** Not a stream of the handle, which would close the file when the reader stops early. */
+  /** Reads without a stream of the handle, because that would close the file when the reader stops early. */
   async *#bytes(): AsyncGenerator<Uint8Array> {
     for (let position = 0; ;) {
       this.#signal.throwIfAborted();
@@ -106,7 +106,7 @@ export class ImageArchive {
   }
 }
 
-/** Removes `./` and detours. The names are compared and never become paths. */
+/** Resolves `.` and `..` in a name of the archive. The results are only compared, and never used as paths. */
 function plain(name: string): string {
   const parts: string[] = [];
   for (const part of name.split('/')) {

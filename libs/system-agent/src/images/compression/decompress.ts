@@ -12,8 +12,8 @@ export const LAYER_COMPRESSIONS: readonly Compression[] = ['gzip', 'zstd'];
 export const ARCHIVE_COMPRESSIONS: readonly Compression[] = ['gzip', 'zstd', 'lz4', 'bzip2'];
 
 /**
- * Decides by the first bytes, whatever a name or media type says. Decodes only a few MiB ahead of the reader.
- * @throws AgentError `imageFailed` for a compression that is not in `allowed`; the fault of the input.
+ * Recognises the compression by the first bytes, regardless of name and media type. Decodes only a few MiB ahead of the reader.
+ * @throws AgentError `imageFailed` for a compression that is not in `allowed`; errors of the input.
  */
 export async function* decompress(
   bytes: AsyncIterable<Uint8Array>,

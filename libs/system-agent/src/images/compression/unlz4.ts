@@ -1,4 +1,4 @@
-/** The LZ4 frame format, because no maintained package decodes it in parts without a native addon. */
+/** Own decoder of the LZ4 frame format, because no maintained package decodes it in parts without a native addon. */
 import { imageFailed } from '../image-failure.js';
 import type { ByteReader } from './byte-reader.js';
 

@@ -11,7 +11,7 @@ const MAX_BLOCK_BYTES = 128 * 1024;
 const BYTES_MOVED_AT_A_TIME = 256 * 1024 * 1024;
 const WHAT = 'read zstd';
 
-/** Decompresses block by block, so that at most one is decoded ahead, and none with too large a window. */
+/** Decompresses block by block, so that at most one block is decoded ahead. Refuses a frame with too large a window. */
 export async function* unzstd(input: ByteReader): AsyncGenerator<Buffer> {
   const { Decompress } = await import('fzstd');
   let moved = 0;

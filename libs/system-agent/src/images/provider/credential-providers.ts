@@ -39,7 +39,7 @@ export interface CredentialProvidersOptions {
   readonly trust: Pick<FileTrust, 'distrustOfFile'>;
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly clock: Clock;
-  /** For each call of a program. Default: 1 min, as for the kubelet. */
+  /** Time limit for each call of a provider. Default: 1 min, as for the kubelet. */
   readonly limitMs?: number | undefined;
   readonly onRun?: ((run: ProviderRun) => Promise<void>) | undefined;
 }
@@ -136,7 +136,7 @@ export interface RunOptions {
   readonly signal: AbortSignal;
 }
 
-/** Runs a trusted program without a shell; at most 1 MiB. @throws AgentError `imageFailed`; the signal's reason. */
+/** Runs a trusted program without a shell; its output may have at most 1 MiB. @throws AgentError `imageFailed`; the signal's reason. */
 export async function runProvider(
   { name, file, args, env }: CredentialProvider,
   input: string,
@@ -177,7 +177,7 @@ export async function runProvider(
       said = (said + part.toString('utf8')).slice(-TOLD_BYTES);
     });
     child.on('error', (error) => end(failed(quoteText(messageOf(error)), error)));
-    // A program that does not read is judged by its answer.
+    // Ignore a program that does not read its input: only its answer counts.
     child.stdin.on('error', () => undefined);
     child.on('close', (code) => {
       if (code !== 0) {

@@ -73,7 +73,7 @@ function fileOf(name: string, folder: string): string {
   return path.join(folder, name + ending);
 }
 
-/** Equal port, as many labels of the host with `*` and `?` as wildcards, and a prefix of the path, as the kubelet. */
+/** Matches like the kubelet: same port, same number of host labels (with wildcards `*` and `?`), and a prefix of the path. */
 export function matchesImage(pattern: string, image: string): boolean {
   const wanted = partsOf(pattern.replace(/^https?:\/\//, ''));
   const found = partsOf(image);

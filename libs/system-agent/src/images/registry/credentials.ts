@@ -36,7 +36,7 @@ export async function readDockerConfig(path: string, trust: Pick<FileTrust, 'dis
 
 export interface Login {
   readonly credentials: Credentials;
-  /** `configs.registry.example of registries.yaml`. */
+  /** Where the credentials were found: `configs.registry.example of registries.yaml`. */
   readonly from: string;
 }
 

@@ -82,7 +82,7 @@ function parseRegistries(content: string, file: string): Omit<FoundRegistries, '
   return { registries: value ?? {}, warnings: more === 0 ? [] : [warning] };
 }
 
-/** Go fills a repeated struct twice; of repeated entries of a map, the last counts. */
+/** Joins repeated keys as Go does: a repeated struct is filled twice, and of repeated map entries the last one counts. */
 function joinTwice({ contents }: Document): void {
   const join = (node: unknown, depth: number): void => {
     if (!isMap(node)) return;
@@ -113,7 +113,7 @@ export async function readTrusted(name: string, trust: Pick<FileTrust, 'distrust
 
 const HUB = ['docker.io', 'index.docker.io', 'registry-1.docker.io'];
 
-/** Returns the first entry of these names in any case, even an empty one, otherwise that of `*`, as wharfie. */
+/** Returns the first entry with one of these names, in any letter case and even if empty, otherwise the entry `*`, as wharfie does. */
 export function entryOf<Value>(
   entries: Readonly<Record<string, Value>> | null | undefined,
   names: readonly string[],

@@ -33,17 +33,17 @@ import {
 
 const MAX_TRIES = 3;
 const CUT = new Set(['interrupted', 'timedOut']);
-/** Failures that another attempt, and another registry with the same request, would repeat. */
+/** Failures that would occur again in another attempt, or if another registry got the same request. */
 const REFUSED = new Set(['badStatus', 'badShape', 'invalidRequest', 'redirectRefused']);
 
 export interface Question {
   readonly headers?: Readonly<Record<string, string>>;
   readonly authorization?: string | undefined;
-  /** Makes it a POST with credentials, which follows no redirect. */
+  /** Makes the request a POST with credentials, which follows no redirect. */
   readonly form?: URLSearchParams;
 }
 
-/** Registries by the current files, and HTTP with the login and TLS settings of each host. Its opener closes it. */
+/** Registries of the current files, and HTTP requests with the login and TLS settings of each host. The caller of `open` closes it. */
 export class RegistryAccess implements Disposable {
   readonly found: FoundRegistries;
   readonly limits: ImageLimits;
@@ -83,7 +83,7 @@ export class RegistryAccess implements Disposable {
   }
 
   /**
-   * Another host gets its own certificates, and no `Authorization`. The caller closes the answer.
+   * A redirect to another host uses the TLS settings of that host, and sends no `Authorization`. The caller closes the answer.
    * @throws AgentError `unreachable`; `imageFailed` for refused redirects and a server that stays busy.
    */
   async ask(url: URL, { headers = {}, authorization, form }: Question): Promise<HttpAnswer> {
@@ -102,7 +102,7 @@ export class RegistryAccess implements Disposable {
       const failure = this.#failure(url, error);
       if (!(failure instanceof AgentError) || this.#masked(failure.message) === failure.message)
         throw failure;
-      // Without its cause, which has the same text.
+      // Without the cause, because its text is not masked.
       throw new AgentError(failure.code, this.#masked(failure.message));
     }
   }
@@ -120,7 +120,7 @@ export class RegistryAccess implements Disposable {
     let skippedBytes = 0;
     for (let tries = 1; ; tries += 1) {
       try {
-        // No limit, because the digest is known and readers limit documents.
+        // No limit here, because the reader checks the size or the digest.
         for await (const part of current.body({ maxBytes: Infinity, mayBeEncoded: true })) {
           const fresh = part.subarray(Math.min(skippedBytes, part.length));
           skippedBytes -= part.length - fresh.length;

@@ -42,7 +42,7 @@ export async function fetchImage(
   return await imageOfManifest(manifest, limits, { blob, layers: (all) => all.map(blob) });
 }
 
-/** Base layers of Windows may be elsewhere; their digest is checked, and no credentials are sent there. */
+/** Windows base layers may be on another server, which receives no credentials; their digest is checked. */
 async function* bytesOf(
   { digest, urls }: Descriptor,
   session: RegistrySession,

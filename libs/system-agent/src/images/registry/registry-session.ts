@@ -8,8 +8,8 @@ import { readDocument } from '../checked-bytes.js';
 import { imageFailed } from '../image-failure.js';
 
 /**
- * One repository of one registry. Sends no credentials until the registry requests them: by 401, or by 403 or 404,
- * with which it hides content from anonymous clients, if it requests them at `/v2/`.
+ * One repository of one registry. Sends no credentials until the registry requests them with 401. Because 403 and 404
+ * may only hide content from anonymous clients, asks `/v2/` after them whether credentials are requested there.
  * Docker's protocol lets the registry name the token server, which receives the registry's credentials even on another
  * host, as with Docker Hub. They are sent only over HTTPS, except to a token server on the host of a registry with
  * plain HTTP.
@@ -138,10 +138,10 @@ export interface Challenge {
 }
 
 const tokenAnswer = z.object({ token: z.string().nullish(), access_token: z.string().nullish() });
-/** Statuses of a server without the exchange of identity tokens, where the token is a password. */
+/** Statuses of a server that does not exchange identity tokens; there the token serves as a password. */
 const KNOWS_NO_EXCHANGE = new Set([401, 404, 405]);
 
-/** For a login alone if `repository` is empty. @throws AgentError `unreachable`, `unauthorized`, `imageFailed`. */
+/** Returns a token, without access to a repository if `repository` is empty. @throws AgentError `unreachable`, `unauthorized`, `imageFailed`. */
 export async function fetchToken(
   { parameters }: Challenge,
   { base, repository }: Endpoint,
@@ -192,7 +192,7 @@ function tokenIn(text: Buffer, url: URL): string {
   try {
     answer = tokenAnswer.parse(JSON.parse(text.toString('utf8')));
   } catch {
-    // The cause would quote the answer, which may contain a token.
+    // The error is dropped, because it would quote the answer, which may contain a token.
   }
   const token = answer.access_token || answer.token || '';
   if (/^[\x21-\x7e]+$/.test(token)) return token;

@@ -11,14 +11,14 @@ const NOT_ON_WINDOWS = /[<>:"|?*\\\u0000-\u001f]|[. ]$/;
 /** Devices, with any extension: `NUL.txt` is the device too. */
 const DEVICE = /^(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9¹²³])[ ]*(?:\.|$)/i;
 
-/** Steps of a name; none for the root. @throws AgentError `imageFailed` for an {@link entryFault}. */
+/** Returns the parts of a name; none for the root. @throws AgentError `imageFailed` for an {@link entryFault}. */
 export function entryParts(name: string, os: FileSystemOs): string[] {
   const found = entryFault(name, os);
   if (found === undefined) return partsOf(name);
   throw imageFailed(`unpack ${quoteText(name)}`, found, 'a path below the folder of the image');
 }
 
-/** Returns why a name leads out of its root, or means another one to the file system; undefined for a valid name. */
+/** Returns why a name leads out of the root, or means another name to the file system; undefined for a valid name. */
 export function entryFault(name: string, os: FileSystemOs): string | undefined {
   const parts = partsOf(name);
   if (name.length > MAX_LENGTH) return `${name.length} characters`;

@@ -15,7 +15,7 @@ const ALLOWED_BITS = 0o755;
 export class ImageFolder {
   readonly #root: string;
   readonly #onFolder: (path: string) => void;
-  /** Paths of the current layer, which its whiteouts do not affect. */
+  /** Paths that the current layer created; its own whiteouts do not remove them. */
   #made = new Set<string>();
 
   private constructor(root: string, onFolder: (path: string) => void) {
@@ -41,7 +41,7 @@ export class ImageFolder {
 
   async makeFile(parts: readonly string[], mode: number, bytes: AsyncIterable<Uint8Array>) {
     const place = await this.#emptyPlace(parts);
-    // Exclusive, so that it is a new file.
+    // The flag `wx` ensures that this is a new file.
     const file = await open(place, 'wx', mode & ALLOWED_BITS);
     try {
       for await (const chunk of bytes) await file.appendFile(chunk);
@@ -109,7 +109,7 @@ export class ImageFolder {
     return place;
   }
 
-  /** Returns the real folder, and creates missing ones; `isEntry`: it was counted by its own entry. */
+  /** Returns the real folder, and creates missing ones. `isEntry`: the folder has an entry of its own, so it is counted already. */
   async #enter(parts: readonly string[], isEntry = false): Promise<string> {
     let current = this.#root;
     for (const [index, part] of parts.entries()) {

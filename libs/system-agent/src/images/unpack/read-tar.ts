@@ -16,8 +16,8 @@ const WITH_OLD_FORMATS: object = { allowUnknownFormat: true };
 /**
  * Reads the entries of a tar; unread bytes of an entry are skipped. Reads the whole input, also after the end of the
  * tar, so that the caller can count and digest it.
- * @throws what the input throws; an Error of tar-stream for an invalid or truncated tar. It limits long names to 4
- * MiB. The bytes of an entry throw the same.
+ * @throws errors of the input; an Error of tar-stream, which limits long names to 4 MiB, for an invalid or truncated tar.
+ * Reading the bytes of an entry throws the same errors.
  */
 export async function* readTar(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<TarEntry> {
   const { extract: createExtract } = await import('tar-stream');

@@ -9,7 +9,7 @@ import { readTar, type TarEntry } from './read-tar.js';
 
 const WHITEOUT = '.wh.';
 const OPAQUE = '.wh..wh..opq';
-/** Other entries are bookkeeping of AUFS. */
+/** Prefix of entries that only AUFS itself uses, except for `OPAQUE`. */
 const AUFS = '.wh..wh.';
 
 export interface UnpackOptions {
@@ -100,7 +100,7 @@ async function whiteOut(parts: readonly string[], name: string, place: LayerPlac
   if (name.startsWith(AUFS) && name !== OPAQUE) return;
   const folder = parts.slice(0, -1);
   const opaque = name === OPAQUE;
-  // Checked again, because `..` may follow the mark.
+  // Check the name again, because `..` may follow the `.wh.` prefix.
   const gone = opaque ? folder : [...folder, ...onePart(name.slice(WHITEOUT.length), place.os)];
   const target = place.subtree.isWithin(gone) ? [] : place.subtree.inside(gone);
   if (target === undefined) return;

@@ -40,7 +40,7 @@ export function inBackground<Arguments extends unknown[]>(
     callee.async(...args, (error, result) => {
       // Within this callback, and nowhere else, the last error is the one of that thread.
       const errorNumber = GetLastError();
-      // The call has written into the buffers among them; no earlier may they be collected.
+      // Keeps the arguments alive until here, because the call writes into the buffers among them.
       args.length = 0;
       if (error instanceof Error) reject(error);
       else resolve({ result, errorNumber });
@@ -48,7 +48,7 @@ export function inBackground<Arguments extends unknown[]>(
   });
 }
 
-/** Returns the result of a function as a promise; its exception is a rejection. */
+/** Returns the result of a function as a promise; its exception becomes a rejection. */
 export function inPromise<T>(act: () => T): Promise<T> {
   return new Promise((resolve) => {
     resolve(act());

@@ -3,7 +3,7 @@ import { call } from './call.js';
 import { lazily, loadKoffi } from './system-library.js';
 
 const WT_EXECUTEONLYONCE = 0x8;
-/** The callback may block: here it waits for the thread of JavaScript. */
+/** The callback may block, because it waits for the JavaScript thread. */
 const WT_EXECUTELONGFUNCTION = 0x10;
 /** For UnregisterWaitEx: return when no callback runs any more. */
 const WAIT_FOR_CALLBACKS = INVALID_HANDLE_VALUE;
@@ -40,7 +40,7 @@ export class EventWaits {
     call(tried, RegisterWaitForSingleObject, wait, object, callback, context, INFINITE, flags);
     return new Promise((resolve) => {
       this.#pending.set(context, () =>
-        // In the turn after the call, which has returned to its thread by then.
+        // Defer to the next turn, when the callback has returned to its thread.
         setImmediate(() => {
           this.#pending.delete(context);
           UnregisterWaitEx(wait[0], WAIT_FOR_CALLBACKS);
@@ -50,7 +50,7 @@ export class EventWaits {
     });
   }
 
-  /** Idempotent. @throws RangeError while an object is waited for. */
+  /** Idempotent. @throws RangeError while a wait is pending. */
   close(): void {
     if (this.#pending.size > 0) throw new RangeError('closed while an event is waited for');
     if (this.#isClosed) return;

@@ -57,7 +57,7 @@ export function systemLibrary<const Prototypes extends readonly string[]>(
 
 /** Returns the address of a function, for calls that take functions. @throws WindowsError `unavailable`. */
 export function addressOfFunction(file: string, name: string): bigint {
-  // The system keeps it loaded.
+  // The library stays loaded, so that GetModuleHandleW finds it.
   loadLibrary(file, 'Windows');
   const address = modules.GetProcAddress(modules.GetModuleHandleW(file), name);
   if (address !== null) return address;
@@ -96,7 +96,7 @@ export interface Structure<Fields> {
   readonly sizeBytes: number;
   /** Reads one from our memory, or from an address that the system gave. @throws RangeError past the end of our memory. */
   read(memory: Buffer | bigint, offset?: number): Fields;
-  /** Creates memory with one in it, all zero except these fields, and `tailBytes` behind it. */
+  /** Creates memory for one structure, all zero except these fields, followed by `tailBytes` bytes. */
   create(fields: Partial<Fields>, tailBytes?: number): Buffer;
   /** Writes these fields and keeps the others. @throws RangeError past the end of our memory. */
   write(memory: Buffer | bigint, fields: Partial<Fields>, offset?: number): void;

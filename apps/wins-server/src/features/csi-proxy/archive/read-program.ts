@@ -7,12 +7,12 @@ import { FeatureError } from '../../../kernel/feature-error.js';
 
 /** Name of the program in the archive; the spelling must match exactly. */
 const PROGRAM_NAME = 'csi-proxy.exe';
-/** Limits of an archive; one of csi-proxy has some 10 MiB and a few entries. */
+/** Limits of an archive; an archive of csi-proxy is about 10 MiB, with a few entries. */
 const LIMITS = { unpackedBytes: 512 * 1024 * 1024, entries: 1024 };
 
 /**
- * Extracts the single program of a gzip-compressed tar. It is read to its end to find a second program or a later fault, so the bytes may
- * be used only after this has succeeded.
+ * Extracts the single program of a gzip-compressed tar. Reads the archive to its end to find a second program or a later fault, so use
+ * the bytes only after this function has succeeded.
  * @throws FeatureError `archiveRefused`; any error of `sink`.
  */
 export async function readProgram(

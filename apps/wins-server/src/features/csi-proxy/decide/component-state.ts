@@ -2,7 +2,7 @@ import { backoffMs } from '@wins/time';
 import { FeatureError, type FeatureErrorCode } from '../../../kernel/feature-error.js';
 
 export type CsiProxyState =
-  /** Nothing of ours is installed; `detail` has the reason. */
+  /** Nothing of ours is installed; `detail` gives the reason. */
   | { readonly kind: 'absent'; readonly detail: string }
   | { readonly kind: 'fetching'; readonly version: string }
   /** The program is on the disk, but the service does not run it yet. */

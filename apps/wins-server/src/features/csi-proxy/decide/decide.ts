@@ -17,7 +17,7 @@ export interface CsiProxyFacts {
   readonly isServing: boolean;
   /** Path where the Go release of wins installs csi-proxy; undefined on systems without such a path. */
   readonly goProgram: string | undefined;
-  /** Whether removal also covers the original's installation. */
+  /** Whether removal also covers the installation of the Go release. */
   readonly removesGo?: boolean;
 }
 
@@ -38,7 +38,7 @@ export type Step = { readonly reason: string } & (
   | { readonly act: 'remove'; readonly service: boolean }
 );
 
-/** Decides the next step. Total and pure; its steps reach a fixed point after a few and stay there. */
+/** Decides the next step. Total and pure; after a few steps the decision reaches a fixed point and stays there. */
 export function decide(wish: CsiProxyWish | undefined, facts: CsiProxyFacts): Step {
   const { service, record } = facts;
   if (wish === undefined) return decideWithoutWish(facts);

@@ -21,7 +21,7 @@ export interface FetchParts {
   readonly signal: AbortSignal;
 }
 
-/** Maximum size of an archive; one of csi-proxy has some 10 MiB. */
+/** Maximum size of an archive; an archive of csi-proxy is about 10 MiB. */
 const MAX_ARCHIVE_BYTES = 256 * 1024 * 1024;
 const GZIP_MAGIC = Uint8Array.of(0x1f, 0x8b);
 const PRIVATE = 0o600;

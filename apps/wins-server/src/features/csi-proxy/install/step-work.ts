@@ -69,12 +69,12 @@ export function stepWork(options: KeeperOptions, records: RecordFile, closing: A
     const isOfGo = goProgram !== undefined && service?.command?.program === goProgram;
     let obsolete = known;
     if (isOfGo)
-      // The previous program stays as long as the service runs it.
+      // The Go release's program stays if the service that runs it stays.
       obsolete = isOurs
         ? await withFile('read', goProgram, () => seenProgram(goProgram))
         : undefined;
     const record = { ...others, ...(obsolete && { obsolete }) };
-    // Recorded first, because after an interruption no service would name its program.
+    // Recorded before the service is removed: after an interruption, nothing else would name the program.
     if (obsolete !== known) await records.write(record);
     if (isOurs) await change.remove(service?.command);
     const programs = record.releases.map(({ program }) => program);

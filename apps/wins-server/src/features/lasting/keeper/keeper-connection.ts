@@ -25,7 +25,7 @@ import {
   type MessageEnd,
 } from './keeper-messages.js';
 
-/** Exit of a run that ended with its keeper, which held its pipes. */
+/** Exit of a run that died together with its keeper, because the keeper held the pipes of the run. */
 const LOST: HostExit = { code: 137, signal: 'SIGKILL' };
 const CODES: readonly ProcessErrorCode[] = [
   ...(['spawnFailed', 'invalidArgument', 'notFound', 'limitsUnavailable'] as const),

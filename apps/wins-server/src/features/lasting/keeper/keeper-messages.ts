@@ -53,8 +53,8 @@ export const daemonMessage = z.discriminatedUnion('kind', [
   /** Requests `isGone` and `usage` of a process. */
   z.object({ kind: z.literal('look'), id, mark }),
   /**
-   * Output before this offset was read and may be removed. For a run that a client holds, offset 0 at its adoption stops the time limit of
-   * its lease.
+   * Output before this offset was read and may be removed. When a daemon adopts a run that a client holds, offset 0 stops the time
+   * limit of the lease.
    */
   z.object({ kind: z.literal('read'), mark, offset: z.int().check(z.minimum(0)) }),
 ]);

@@ -52,7 +52,7 @@ export interface KeeperOptions {
   readonly release: string;
   /** Identifies clients where the system can; then only administrators are served. */
   readonly identify: IdentifyClient | undefined;
-  /** Opens and identifies the pipe where it is not a file. Default: a socket in the state folder. */
+  /** Security and client identification of the pipe, on systems where pipes are not files. Default: a socket in the state folder. */
   readonly adminPipe?: DaemonSystem['adminPipe'];
 }
 
@@ -120,7 +120,7 @@ export class Keeper {
     for (const run of this.#runs.values()) run.stop();
   }
 
-  /** Removes everything that others see of the keeper. */
+  /** Removes the record and the pipe, by which others find the keeper. */
   async close(): Promise<void> {
     clearTimeout(this.#unused);
     await this.#folders.keeper(this.record.keeper).remove();
@@ -239,7 +239,7 @@ export class Keeper {
     }
   }
 
-  /** Refuses limits that this cgroup cannot enforce, because the client was told what the daemon's cgroup enforces. */
+  /** Refuses limits that this keeper would enforce by other means than the daemon, because the client was promised those of the daemon. */
   #assertMeans({ limits }: StartMessage['command'], run: KeptRun['run']): void {
     if (limits === undefined) return;
     const means = this.#options.host.limitMeans?.(limits);
@@ -359,7 +359,7 @@ class RunOfKeeper {
     this.#goOn();
     this.tellExit();
     await endProcessTree(this.process, GRACE_MS);
-    // A foreign process may keep a pipe open.
+    // A process outside the run may keep a pipe open.
     const late = setTimeout(() => this.process.close(), GRACE_MS);
     await Promise.all(outputs);
     clearTimeout(late);

@@ -68,7 +68,7 @@ export class Keepers {
     return reaching.length > 0;
   }
 
-  /** Starts a run by the keeper of this release, or by a new one while that is ending. @throws ProcessError. */
+  /** Starts a run with the keeper of this release, or with a new keeper if that one is ending. @throws ProcessError. */
   async start(...given: Parameters<KeeperConnection['start']>): Promise<KeptProcess> {
     for (;;) {
       const keeper = await this.own();
@@ -91,7 +91,7 @@ export class Keepers {
     }
   }
 
-  /** Disconnects from keepers without runs, which end then. */
+  /** Disconnects from keepers without runs, so that they end. */
   leaveIdle({ keepsOwn }: { readonly keepsOwn: boolean }): void {
     for (const keeper of [...this.#connections].filter(({ isIdle }) => isIdle)) {
       if (keepsOwn && keeper.record.release === this.#release) continue;

@@ -7,7 +7,7 @@ import { FILES_OF_SPOOL, spoolFiles, type SpoolFrame } from './spool-frame.js';
 const MAX_WAITING_BYTES = 4 * 1024 * 1024;
 /** Maximum number of files. Each attempt at a run starts a file, so this limits many short ones. */
 const MAX_FILES = 4 * FILES_OF_SPOOL;
-/** Files of unread output from which the spool counts as full; output queued for the disk comes on top. */
+/** Number of files of unread output at which the spool counts as full, besides the output that is queued for the disk. */
 const FULL_FILES = 12;
 /** Maximum time for gathering output, because each write costs the same regardless of its size. */
 const GATHER_MS = 2;
