@@ -31,8 +31,8 @@ const sharedBuffer = Buffer.allocUnsafeSlow(READ_BYTES);
 export const dialTcp: Dial = ({ host, port }) => {
   let isBulk = false;
   const socket: Socket = connect({
-    // A literal with every option, because Node adds missing ones to a copy of it, and each addition would create
-    // a hidden class for this socket alone, which costs V8 15 µs and memory in the old generation.
+    // A literal with every option: Node adds missing ones to a copy of it. Each addition would create a hidden class for
+    // this socket alone, which costs V8 15 µs and memory in the old generation.
     host,
     port,
     allowHalfOpen: true,
