@@ -5,7 +5,7 @@ export type InstallErrorCode =
   | 'refused'
   /** Another installation or upgrade of this node is in progress. */
   | 'busy'
-  /** Another program changed the node meanwhile. */
+  /** Another program changed the node during the installation. */
   | 'changed'
   | 'stepFailed'
   /** The daemon was started, but failed its health check. */

@@ -61,7 +61,7 @@ export interface AppliedPlan {
   readonly plan: Plan;
 }
 
-/** An agent that runs until it is closed. No failure of it ends the process. */
+/** An agent that runs until it is closed. Its failures never end the process. */
 export interface SystemAgent {
   status(): AgentStatus;
   /** Newest first. */

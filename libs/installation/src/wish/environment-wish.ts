@@ -60,8 +60,8 @@ export const PROXY_VARIABLES = ['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY'] as cons
 
 /**
  * Reads the variables and parameters of Rancher's own installer, with the same meaning. Pure. Deliberate differences:
- * nothing is written back to the environment, and only the three proxy variables count. As in that
- * installer, `CATTLE_ROLE_NONE` and roles other than worker are not read.
+ * nothing is written back to the environment, and only the three proxy variables are read. As in that installer,
+ * `CATTLE_ROLE_NONE` and roles other than worker are not read.
  * @throws InstallError `usage`; the message names the variable.
  */
 export function wishFromEnvironment(

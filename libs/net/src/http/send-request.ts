@@ -110,7 +110,7 @@ export async function sendRequest(
     // Errors reach the code that waits for the answer; the error of a cancelled request is ignored.
     outgoing.on('error', () => undefined);
     lifetime.handOver(outgoing);
-    // A kept connection became free meanwhile, so the new one is not needed.
+    // A kept connection became free in the meantime, so the new one is not needed.
     unused?.destroy();
     return outgoing;
   }

@@ -15,7 +15,7 @@ const BUNDLES = [
 
 /**
  * Returns the PEM of the system's authorities: on Linux the file in `SSL_CERT_FILE` or the first existing bundle, as
- * in Go; elsewhere the system's store, if Node can read it (22.15 and later), or Node's built-in list, which lacks
+ * in Go; on other systems the system's store, if Node can read it (22.15 and later), or Node's built-in list, which lacks
  * authorities that an administrator added.
  */
 export function systemRoots(environment: Environment = process.env): readonly string[] {

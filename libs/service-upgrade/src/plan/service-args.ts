@@ -30,7 +30,7 @@ export function mergeServiceArgs(
   return [...RUN, ...[...kept, ...added].flatMap(words)];
 }
 
-/** Returns the config of a daemon with these arguments; the last option counts. */
+/** Returns the config of a daemon with these arguments; a repeated option is read from its last occurrence. */
 export function configFileOf<T extends string | undefined>(
   args: readonly string[],
   defaultConfig: T,

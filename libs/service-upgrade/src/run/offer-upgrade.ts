@@ -93,7 +93,7 @@ export async function offerUpgrade(
 
 function attemptAfter({ outcome, interrupted, attempt }: UpgradeResult): number | undefined {
   if (outcome === 'upgraded' || outcome === 'nothing') return 1;
-  // A result of an older release has no attempt number and counts as none.
+  // A result of an older release has no attempt number and is treated as no attempt.
   const last = Number.isSafeInteger(attempt) ? Number(attempt) : 0;
   return interrupted === true && last < ATTEMPTS ? last + 1 : undefined;
 }

@@ -68,7 +68,7 @@ async function takeRecords(folder: string, record: RecordUpgrade): Promise<void>
   const names = await readdir(folder).catch(() => []);
   for (const name of names.filter((each) => RECORD.test(each)).sort()) {
     const file = path.join(folder, name);
-    // An invalid record counts as one without known fields.
+    // An invalid record is treated as one without known fields.
     const damaged = () => ({});
     const state = new StateFile({ path: file, maxBytes: LARGEST_BYTES, parse: fieldsOf, damaged });
     const value = await state.read();

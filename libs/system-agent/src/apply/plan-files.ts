@@ -195,6 +195,6 @@ function closeToOthers(folder: string, trust: FileTrust): void {
   const stats = lstatSync(folder, { throwIfNoEntry: false });
   if (stats?.isDirectory() !== true || stats.uid !== process.geteuid?.()) return;
   if ((stats.mode & 0o077) === 0) return;
-  // In a trusted folder, nobody can replace it by a link meanwhile.
+  // Nobody else can replace a trusted folder by a link in the meantime.
   if (trust.distrustOfFolder(folder) === undefined) chmodSync(folder, 0o700);
 }

@@ -104,7 +104,7 @@ function unpacked<T>(data: SecretData, key: string, parse: (text: string) => T):
   try {
     return parse(gunzipText(data[key] ?? Buffer.alloc(0)));
   } catch {
-    // The cause may quote an output.
+    // The error is not passed on as the cause, because it may quote an output.
     const message = `cannot read ${key} of the Secret: found bytes of another form; wanted JSON in gzip. Remove the key`;
     throw new AgentError('invalidState', message);
   }

@@ -47,7 +47,7 @@ export interface ImagePlatform {
 
 /**
  * Judges documents by their content, not by the media type that a server sends.
- * @throws AgentError `imageFailed`, also when there is no image for the platform; what `fetch` throws.
+ * @throws AgentError `imageFailed`, also when there is no image for the platform; errors of `fetch`.
  */
 export async function findManifest(
   text: Buffer,
@@ -129,7 +129,7 @@ export interface BlobSource {
   ): Iterable<AsyncIterable<Uint8Array>> | AsyncIterable<AsyncIterable<Uint8Array>>;
 }
 
-/** Verifies all content by its digests. @throws AgentError `imageFailed`; what the source throws. */
+/** Verifies all content by its digests. @throws AgentError `imageFailed`; errors of the source. */
 export async function imageOfManifest(
   { config, layers }: Manifest,
   { documentBytes, layerBytes }: ImageLimits,

@@ -18,7 +18,7 @@ import { readJson } from './response-body.js';
 
 export interface ApiRequest {
   readonly method: 'GET' | 'PUT';
-  /** Below the address of the server, with its query. */
+  /** Path below the address of the server, with the query. */
   readonly path: string;
   readonly body?: string;
   /** Default: `application/json`. */

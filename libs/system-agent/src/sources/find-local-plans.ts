@@ -13,7 +13,7 @@ const MAX_DEPTH = 32;
 /**
  * Finds plans in a tree: files whose name ends in `.plan` and has no leading dot. Omits a plan if a file of the same name
  * plus `.skip` is anywhere in the tree. Does not follow links to folders; follows links to files only within the tree.
- * @returns nothing where there is no folder. @throws what Node throws, when the folder cannot be read.
+ * @returns no plans when the folder does not exist. @throws errors of Node, when it cannot be read.
  */
 export async function findLocalPlans(folder: string) {
   const plans: string[] = [];
@@ -57,7 +57,7 @@ async function isFileWithin(root: string, place: string, entry: Dirent): Promise
   }
 }
 
-/** Folders may be removed meanwhile. */
+/** Ignores a folder that was removed during the search. */
 function noFolder(error: unknown): undefined {
   if (errnoOf(error) === 'ENOENT') return undefined;
   throw error;

@@ -35,7 +35,7 @@ export class KeptChanges {
     this.#state = new StateFile({
       ...{ path: join(stateDirectory, FILE), maxBytes: MAX_BYTES, parse: changesOf },
       damaged: () => {
-        // Without the parser's error, which may quote an output.
+        // The parser's error is not the cause, because it may quote an output.
         throw new Error(`cannot read ${FILE}: found another form; wanted what the agent wrote`);
       },
       replace: (file, content) => files.writePrivateFile(file, content),

@@ -38,7 +38,7 @@ export class KnownSecret {
     this.current = answer ?? null;
   }
 
-  /** Reads the Secret from the API server, whose answer counts even if it is older. @throws as `SecretStore.read`. */
+  /** Reads the Secret from the API server, and adopts the answer even if it is older. @throws as `SecretStore.read`. */
   async settle(signal: AbortSignal): Promise<void> {
     const answer = await this.#secrets.read(signal);
     this.contact();

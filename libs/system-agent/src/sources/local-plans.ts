@@ -166,7 +166,7 @@ export class LocalPlan {
 
 const pick = ({ periodic, probes }: PassResult) => ({ periodic, probes });
 
-/** Without times, which differ at each check. */
+/** Returns the state without times, which differ at each check. */
 function gist(state: SourceState): string {
   const { nextPassAt: _next, retryAt: _retry, ...rest } = { nextPassAt: 0, retryAt: 0, ...state };
   return JSON.stringify({ ...rest, error: 'error' in state ? messageOf(state.error) : '' });

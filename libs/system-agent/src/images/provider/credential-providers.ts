@@ -201,7 +201,7 @@ function endTree(child: ChildProcessWithoutNullStreams): void {
     try {
       process.kill(-child.pid, 'SIGKILL');
     } catch {
-      // It ended meanwhile.
+      // The program has ended in the meantime.
     }
   }
 }

@@ -5,7 +5,7 @@ import { entryOf, namesOfRegistry, type Registries } from './registries-file.js'
 import { messageOf, quoteText } from '@wins/base';
 
 export interface Endpoint {
-  /** Address up to `/<repository>/manifests/…`, without a slash at its end. */
+  /** The part of the address before `/<repository>/manifests/…`, without a trailing slash. */
   readonly base: URL;
   readonly repository: string;
   /** The registry that a mirror on another host represents. */
@@ -69,7 +69,7 @@ export function parseUrl(text: string): URL | undefined {
 }
 
 /**
- * In linear time. The first expression that changes the name counts; `$1` and `${name}` stand for groups.
+ * Rewrites a repository name, in linear time. Only the first expression that changes the name is used; `$1` and `${name}` stand for groups.
  * @throws AgentError `imageFailed` for an invalid expression, or a result that is not a repository name.
  */
 export async function rewrite(

@@ -34,7 +34,7 @@ const registries = z.object({
 export type Registries = z.infer<typeof registries>;
 export type RegistryConfig = z.infer<typeof config>;
 
-/** The first existing one counts. On Windows they are on the drive of the process. */
+/** Returns the candidate files; the first existing one is used. On Windows they are on the current drive of the process. */
 export function registriesFiles(
   agentRegistriesFile = '/etc/rancher/agent/registries.yaml',
 ): readonly string[] {

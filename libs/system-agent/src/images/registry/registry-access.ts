@@ -109,7 +109,7 @@ export class RegistryAccess implements Disposable {
 
   /**
    * A failed connection is `unreachable`. `askForRest` resumes from a position, up to three requests in all.
-   * @throws AgentError `unreachable`, `imageFailed`; what `askForRest` throws.
+   * @throws AgentError `unreachable`, `imageFailed`; errors of `askForRest`.
    */
   async *body(
     answer: HttpAnswer,

@@ -1,7 +1,7 @@
 import { quoteText } from '@wins/base';
 import { imageFailed } from '../image-failure.js';
 
-/** Operating system, in Go's words, whose rules apply to file names. */
+/** Operating system whose rules apply to file names, in Go's terms. */
 export type FileSystemOs = 'windows' | 'linux' | 'darwin';
 
 const MAX_LENGTH = 4096;
