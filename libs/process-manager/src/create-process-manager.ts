@@ -41,7 +41,7 @@ export function createProcessManager(options: ProcessManagerOptions): ProcessMan
 }
 
 interface Start {
-  /** The request without the content of its files once those are written. */
+  /** The request. The content of its files is dropped once they are written. */
   request: StartRequest;
   readonly runId: string;
   readonly mark: string;

@@ -19,7 +19,7 @@ const REFUSED: readonly [(workspace: Workspace) => object, string, RegExp][] = [
     'audit.directory',
     /can write to it/,
   ],
-  [() => ({ proxy: 'rancher_wins_admin' }), 'proxy', /the pipe of the daemon for administrators/],
+  [() => ({ proxy: 'rancher_wins_admin' }), 'proxy', /the daemon's own pipe for administrators/],
   [() => ({ listen: 'same', proxy: 'same' }), 'proxy', /the pipe that "listen" names/],
   [() => ({ listen: 'a/b' }), 'listen', /"a\/b"/],
   [() => ({ listen: '/etc/passwd' }), 'listen', /not a socket/],

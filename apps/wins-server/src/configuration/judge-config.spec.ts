@@ -162,8 +162,8 @@ describe('what only the start would find', () => {
     [{ pipeAccess: 'D:P(A;;GA;;;XX)' }, 'pipeAccess', /"XX" is not an account/],
     [{ pipeAccess: 'D:NO_ACCESS_CONTROL' }, 'pipeAccess', /everyone might open/],
     [{ audit: { directory: 'logs' } }, 'audit.directory', /"logs", which is relative/],
-    [{ proxy: 'rancher_wins_admin' }, 'proxy', /the pipe of the daemon for administrators/],
-    [{ listen: 'a', proxy: 'a_admin' }, 'proxy', /the pipe of the daemon for administrators/],
+    [{ proxy: 'rancher_wins_admin' }, 'proxy', /the daemon's own pipe for administrators/],
+    [{ listen: 'a', proxy: 'a_admin' }, 'proxy', /the daemon's own pipe for administrators/],
     [{ listen: 'x'.repeat(250) }, 'listen', /of \d+ allowed/],
     [
       { upgrade: { mode: 'watching', watchingPath: 'new/wins' } },

@@ -42,7 +42,7 @@ export function judgePipes(config: WinsConfig, options: JudgingOptions): readonl
   if (tunnel !== undefined && faults.length === 0) {
     const taken = new Map([
       [addresses.get('listen'), 'the pipe that "listen" names'],
-      [own, 'the pipe of the daemon for administrators'],
+      [own, "the daemon's own pipe for administrators"],
       ...daemonPlaces(config, options).map(({ folder, what }) => [folder, what] as const),
     ]);
     const same = [...taken].find(

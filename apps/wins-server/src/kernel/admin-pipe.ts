@@ -67,7 +67,7 @@ export class AdminPipe implements AsyncDisposable {
 /** Maximum number of logged client names, because administrators choose them freely. */
 const MOST_CLIENTS = 32;
 
-/** Wraps the callers of the main pipe to log once per client that an administrator used this pipe, which is deprecated. */
+/** Wraps the callers of the main pipe: its use by an administrator is deprecated, which is logged once per client. */
 export function noteAdministrators(
   connections: Pick<Connections, 'clientOf' | 'ownerOf'>,
   logger: Logger,

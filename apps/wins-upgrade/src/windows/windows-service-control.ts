@@ -110,7 +110,7 @@ export class WindowsServiceControl implements ServiceControl {
     );
   }
 
-  /** Locks a file of administrators, because any process could claim a system-wide name and so block upgrades. */
+  /** Locks a file that only administrators can open, not a system-wide name, which any process could claim to block upgrades. */
   async lock(): Promise<UpgradeLock | undefined> {
     const { folder, lock } = await findPlaces(this);
     // Not in #attempt: a folder that others can use is a refusal, not a failure of the service manager.

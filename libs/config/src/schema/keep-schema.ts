@@ -21,7 +21,7 @@ function keptProgram() {
             'a word of 1 to 58 letters, digits, ".", "_" and "-"',
           ),
         ),
-        'Its name, which no other one here has. It is found as keep:NAME.',
+        'Its name, unique in this list. It is found as keep:NAME.',
         { absent: 'the file name of its program' },
       ).optional(),
       path: required(shown(someText('a path')), 'The program, by its path on the host.'),

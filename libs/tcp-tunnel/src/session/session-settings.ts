@@ -15,8 +15,8 @@ export interface TunnelOptions {
   /** Interval at which a client sends its list of open streams. Default 60,000. */
   readonly syncIntervalMs?: number;
   /**
-   * Idle time-out of a half-closed stream, counted from the last byte that was sent, received or read; also of a
-   * stream that the peer has ended and whose reader does not read the rest. Default 600,000.
+   * Idle time-out of a half-closed stream, and of a stream that the peer has ended and whose reader does not read the
+   * rest; counted from the last byte that was sent, received or read. Default 600,000.
    */
   readonly halfClosedIdleMs?: number;
   /**

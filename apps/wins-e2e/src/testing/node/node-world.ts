@@ -211,7 +211,15 @@ export class NodeWorld implements AsyncDisposable {
     return readdirSync(this.root, { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile())
       .map((entry) => path.join(entry.parentPath, entry.name))
-      .filter((file) => readFileSync(file).includes(text))
+      .filter((file) => {
+        try {
+          return readFileSync(file).includes(text);
+        } catch (error) {
+          // The daemon has removed it after it was listed.
+          if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
+          throw error;
+        }
+      })
       .map((file) => path.relative(this.root, file));
   }
 

@@ -43,7 +43,7 @@ export async function endLastingRuns(
   // In an unsafe folder, others could choose the processes to end, or redirect the removal through a link.
   const distrust = trust.distrustOfPrivateFolder(folders.folder);
   if (distrust !== undefined)
-    return distrusted('read what is kept of runs in', folders.folder, distrust).message;
+    return distrusted('read the records of runs in', folders.folder, distrust).message;
   const [runs, records] = [await folders.living(), await folders.keepers()];
   if (runs.length > 0 || records.length > 0) {
     const logger = await createLogger({ debug: false, quiet: true });

@@ -30,7 +30,7 @@ const count = z.int().check(z.minimum(0));
 const restartPlan = z.object({
   version: z.literal(1),
   when: z.enum(['always', 'onFailure', 'never']),
-  /** Maximum number of consecutive failures with a restart. Absent: no limit. */
+  /** Maximum number of consecutive failures after which the run is started again. Absent: no limit. */
   most: z.exactOptional(count.check(z.minimum(1))),
   request: z.object({
     ...{ path: text, args: z.array(text), envs: z.array(text), directory: z.exactOptional(text) },

@@ -77,7 +77,9 @@ function judgeSources({ Sources }: HostNetworkStatusResponse): readonly Finding[
     const many = `${Source}: it has more ${more} than the daemon accepts`;
     if (Limited) findings.push(warning(NAME, many, 'split the cluster'));
     const advice = 'correct the labels of these hosts, or the ports of these containers';
-    const first = Skipped.slice(0, TOLD).map(({ Id, Code }) => `${Id || 'one'}: ${Code}`);
+    const first = Skipped.slice(0, TOLD).map(
+      ({ Id, Code }) => `${Id || 'one without an id'}: ${Code}`,
+    );
     const skipped = `${Source}: ${SkippedCount} of its elements are skipped: ${first.join('; ')}`;
     if (SkippedCount > 0) findings.push(warning(NAME, skipped, advice));
     return findings;

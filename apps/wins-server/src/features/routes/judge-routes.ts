@@ -93,7 +93,7 @@ function refusal(
     return isLinkLocal ? grant.prefix === network.prefix : grant.prefix <= network.prefix;
   });
   if (!isGranted) {
-    const count = granted.length === 0 ? 'no networks' : `${granted.length} others`;
+    const count = granted.length === 0 ? 'no networks' : `only other networks (${granted.length})`;
     const wanted = isLinkLocal ? 'this address itself' : 'a network that contains it';
     return `routes.allow of the daemon's config has ${count}; wanted ${wanted}`;
   }

@@ -39,7 +39,7 @@ describe('the routes that the config grants', () => {
     [
       'outside of every grant',
       '192.0.2.8',
-      /routes\.allow .* 6 others; wanted a network that contains it/,
+      /routes\.allow .* only other networks \(6\); wanted a network that contains it/,
     ],
     ['larger than its grant', '192.0.2.0/24', /routes\.allow/],
     ['a metadata address that is not listed', '169.254.169.250', /wanted this address itself/],
@@ -71,7 +71,7 @@ describe('the routes that the config grants', () => {
   it('are never the link-local address of the host, nor one of a wider grant', () => {
     expect(judge('169.254.3.4', ['169.254.3.4'])).toThrow(/the host itself is in 169\.254\.3\.4/);
     expect(judge('169.254.169.254', ['169.254.0.0/16', '169.0.0.0/8'])).toThrow(
-      /has 2 others; wanted this address itself/,
+      /has only other networks \(2\); wanted this address itself/,
     );
   });
 

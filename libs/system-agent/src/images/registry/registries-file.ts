@@ -56,8 +56,8 @@ export interface FoundRegistries {
  * Reads the first existing file, which must be trusted because it decides where code comes from.
  * Reads as yaml.v2 does for wharfie: YAML 1.1, scalars as written, the first document, and the entries of repeated
  * keys joined.
- * @throws AgentError `imageFailed` for an untrusted or unreadable file, because another registry would be worse than
- * an error.
+ * @throws AgentError `imageFailed` for an untrusted or unreadable file, because falling back to another registry would
+ * be worse than an error.
  */
 export async function readRegistries(
   files: readonly string[],
