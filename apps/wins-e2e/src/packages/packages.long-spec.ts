@@ -42,7 +42,7 @@ describe('the packages of the libraries, installed together', () => {
     afterAll(() => daemon[Symbol.asyncDispose]());
 
     describe.each([...nodeLines()])('whose example runs on Node %s', (_, node) => {
-      it.each(sampleOf(LIBRARIES, 3))('$name: for either module system', (library) => {
+      it.each(sampleOf(LIBRARIES, 2))('$name: for either module system', (library) => {
         for (const form of ['an ES module', 'CommonJS'] as const) {
           const printed = user.runs(library, form, [hello], workspace.environment, node);
           expect(readmeOf(library)).toContain(`\`\`\`text\n${printed}\`\`\``);
@@ -51,7 +51,7 @@ describe('the packages of the libraries, installed together', () => {
     });
 
     describe.each(EXAMPLE_FORMS)('whose example is %s', (form) => {
-      it.each(sampleOf(LIBRARIES, 6))('$name: it prints what the README says', (library) => {
+      it.each(sampleOf(LIBRARIES, 4))('$name: it prints what the README says', (library) => {
         const printed = user.runs(library, form, [hello], workspace.environment);
         expect(readmeOf(library)).toContain(`\`\`\`text\n${printed}\`\`\``);
       });

@@ -3,6 +3,7 @@ import path from 'node:path';
 import { runWins, startWins, type Outcome, type RunningProgram } from '../testing/built-program.js';
 import { Daemon } from '../testing/daemon.js';
 import { processesWith, until } from '../testing/process-table.js';
+import { isAll } from '../testing/sample.js';
 import { IS_LONG, Workspace } from '../testing/workspace.js';
 
 /** Counts, a line each 10 ms, until it is ended. */
@@ -175,7 +176,7 @@ function expectCounted(text: string): void {
 }
 
 describe('detached runs', () => {
-  const seeds = Array.from({ length: IS_LONG ? 16 : 3 }, (_, index) => index + 1);
+  const seeds = Array.from({ length: isAll ? 16 : IS_LONG ? 8 : 3 }, (_, index) => index + 1);
   const STEPS: readonly Step[] = [
     ...['start a run', 'start a run', 'start a run', 'kill a client'],
     ...['kill the daemon', 'kill the daemon', 'stop the daemon'],
