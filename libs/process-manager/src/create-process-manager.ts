@@ -41,7 +41,7 @@ export function createProcessManager(options: ProcessManagerOptions): ProcessMan
 }
 
 interface Start {
-  /** The request. The content of its files is dropped once they are written. */
+  /** The request, without its files once they are written. */
   request: StartRequest;
   readonly runId: string;
   readonly mark: string;
@@ -61,7 +61,7 @@ interface Start {
   limits?: RunLimits | undefined;
 }
 
-/** Performs a start. Each step releases its resources when a later one fails, so all steps are in one long file. */
+/** Each step of a start releases its resources when a later step fails, so all steps are in one long file. */
 class RunManager implements ProcessManager {
   readonly #options: CompleteOptions;
   readonly #records: RunRecords;
@@ -203,7 +203,7 @@ class RunManager implements ProcessManager {
       return Promise.all(runs.map((run) => run.end('daemonStopping')));
     };
     await Promise.all([endAll(), Promise.allSettled([...this.#starts])]);
-    // Runs that started just as the manager began to close.
+    // Again, for runs that started just as the manager began to close.
     await endAll();
     await resolvesInTime(this.#ports.settle(), this.#options.graceMs / 2);
     for (const run of this.#registry.list()) this.#registry.forget(run);

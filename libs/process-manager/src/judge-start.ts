@@ -11,7 +11,7 @@ export type Admission = Extract<Verdict, { readonly allowed: true }>;
 /**
  * Finds the entry by which a caller may run a program, from data alone. Starts and {@link judgeStart} both use it.
  *
- * @param callerNames The system's names for the caller; undefined ignores `for` of the entries.
+ * @param callerNames The system's names for the caller; undefined skips the check of `for`.
  * @throws ProcessError `invalidPath`, `pathNotAllowed`, `callerNotAllowed`.
  */
 export function admitProgram(
@@ -84,7 +84,7 @@ export interface StartQuestionContext extends Omit<AdmissionContext, 'dialect'> 
 
 /**
  * Judges whether a program would start, by the same rules in the same order as a start: the list, the caller, who may
- * write to the file, and its bytes. Starts, copies and records nothing. Does not judge arguments, variables and folders.
+ * write to the file, and its bytes. Starts, copies and records nothing. Does not judge arguments, variables or folders.
  * Never rejects.
  */
 export async function judgeStart(

@@ -15,7 +15,7 @@ import type { TestProgram } from './testing/test-program.js';
 
 const GRANT: LastingGrant = { maxRuns: 2, spoolBytes: 1024, maxAgeMs: 1000 };
 
-/** Keeps runs in this process, for one manager after the other: `keeper` says who has them. */
+/** Keeps runs in this process for successive managers. */
 class Keeping implements LastingStart {
   isHeld = false;
   readonly started: {
@@ -121,7 +121,7 @@ describe('a run that lasts', () => {
     const run = await first.start(requestFor(program, { lasting: keeping }));
     const other = harness.program('other', 'exec sleep 60');
     first.setAllowed([{ path: other.path }]);
-    // This one has a lease that no one takes, so that the time of leases is over when it has ended.
+    // The lease of this other run expires, so the lease time has passed when it has ended.
     expect(await (await first.start(requestFor(other))).ended).toMatchObject({
       reason: 'leaseNeverHeld',
     });
@@ -149,7 +149,7 @@ describe('a run that lasts', () => {
     expect(harness.events).toContainEqual(
       expect.objectContaining({ type: 'ended', mark: kept.run.mark }),
     );
-    // Its name is free, and no record of it is left.
+    // The run's name is free, and no record of the run is left.
     expect(await manager().recover()).toEqual([]);
     await second.start(requestFor(program));
   });
@@ -176,7 +176,7 @@ describe('a run that lasts', () => {
     const output = { stdoutBytes: 7, stderrBytes: 1, pauses: 2 };
     second.reportEnded(kept.run, exit, { usage: undefined, output });
     const { mark, name, path, entry } = run;
-    // Events come in the next turn.
+    // Events arrive in the next turn of the event loop.
     await nextTurn();
     const figures = { usage: undefined, output };
     const ended = { type: 'ended', mark, name, path, entry, exit, figures };
@@ -191,7 +191,7 @@ describe('a run that lasts', () => {
       const run = await manager().start(requestFor(program, { lasting: keeping, owner }));
       return { run, owner };
     }
-    /** Adopts the run by the next manager, as that of a client that is not connected. */
+    /** Has the next manager adopt the run while its client is not connected. */
     async function adopted(leaseTimeoutMs = 30_000) {
       const { run, owner } = await held();
       run.leave();
@@ -272,5 +272,5 @@ describe('a run that lasts', () => {
   });
 });
 
-/** A process that never was. */
+/** Identity of a process that never existed. */
 const DEAD = '1:1.gone';

@@ -17,11 +17,11 @@ export interface RunPlaces {
    * when this owner has no free slot. `end` ends the start or the run, to free its slot for another client.
    */
   take(owner: ProcessOwner, end: () => void): (() => void) | undefined;
-  /** Reserves quota for the files of a run, in bytes; returns as `take`. */
+  /** Reserves quota for the files of a run, in bytes; returns a release function or undefined, as `take` does. */
   takeFileBytes(owner: ProcessOwner, bytes: number): (() => void) | undefined;
 }
 
-/** A host, or a factory that makes one whose errors are `ProcessError`s. */
+/** A host, or a factory; a host from a factory throws `ProcessError`s. */
 export type HostOf = ProcessHost | ((options: ProcessHostOptions) => ProcessHost);
 
 /** Returns the host itself, calling the factory if `host` is one. */
@@ -41,17 +41,17 @@ export interface ProcessManagerOptions {
   readonly howToAllow?: string;
   /** Absolute path of a directory that only this daemon uses; created with mode 0700 when absent. */
   readonly stateDirectory: string;
-  /** Source of facts about the machine (`TZ`, `SystemRoot`, …) that runs get; nothing else is used. Default: the daemon's environment. */
+  /** Source of facts about the machine (`TZ`, `SystemRoot`, …), the only variables that runs get from it. Default: the daemon's environment. */
   readonly environment?: NodeJS.ProcessEnv;
   /** Variables that the operator adds to every run. See `checkProcessEnvironment`. Default: nothing. */
   readonly processEnvironment?: Readonly<Record<string, string>>;
   /** The operating system: `posixProcessHost` of `@wins/linux-host`, `jobObjectProcessHost` of `@wins/windows-host`. */
   readonly host: HostOf;
-  /** Creates the reader for entries with `signedBy`. Default: none, and the programs of such entries are refused. */
+  /** Creates a signature reader for an entry with `signedBy`. Default: none; programs with `signedBy` are refused. */
   readonly readSignature?: () => SignatureReader;
   /** Opens the ports that runs expose, for example in a firewall. Default: none; the ports stay as the host has them. */
   readonly portOpener?: PortOpener;
-  /** Grace time in milliseconds from asking a tree to end until killing it; bounds later waits too. Default 10,000. */
+  /** Time in milliseconds between asking a tree to end and killing it; also limits each later wait. Default 10,000. */
   readonly graceMs?: number;
   /** Time in milliseconds for the client to take the lease before the run is stopped. Default 30,000. */
   readonly leaseTimeoutMs?: number;
@@ -78,11 +78,11 @@ export interface ProcessManagerOptions {
    * start and a stop wait for a returned promise and are refused when it rejects; a lease and a reader do not wait.
    */
   readonly onDecision?: (record: DecisionRecord) => void | Promise<void>;
-  /** Receives events in order, each in a microtask of its own; its exceptions are uncaught. */
+  /** Receives events in order, each in a microtask of its own; an exception is not caught. */
   readonly onEvent?: (event: ManagerEvent) => void;
 }
 
-/** The options with all defaults, checked, with callbacks whose exceptions cannot interrupt the manager. */
+/** The checked options with all defaults. */
 export type CompleteOptions = Readonly<
   Required<Omit<ProcessManagerOptions, 'host' | 'howToAllow' | 'portOpener' | 'readSignature'>>
 > &

@@ -31,7 +31,7 @@ import { digestsOf } from './testing/index.js';
 
 const FOREVER = 'echo ready; exec sleep 1000';
 
-/** The host of this system, as if it could hold files, with what was asked of it in order. */
+/** Returns this system's host with a fake `holdFile`, and the calls of the host in order. */
 function holdingHost(): { host: ProcessHost; steps: string[]; commands: HostCommand[] } {
   const node = realHost();
   const steps: string[] = [];
@@ -141,7 +141,7 @@ describe('createProcessManager', () => {
   });
 
   describe('with places that its owner shares', () => {
-    /** One place for each client, whose holder can be ended. */
+    /** Creates places with one slot per client; `ends` has the functions that end the holders. */
     function sharedPlaces() {
       const ends = new Map<string, () => void>();
       const take = ({ client, id }: ProcessOwner, end: () => void) => {
@@ -359,7 +359,7 @@ describe('createProcessManager', () => {
     const lines = (await outputOf(run)).stdout.split('\n');
     closeSync(secret);
     expect(lines[0]).toBe('/dev/null');
-    // Only the script itself, which its interpreter reads.
+    // The only open file is the script itself, because its interpreter reads it.
     const ours = lines.filter((line) => line.startsWith(harness.directory.path));
     expect(ours).toEqual([run.stagedPath]);
   });
@@ -560,7 +560,7 @@ describe('createProcessManager', () => {
   it('begins no run that it cannot record, since nobody could find it again (F14)', async () => {
     const program = harness.program('tool', FOREVER);
     const manager = harness.manager(['tool']);
-    // A record can no more be created in what is not a directory than on a full disk.
+    // With a file in place of the directory, creating a record fails as on a full disk.
     rmdirSync(harness.stateDirectory);
     writeFileSync(harness.stateDirectory, '');
     await expect(codeOf(manager.start(requestFor(program)))).resolves.toBe('stateUnavailable');

@@ -12,7 +12,7 @@ export interface StartOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Runs allowed programs and reports how they ended. Its creator closes it. */
+/** Runs allowed programs and reports how they ended. The creator closes the manager. */
 export interface ProcessManager extends AsyncDisposable {
   /**
    * Ends processes that dead daemons left running. Identifies each by the mark in its environment, by its record on
@@ -53,13 +53,13 @@ export interface ProcessManager extends AsyncDisposable {
     owner: ProcessOwner,
     isHeld?: boolean,
   ): ManagedProcess;
-  /** Reports the end of a lasting run that ended while no manager existed, in the same way as for any other run. */
+  /** Reports the end of a lasting run that ended while no manager existed, as for any other run. */
   reportEnded(run: LastingRun, exit: ProcessExit, figures: RunFigures): void;
   /** Replaces the list of allowed programs for later starts; existing runs are unaffected. */
   setAllowed(allowed: readonly AllowedExecutable[]): void;
   /** Replaces the operator's variables, on top of the minimal environment, for later starts. */
   setProcessEnvironment(environment: Readonly<Record<string, string>>): void;
-  /** Returns the newest run of a name, or the one with the run id, until `lingerMs` after its end. @throws ProcessError `notFound`. */
+  /** Returns the newest run of a name, or the run with the id, until `lingerMs` after its end. @throws ProcessError `notFound`. */
   find(name: RunName): ManagedProcess;
   /** Returns every run that can be found, oldest first; `state` shows which are alive. */
   list(): readonly ManagedProcess[];

@@ -150,7 +150,7 @@ describe('the files of a run', () => {
     expect(await Promise.all([change('1'), change('2')])).toEqual(['no error', 'tooManyChanges']);
     const codes = [];
     for (let each = 0; each < 100; each += 1) codes.push(await change(String(each)));
-    // One of 32 is used.
+    // The successful change above used one token of 32.
     expect(codes.indexOf('tooManyChanges')).toBeGreaterThanOrEqual(31);
   });
 

@@ -74,8 +74,8 @@ export interface StartRequest {
   /** Bounds of the run, up to the entry's `maxLimits`. Default: those of the entry. */
   readonly limits?: TreeLimits;
   /**
-   * True to end a run of the same program that has the name, and wait for it, instead of failing with `alreadyRunning`.
-   * If several starts replace one run, the newest gets the name. Default false.
+   * True to end the current run of the same program first, instead of failing with `alreadyRunning`. If several starts
+   * replace one run, the newest gets the name. Default false.
    */
   readonly replaces?: boolean;
   /** Files for the run's folder, whose path is in `WINS_FILES`; at most 32, as `files` of the entry allows. */
@@ -106,7 +106,7 @@ export interface LastingStart {
    * normal run. Default: the run needs no client.
    */
   readonly isHeld?: boolean;
-  /** Starts a recorded, adoptable run as `ProcessHost.start` does; undefined makes it a normal run. */
+  /** Starts the command as `ProcessHost.start` does, as a recorded run that can be adopted. Returns undefined to request a normal run instead. */
   start(
     command: HostCommand,
     run: LastingRun,
@@ -132,7 +132,7 @@ export interface StartPlan {
   /** The file name of `path`. */
   readonly entry: EntryName;
   readonly stagedPath: string;
-  /** Undefined when no client has seen the file. */
+  /** Undefined for a program that the host itself starts, because no client has seen the file. */
   readonly digest: ExpectedDigest | undefined;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;

@@ -7,7 +7,7 @@ const backoff = { initialMs: 1, maxMs: 1 };
 describe('a supervised program', () => {
   const harness = new ManagerHarness();
   afterAll(() => harness.close());
-  // Counts its starts in a file beside it.
+  // The program counts its starts in a file beside it.
   const program = harness.program(
     'counting',
     'echo x >> "$0.starts"; n=$(wc -l < "$0.starts"); echo "start $n"; [ "$n" -lt 3 ] && exit 7; exit 0',

@@ -26,7 +26,7 @@ describe('a command runner', () => {
     await harness.close();
   });
 
-  /** A command that runs a shell script, and its stdout as far as it came. */
+  /** Returns a command that runs a shell script, and the output received so far. */
   function shell(script: string, env: Readonly<Record<string, string>> = {}) {
     const output = { stdout: '', stderr: '', said: Promise.resolve() };
     let tell: () => void;
@@ -97,7 +97,7 @@ describe('a command runner', () => {
   });
 
   it('has what a daemon that died left running ended by the next one', async () => {
-    // Another process is the daemon that dies: its token is in the mark.
+    // Stands in for the daemon that dies: `0.none` is the token of no process.
     const { output, command } = shell('sleep 1000 >/dev/null 2>&1 & echo $!');
     const dead = realHost();
     const crashed = createCommandRunner({
@@ -108,7 +108,8 @@ describe('a command runner', () => {
             ...what,
             mark,
             lineage,
-            // What comes last is what the program gets.
+            // The last value wins, so the program gets this mark instead of the host's.
+
             env: { ...env, RANCHER_WINS_RUN: `${mark}:${lineage}:1:0.none` },
           }),
       },

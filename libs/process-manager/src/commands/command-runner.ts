@@ -12,9 +12,9 @@ const KILLED: HostExit = { code: 137, signal: 'SIGKILL' };
 /** Options of a command runner. */
 export interface CommandRunnerOptions {
   readonly host: HostOf;
-  /** State directory of the process manager, whose `recover` ends commands that a dead daemon left running. */
+  /** State directory of the process manager; its `recover` ends commands that a dead daemon left running. */
   readonly stateDirectory: string;
-  /** Grace time in milliseconds from asking a tree to end until killing it; bounds later waits too. Default 10,000. */
+  /** Time in milliseconds between asking a tree to end and killing it; also limits each later wait. Default 10,000. */
   readonly graceMs?: number;
 }
 
@@ -31,7 +31,7 @@ export interface HostOwnCommand {
   readonly onOutput: (stream: 'stdout' | 'stderr', bytes: Buffer) => void;
 }
 
-/** Runs each command in its own process tree. Its creator closes it. */
+/** Runs each command in its own process tree. The creator closes the runner. */
 export interface CommandRunner {
   /**
    * Resolves when the program has ended and every process that holds its outputs has closed them. Remaining descendants
@@ -96,7 +96,7 @@ class TreeRunner implements CommandRunner {
     const tree = await this.#host.start({
       ...what,
       argv0: command.file,
-      // The host adds its own mark, by which it finds the tree again.
+      // Drop a mark in `env`: the host sets its own, by which it finds the tree again.
       env: Object.fromEntries(
         Object.entries(env).filter(([name]) => name.toUpperCase() !== RUN_MARKER_VARIABLE),
       ),
@@ -147,7 +147,10 @@ function collect(stream: Readable, take: (bytes: Buffer) => void): Promise<void>
   });
 }
 
-/** Resolves when a signal aborts, or `over` does. `AbortSignal.any` would leak: these signals live as long as the daemon. */
+/**
+ * Resolves when a signal aborts; abort `over` to remove the listeners. `AbortSignal.any` would leak, because these
+ * signals live as long as the daemon.
+ */
 export function firstAborted(signals: readonly AbortSignal[], over: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     for (const signal of signals) {

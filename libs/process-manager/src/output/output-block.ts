@@ -6,7 +6,7 @@ export const MAX_BLOCK_BYTES = 64 * 1024;
 
 // From this size on, keeping the received buffer is cheaper than copying it.
 const KEEP_FROM_BYTES = 16 * 1024;
-// Memory cost of a block with one byte, so that a child that alternates tiny writes on both streams is charged for it.
+// Minimum cost of a block, because a child can alternate tiny writes on both streams to create many blocks.
 const MIN_COST_BYTES = 512;
 
 /**

@@ -209,7 +209,7 @@ describe('ProcessOutput', () => {
     }
     const aborted = output.createReader({ signal: abort.signal });
     expect([aborted.ended, aborted.next()]).toEqual([true, undefined]);
-    // Were one of them still attached, the child would be paused now.
+    // If a reader were still attached, this output would pause the child.
     for (let i = 0; i < 10; i += 1) output.append('stdout', Buffer.alloc(64 * KIB));
     expect(source.paused).toBe(false);
   });

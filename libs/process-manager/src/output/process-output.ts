@@ -18,8 +18,8 @@ export interface OutputSource {
  * slowest reader is `maxBufferedBytes` behind, so nothing is lost. Without readers, the log drops the oldest output,
  * keeps the newest `maxBufferedBytes`, and the child never waits.
  *
- * Until the first reader attaches, or `stopHolding()` is called, the log behaves as if a reader were attached that has
- * read nothing, because clients attach shortly after the start and need the first output.
+ * Until the first reader attaches, or `stopHolding()` is called, the log behaves as if an idle reader were attached,
+ * because clients attach shortly after the start and need the first output.
  */
 export class ProcessOutput {
   readonly #source: OutputSource;
@@ -46,7 +46,7 @@ export class ProcessOutput {
     return this.#closed;
   }
 
-  /** Memory use of the log in bytes, as charged by its blocks. */
+  /** Total cost of the blocks in the log, in bytes. */
   get bufferedBytes(): number {
     return this.#endsAt - (this.#blocks[0]?.startsAt ?? this.#endsAt);
   }
@@ -160,7 +160,7 @@ export class ProcessOutput {
 }
 
 /**
- * One chunk of output: at most 64 KiB of one stream, or the number of bytes dropped before this reader attached.
+ * One chunk of output: at most 64 KiB of one stream, or the number of bytes dropped before its reader attached.
  * Readers share the bytes: do not modify them.
  */
 export type OutputChunk =

@@ -103,7 +103,7 @@ function splitEntry(entry: string, index: number): readonly [name: string, value
   if (equals === 0)
     throw invalid(`environment entry ${index + 1} has an empty name; wanted NAME=value`);
   const name = entry.slice(0, equals);
-  // eslint-disable-next-line no-control-regex -- control characters are what is looked for
+  // eslint-disable-next-line no-control-regex -- the pattern looks for control characters
   if (/[\x00-\x1f\x7f]/.test(name) || entry.includes('\0')) {
     throw invalid(`environment variable ${quoteText(name)} holds NUL or a control character`);
   }
@@ -167,7 +167,7 @@ function isRunMarker(name: string, dialect: PathDialect): boolean {
   return comparable(name, dialect) === RUN_MARKER_VARIABLE;
 }
 
-// Variables of wins itself: the pipes, and the service to upgrade.
+// Variables of wins itself, such as WINS_FILES.
 function isReserved(name: string, dialect: PathDialect): boolean {
   return isRunMarker(name, dialect) || comparable(name, dialect).startsWith('WINS_');
 }

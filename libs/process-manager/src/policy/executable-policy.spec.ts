@@ -75,7 +75,7 @@ describe('judgeExecutablePath', () => {
     ['reserved', 'C:\\etc\\Rancher-Wins-nginx.exe', 'name reserved for verified copies'],
   ])('%s: refuses %j on Windows', (_attack, path, rule) => {
     expect(judge(path, NGINX)).toMatchObject({ allowed: false, rule });
-    // The same spelling in the list never matches either, unless it is merely not listed.
+    // An entry with this spelling never matches either, unless the spelling is legal and merely not listed.
     if (rule !== 'A15 not listed') expect(judge(path, path).allowed).toBe(false);
   });
 
@@ -100,7 +100,7 @@ describe('judgeExecutablePath', () => {
   ])('refuses %j on POSIX', (path, rule) => {
     const verdict = judge(path, '/usr/bin/tool', 'posix');
     expect(verdict).toMatchObject({ allowed: false, rule });
-    // The numbers of the threat model are for records.
+    // Messages must not contain the numbers of the threat model, which are for records.
     expect('message' in verdict && verdict.message).not.toMatch(/\bA\d+\b/);
   });
 

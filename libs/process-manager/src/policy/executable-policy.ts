@@ -93,7 +93,7 @@ export interface AllowedExecutableProblem {
   /** Position in the list, from 0. */
   readonly index: number;
   readonly path: string;
-  /** The finding and the expectation without the entry, for callers that describe entries in other words. */
+  /** The two parts of the fault, for callers that write their own message. */
   readonly found: string;
   readonly wanted: string;
   /** True when the entry can never match; false when it is only suspicious. */

@@ -14,7 +14,7 @@ import { checkAllowedExecutables } from './executable-policy.js';
 
 const MIB = 1024 * 1024;
 
-/** Whether the kernel gives this process a cgroup of its own, as it does a service with delegation. */
+/** Returns true when this process has its own cgroup, as a service with delegation has. */
 function hasCgroup(): boolean {
   try {
     return realHost().limitMeans?.({ pids: 8, memoryBytes: MIB, cpus: 1 }) === 'cgroup';

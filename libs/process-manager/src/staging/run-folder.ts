@@ -9,7 +9,7 @@ import { ProcessError } from '../process-error.js';
 /** Variable that holds the path of the run's folder. */
 export const FILES_VARIABLE = 'WINS_FILES';
 
-/** Rate limit of changes: a burst for all 32 files, because a volume changes as a whole, then one a second. */
+/** Rate limit of changes: a burst for all 32 files, because Kubernetes updates a mounted volume as a whole; then one a second. */
 const CHANGES = { burst: 32, perSecond: 1 };
 // Read-only for the owner: runs use the daemon's account.
 const READ_ONLY = 0o400;
@@ -55,7 +55,7 @@ export class RunFolder {
     this.#grant = grant;
   }
 
-  /** Creates the folder and writes the files, which must have been judged. @throws ProcessError `stateUnavailable`. */
+  /** Creates the folder and writes files that passed `assertRunFiles`. @throws ProcessError `stateUnavailable`. */
   async fill(files: readonly RunFile[]): Promise<void> {
     for (const file of files) await this.#write(file);
   }
@@ -64,7 +64,8 @@ export class RunFolder {
    * Replaces one of the files after the change was recorded.
    *
    * @throws ProcessError `notFound` for another name or when the run is ending, `filesNotAllowed` beyond the bounds of
-   * the entry, `tooManyChanges` during another change or after too many; `stateUnavailable`; as `recorded` rejects.
+   * the entry, `tooManyChanges` during another change or beyond the rate limit, `stateUnavailable`, or what `recorded`
+   * throws.
    */
   async change(file: RunFile, recorded: () => Promise<unknown>): Promise<void> {
     const { name, content } = file;
@@ -88,7 +89,7 @@ export class RunFolder {
     }
   }
 
-  /** Removes the folder; resolves with the reason when that fails. Idempotent; never rejects. */
+  /** Removes the folder; resolves with the error if the removal fails. Idempotent; never rejects. */
   remove(): Promise<unknown> {
     this.#ending.abort();
     return (this.#removed ??= Promise.resolve(this.#writing)

@@ -23,7 +23,7 @@ import {
 import { ProcessError } from '../process-error.js';
 import { createPrivateDirectory, digestsOf, type PrivateDirectory } from '../testing/index.js';
 
-/** Copies and places, as a start does that gets the name. */
+/** Copies and places the program, as the start that gets the name does. */
 async function stageBinary(request: StagingRequest): Promise<StagedBinary> {
   return (await copyVerified(request)).place();
 }
@@ -53,7 +53,7 @@ describe('copyVerified', () => {
       ({ sha256 }) => sha256,
       (e: unknown) => e,
     );
-    // Whatever went wrong, nothing is left behind and the original is as it was.
+    // After any failure no temporary file is left.
     expect(readdirSync(directory.path).filter((name) => name.endsWith('.tmp'))).toEqual([]);
     return error instanceof ProcessError ? error.code : String(error);
   }
@@ -169,7 +169,7 @@ describe('copyVerified', () => {
   });
 
   it('reports a full disk as stagingFailed with its cause and leaves nothing (F14)', async () => {
-    // The kernel refuses a name of more than 255 bytes much as it refuses a full disk: at creation.
+    // A name of more than 255 bytes fails at creation, as on a full disk.
     const long = path.join(directory.path, `rancher-wins-${'x'.repeat(240)}`);
     await expect(stageBinary(request({ target: long }))).rejects.toMatchObject({
       code: 'stagingFailed',

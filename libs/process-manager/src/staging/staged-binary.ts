@@ -59,7 +59,7 @@ export function requireBytes(
   }
 }
 
-/** Requires the program's signature, if the entry demands one. @throws ProcessError `notSigned`, once the copy is discarded. */
+/** Requires the program's signature, if the entry demands one. @throws ProcessError `notSigned`, after discarding the copy. */
 async function requireSignature(
   { source, signedBy }: StagingRequest,
   signature: SignatureReader | undefined,
@@ -101,7 +101,7 @@ export interface StagingRequest extends WantedBytes {
   readonly hold?: ((path: string) => Promise<FileHold>) | undefined;
 }
 
-/** A verified copy under a temporary name, so that several starts can each have one of the same program. */
+/** A verified copy under a temporary name, so that several starts of one program can each make a copy. */
 interface VerifiedCopy {
   /** Digest of its bytes, lower-case hexadecimal. */
   readonly sha256: string;
@@ -127,9 +127,8 @@ export interface StagedBinary extends FileHold {
  * name (mode 0700), so that a crash never leaves half a program under that name. First removes temporary files that a
  * crash left.
  *
- * On hosts that can hold files, `place` holds the copy under its final name and then reads it once more: a process
- * could have changed it until it was held. The caller places or discards the copy, and closes the placed copy
- * once it runs.
+ * On hosts that can hold files, `place` holds the copy under its final name and then reads it again, because a process
+ * could have changed it before. The caller places or discards the copy, and closes the placed copy once it runs.
  *
  * @throws ProcessError `notFound`, `pathNotTrusted`, `checksumMismatch`, `digestNotPinned`,
  * `notSigned`, `stagingFailed`, or what `checkpoint` throws; the temporary file is gone then.

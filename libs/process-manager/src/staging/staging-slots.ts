@@ -3,9 +3,9 @@ import { stat } from 'node:fs/promises';
 import { ProcessError } from '../process-error.js';
 
 /**
- * Lets at most `size` pieces of work run at once and queues the rest. Copying and hashing share four threads with
- * everything else in the process, so they must not occupy them all. Serves clients round-robin, and each client's work
- * in order of arrival, so that a client with a thousand requests delays only itself.
+ * Runs at most `size` pieces of work at once and queues the rest, because copying and hashing share four threads with
+ * all other file access of the process. Serves clients round-robin, and each client's work in order of arrival, so that
+ * a client with a thousand requests delays only itself.
  */
 export class StagingSlots {
   #free: number;

@@ -93,7 +93,7 @@ export function startDecision(
   };
 }
 
-/** @param allowing - The path of the entry that allowed it. */
+/** @param allowing - The path of the entry that allowed the start. */
 export function verdictOf(refusal: ProcessError | undefined, allowing?: string) {
   if (refusal === undefined)
     return { verdict: 'allowed', ...(allowing !== undefined && { rule: allowing }) } as const;

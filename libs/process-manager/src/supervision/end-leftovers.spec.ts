@@ -30,7 +30,7 @@ const SLEEP = realpathSync('/bin/sleep');
 const RUN_ID = '0123456789abcdef'.repeat(2);
 
 const UNSHARE = '/usr/bin/unshare';
-/** Mounts of its own, which a user may have where the system lets him. */
+/** Options of `unshare` for a mount namespace of an unprivileged user, which some systems forbid. */
 const OWN_MOUNTS = ['--user', '--map-root-user', '--mount'];
 const mayHaveMounts = spawnSync(UNSHARE, [...OWN_MOUNTS, '/bin/true']).status === 0;
 if (!mayHaveMounts)
@@ -44,7 +44,7 @@ describe('what earlier daemons left', () => {
   const host = posixProcessHost();
   let harness: ManagerHarness;
   let children: ChildProcess[];
-  /** The identity of a daemon that has died. */
+  /** Identity of a daemon that has died. */
   let deadDaemon: string;
 
   beforeEach(async () => {
@@ -70,12 +70,12 @@ describe('what earlier daemons left', () => {
     return `${statOf(pid)?.startTicks ?? '0'}${host.daemon.slice(host.daemon.indexOf('.'))}`;
   }
 
-  /** Reports of a recovery about these processes; others on this machine may have leftovers too. */
+  /** Recovers, and returns the reports about these processes only: other programs on this machine may have leftovers. */
   async function recovered(manager: ProcessManager, ...pids: number[]) {
     return (await manager.recover()).filter(({ pid }) => pids.includes(pid));
   }
 
-  /** The mark of a daemon with the same state directory, unless another lineage is given. */
+  /** Returns the environment that marks a process of this daemon. Default lineage: that of the state directory. */
   function markedBy(daemon: string, lineage = lineageOf(harness.stateDirectory)) {
     return { RANCHER_WINS_RUN: `${RUN_ID}:${lineage}:${daemon}` };
   }
@@ -288,7 +288,7 @@ describe('what earlier daemons left', () => {
   it('keeps a record that the system does not let it read', async () => {
     const manager = harness.manager([]);
     const file = path.join(harness.stateDirectory, `${'a'.repeat(32)}.json`);
-    // A file that cannot be opened, for root neither.
+    // Not even root can open a socket as a file.
     const server = createServer().listen(file);
     await once(server, 'listening');
     await manager.recover();

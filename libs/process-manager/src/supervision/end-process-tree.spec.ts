@@ -6,10 +6,10 @@ import { endProcessTree } from './end-process-tree.js';
 import { SupervisedRun } from './supervised-run.js';
 import { TestOwner } from '../testing/manager-harness.js';
 
-/** No real process survives SIGKILL on demand, so this one stands in for what the kernel holds. */
+/** Stands in for a process that the kernel cannot end, because no real process survives SIGKILL on demand. */
 class StuckTree implements ProcessTree {
   readonly asked: string[] = [];
-  /** Goes once it was made to end that often. */
+  /** Number of forced ends after which the tree is gone. */
   patience = Infinity;
 
   isGone(): Promise<boolean> {

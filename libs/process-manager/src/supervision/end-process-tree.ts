@@ -41,7 +41,7 @@ async function isGoneWithin(
   for (;;) {
     await beforeEachLook();
     if (await tree.isGone()) return true;
-    // Use the time left before the poll, because on a busy system a poll may take longer than the whole limit.
+    // Compare the time that was left before the poll, because on a busy system a poll may take longer than the limit.
     if (leftMs <= 0 || signal?.aborted === true) return false;
     const pauseMs = Math.min(looks.nextMs(), Math.max(1, leftMs));
     await systemClock.wait(pauseMs, signal).catch(() => undefined);
@@ -49,7 +49,7 @@ async function isGoneWithin(
   }
 }
 
-/** Returns true when a promise, which must never reject, resolves within `limitMs`. Settles as early as possible. */
+/** Returns true when a promise, which must never reject, resolves within `limitMs`. */
 export function resolvesInTime(promise: Promise<unknown>, limitMs: number): Promise<boolean> {
   return new Promise((resolve) => {
     const timer = setTimeout(() => resolve(false), limitMs);

@@ -15,7 +15,7 @@ const exposes: readonly ExposedPort[] = [
   { protocol: 'udp', port: 53 },
 ];
 
-/** Records the requests, and does what the test says. */
+/** Records its calls and runs the test's handlers. */
 class RecordingOpener implements PortOpener {
   readonly steps: string[] = [];
   onOpen: (signal: AbortSignal) => unknown = () => undefined;

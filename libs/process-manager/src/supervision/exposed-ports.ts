@@ -83,7 +83,7 @@ export class ExposedPorts {
         await this.#opener?.close(mark);
         this.#stuck.delete(mark);
       } catch (error) {
-        // Move it behind the others, so that they are retried first.
+        // Move this run behind the other failed runs, so that those are retried first.
         this.#stuck.delete(mark);
         this.#stuck.add(mark);
         this.#onEvent({ type: 'portsNotClosed', mark, error });

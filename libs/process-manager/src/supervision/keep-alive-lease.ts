@@ -34,7 +34,7 @@ export class KeepAliveLease {
     return true;
   }
 
-  /** Stops the expiry of an unclaimed lease, because the run has ended but its client may still connect. */
+  /** Stops the expiry: after a run has ended, its client may still take the lease. */
   stopClock(): void {
     clearTimeout(this.#clock);
   }

@@ -11,7 +11,7 @@ import {
 } from '../testing/manager-harness.js';
 import type { TestProgram } from '../testing/index.js';
 
-/** Says when it listens, and takes its leave in its own time. */
+/** Prints `ready`; after SIGTERM it ends only when the file `hold` is gone. */
 const POLITE = `trap 'while [ -e hold ]; do sleep 0.01; done; exit 5' TERM; echo ready; while :; do sleep 0.01; done`;
 
 describe('a start that replaces', () => {
@@ -52,7 +52,7 @@ describe('a start that replaces', () => {
     });
     while (first.state.kind === 'running') await new Promise(setImmediate);
     const third = start(new TestOwner('pipe:3'));
-    // Before the first has ended.
+    // The second start gives up before the first run has ended.
     await gaveUp;
     expect(first.state.kind).toBe('stopping');
     rmSync(path.join(harness.programs, 'hold'));

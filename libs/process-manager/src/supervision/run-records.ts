@@ -76,16 +76,15 @@ export class RunRecords {
     }
   }
 
-  /** Removes a record or a reservation; after a failure the next recovery finds the record stale. */
+  /** Removes a record or a reservation. If the removal fails, the next recovery finds the record stale. */
   remove(mark: string): void {
     remove(this.#fileOf(mark));
     remove(this.#reservedFor(mark));
   }
 
   /**
-   * Reads all records. Removes and reports a file with the name of a record that is a link, over 64 KiB, or not written
-   * by us; reports a file that cannot be read; removes reservations of starts that never happened; ignores files of
-   * other names.
+   * Reads all records and ignores files of other names. Removes and reports a record file that is a link, over 64 KiB, or
+   * not written by us; reports a file that cannot be read; removes reservations of starts that never happened.
    */
   readAll(): RecordsFound {
     const found = this.read();

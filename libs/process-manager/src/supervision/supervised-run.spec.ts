@@ -38,7 +38,7 @@ describe('a supervised process', () => {
     return harness.manager(['tool'], options).start(requestFor(program, overrides));
   }
 
-  /** Starts a shell script that prints `pids: A B …` and gives these PIDs once it has. */
+  /** Starts a shell script that prints `pids: A B …;` and returns these PIDs. */
   async function startFamily(source: string, options: Partial<ProcessManagerOptions> = {}) {
     const run = await startShell(source, options);
     const reader = run.read('pipe:1');
@@ -56,7 +56,7 @@ describe('a supervised process', () => {
   });
 
   it('lets a program end in its own way within the grace time, and reports its code', async () => {
-    // Without a child: one that is not yet its own program has the handler of the shell still, and takes the request for nothing.
+    // The script forks no child: between fork and exec a child would still have the shell's trap and ignore the signal.
     const run = await startShell('trap "echo bye; exit 9" TERM; echo ready; while :; do :; done');
     await untilOutput(run.read('pipe:1'), 'ready');
     await expect(run.stop('pipe:1')).resolves.toEqual({ code: 9, reason: 'stopped' });
@@ -138,7 +138,7 @@ describe('a supervised process', () => {
   });
 
   it('gives up a pipe that a stranger holds open, after the grace time, and says so', async () => {
-    // Wiped, in its own session and without its parent, which has ended once setsid returns: beyond what /proc can attribute.
+    // No mark, its own session, and no parent once setsid has returned: /proc cannot attribute this process to the run.
     const stranger = 'echo $$ >stranger; exec sleep 1000';
     const { run, pids } = await startFamily(
       `env -i /usr/bin/setsid -f /bin/sh -c '${stranger}'
@@ -233,7 +233,7 @@ describe('a supervised process', () => {
     const active = run.read('pipe:1');
     await active.readable();
     let last = '';
-    // The child has stopped when what the active reader got no longer grows, turn after turn.
+    // The child is paused when the active reader gets nothing for 2,000 turns of the event loop.
     for (let quiet = 0, seen = 0; quiet < 2000;) {
       await new Promise(setImmediate);
       const chunk = active.next();
@@ -270,7 +270,7 @@ describe('a supervised process', () => {
   });
 
   it('reports the end only after the last byte, even to a reader that lags', async () => {
-    // More than the log keeps, and what is more fits into the pipe: the child can end unread.
+    // More output than the log keeps, but the excess fits into the pipe, so the child can end before it is read.
     const run = await startShell('head -c 1100000 /dev/zero; echo end');
     const reader = run.read('pipe:1');
     await expect(run.ended).resolves.toMatchObject({ code: 0 });
@@ -292,7 +292,8 @@ describe('a supervised process', () => {
       expect((await outputOf(run)).stdout).toBe('hi\n');
       await lease.release();
     };
-    // What a run can hold; the rest of the list belongs to the test runner.
+    // Kinds of handles that a run can hold; all other kinds belong to the test runner.
+
     const kinds = ['ProcessWrap', 'PipeWrap', 'Timeout'];
     const held = () =>
       process.getActiveResourcesInfo().filter((kind) => kinds.includes(kind)).length;

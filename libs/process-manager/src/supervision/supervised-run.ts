@@ -41,7 +41,7 @@ export interface Supervision extends Pick<
   ('graceMs' | 'leaseTimeoutMs' | 'maxBufferedBytes' | 'firstReaderMs') | ('onDecision' | 'onEvent')
 > {
   readonly run: RunFacts;
-  /** True while the connection that holds the run has yet to arrive. Default: the owner's connection holds it. */
+  /** True for an adopted run; if held, it waits for a connection of its client. Default false. */
   readonly isAdopted?: boolean;
   readonly hostProcess: HostProcess | KeptProcess;
   /** Folder of the run's files; removed when the run ends. */
@@ -217,7 +217,7 @@ export class SupervisedRun implements ManagedProcess {
     }
   }
 
-  /** Ends the run because another start replaces it. Resolves when that is recorded, before the run has ended. */
+  /** Ends the run because another start replaces it. Resolves when the stop is recorded, before the run has ended. */
   async replace(ownerId: string): Promise<void> {
     if (this.#state.kind !== 'running') return;
     await this.#audit('stop', ownerId);
@@ -262,7 +262,7 @@ export class SupervisedRun implements ManagedProcess {
     if (!(await resolvesInTime(this.#outputClosed, graceMs))) {
       onEvent({ type: 'outputCutOff', mark, name });
     }
-    // Measure before the handles that the system needs for it are closed.
+    // Measure before `close`, which closes the handles that measuring needs.
     this.#lastUsage = await this.#host.usage();
     this.#host.close();
     const { code, signal } = treeGone

@@ -14,7 +14,7 @@ import type { StartRequest } from '../start-request.js';
 import { createPrivateDirectory, type PrivateDirectory } from './private-directory.js';
 import { writeTestProgram, type TestProgram } from './test-program.js';
 
-/** A manager over a private directory of programs, with all that it reported. `close()` ends it all. */
+/** Managers over a private directory of programs, with everything that they reported. */
 export class ManagerHarness {
   readonly directory: PrivateDirectory = createPrivateDirectory();
   readonly stateDirectory: string;
@@ -82,7 +82,7 @@ export function requestFor(
   return { path: file, sha256, args: [], envs: [], owner: new TestOwner(), ...overrides };
 }
 
-/** Everything that a run writes, to its end, by stream; bytes as Latin-1 text. */
+/** Reads all output of a run, as Latin-1 text. */
 export async function outputOf(
   run: ManagedProcess,
 ): Promise<{ stdout: string; stderr: string; skipped: number }> {
@@ -99,7 +99,7 @@ export async function outputOf(
   return { stdout: text(all.stdout), stderr: text(all.stderr), skipped: all.skipped };
 }
 
-/** Reads until stdout holds the text and gives what came; the run must not end before. */
+/** Reads stdout until it contains the text, and returns it; throws if the output ends first. */
 export async function untilOutput(reader: OutputReader, text: string): Promise<string> {
   let seen = '';
   while (!seen.includes(text)) {
@@ -113,7 +113,7 @@ export async function untilOutput(reader: OutputReader, text: string): Promise<s
   return seen;
 }
 
-/** The code of the `ProcessError` with which something fails, else what happened instead. */
+/** Returns the code of the `ProcessError` that the action throws, or describes another outcome. */
 export async function codeOf(action: Promise<unknown> | (() => unknown)): Promise<string> {
   try {
     await (typeof action === 'function' ? action() : action);
@@ -128,7 +128,7 @@ export function realHost(): ProcessHost {
   return posixProcessHost({ failure: (...facts) => new ProcessError(...facts) });
 }
 
-/** Whether a process runs; a zombie does not. */
+/** Returns true while a process runs; false for a zombie. */
 export function isRunning(pid: number): boolean {
   return !/^[ZX]?$/.test(statOf(pid)?.state ?? '');
 }
@@ -137,7 +137,7 @@ export function isRunning(pid: number): boolean {
 export function statOf(pid: number): { state: string; startTicks: string } | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
-    // The fields from the third on: the second, the name in brackets, may hold anything.
+    // Start at the third field: the second, the name in brackets, may contain any character.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     return { state: fields[0] ?? '', startTicks: fields[19] ?? '' };
   } catch {

@@ -5,7 +5,7 @@ import path from 'node:path';
 /** A directory that only the current user can enter, for programs and state of one test. */
 export interface PrivateDirectory {
   readonly path: string;
-  /** Removes the directory with all that is in it; the caller's duty, idempotent. */
+  /** Removes the directory and its content. The caller must call it; idempotent. */
   close(): void;
 }
 

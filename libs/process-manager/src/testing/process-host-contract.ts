@@ -16,9 +16,9 @@ import { createPrivateDirectory } from './private-directory.js';
 /** A host under the contract. */
 export interface ProcessHostSubject {
   readonly host: ProcessHost;
-  /** Whether descendants that left the session, and leftovers, are found: not on POSIX without `/proc`. */
+  /** True when the host finds leftovers, and descendants that left the session; false on POSIX without `/proc`. */
   readonly findsDescendants: boolean;
-  /** Whether trees are measured, and their processor time with them: neither without `/proc`, and under Wine the time is 0. */
+  /** Figures that the host measures: `nothing` without `/proc`; `memory` under Wine, where processor time is 0. */
   readonly measures: 'all' | 'memory' | 'nothing';
 }
 
@@ -43,7 +43,7 @@ export function processHostContract(
 }
 
 const FOREVER = 'console.log("ready"); setInterval(() => {}, 1e9)';
-/** Starts a descendant in a session of its own, which holds the same stdout, and says when it runs. */
+/** Script that starts a descendant in its own session with the same stdout; the descendant prints a line when it runs. */
 const WITH_DESCENDANT = `require('node:child_process').spawn(process.execPath, ['-e', ${JSON.stringify(FOREVER)}],
   { detached: true, stdio: ['ignore', 'inherit', 'ignore'] })`;
 
@@ -103,7 +103,7 @@ const ALWAYS: Readonly<Record<string, Check>> = {
     while (measures === 'all' && usage !== undefined && usage.cpuMs < (first?.cpuMs ?? 0) + 50) {
       usage = await run.usage();
     }
-    // Before anything is compared: it would compute forever.
+    // End the program before the assertions: if one failed, it would compute forever.
     await end(run);
     const last = await run.usage();
     run.close();
@@ -264,7 +264,7 @@ function start(
   overrides: Partial<HostCommand> = {},
 ): Promise<HostProcess> {
   const { args = [], env, ...others } = overrides;
-  // Without it Windows starts no program that uses sockets.
+  // Without SystemRoot, a program on Windows cannot use sockets.
   const { SystemRoot } = process.env;
   return host.start({
     mark: MARK,
@@ -279,7 +279,7 @@ function start(
   });
 }
 
-/** Resolves when the program, or a descendant that writes to the same pipe, has said something. */
+/** Resolves when the program, or a descendant with the same stdout, has written something. */
 function firstOutput({ stdout }: HostProcess): Promise<void> {
   return new Promise((resolve, reject) => {
     stdout.once('data', () => resolve());
@@ -287,7 +287,7 @@ function firstOutput({ stdout }: HostProcess): Promise<void> {
   });
 }
 
-/** Ends everything: the output ends with the last process that could write to it. */
+/** Ends the tree; stdout ends when its last writer has ended. */
 async function end(run: HostProcess): Promise<void> {
   const ended = new Promise((resolve) => run.stdout.once('end', resolve));
   await run.terminate('force');

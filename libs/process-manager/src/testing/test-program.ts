@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
-/** A real program on disk, and what a client must know to run it. */
+/** A real program on disk, with the digests that a client needs. */
 export interface TestProgram {
   readonly path: string;
   readonly sha1: string;
@@ -10,8 +10,8 @@ export interface TestProgram {
 }
 
 /**
- * Writes an executable script (mode 0755) and tells its digests. POSIX only, since it relies on
- * `#!`. The interpreter is this Node by default; `/bin/sh` starts much faster.
+ * Writes an executable script (mode 0755) and returns its digests. POSIX only, because it relies on `#!`. The default
+ * interpreter is this Node; `/bin/sh` starts much faster.
  */
 export function writeTestProgram(
   directory: string,
@@ -21,12 +21,12 @@ export function writeTestProgram(
 ): TestProgram {
   const file = path.join(directory, name);
   writeFileSync(file, `#!${interpreter}\n${source}\n`);
-  // Not by the mode of the write: that is subject to the umask and ignored for an existing file.
+  // A mode given to the write is subject to the umask, and ignored for an existing file.
   chmodSync(file, 0o755);
   return { path: file, ...digestsOf(file) };
 }
 
-/** The digests of a file, lower-case hexadecimal, as a client computes them. */
+/** Computes the digests of a file as a client does, in lower-case hexadecimal. */
 export function digestsOf(file: string): { readonly sha1: string; readonly sha256: string } {
   const bytes = readFileSync(file);
   const digest = (algorithm: string) => createHash(algorithm).update(bytes).digest('hex');
