@@ -28,7 +28,7 @@ export interface PublishOptions extends OpenTunnelOptions, TunnelAddress {
   readonly signal?: AbortSignal;
 }
 
-/** Ports of the host, published locally. The caller that opened it closes it. */
+/** Ports of the host, published locally. The caller closes the tunnel. */
 export interface PublishedTunnel extends AsyncDisposable {
   /** Local address of each port, in the order of `publish`. */
   readonly ports: readonly Required<PublishedPort>[];
@@ -120,8 +120,8 @@ export interface OpenTunnelOptions extends TunnelOptions {
   /** Maximum number of concurrent streams. Default 1,024, at most 16,384; one more throws `tooManyStreams`. */
   readonly maxStreams?: number;
   /**
-   * For a peer without support for half-close: how long after the last data the end of a local writer is held back, so
-   * that the answer can still arrive. Default 10,000 ms.
+   * Delay in milliseconds, after the last data, before a peer without half-close learns that a local writer has ended:
+   * the message would also end the answer. Default 10,000.
    */
   readonly heldEndIdleMs?: number;
 }

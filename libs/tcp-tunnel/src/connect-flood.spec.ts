@@ -79,7 +79,7 @@ describe('a flood of Connects', () => {
     };
     const port = await echoPort();
     const peer = await peerOf({ allowedPorts: [port], maxStreams: 10, onConnect });
-    // One write: the server reads all of it at once.
+    // Pause the socket, so that the server gets all Connects in one read.
     peer.socket.pause();
     for (let id = 1; id <= 500; id += 1)
       peer.send(peer.encode.connect(id, `tcp/localhost:${port}`));
@@ -109,7 +109,7 @@ describe('a flood of Connects', () => {
 
   it('that waits for a line longer than a dial may take fails as a dial that took too long', async () => {
     const left: number[] = [];
-    // It is never its turn.
+    // Never begins a dial.
     const beginDial = () => () => void left.push(1);
     const peer = await peerOf({ allowedPorts: [80], beginDial, dialTimeoutMs: 50 });
     for (let id = 1; id <= 3; id += 1) peer.send(peer.encode.connect(id, 'tcp/localhost:80'));
@@ -127,7 +127,7 @@ describe('a flood of Connects', () => {
       return socket;
     };
     let waiting = 0;
-    // Two begin at once; the others wait.
+    // Begins two dials at once; the other dials wait.
     const beginDial = (begin: BeginDial): (() => void) => {
       if (given.length < 2) return begin(() => undefined);
       waiting += 1;

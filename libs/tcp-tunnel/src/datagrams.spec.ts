@@ -112,7 +112,7 @@ describe('datagrams through a tunnel', () => {
     const tcp: TcpServer = await startTcpServer((socket) => socket.pipe(socket));
     await open({ allowedPorts: [tcp.port] });
     const flow = pair.client.openFlow(echo.port, { onDatagram: () => undefined, onEnd: () => 0 });
-    // All in one turn: nothing can be sent meanwhile.
+    // All in one turn of the event loop, so nothing can be sent in between.
     for (let n = 0; n < 1_000; n += 1) flow.send(Buffer.alloc(60_000));
     expect(pair.client.traffic.droppedDatagrams).toBeGreaterThan(900);
     const stream = pair.client.connect(tcp.port);
@@ -138,7 +138,7 @@ describe('a peer that carries no datagrams', () => {
     let peer: RawPeer | undefined;
     const transport = await startTransportServer((socket) => {
       peer = new RawPeer(socket);
-      // Our releases before datagrams announced this one; a Go server announces none.
+      // The Hello of our releases before datagrams (revision 1); a Go server sends no Hello.
       peer.onMessage = ({ type }) => {
         if (type === 'hello') peer?.send(Buffer.from('0200d20f02', 'hex'));
       };

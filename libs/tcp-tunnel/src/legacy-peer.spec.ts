@@ -37,10 +37,10 @@ async function serverOfOldClient(
   return { client, server };
 }
 
-/** Far more than a session holds. */
+/** Far more than a session buffers. */
 const FLOOD_BYTES = 48_000_000;
 
-/** Sends without a look at any Pause. */
+/** Sends data and ignores every Pause. */
 function flood(peer: RawPeer, id: number, bytes = FLOOD_BYTES): void {
   const part = Buffer.alloc(64_000);
   for (let sent = 0; sent < bytes; sent += part.length) peer.sendData(id, part);
@@ -124,7 +124,7 @@ describe('a client of a server that knows no half-close', () => {
     const { client, server } = await clientOfOldServer({ tickMs: 20 });
     const quiet = client.connect(80);
     await until(() => server.count('connect') === 1);
-    // Pings are answered, and it may take its time.
+    // While pings are answered, the server may take any time for its data.
     for (let pings = 0; pings < 6; pings += 1) await once(server.socket, 'ping');
     expect(client.state).toBe('open');
     const failed = Promise.all([once(quiet, 'error'), once(client.connect(81), 'error')]);
@@ -141,7 +141,7 @@ describe('a client of a server that knows no half-close', () => {
     const { client, server } = await clientOfOldServer({ onPeerNeverPauses });
     const stream = client.connect(80);
     flood(server, 1);
-    // Nothing more is read of the server: so much is held.
+    // The client has buffered so much that it no longer reads from the server.
     await until(() => onPeerNeverPauses.mock.calls.length > 0);
     server.send(server.encode.error(1, 'EOF'));
     expect((await readAll(stream)).length).toBe(FLOOD_BYTES);
@@ -192,7 +192,7 @@ describe('a client of a server that knows no half-close', () => {
     server.sendData(2, 'waited');
     expect(await failed).toEqual([expect.objectContaining({ code: 'readerStopped' })]);
     expect(server.count('pause')).toBeGreaterThan(0);
-    // Nothing is lost of the others.
+    // The other stream lost no data.
     other.resume();
     const [data] = (await once(other, 'data')) as [Buffer];
     expect(data.toString()).toBe('waited');
@@ -205,7 +205,7 @@ describe('a client of a server that knows no half-close', () => {
     const { client, server } = await clientOfOldServer({
       tickMs: 20,
       stoppedReaderMs: 120,
-      // Only now: a reader that is never behind would not show that the server never pauses.
+      // Read only now: without a slow reader the client would not notice that the server ignores Pause.
       onPeerNeverPauses: () => other.on('data', read),
     });
     const stopped = client.connect(80);
@@ -228,7 +228,7 @@ describe('a client of a server that knows no half-close', () => {
     server.sendData(2, Buffer.alloc(200_000));
     flood(server, 1);
     await until(() => server.count('pause') > 0);
-    // It takes some at each tick; the other one has not been read at all.
+    // The slow reader reads a little at each tick; the idle one reads nothing.
     for (let pings = 0; pings < 15; pings += 1) {
       await once(server.socket, 'ping');
       slow.read();
@@ -317,7 +317,7 @@ describe('a server of a client that knows no half-close', () => {
     flood(client, 1);
     client.send(client.encode.error(1, 'EOF'));
     await until(() => neverPauses.mock.calls.length > 0);
-    // What the server does not read stays with the client.
+    // Data that the server does not read stays in the client's buffer.
     expect(client.socket.bufferedAmount).toBeGreaterThan(FLOOD_BYTES / 2);
     let bytes = 0;
     const closed = new Promise((resolve) => program?.once('end', resolve));

@@ -7,9 +7,9 @@ import { MemoryLink } from './testing/memory-link.js';
 import { decodeMessage } from './wire/encode.js';
 
 /*
- * Two sessions joined by a transport that delays, loses and repeats as the generated schedule says. Whatever the schedule,
- * once readers read and messages flow again, every stream must end; every byte must have arrived in order and once; and
- * what waits in memory must have stayed within the limits.
+ * Two sessions joined by a transport that delays, loses and repeats messages by a generated schedule. After any schedule,
+ * once readers read and messages flow again, every stream must end, every byte must have arrived once and in order, and
+ * buffered data must have stayed within the limits.
  */
 
 const KIB = 1024;
@@ -112,7 +112,7 @@ class End {
     readonly seed: number,
     peerSeed: number,
   ) {
-    // One end of each stream is like that of a socket.
+    // One end of each stream keeps its written buffers unchanged, as a socket does.
     stream.keepsWritten = seed % 2 === 1;
     stream.on('data', (chunk: Buffer) => {
       for (const byte of chunk) {
@@ -177,7 +177,7 @@ class World {
     this.links.client.peer = this.server;
     this.links.server.peer = this.client;
     this.links.client.handOn();
-    // A peer that never learns of the extensions behaves as one that has none.
+    // Drop the client's Hello: a server that never gets it acts as a peer without extensions.
     if (legacy) this.links.client.wire.shift();
   }
 
@@ -236,7 +236,7 @@ class World {
       case 'repeat': {
         const { wire } = this.links[step.side];
         const next = wire[0];
-        // A Connect that comes again once its stream has ended is a new stream.
+        // A Connect repeated after the end of its stream would open a new stream.
         if (next !== undefined && !['data', 'sync', 'connect'].includes(decodeMessage(next).type))
           wire.unshift(next);
         break;
@@ -248,7 +248,7 @@ class World {
   tick(): void {
     this.client.tick(settings.tickMs);
     this.server.tick(settings.tickMs);
-    // A ping is answered whatever waits for a reader.
+    // Stands for the answer to the ping, which follows even while data waits for a reader.
     this.client.heard();
   }
 
@@ -287,7 +287,7 @@ class World {
 
 const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** Limit of the bytes held: the shared buffer, each stream's least share, and what was under way when it paused. */
+/** Limit of the bytes held: the shared buffer, each stream's minimum share, and the data in transit when it paused. */
 const MOST_HELD =
   flow.sharedBufferBytes +
   MOST_CHANNELS * flow.leastShareBytes +
@@ -327,7 +327,7 @@ describe('two sessions over a transport that delays', () => {
       ),
       { numRuns: 150 },
     );
-    // The schedules are worth something only when they make streams pause and messages rest.
+    // The schedules are useful only if they make streams pause and messages rest.
     expect(pauses).toBeGreaterThan(100);
     expect(rests.turn).toBeGreaterThan(100);
     expect(rests.idle).toBeGreaterThan(100);

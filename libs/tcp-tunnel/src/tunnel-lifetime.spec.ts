@@ -42,7 +42,7 @@ async function echoes(client: ClientTunnel, port: number): Promise<void> {
   expect((await readAll(stream)).equals(sent)).toBe(true);
 }
 
-/** The code of the error that a call throws. */
+/** Returns the code of the error that the call throws. */
 function codeOf(call: () => unknown): string | undefined {
   try {
     call();
@@ -71,7 +71,7 @@ describe('a session', () => {
           ),
         ),
       );
-      // A TCP server only for a pair of sockets; the HTTP server is handed the cut stream.
+      // The TCP server only makes a pair of sockets; the HTTP server gets the cut stream.
       const accepting = await startTcpServer((socket) =>
         http.emit(
           'connection',

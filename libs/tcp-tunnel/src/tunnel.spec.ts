@@ -314,7 +314,7 @@ describe('a tunnel between two of our peers', () => {
       },
     });
     const stream = tunnel.client.connect(echo.port);
-    // After the answer the client knows that its peer takes long messages.
+    // After this answer the client has the server's Hello, so it may send long messages.
     stream.write('hello');
     await once(stream, 'data');
     stream.end(Buffer.alloc(100_000));
@@ -331,7 +331,7 @@ describe('a tunnel between two of our peers', () => {
         const socket = dialTcp(to);
         const write = socket.write.bind<(chunk: Buffer) => boolean>(socket);
         socket.write = (chunk: Buffer) => {
-          // But for the parts of one message, which are likely to be sent in the same call.
+          // Ignore corked writes, the parts of one message, because they are usually sent in the same call.
           if (socket.writableLength > 0 && socket.writableCorked === 0) waiting.push(chunk);
           return write(chunk);
         };
@@ -339,7 +339,7 @@ describe('a tunnel between two of our peers', () => {
       },
     });
     const stream = tunnel.client.connect(server.port);
-    // Larger than a quarter of what is read at once, so that it is passed on as it came while the program reads.
+    // Larger than a quarter of a read, so that it is passed on uncopied while the program reads.
     const write = () => stream.write(Buffer.alloc(20_000));
     while (waiting.length === 0) {
       if (!write()) await once(stream, 'drain');
@@ -368,7 +368,7 @@ describe('a tunnel between two of our peers', () => {
     const taken = (): number =>
       [...server.sockets].reduce((sum, socket) => sum + socket.bytesWritten, 0);
     await until(() => server.sockets.size === 100);
-    // Back pressure has gone all the way through when no program gets rid of more, turn after turn.
+    // Back pressure has reached every program when none sends more for 2,000 turns.
     for (let quiet = 0, last = 0; quiet < 2_000; quiet += 1) {
       await turns(1);
       if (taken() !== last) quiet = 0;
@@ -380,7 +380,7 @@ describe('a tunnel between two of our peers', () => {
       expect((await readAll(live)).toString()).toBe(`round ${round}`);
       live.end();
     }
-    // Twice what both ends, which are in this one process, hold for them.
+    // Twice the buffer limits of both ends, which share this process.
     expect((await livingBytes()) - before).toBeLessThan(104 * MIB);
     for (const stream of stalled) stream.destroy();
     await until(() => tunnel.client.streamCount + tunnel.server.streamCount === 0);
@@ -407,17 +407,17 @@ describe('a tunnel between two of our peers', () => {
     const handles = resources();
     const before = await livingBytes();
     await many(1_500);
-    // The first count may hold a socket that was still closing, so fewer are as good.
+    // The first count may include a socket that was still closing, so accept lower counts.
     await until(() => [...resources()].every(([kind, count]) => count <= (handles.get(kind) ?? 0)));
     expect((await livingBytes()) - before).toBeLessThan(MIB / 2);
   });
 });
 
-/** Returns the memory that is reachable once the rest is collected. The memory of the process says less: it is returned to the system late. */
+/** Returns the reachable memory after garbage collections; the memory of the process would include freed memory. */
 async function livingBytes(): Promise<number> {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;
-  // What was waiting for the end of a turn, or for another object to go, goes in a later round.
+  // Several rounds, because some objects become free only after a turn, or after other objects.
   for (let round = 0; round < 4; round += 1) {
     await turns(50);
     collect();
@@ -426,7 +426,7 @@ async function livingBytes(): Promise<number> {
   return heapUsed + external;
 }
 
-/** Counts what a connection may leave behind, by kind; of other kinds the test runner may open some at any time. */
+/** Counts the resources that a connection may leave behind, by kind; other kinds may belong to the test runner. */
 function resources(): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
   for (const kind of process.getActiveResourcesInfo()) {

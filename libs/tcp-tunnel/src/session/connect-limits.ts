@@ -30,7 +30,7 @@ export interface PeerConnects {
 /** Starts a dial, which calls `done` when it is over; the returned function cancels it. */
 export type BeginDial = (done: () => void) => () => void;
 
-/** Maximum number of separate rates; all further ones share one. */
+/** Maximum number of separate rates; beyond it, all others share one rate. */
 const MOST_BUCKETS = 4096;
 
 /**

@@ -6,8 +6,8 @@ export interface MessageTransport {
   /** Bytes accepted by `send` and not yet passed on. */
   readonly bufferedBytes: number;
   /**
-   * Queues one message, or its beginning and its `rest`. Calls `sent`, but never during `send`, once the
-   * message was passed on or never can be. The transport takes ownership of the buffers.
+   * Queues one message, or its beginning and its `rest`. Calls `sent` once the message was passed on or dropped, but
+   * never during `send`. The transport takes ownership of the buffers.
    */
   send(message: Buffer, sent: () => void, rest?: readonly Buffer[]): void;
   /** Calls `then` after all other ready work, or, when `idle`, a millisecond later. */

@@ -80,7 +80,7 @@ export class SessionFlow implements UdpFlow, RoundMember {
     this.#end(CLEAN_END);
   }
 
-  /** Ends the flow and reports an error to the peer, such as a refusing port. */
+  /** Ends the flow and reports an error to the peer, such as a refused port. */
   fail(error: { readonly code: string; readonly message: string }): void {
     this.#end(writeFailure(error));
   }

@@ -20,8 +20,8 @@ export interface TunnelOptions {
    */
   readonly halfClosedIdleMs?: number;
   /**
-   * Time-out of a reader that reads nothing, where the peer has reset the stream, or the stream makes other streams
-   * wait. Default 30,000.
+   * Time-out of a reader that reads nothing, if the peer has reset the stream or the stream makes other streams wait.
+   * Default 30,000.
    */
   readonly stoppedReaderMs?: number;
   /** Time-out of closing the WebSocket, after which it is destroyed. Default 1,000. */

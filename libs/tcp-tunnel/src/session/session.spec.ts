@@ -52,13 +52,13 @@ function server(): SessionOverMemory & { readonly opened: SessionStream[] } {
   return { ...sessionOf({ kind: 'server', admit, mostListed: 10 }), opened };
 }
 
-/** Returns the messages that a session put on the wire; each call hands on what the transport holds. */
+/** Puts all buffered messages on the wire and removes them from it. */
 function messagesOf(link: MemoryLink): TunnelMessage[] {
   while (!link.quiet) link.handOn();
   return link.wire.splice(0).map(decodeMessage);
 }
 
-/** The same, as `type id`. */
+/** Same as `messagesOf`, but returns texts such as `data 1`. */
 function sent(link: MemoryLink): string[] {
   return messagesOf(link).map((message) =>
     `${message.type} ${'id' in message ? message.id : ''}`.trim(),
@@ -73,7 +73,7 @@ describe('what a session sends', () => {
     const streams = [1, 2, 3].map(() => session.connect('tcp/localhost:1'));
     sent(link);
     for (const stream of streams) stream.write(Buffer.alloc(5 * MESSAGE));
-    // The transport took two messages of the first stream before the others had anything to say.
+    // The transport took two messages of the first stream before the other streams had data.
     const order = [1, 1, 1, 2, 3, 1, 2, 3, 1, 2, 3, 2, 3, 2, 3];
     expect(sent(link)).toEqual(order.map((id) => `data ${id}`));
     await settle();
@@ -149,7 +149,7 @@ describe('what a session sends', () => {
       session.message([new MessageEncoder().pause(1)]);
       const reads = [1, 2, 3].map((byte) => Buffer.alloc(MESSAGE, byte));
       for (const read of reads) stream.write(read);
-      // The third is not taken over before the first two have gone.
+      // The stream does not accept the third write before the first two are sent.
       expect(stream.writableLength).toBe(2 * MESSAGE);
       session.message([new MessageEncoder().resume(1)]);
       const bodies = messagesOf(link).flatMap((message) =>
@@ -177,7 +177,7 @@ describe('what a session sends', () => {
       expect(writes(Buffer.alloc(MESSAGE)).writableLength).toBe(0);
     const late = writes(Buffer.alloc(MESSAGE));
     expect(late.writableLength).toBe(MESSAGE);
-    // What a stream has sent or given up no longer counts.
+    // Bytes that a stream has sent or discarded no longer count.
     session.message([new MessageEncoder().resume(late.id), new MessageEncoder().resume(2)]);
     sent(link);
     session.close({ reason: 'closed' });
@@ -299,7 +299,7 @@ describe('a message that comes in parts', () => {
 });
 
 describe('what a session holds for readers', () => {
-  /** A Data message in the middle of a larger read, as a WebSocket gives it. */
+  /** Returns a Data message as a view into a larger read, as a WebSocket delivers it. */
   const received = (encode: MessageEncoder, payloadBytes: number): Buffer => {
     const { message } = encode.data(1, payloadBytes);
     const read = Buffer.alloc(4 * payloadBytes);
@@ -323,7 +323,7 @@ describe('what a session holds for readers', () => {
     stream.on('data', (chunk: Buffer) => chunks.push(chunk));
     await settle();
     expect(chunks).toHaveLength(50);
-    // The first may have gone to a reader that was waiting for it.
+    // The first chunk may have gone uncopied to a waiting reader.
     for (const chunk of chunks.slice(1)) expect(chunk.buffer.byteLength).toBe(16_384);
     stream.destroy();
   });
@@ -474,7 +474,7 @@ describe('a stream in which nothing moves', () => {
     session.message([encode.hello()]);
     const stream = session.connect('tcp/localhost:1');
     stream.end();
-    // What was held for its reader is enough for an hour.
+    // The buffered data lasts the reader for an hour.
     session.message([dataOf(1, 100_000)]);
     for (let minutes = 0; minutes < 60; minutes += 5) {
       tickFor(session, 300_000);

@@ -29,7 +29,7 @@ const CLOSE_UNSUPPORTED = 1003;
 const LATE_TICK = 1.5;
 /** Grace period of a new stream, in ticks: some clients build their list of streams before a Connect and send it afterwards. */
 const SYNC_GRACE_TICKS = 1;
-/** After this many unanswered pings with a Connect among them, the peer counts as no longer serving. */
+/** A peer that leaves this many pings unanswered after a Connect counts as no longer serving. */
 const UNANSWERED_PINGS = 3;
 /** Work of a message that may list every stream: the whole budget of one turn of the event loop. */
 const WORK_OF_A_LIST = 32;

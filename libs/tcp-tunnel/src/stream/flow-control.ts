@@ -35,8 +35,8 @@ export const DEFAULT_FLOW_LIMITS = {
 export type FlowLimits = Readonly<Record<keyof typeof DEFAULT_FLOW_LIMITS, number>>;
 
 /**
- * Unread bytes of all streams of one session. Each stream may hold as much as is still free, between the minimum share
- * and the pause threshold: a lone slow reader gets everything, a hundred share it.
+ * Unread bytes of all streams of one session. Each stream may hold as much as the session has free, but at least the
+ * minimum share and at most `limits.pauseAboveBytes`.
  */
 export class SharedBuffer {
   #totalBytes = 0;

@@ -375,7 +375,7 @@ export class SessionStream extends Duplex implements TunnelStream, RoundMember {
     this.#outgoing.settle();
   }
 
-  /** Whether the writer may continue before these are sent; not for short chunks, many of which take more memory than their bytes. */
+  /** True when the writer may continue before these chunks are sent. False for short chunks, which cost more memory than their bytes. */
   #maySendAhead(chunks: readonly Buffer[]): boolean {
     const { waitingBytes, shared } = this.#link;
     return (

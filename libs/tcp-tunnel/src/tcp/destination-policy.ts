@@ -3,7 +3,7 @@ import { PROTOCOL_LIMITS } from '../wire/limits.js';
 export type DestinationRule =
   'address-length' | 'protocol-tcp' | 'host-loopback' | 'port-number' | 'port-allowed';
 
-/** The answer to "may this be dialled?". `rule` names the rule that decided; an allowed one passed `port-allowed`. */
+/** Verdict on a Connect. `rule` is the rule that decided, `port-allowed` if the Connect is allowed. */
 export type DestinationVerdict =
   | {
       readonly allowed: true;
@@ -19,11 +19,11 @@ const CANONICAL_PORT = /^[1-9][0-9]{0,4}$/;
 const HIGHEST_PORT = 65_535;
 
 /**
- * Judges the text of a Connect, such as `tcp/localhost:9796`. Allows only the protocol `tcp`, one of the three names of
- * the loopback, and a port of the list in its canonical spelling. An empty list allows nothing. The name has no further
+ * Judges the text of a Connect, such as `tcp/localhost:9796`. Allows only the protocols `tcp` and `udp`, the three names
+ * of the loopback, and a listed port in its canonical spelling. An empty list allows nothing. The name has no further
  * effect: an allowed port is dialled at a literal loopback address.
  *
- * @param allowedUdpPorts - Ports that `udp` may name, towards a peer that carries datagrams; absent: `udp` is not known.
+ * @param allowedUdpPorts - Ports allowed with `udp`. Absent for a peer that carries no datagrams: `udp` is refused.
  */
 export function judgeDestination(
   address: string,

@@ -19,7 +19,7 @@ describe('a socket joined to a stream', () => {
     stream.push('an answer');
     await once(stream, 'data');
     socket.once('end', () => {
-      // In this turn, and before what it left for the end of the turn.
+      // End the stream in this turn, before the check at the end of the turn.
       stream.push(null);
       process.nextTick(() => written.shift()?.());
     });

@@ -27,7 +27,7 @@ export function joinSocket(socket: Socket, stream: Duplex, lingerMs: number): vo
   }
 
   const forward = (chunk: Buffer): void => {
-    // No pause if the full buffer is already empty: its data is sent, or waits to be sent with the next chunk.
+    // No pause if the buffer, although full before, is empty now: its data is sent, or waits for the next chunk.
     if (stream.write(chunk) || stream.writableLength === 0) return;
     socket.pause();
     stream.once('drain', () => socket.resume());
@@ -82,8 +82,8 @@ export function joinSocket(socket: Socket, stream: Duplex, lingerMs: number): vo
 }
 
 /**
- * Detects the reset of a socket that is not read, because it is paused or ended: the system then reports it only to a
- * write. An empty write sends nothing, and fails after a reset; the socket's `error` and `close` follow. The system
+ * Detects the reset of a socket that is not read, because it is paused or ended: the system then reports the reset only
+ * to a write. An empty write sends nothing, and fails after a reset; the socket's `error` and `close` follow. The system
  * watches a pending write by itself.
  */
 function noticeReset(socket: Socket): void {
@@ -102,7 +102,7 @@ function confirmEnd(socket: Socket, then: () => void): void {
     socket.write(NOTHING, (error) => {
       if (!error) then();
     });
-  // After a reset, the pending write fails in this turn. Otherwise it may wait for long, or be sent and the socket closed by then.
+  // After a reset, the pending write fails in this turn. Otherwise it may take long, or the socket may have sent it and closed.
   else
     setImmediate(() => {
       if (!socket.destroyed || socket.writableFinished) then();

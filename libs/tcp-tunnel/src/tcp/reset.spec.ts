@@ -10,7 +10,7 @@ afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();
 });
 
-/** A tunnel to a program that answers as a test wants, and a port here that leads through it. */
+/** Opens a tunnel to a program of the test, and a local port that leads through it. */
 async function tunnelTo(program: (socket: Socket) => void, times: TunnelOptions = {}) {
   const target = await startTcpServer(program);
   closers.push(() => target.close());
@@ -28,7 +28,7 @@ async function tunnelTo(program: (socket: Socket) => void, times: TunnelOptions 
 const portOf = async (program: (socket: Socket) => void): Promise<number> =>
   (await tunnelTo(program)).port;
 
-/** Reads as a client that takes a little at a time: returns how it ended, and how much came. */
+/** Reads a little at a time; returns how the connection ended and the number of bytes read. */
 async function readSlowly(port: number): Promise<{ end: string; bytes: number }> {
   const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
   let end = 'nothing';
@@ -41,7 +41,7 @@ async function readSlowly(port: number): Promise<{ end: string; bytes: number }>
   });
   socket.once('end', () => {
     end = 'end';
-    // As a program that has its answer: a reset shows only in what it does next.
+    // A program that has read its answer notices a reset only at its next write.
     socket.write('', (error) => (error ? undefined : socket.end()));
   });
   socket.once('error', () => (end = 'reset'));
@@ -90,10 +90,10 @@ describe('an answer of a program of the host', () => {
 
 describe('a reset', () => {
   const times = { tickMs: 10, stoppedReaderMs: 50 };
-  /** More than is held on the way. */
+  /** More than all buffers on the way hold. */
   const TOO_MUCH = Buffer.alloc(32_000_000);
 
-  /** Nothing more moves. */
+  /** Resolves when no more bytes move. */
   async function standstill({ client, server }: TunnelPair): Promise<void> {
     const moved = (): number => client.traffic.sentBytes + server.traffic.sentBytes;
     let last = -1;
@@ -104,7 +104,7 @@ describe('a reset', () => {
     }
   }
 
-  /** A socket that is not read sees a reset in what it does next. */
+  /** Checks by a write, because a socket that is not read notices a reset only there. */
   const isReset = (socket?: Socket): Promise<boolean> =>
     new Promise((resolve) => socket?.write('next', (error) => resolve(Boolean(error))));
 

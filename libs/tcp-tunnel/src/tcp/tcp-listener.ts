@@ -33,7 +33,7 @@ export interface PendingConnection {
   readonly signal: AbortSignal;
 }
 
-/** A published port. Its opener closes it. */
+/** A published port. The caller closes the listener. */
 export interface TcpListener extends AsyncDisposable {
   readonly host: string;
   readonly port: number;

@@ -3,9 +3,9 @@ import type { MessageTransport, TransportEvents } from '../session/message-trans
 
 const LOSABLE: ReadonlySet<string> = new Set(['pause', 'resume', 'error', 'end']);
 
-/** A message from here on may come in parts, as from the reads of a connection. */
+/** A message of at least this size may arrive in parts, as from the reads of a connection. */
 const PARTS_FROM_BYTES = 80;
-/** From here on a delay is one that a message on its way does not take. */
+/** A delay of at least this time elapses only in `elapse`, because no message is in transit for as long. */
 const LONG_MS = 1_000;
 
 interface Sent {
@@ -14,8 +14,8 @@ interface Sent {
 }
 
 /**
- * One direction of an in-memory transport. What was sent is `buffered` until `handOn` moves it to the `wire`, which holds a
- * few messages as a kernel does; `deliver` gives one to the other side. A specification decides when each happens.
+ * One direction of an in-memory transport. A sent message is buffered until `handOn` moves it to the `wire`, which holds
+ * a few messages as a kernel does; `deliver` passes one to the other side. The spec decides when each step happens.
  */
 export class MemoryLink implements MessageTransport {
   readonly #buffered: Sent[] = [];
@@ -28,10 +28,10 @@ export class MemoryLink implements MessageTransport {
   #delivered = 0;
   peer: TransportEvents | undefined;
   pings = 0;
-  /** No rest ends while this is set. */
+  /** True keeps rests from ending. */
   restsOn = false;
   readonly rests: ('idle' | 'turn')[] = [];
-  /** So many of the next messages that can get lost in a peer vanish on their way to the wire. */
+  /** Number of messages still to lose; counts only types that peers may lose. */
   toLose = 0;
   sentTypes = new Map<string, number>();
   ended = false;
@@ -44,7 +44,7 @@ export class MemoryLink implements MessageTransport {
     return this.#bufferedBytes;
   }
 
-  /** Nothing more goes out by itself. */
+  /** True when nothing waits to be sent. */
   get quiet(): boolean {
     return [this.#buffered, this.#resting, this.#turns].every(({ length }) => length === 0);
   }
@@ -68,11 +68,11 @@ export class MemoryLink implements MessageTransport {
   }
 
   pause(): void {
-    // What it delivers was read already.
+    // Nothing to do: delivered messages count as already read.
   }
 
   resume(): void {
-    // The same.
+    // Nothing to do, as in `pause`.
   }
 
   afterTurn(delayMs: number, then: () => void): void {
@@ -92,12 +92,12 @@ export class MemoryLink implements MessageTransport {
     this.ended = true;
   }
 
-  /** Resumes what waited for a second. */
+  /** Runs the callbacks with a delay of at least `LONG_MS`. */
   elapse(): void {
     for (const then of this.#later.splice(0)) then();
   }
 
-  /** Resumes what waited for the next turn. */
+  /** Runs the callbacks that wait for the next turn. */
   endTurn(): void {
     for (const then of this.#turns.splice(0)) then();
   }
@@ -114,7 +114,7 @@ export class MemoryLink implements MessageTransport {
     entry.sent();
   }
 
-  /** Drops everything that is buffered, without a call of `sent`. */
+  /** Drops all buffered messages without calling `sent`. */
   forget(): void {
     this.#buffered.length = 0;
     this.#bufferedBytes = 0;

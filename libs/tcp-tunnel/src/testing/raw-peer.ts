@@ -4,11 +4,11 @@ import type { TunnelMessage } from '../wire/message.js';
 import type { Int64 } from '../wire/varint.js';
 import { until } from './tcp-server.js';
 
-/** A peer that speaks message by message, without any extension, as a specification tells it to. */
+/** A peer without extensions that sends exactly the messages of the spec. */
 export class RawPeer {
   readonly encode = new MessageEncoder();
   readonly received: TunnelMessage[] = [];
-  /** Called for each message before it is kept. */
+  /** Called for each message before it is added to `received`. */
   onMessage: (message: TunnelMessage) => void = () => undefined;
 
   constructor(readonly socket: WebSocket) {
@@ -31,7 +31,7 @@ export class RawPeer {
     this.send(message);
   }
 
-  /** All data that came for one stream. */
+  /** Returns all data received for one stream. */
   dataOf(id: Int64): Buffer {
     return Buffer.concat(
       this.received.map((message) =>
@@ -44,7 +44,7 @@ export class RawPeer {
     return this.received.filter((message) => message.type === type).length;
   }
 
-  /** The text of the Error that ends one stream. */
+  /** Waits for the Error that ends one stream, and returns its text. */
   async errorOf(id: Int64): Promise<string> {
     const find = (): TunnelMessage | undefined =>
       this.received.find((message) => message.type === 'error' && message.id === id);

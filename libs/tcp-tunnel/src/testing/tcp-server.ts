@@ -32,7 +32,7 @@ export async function startTcpServer(
   };
 }
 
-/** Everything that a readable gives until its end; the stream is left as it is. */
+/** Reads a stream to its end without closing it. */
 export function readAll(stream: Readable): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];

@@ -13,10 +13,10 @@ import {
   webSocketServerOptions,
 } from '../web-socket/web-socket-options.js';
 
-/** A WebSocket server on a Unix socket of its own; everything that connected goes with it. */
+/** A WebSocket server on its own Unix socket; `close` destroys all connections. */
 export interface TransportServer {
   readonly path: string;
-  /** A WebSocket to it. */
+  /** Opens a WebSocket to the server. */
   dial(): Promise<WebSocket>;
   close(): Promise<void>;
 }
@@ -49,7 +49,7 @@ export async function startTransportServer(
   };
 }
 
-/** An open WebSocket over any stream. */
+/** Opens a WebSocket over any stream. */
 export async function dialWebSocket(createConnection: () => Duplex): Promise<WebSocket> {
   const socket = new WebSocket('ws://tunnel/', {
     ...webSocketClientOptions({ localEndpoint: true }),
@@ -91,7 +91,7 @@ export async function openPair(
   };
 }
 
-/** Passes bytes on in pieces of so many. */
+/** Cuts a stream into pieces of at most this many bytes. */
 export function cutInto(bytes: number): Transform {
   return new Transform({
     transform(chunk: Buffer, _encoding, done) {

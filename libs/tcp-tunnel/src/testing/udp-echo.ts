@@ -4,7 +4,7 @@ import { once } from 'node:events';
 /** A UDP server on the loopback that sends back what it receives. */
 export interface UdpEcho {
   readonly port: number;
-  /** Those that sent something: `ADDRESS PORT`. */
+  /** Sources of received datagrams, as `ADDRESS PORT`. */
   readonly sources: ReadonlySet<string>;
   close(): Promise<void>;
 }
@@ -41,7 +41,7 @@ export interface UdpClient {
 /** How long an answer may take on one host before it counts as lost. */
 const LOST_MS = 1_000;
 
-/** A socket of a client on the loopback. */
+/** Opens a client's socket on the loopback. */
 export async function openUdp(): Promise<UdpClient> {
   const socket = createSocket('udp4');
   socket.bind(0, '127.0.0.1');

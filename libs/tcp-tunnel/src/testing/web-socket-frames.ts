@@ -1,11 +1,11 @@
-/** One WebSocket frame as bytes on a connection hold it. */
+/** One WebSocket frame, unmasked. */
 export interface Frame {
   readonly opcode: number;
   readonly final: boolean;
   readonly payload: Buffer;
 }
 
-/** The complete frames at the beginning of `bytes`, unmasked. */
+/** Parses the complete frames at the beginning of `bytes`. */
 export function parseFrames(bytes: Buffer): Frame[] {
   const frames: Frame[] = [];
   let at = 0;
@@ -29,7 +29,7 @@ export function parseFrames(bytes: Buffer): Frame[] {
   return frames;
 }
 
-/** The binary messages of a connection, put together from their fragments. */
+/** Returns the binary messages of a connection, joined from their fragments. */
 export function messagesOf(bytes: Buffer): Buffer[] {
   const messages: Buffer[] = [];
   let parts: Buffer[] = [];

@@ -18,7 +18,7 @@ export interface ListenUdpOptions {
   readonly onRefused?: (error: unknown) => void;
 }
 
-/** A published UDP port. Its opener closes it. */
+/** A published UDP port. The caller closes the listener. */
 export interface UdpListener extends AsyncDisposable {
   readonly host: string;
   readonly port: number;

@@ -11,7 +11,7 @@ interface Flow {
   tracked?: TrackedFlow | undefined;
 }
 
-/** Flows by the rules, in the order in which they began. */
+/** Model of the rules; `flows` is in the order in which they began. */
 class Model {
   now = 0;
   flows: Flow[] = [];

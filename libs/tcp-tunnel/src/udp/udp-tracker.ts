@@ -46,7 +46,7 @@ export class UdpTracker implements Disposable {
   readonly #bothWaysMs: number;
   readonly #now: () => number;
   readonly #all = new Set<Entry>();
-  /** In the order in which they began. */
+  /** Oldest first. */
   readonly #unassured = new Set<Entry>();
   readonly #sources = new Map<string, Source>();
   #timer: NodeJS.Timeout | undefined;
@@ -66,7 +66,7 @@ export class UdpTracker implements Disposable {
   /**
    * Begins to track a flow whose source has sent its first datagram; undefined when it is refused.
    *
-   * @param source - Address of the source, without its port, which costs nothing to change.
+   * @param source - Address of the source, without its port, because a source can change the port at no cost.
    * @param end - Ends the flow, which has been released by then.
    */
   track(source: string, end: () => void): TrackedFlow | undefined {

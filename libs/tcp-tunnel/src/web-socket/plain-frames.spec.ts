@@ -10,13 +10,14 @@ const { Receiver, Sender } = ws as unknown as {
   readonly Sender: { frame(data: Buffer, options: object): Buffer[] };
 };
 
-/** Received messages, one by one, and the bytes of all other frames. */
+/** Collects the received messages and the bytes of all other frames. */
 class Found {
   readonly messages: Buffer[] = [];
   others = Buffer.alloc(0);
 
   message(parts: readonly Buffer[]): void {
-    // All but the last are long enough to be worth an object each, and the first has the header.
+    // The first part contains the header; each later part but the last has at least `LEAST_PART_BYTES`.
+
     const whole = Buffer.concat(parts);
     const [first, ...rest] = parts.map(({ length }) => length);
     expect(first).toBeGreaterThanOrEqual(Math.min(40, whole.length));

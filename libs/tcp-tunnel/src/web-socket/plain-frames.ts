@@ -8,7 +8,7 @@ const MASK_BYTES = 4;
 const CLOSE = 8;
 /** Minimum length of a first part, so that it contains the header of any message. */
 const LEAST_BEGINNING_BYTES = 4 * PROTOCOL_LIMITS.varintBytes;
-/** Messages in smaller parts are copied together, because each part is an object that keeps its whole read alive. */
+/** Messages in smaller parts are copied together, because each part is an object that keeps its whole read in memory. */
 const LEAST_PART_BYTES = 4 * 1024;
 
 export interface PlainFrameEvents {

@@ -10,7 +10,7 @@ const IDLE_MS = 1;
 const SEND_OPTIONS = { binary: true, compress: false } as const;
 /** Messages up to this size are copied behind the head of their frame, because one write is cheaper than two. */
 const COPIED_BYTES = 1024;
-/** Batched bytes that are written before the turn ends. */
+/** Number of batched bytes above which the batch is written before the turn ends. */
 const MOST_GATHERED_BYTES = 16 * 1024;
 const NOTHING = Buffer.alloc(0);
 
@@ -149,7 +149,7 @@ export class WebSocketTransport implements MessageTransport {
     const tell = (): void => {
       for (const sent of toTell) sent();
     };
-    // Not writable after the peer has ended the connection and reads nothing more.
+    // The connection is not writable after the peer has ended it and reads nothing more.
     if (localConnection.writable) localConnection.write(frames, tell);
     else setImmediate(tell);
   }

@@ -1,4 +1,4 @@
-/** Rules that decide a Connect; an allowed one has `port-allowed`. */
+/** Rules that decide a Connect; an allowed Connect has `port-allowed`. */
 export const REFUSAL_RULES = [
   'address-length',
   'protocol-tcp',
