@@ -10,7 +10,7 @@
  * socket of the faster one. The right to replace a particular dead file is itself a name, derived from the identity of that file, and is
  * claimed in the same way. Only the holder of the right may replace the file, so nothing can change between its last check and its
  * `rename`. `rename` moves the right to the wanted name, which uses it up. If the holder dies, the right is a dead file too, and the next
- * claimant replaces that first.
+ * claimant replaces it first.
  */
 import { errnoOf } from '@wins/base';
 import { createHash } from 'node:crypto';
@@ -75,7 +75,7 @@ async function linkIfFree(own: string, target: string): Promise<boolean> {
   }
 }
 
-/** Only a refused connection proves that no process listens; a full backlog means that one does. */
+/** A refused connection or a missing file proves that no process listens; a full backlog proves that one does. */
 async function isServed(path: string): Promise<boolean> {
   return new Promise((resolve, reject) => {
     const probe = connect({ path });

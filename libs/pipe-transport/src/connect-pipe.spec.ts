@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { connectPipe } from './connect-pipe.js';
 
-/** Serves an echo with a backlog of one, and says when it does. */
+/** Program that serves an echo with a backlog of one, and prints a line when it listens. */
 const server = `require('net').createServer((c) => c.pipe(c))
   .listen({ path: process.argv[1], backlog: 1 }, () => console.log('listening'));
   process.stdin.resume().on('end', () => process.exit())`;
@@ -73,7 +73,7 @@ describe('connectPipe', () => {
       let tries = 0;
       const random = (): number => {
         tries += 1;
-        // Absent for 20 + 40 + 80 + 160 + 320 + 640 ms by then.
+        // By the seventh try the pipe was absent for 20 + 40 + 80 + 160 + 320 + 640 ms.
         if (tries === 7) renameSync(socketPath(), later);
         return tries < 7 ? 1 : 0.05;
       };
@@ -103,7 +103,7 @@ describe('connectPipe', () => {
     const listening = createServer((connection) => accepted.push(connection)).listen(socketPath());
     await once(listening, 'listening');
     const attempt = connectPipe(socketPath(), { timeoutMs: 1 });
-    // Until the answer can be seen, the time is over.
+    // Block this process until the time-out is over, so that it cannot see the answer in time.
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 20);
     await expect(attempt).rejects.toMatchObject({ code: 'timeout' });
     await new Promise((resolve) => listening.close(resolve));
@@ -203,7 +203,7 @@ describe('connectPipe', () => {
     await expect(connectPipe(socketPath(), { waitTimeoutMs: 100, random })).rejects.toMatchObject({
       code: 'notFound',
     });
-    // 20 ms, 40 ms, the rest of 100 ms, and one more when a timer is early; a slow machine makes it fewer.
+    // Delays of 20 ms, 40 ms and the rest of 100 ms, and one more if a timer fires early; fewer on a slow machine.
     expect(tries).toBeLessThanOrEqual(4);
     expect(tries).toBeGreaterThan(0);
   });
@@ -226,7 +226,7 @@ describe('connectPipe', () => {
   });
 });
 
-/** Connects until the system says that the backlog is full. */
+/** Connects until the system reports a full backlog. */
 async function fillBacklog(path: string): Promise<Socket[]> {
   const waiting: Socket[] = [];
   for (;;) {

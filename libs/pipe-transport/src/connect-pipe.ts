@@ -21,7 +21,7 @@ export interface ConnectPipeOptions {
 }
 
 /**
- * Connects to a pipe and returns the socket, from which nothing was read; the caller closes it.
+ * Connects to a pipe and returns the unread socket; the caller closes it.
  *
  * Retries a pipe that is missing, or was left by a dead process, for `waitTimeoutMs`, and a pipe that is busy for `timeoutMs`.
  * Any other failure rejects at once. A later error of the socket does not end the process even without an error listener;
@@ -59,7 +59,7 @@ export async function connectPipe(name: string, options: ConnectPipeOptions = {}
   }
 }
 
-/** Makes one attempt. Releases everything except the socket that it resolves with. */
+/** Makes one attempt. Releases everything except the returned socket. */
 async function dial(
   path: PipePath,
   timeoutMs: number,

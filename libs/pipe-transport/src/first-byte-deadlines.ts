@@ -33,8 +33,8 @@ export class FirstByteDeadlines {
     const waitMs = Math.max(1, Math.ceil(first - performance.now()));
     this.#timer = setTimeout(() => {
       const now = performance.now();
-      // After a stall of the event loop, timers run before the bytes that arrived meanwhile are read. An immediate runs after that, so that
-      // the peer is not blamed for our delay.
+      // After a stall of the event loop, timers run before the bytes that arrived meanwhile are read. An immediate runs after
+      // the read, so that the peer is not blamed for our delay.
       setImmediate(() => this.#sweep(now));
     }, waitMs);
   }

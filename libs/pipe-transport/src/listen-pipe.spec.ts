@@ -70,7 +70,7 @@ describe('listenPipe', () => {
     const socket = await connect();
     const session = http2.connect('http://pipe', { createConnection: () => socket });
     await once(session, 'remoteSettings');
-    // This one came later: once it is closed, the deadline of the session is over too.
+    // This connection came later: once it is closed, the deadline of the session has passed too.
     const silent = await connect();
     silent.resume();
     await once(silent, 'close');
@@ -88,7 +88,7 @@ describe('listenPipe', () => {
       handshakeTimeoutMs: 20,
       onConnection: (connection) => {
         echo(connection);
-        // Nothing here runs again until long after the deadline.
+        // Block this process until long after the deadline.
         Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 60);
       },
     });
@@ -188,7 +188,7 @@ describe('listenPipe', () => {
   });
 
   test('holds thousands of idle connections, ten thousand in all, and still serves', async () => {
-    // Both ends are in this process.
+    // Two descriptors per connection, because both ends are in this process.
     const room = Math.floor((descriptorLimit() - 500) / 2);
     const listener = await listenPipe('x', {
       runtimeDir,
@@ -225,7 +225,7 @@ describe('listenPipe', () => {
     const next = async (): Promise<unknown> => (await lines.next()).value;
     expect(await next()).toBe('exhausted');
     const clients = await Promise.all(Array.from({ length: 5 }, connect));
-    // The system lets them in, and the process can do no more for them than to close them.
+    // The system accepted the clients, but without descriptors the process can only close them.
     await Promise.all(clients.map((client) => once(client.resume(), 'close')));
     child.stdin.write('go on\n');
     expect(await next()).toBe('free');

@@ -145,7 +145,7 @@ describe('a pipe name on POSIX', () => {
   });
 });
 
-/** A socket file whose server has ended, as a crash leaves it. */
+/** Creates a socket file without a server, as a crash leaves it. */
 async function leaveDeadSocket(path: string): Promise<void> {
   const server = createServer().listen(`${path}~`);
   await once(server, 'listening');

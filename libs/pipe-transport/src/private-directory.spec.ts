@@ -38,7 +38,7 @@ describe('the directory of a socket', () => {
 
   test.each([
     ...[0o777, 0o775, 0o770, 0o702].map((mode) => [mode, 'chmod go-w'] as const),
-    // As /tmp is: its mode has to stay.
+    // The mode of /tmp, which nobody should change.
     [0o1777, 'use a folder of your own below it'] as const,
   ])('is refused with mode %o', async (mode, next) => {
     const runtimeDir = join(base, 'run');

@@ -1,5 +1,5 @@
 /**
- * The second door of the pipe transport: what a listener and a connector must do, to be run against any.
+ * Contract tests for any listener and connector of pipes.
  *
  * @packageDocumentation
  */

@@ -2,10 +2,7 @@
  * Duties of every listener and connector of pipes, as a list of named checks for any test runner:
  * `test.each(pipeContract(subject))('%s', async (_name, check) => check())`.
  *
- * The checks use real endpoints and wait for events only. What one kind of endpoint cannot do is a
- * capability of the subject, and its check is then not in the list.
- *
- * Longer than most files because it is one list.
+ * The checks use real endpoints and wait for events only. The list omits checks of abilities that the subject lacks.
  */
 import { strict as assert } from 'node:assert';
 import { createHash, randomBytes } from 'node:crypto';
@@ -20,11 +17,11 @@ import type { PipeErrorCode } from '../pipe-error.js';
 export interface PipeContractSubject {
   listen(name: string, options: ListenPipeOptions): Promise<PipeListener>;
   connect(name: string, options?: ConnectPipeOptions): Promise<Socket>;
-  /** A name that nothing has used before. */
+  /** Returns a name that nothing has used before. */
   freshName(): string;
-  /** Whether one side can end and still receive: Unix sockets can, named pipes cannot. */
+  /** True when one side can end and still receive, as on a Unix socket but not on a named pipe. */
   readonly halfClose: boolean;
-  /** Whether the system keeps a second listener off a name: all do, but Wine does not. */
+  /** False when the system accepts a second listener for a name, as only Wine does. */
   readonly exclusiveNames: boolean;
 }
 
@@ -153,7 +150,7 @@ const ALWAYS: Readonly<Record<string, Check>> = {
     await served(subject, { onConnection: echo, handshakeTimeoutMs: 1000 }, async (name) => {
       const spoken = await subject.connect(name);
       await exchange(spoken, Buffer.from('x'));
-      // It came later, so when it is closed the deadline of the first is over too.
+      // This connection came later, so when it is closed the deadline of `spoken` has passed too.
       await closed(await subject.connect(name));
       assert.equal(String(await exchange(spoken, Buffer.from('y'))), 'y');
     });
@@ -328,7 +325,7 @@ const WITH_HALF_CLOSE: Readonly<Record<string, Check>> = {
   },
 };
 
-/** Serves a fresh name for the time of a check, then closes the listener and, with it, what is open. */
+/** Serves a fresh name during a check, then closes the listener and its connections. */
 async function served(
   subject: PipeContractSubject,
   options: ListenPipeOptions,
@@ -361,7 +358,7 @@ async function exchange(client: Socket, bytes: Buffer): Promise<Buffer> {
   return answer;
 }
 
-/** The next bytes of a connection, at least `sizeBytes` of them; the connection stays open. */
+/** Reads at least `sizeBytes` bytes; the connection stays open. */
 async function received(client: Socket, sizeBytes: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const parts: Buffer[] = [];
@@ -392,7 +389,7 @@ async function connectFails(subject: PipeContractSubject, name: string): Promise
   }
 }
 
-/** For what no event tells; the runner's time limit bounds it. */
+/** Polls a condition that no event reports; the runner's time limit bounds the wait. */
 async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 2));
 }
