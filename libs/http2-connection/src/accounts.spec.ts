@@ -4,7 +4,7 @@ import { FrameClient, FrameServer, grpcMessage } from './testing/index.js';
 const KIB = 1024;
 const MIB = 1024 * KIB;
 
-/** A message but for its last octet, in frames. */
+/** Sends a message without its last octet. */
 function unfinished(client: FrameClient, streamId: number, octets: number): void {
   const message = grpcMessage(Buffer.alloc(octets)).subarray(0, -1);
   for (let at = 0; at < message.length; at += 16_384) {
@@ -90,7 +90,7 @@ describe('what requests hold', () => {
     await holds(before + 16_384);
     client.socket.write(whole.subarray(100));
     await client.ping('whole');
-    // Four segments hold it now, and what a message takes.
+    // Four segments hold the message now, plus 256 octets of overhead.
     expect(server.inbound.held - before).toBe(16_384 + 256);
     const block = client.block('/x', [['x', 'y'.repeat(8000)]]);
     const held = server.inbound.held;
@@ -101,10 +101,10 @@ describe('what requests hold', () => {
   it('counts the headers that a client tells the server to remember, as long as it does', async () => {
     server = await FrameServer.listen({ onStream });
     const client = await connect();
-    // A literal of 4 and 1,000 octets, which is indexed.
+    // An indexed literal: a name of 4 octets and a value of 1,000.
     const value = Buffer.concat([Buffer.of(0x7f, 0xe9, 0x06), Buffer.alloc(1000, 'v')]);
     const field = Buffer.concat([Buffer.of(0x40, 4), Buffer.from('name'), value]);
-    // POST, http and /, which have numbers.
+    // Static indexes of POST, http and /.
     client.headers(1, FLAG.endHeaders, Buffer.concat([Buffer.of(0x83, 0x86, 0x84), field]));
     await client.ping('read');
     client.send(FRAME.rstStream, 0, 1, Buffer.alloc(4));
@@ -135,7 +135,7 @@ describe('what requests hold', () => {
     for (let count = 0; count < 8; count++) {
       unfinished(client, 1, MIB);
       client.send(FRAME.data, 0, 1, Buffer.of(0));
-      // The window of the stream comes back when half of it is used.
+      // The server refills the window of a stream when half of it is used.
       const updates = () =>
         client.frames.filter(({ type, streamId }) => type === FRAME.windowUpdate && streamId === 1);
       await client.received(() => updates().length > count);

@@ -4,11 +4,11 @@ import { FLAG, FRAME, frame, PREFACE, settingsFrame } from './frame.js';
 import { serveHttp2Connection, type Http2Connection } from './serve-http2-connection.js';
 import { FrameClient, FrameServer, grpcMessage } from './testing/index.js';
 
-/** Milliseconds: what comes anyhow may come soon, what must not come has time. */
+/** Time-outs in milliseconds: SHORT for those that must end a connection, LONG for those that must not. */
 const SHORT = 30;
 const LONG = 60_000;
 
-/** Preface and empty SETTINGS, and the answer to ours. */
+/** Preface and empty SETTINGS; `ACKNOWLEDGED` also acknowledges the server's SETTINGS. */
 const GREETING = Buffer.concat([PREFACE, settingsFrame([])]);
 const ACKNOWLEDGED = Buffer.concat([GREETING, frame(FRAME.settings, FLAG.ack, 0, Buffer.alloc(0))]);
 
@@ -16,7 +16,7 @@ interface Way {
   readonly how: (client: FrameClient, connection: Http2Connection) => void;
 }
 
-/** Every way in which a connection with a call under way ends, and the reason that is reported. */
+/** Every way in which a connection with an open call ends, and the reported reason. */
 const WAYS: [string, string, Way][] = [
   ['the client closes', 'clientGone', { how: (c) => c.socket.end() }],
   ['the client vanishes', 'clientGone', { how: (c) => c.socket.destroy() }],
@@ -204,7 +204,7 @@ describe('the end of a connection', () => {
 });
 
 it('begins its deadlines anew while input waits that nobody reads, but not for ever', async () => {
-  // As while its client has no turn: a stream with such a listener does not flow.
+  // A `readable` listener keeps the stream from flowing, so the input stays unread.
   const socket = new Duplex({ read: () => undefined, write: (_octets, _encoding, done) => done() });
   const since = performance.now();
   const reason = await new Promise((onEnd) => {

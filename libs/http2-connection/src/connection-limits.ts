@@ -8,7 +8,7 @@ export interface Http2Limits {
   readonly unfinishedOctets: number;
   /** Maximum output waiting for a client that does not read, beyond `freeOctetsPerStream` for each stream. Default 4 MiB. */
   readonly waitingOctets: number;
-  /** Output per stream not counted in `waitingOctets`: a client that follows many outputs is slow, not hostile. Default 128 KiB. */
+  /** Output per stream not counted in `waitingOctets`: a client of many streams may be slow without being hostile. Default 128 KiB. */
   readonly freeOctetsPerStream: number;
   /** Maximum data waiting in the socket: answers to pings and settings, headers and refusals. Default 512 KiB. */
   readonly socketOctets: number;
@@ -38,11 +38,11 @@ export interface Http2Limits {
   readonly lingerMs: number;
   /** Streams reset by the client, or by us because of a client error. Default 1,000; 50 per second. */
   readonly resets: Rate;
-  /** Pings, plus one for each DATA frame that we send, because clients measure the round-trip time by pings. Default 256; 50 per second. */
+  /** Pings; each DATA frame that we send allows one more, because clients measure the round-trip time by pings. Default 256; 50 per second. */
   readonly pings: Rate;
-  /** Default 32; 5 per second. */
+  /** SETTINGS frames. Default 32; 5 per second. */
   readonly settings: Rate;
-  /** WINDOW_UPDATE frames, plus four for each DATA frame that we send. Default 1,024; 500 per second. */
+  /** WINDOW_UPDATE frames; each DATA frame that we send allows four more. Default 1,024; 500 per second. */
   readonly windowUpdates: Rate;
   /** PRIORITY, unknown frames, frames for streams that we have ended, and refused streams. Default 1,024; 200 per second. */
   readonly ignoredFrames: Rate;

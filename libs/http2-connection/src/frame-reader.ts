@@ -20,7 +20,7 @@ export class FrameReader {
     return this.#body?.length ?? 0;
   }
 
-  /** Passes each completed frame to `take` until it returns false. @throws ConnectionFault `notHttp2`, `frameSize`, as `take`. */
+  /** Passes each completed frame to `take` until it returns false. @throws ConnectionFault `notHttp2`, `frameSize`, or what `take` throws. */
   read(chunk: Buffer, take: (frame: Frame) => boolean): void {
     let at = this.#readPreface(chunk);
     while (at < chunk.length) {

@@ -208,7 +208,7 @@ describe('a client that does what it may not', () => {
       await other.greet();
       other.headers(1);
       for (let count = 0; count < 100; count++) other.send(FRAME.data, 0, 1, part);
-      // Each octet 0 is a fifth of the header of an empty message, which is whole at the fifth.
+      // Five octets 0 are a complete empty message, so also send one of 256 octets.
       if (part.length > 0) {
         other.send(FRAME.data, 0, 1, Buffer.of(0, 0, 0, 1, 0));
         for (let count = 0; count < 100; count++) other.send(FRAME.data, 0, 1, Buffer.of(1));
@@ -264,7 +264,7 @@ describe('a client that loses one stream and no more', () => {
     await server[Symbol.asyncDispose]();
   });
 
-  /** A call after all that, to see that the connection lives. */
+  /** Makes a call, which shows that the connection still works. */
   async function echoes(id: number): Promise<void> {
     client.headers(id);
     client.send(FRAME.data, endStream, id, grpcMessage('still here'));

@@ -191,7 +191,7 @@ export class Connection {
   }
 
   answered(stream: Http2Stream): void {
-    // Tells a client that is still sending that the rest of its request is not needed.
+    // The client is still sending, but the rest of its request is not needed.
     if (stream.state === 'open') this.#sendReset(stream.id, HTTP2_CODE.noError);
     this.#forget(stream, HTTP2_CODE.noError, false);
   }
@@ -354,7 +354,7 @@ export class Connection {
     else stream.receive(frame);
   }
 
-  /** Returns the stream of a frame; undefined when the frame came late and is dropped. @throws ConnectionFault */
+  /** Returns the stream of a frame; undefined when the frame opens a stream, or came late and is dropped. @throws ConnectionFault */
   #judge({ type, streamId }: Pick<Frame, 'type' | 'streamId'>): Http2Stream | undefined {
     const verdict = frameVerdict(this.#stateOf(streamId), type);
     if (verdict === 'pass') return this.#streams.get(streamId);

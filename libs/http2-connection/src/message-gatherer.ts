@@ -53,8 +53,8 @@ export class MessageGatherer {
   }
 
   /**
-   * Takes the data of a DATA frame, and passes on each completed message. Returns a refusal for one that cannot be
-   * accepted; the caller passes no further data then. @throws ConnectionFault `tooManyFramesPerMessage`
+   * Takes the data of a DATA frame, and passes on each completed message. Returns a refusal for a message that cannot be
+   * accepted; the caller then passes no further data. @throws ConnectionFault `tooManyFramesPerMessage`
    */
   take(data: Buffer, handOn: (message: Buffer) => void): Refusal | undefined {
     this.#frames += 1;

@@ -6,7 +6,7 @@ import type { ServedStream } from './served-stream.js';
 import { serveHttp2Connection } from './serve-http2-connection.js';
 import { CountingPool, echo, grpcMessage } from './testing/index.js';
 
-/** More of them by hand; each is a connection. */
+/** Number of connections; set WINS_FUZZ_RUNS for more. */
 const RUNS = Number(process.env['WINS_FUZZ_RUNS'] ?? 300);
 
 const CALL = new HpackEncoder().encode([
@@ -38,10 +38,10 @@ const flags = fc.oneof(
   { weight: 5, arbitrary: fc.constantFrom(0, FLAG.endHeaders, FLAG.endHeaders | FLAG.endStream) },
   { weight: 1, arbitrary: fc.nat(255) },
 );
-/** Streams in rising order now and then, mostly the same few. */
+/** Mostly a few repeated ids, sometimes in rising order. */
 const streamId = fc.constantFrom(0, 1, 1, 3, 3, 5, 7, 9, 11, 2);
 const anyFrame = fc.tuple(fc.nat(10), flags, streamId, payload).map((parts) => frame(...parts));
-/** Frames that get further: calls, their messages, their ends. */
+/** Frames that are more likely to be valid: calls, messages and resets. */
 const likely = fc
   .tuple(
     fc.constantFrom(FRAME.headers, FRAME.data, FRAME.data, FRAME.rstStream),

@@ -41,7 +41,7 @@ describe('the memory of messages on their way', () => {
       other.take(octets.subarray(at, at + 1000), (message) => messages.push(message));
     }
     expect(messages).toEqual([octets]);
-    // Also who goes on to write into the segments changes nothing of it.
+    // A later write into a segment does not change the message.
     pool.take().fill('z');
     expect(messages).toEqual([octets]);
   });

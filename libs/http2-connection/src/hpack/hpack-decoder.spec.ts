@@ -151,7 +151,7 @@ describe('an encoder of header blocks', () => {
 
 describe('the Huffman code', () => {
   it('is complete: every code has its place, none is left over', () => {
-    // A malformed code would make some of these come out wrong or not at all.
+    // An error in the code table would change some of these results.
     expect(decodeHuffman(Buffer.alloc(0))).toEqual(Buffer.alloc(0));
     expect(decodeHuffman(hex('fffffffc'))).toBeUndefined();
     expect(decodeHuffman(hex('fffffff3'))).toEqual(Buffer.of(10));

@@ -39,7 +39,7 @@ export class FrameClient implements Disposable {
     this.socket.destroy();
   }
 
-  /** Preface, empty SETTINGS, and the answer to those of the server. */
+  /** Sends the preface and SETTINGS, and acknowledges the server's SETTINGS. */
   async greet(settings: readonly (readonly [number, number])[] = []): Promise<void> {
     this.socket.write(Buffer.concat([PREFACE, settingsFrame(settings)]));
     await this.received(({ type, flags }) => type === FRAME.settings && flags === 0);
@@ -50,7 +50,7 @@ export class FrameClient implements Disposable {
     this.socket.write(frame(type, flags, streamId, payload));
   }
 
-  /** The header block of a call of gRPC, with more headers or others. */
+  /** Encodes the headers of a gRPC call, with additional headers. */
   block(path = '/x.Y/Unary', more: readonly HeaderField[] = []): Buffer {
     return this.#encoder.encode([
       [':method', 'POST'],
@@ -68,7 +68,7 @@ export class FrameClient implements Disposable {
     this.send(FRAME.headers, flags, streamId, block);
   }
 
-  /** Resolves with the first frame like that, also one that has come already. */
+  /** Resolves with the first matching frame, which may have arrived before the call. */
   async received(wanted: (frame: ReceivedFrame) => boolean): Promise<ReceivedFrame> {
     for (;;) {
       const found = this.frames.find(wanted);
@@ -92,14 +92,14 @@ export class FrameClient implements Disposable {
     return payload.readUInt32BE(0);
   }
 
-  /** Resolves when the server has read everything that was sent before. */
+  /** Resolves when the server has read all earlier frames. */
   async ping(mark: string): Promise<void> {
     const payload = Buffer.from(mark.padEnd(8)).subarray(0, 8);
     this.send(FRAME.ping, 0, 0, payload);
     await this.received((got) => got.type === FRAME.ping && got.payload.equals(payload));
   }
 
-  /** The octets of answers to a stream so far. */
+  /** Returns the DATA received so far on a stream. */
   body(stream: number): Buffer {
     return Buffer.concat(
       this.frames
@@ -108,7 +108,7 @@ export class FrameClient implements Disposable {
     );
   }
 
-  /** Decodes an answer's headers; blocks must be asked for in the order in which they came. */
+  /** Decodes an answer's headers. Call it for every block, in the order of arrival. */
   decode(received: ReceivedFrame): Record<string, string> {
     return Object.fromEntries(this.#decoder.decode(received.payload));
   }
@@ -134,7 +134,7 @@ export class FrameClient implements Disposable {
   }
 }
 
-/** A message of gRPC. */
+/** Encodes a gRPC message. */
 export function grpcMessage(body: Buffer | string): Buffer {
   const octets = Buffer.from(body);
   const head = Buffer.alloc(5);

@@ -9,7 +9,7 @@ import type { RequestHeaders } from '../request-headers.js';
 import { serveHttp2Connection, type Http2Connection } from '../serve-http2-connection.js';
 import type { Http2Limits } from '../connection-limits.js';
 
-/** Echoes the messages of a request when it is whole, in the place of gRPC. */
+/** Stands in for gRPC: echoes the messages of a request once it is complete. */
 export function echo(stream: ServedStream): void {
   const messages: Buffer[] = [];
   stream.on('data', (message: Buffer) => messages.push(message));
@@ -21,11 +21,11 @@ export function echo(stream: ServedStream): void {
   });
 }
 
-/** For specs: counts what connections hold, and can end them. */
+/** For specs: counts the octets that connections hold, and can end a connection. */
 export class CountingPool implements OctetPool {
   readonly #accounts = new Map<OctetAccount, () => void>();
 
-  /** Octets that all hold. */
+  /** Octets that all connections hold. */
   get held(): number {
     return [...this.#accounts.keys()].reduce((sum, { held }) => sum + held, 0);
   }
@@ -40,7 +40,7 @@ export class CountingPool implements OctetPool {
     return account;
   }
 
-  /** Ends the connection that holds most. */
+  /** Ends the connection that holds the most. */
   endLargest(): void {
     const [largest] = [...this.#accounts].sort(([one], [other]) => other.held - one.held);
     largest?.[0].release();
@@ -48,14 +48,14 @@ export class CountingPool implements OctetPool {
   }
 }
 
-/** How a {@link FrameServer} serves. */
+/** Options of a {@link FrameServer}. */
 export interface FrameServerOptions {
   readonly limits?: Partial<Http2Limits>;
   readonly onStream?: (stream: ServedStream, headers: RequestHeaders) => void;
   readonly hasOneRequest?: (path: string) => boolean;
 }
 
-/** For specs: serves connections on a socket path, and remembers what became of them. */
+/** For specs: serves connections on a socket path, and records how they end. */
 export class FrameServer implements AsyncDisposable {
   readonly inbound = new CountingPool();
   readonly outbound = new CountingPool();
@@ -64,7 +64,7 @@ export class FrameServer implements AsyncDisposable {
   readonly requests: RequestHeaders[] = [];
   readonly reasons: string[] = [];
   readonly failures: unknown[] = [];
-  /** Sockets that the server still has: the places. */
+  /** Number of open sockets. */
   places = 0;
   #changed: (() => void)[] = [];
 
@@ -119,7 +119,7 @@ export class FrameServer implements AsyncDisposable {
     return server;
   }
 
-  /** Resolves once it is so; looked at when something changes. */
+  /** Resolves once the condition holds; checks it after each event. */
   async until(condition: () => boolean): Promise<void> {
     while (!condition()) await new Promise<void>((resolve) => this.#changed.push(resolve));
   }
