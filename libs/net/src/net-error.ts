@@ -20,7 +20,7 @@ export interface NetErrorOptions extends ErrorOptions {
   readonly isTransient?: boolean;
 }
 
-/** No message contains a credential, or more than 256 characters of a server's text. Libraries may extend it. */
+/** Error of a request. The message contains no credential, and at most 256 characters of a server's text. Libraries may extend the class. */
 export class NetError<Code extends string = NetErrorCode> extends Error {
   override readonly name: string = 'NetError';
   readonly status: number | undefined;

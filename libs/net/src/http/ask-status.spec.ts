@@ -26,7 +26,7 @@ function ask(url: string, more: Partial<StatusRequest> = {}): Promise<number | u
   );
 }
 
-/** Answers the first bytes that come. */
+/** Starts a server that answers the first bytes of a connection. */
 const answering = (answer: (socket: Socket) => void): Promise<number> =>
   portOf(
     createServer((socket) => {

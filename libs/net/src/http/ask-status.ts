@@ -14,13 +14,13 @@ export interface StatusRequest {
   readonly maxRedirects: number;
 }
 
-/** Shared, because the caller processes each part before the next arrives. */
+/** Shared by all requests, because each part is converted to text before the next arrives. */
 let buffer: Buffer | undefined;
 const BUFFER_BYTES = 16_384;
 
 /**
- * Resolves with the status after redirects, without a proxy; undefined without a complete answer. Needs less than half
- * of the resources of an `HttpClient` request.
+ * Resolves with the status after redirects, or with undefined without a complete answer. Uses no proxy, and less than
+ * half of the resources of an `HttpClient` request.
  */
 export async function askStatus(
   request: StatusRequest,
@@ -147,7 +147,7 @@ export class StatusReader {
     return body === 'chunked' ? this.#readChunks(this.#head) : undefined;
   }
 
-  /** Undefined when the answer is incomplete. */
+  /** Returns the answer when the connection has ended; undefined when the answer is incomplete. */
   end(): StatusAnswer | undefined {
     return this.#head?.body === 'untilEnd' ? this.#head : undefined;
   }

@@ -1,4 +1,4 @@
-/** For the user and the password in an address; undefined without any. */
+/** Returns the `Authorization` header for the user and password of a URL; undefined when it has neither. */
 export function basicAuthorization({
   username,
   password,

@@ -23,7 +23,7 @@ export class ConnectionPool extends Agent {
     super(options);
   }
 
-  /** Includes trust and proxy, so that a request with a different trust or proxy does not reuse the connection. */
+  /** The name includes trust and proxy, so that a request with a different trust or proxy does not reuse the connection. */
   nameOf(url: URL, trust: TlsTrust, proxy: URL | undefined): string {
     let number = this.#numbers.get(trust);
     if (number === undefined) this.#numbers.set(trust, (number = this.#lastNumber += 1));

@@ -5,13 +5,13 @@ import { hostAndPort } from './open-connection.js';
 import type { RequestLifetime } from './request-lifetime.js';
 
 export interface BodyOptions {
-  /** `Infinity` for a stream that its reader limits. */
+  /** Use `Infinity` only when the reader limits the size itself. */
   readonly maxBytes: number;
   /** Accepts a Content-Encoding, undecoded, for a known digest. Default: false, against decompression bombs. */
   readonly mayBeEncoded?: boolean;
 }
 
-/** An answer whose headers have arrived. Its receiver closes it. */
+/** An answer whose headers have arrived. The receiver closes the answer. */
 export interface HttpAnswer extends Disposable {
   readonly url: URL;
   readonly status: number;

@@ -24,7 +24,7 @@ describe('a server with TLS', () => {
     'that shows no authority is believed by its %s alone',
     async (which) => {
       const { server, ...pem } = await serveTls();
-      // The chain from the leaf to what is trusted must be at hand.
+      // The server sends only its leaf, so `roots` must contain the rest of the chain.
       const roots = which === 'root' ? [pem.root, pem.between] : [pem[which]];
       const { client } = clientOf();
       const { body } = await client.askForBytes({ url: server.url, trust: { roots } }, asked);

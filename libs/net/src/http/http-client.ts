@@ -28,8 +28,8 @@ const CUT = new Set(['interrupted', 'tlsFailed']);
 const TOLD_BYTES = 512;
 
 /**
- * Client for HTTP/1.1 with or without TLS. Its creator closes it. Each step of a request (name resolution, connection,
- * proxy, TLS, answer) has its own limit and code of {@link NetError}.
+ * Client for HTTP/1.1 with or without TLS; the creator closes the client. Each step of a request (name resolution,
+ * connection, proxy, TLS, answer) has its own limit and code of {@link NetError}.
  */
 export class HttpClient implements Disposable {
   readonly settings: CompleteSettings;
@@ -43,8 +43,8 @@ export class HttpClient implements Disposable {
   }
 
   /**
-   * Resolves with the headers of any answer. A client with several attempts retries repeatable requests after a broken
-   * connection or a transient status; without a further attempt, a transient status is an error. @throws NetError
+   * Resolves with the headers of any answer. If `tries` is above 1, retries a repeatable request after a broken connection
+   * or a transient status; when no attempt is left, a transient status is an error. @throws NetError
    */
   async open(request: HttpRequest, what: string, signal?: AbortSignal): Promise<HttpAnswer> {
     const { tries: maxTries, limits } = this.settings;

@@ -28,8 +28,8 @@ export interface RedirectFacts {
 }
 
 /**
- * Undefined when the answer is no redirect. Regardless of the rule, refuses schemes other than `http` and `https`, and
- * addresses with a user or a secret.
+ * Returns undefined when the answer is no redirect. Regardless of the rule, refuses schemes other than `http` and
+ * `https`, and addresses with a user or a secret.
  */
 export function judgeRedirect(facts: RedirectFacts) {
   const { from, status, location, count, maxRedirects, rule, secrets } = facts;

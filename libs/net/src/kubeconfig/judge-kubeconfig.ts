@@ -6,7 +6,7 @@ import { readYaml } from '../yaml/read-yaml.js';
 
 /** Access to an API server. Contains secrets: never log it. */
 export interface ClusterAccess {
-  /** `https:`, or `http:` if allowed. Its path, which Rancher's proxies have, is put before API paths. */
+  /** `https:`, or `http:` if allowed. May have a path, as Rancher's proxies do; API paths are appended to it. */
   readonly server: URL;
   /** Name that the certificate must have; absent means the host of `server`. */
   readonly tlsServerName?: string;
@@ -22,7 +22,7 @@ export interface ClusterAccess {
  * refuses any other key of its cluster or user. So the text cannot run a program (`exec`, `auth-provider`),
  * disable verification, or make the daemon send a file elsewhere (`tokenFile`, `certificate-authority`,
  * `client-certificate`, `client-key`). Refusals and warnings contain no values.
- * @param allowHttp - Accepts an `http://` address of another machine; one of this machine is always accepted.
+ * @param allowHttp - Accepts an `http://` address of another machine; an address of this machine is always accepted.
  */
 export function judgeKubeconfig(text: string, allowHttp: boolean) {
   const warnings: string[] = [];

@@ -28,7 +28,7 @@ export function proxyOf(server: URL, environment: Environment): string | undefin
 
   const url = /^[a-z][a-z0-9+.-]*:\/\//i.test(proxy) ? proxy : `http://${proxy}`;
   if (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)) return url;
-  // Its text may contain a password, so the message omits it.
+  // The value may contain a password, so the message omits it.
   const message = `cannot use ${variable}: it is not an http:// or https:// address`;
   throw new NetError('invalidRequest', message);
 }

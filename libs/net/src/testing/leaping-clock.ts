@@ -2,7 +2,7 @@ import type { Clock } from '@wins/time';
 
 /** A clock whose waits end at once and move its time. */
 export class LeapingClock implements Clock {
-  /** How long was waited, in order. */
+  /** Requested waits in milliseconds, in order. */
   readonly waits: number[] = [];
   #nowMs: number;
 
@@ -14,7 +14,7 @@ export class LeapingClock implements Clock {
     return new Date(this.#nowMs);
   }
 
-  /** Advances the time, as work beside the waits does. */
+  /** Advances the time, as work between waits does. */
   advance(ms: number): void {
     this.#nowMs += ms;
   }
@@ -23,7 +23,7 @@ export class LeapingClock implements Clock {
     signal?.throwIfAborted();
     this.waits.push(ms);
     this.#nowMs += ms;
-    // Gives the code that aborts a turn.
+    // Let other code run, so that it can abort the wait.
     await new Promise(setImmediate);
     signal?.throwIfAborted();
   }

@@ -9,19 +9,19 @@ import { startProxy, type ProxyDouble, type ProxyOptions } from './start-proxy.j
 
 const open: { close(): unknown }[] = [];
 
-/** To be called by `afterEach`. */
+/** Closes everything that the functions below opened. Call it in `afterEach`. */
 export async function closeAll(): Promise<void> {
   await Promise.all(open.splice(0).map((each) => each.close()));
 }
 
-/** A server that answers as a test says: its listeners in turn, the last one for ever. */
+/** A server that passes each request to the next of its listeners, and further ones to the last. */
 export interface ServerDouble {
   /** `127.0.0.1:PORT`. */
   readonly host: string;
   readonly port: number;
   readonly url: URL;
   readonly requests: readonly IncomingMessage[];
-  /** How many connections were made. */
+  /** Returns the number of accepted connections. */
   readonly connections: () => number;
   close(): Promise<void>;
 }
@@ -65,7 +65,7 @@ export async function proxy(options: ProxyOptions): Promise<ProxyDouble> {
   return started;
 }
 
-/** A client that trusts no authority, knows no proxy, and need not wait; with what it warned of and how long it waited. */
+/** Creates a client without authorities, proxy and real waits; returns it with its warnings and its requested waits. */
 export function clientOf(settings: HttpSettings = {}) {
   const warnings: string[] = [];
   const clock = new LeapingClock();
@@ -78,7 +78,7 @@ export function clientOf(settings: HttpSettings = {}) {
   return { client, warnings, waits: clock.waits };
 }
 
-/** The reason of a rejection. */
+/** Returns the `NetError` of a rejection, and rethrows any other error. */
 export async function failureOf(promise: Promise<unknown>): Promise<NetError<string>> {
   const error = await promise.then(
     (value) => new Error(`it did not fail, but gave ${JSON.stringify(value)}`),
@@ -88,7 +88,7 @@ export async function failureOf(promise: Promise<unknown>): Promise<NetError<str
   throw error;
 }
 
-/** A server with TLS, and PEM of all that vouches for it. */
+/** Starts a TLS server, and returns it with the PEM of each certificate of its chain. */
 export async function serveTls(names: readonly string[] = ['127.0.0.1']) {
   const root = createCertificateAuthority('root');
   const between = createCertificateAuthority('between', root);

@@ -5,7 +5,7 @@ import { connect, type AddressInfo, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { KeyPair } from '@wins/base/testing';
 
-/** A request as the proxy got it. */
+/** A request that the proxy received. */
 export interface ProxyRequest {
   readonly method: string;
   /** `host:port` of a CONNECT, the whole address of anything else. */
@@ -16,28 +16,28 @@ export interface ProxyRequest {
 export interface ProxyOptions {
   /** User who may use it. Default: everybody. */
   readonly user?: { readonly name: string; readonly password: string };
-  /** Where names lead, as `host:port` to a port of 127.0.0.1. What is not here is answered by 502. */
+  /** Port of 127.0.0.1 for each target `host:port`; any other target gets status 502. */
   readonly hosts: Readonly<Record<string, number>>;
-  /** Makes it a proxy that is itself asked over TLS. */
+  /** Key pair of a proxy that clients reach over TLS. Default: plain HTTP. */
   readonly tls?: KeyPair;
   /** Answers each request with this status. */
   readonly status?: number;
-  /** Takes requests and says nothing. Default: false. */
+  /** Accepts requests but does not answer. Default: false. */
   readonly isSilent?: boolean;
 }
 
-/** A proxy that records what it saw. Its starter closes it. */
+/** A proxy that records its requests. The caller closes the proxy. */
 export interface ProxyDouble {
   /** `127.0.0.1:PORT`. */
   readonly host: string;
   readonly requests: readonly ProxyRequest[];
-  /** All that clients sent through its tunnels. */
+  /** Returns all bytes that clients sent through tunnels. */
   readonly tunnelled: () => Buffer;
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** Starts a proxy with CONNECT, and Basic authentication if a user is wanted. */
+/** Starts a proxy with CONNECT, and with Basic authentication if `user` is given. */
 export async function startProxy(options: ProxyOptions): Promise<ProxyDouble> {
   const { user, hosts, tls, status, isSilent = false } = options;
   const requests: ProxyRequest[] = [];

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import tls from 'node:tls';
 
-/** The TLS context is cached per object, so reuse it. */
+/** Trusted and own certificates. Reuse the object, because its TLS context is cached. */
 export interface TlsTrust {
   /**
    * PEM of trusted authorities. As in Go, a listed certificate is trusted whether or not another authority signed it.
@@ -10,7 +10,7 @@ export interface TlsTrust {
   readonly roots: readonly (string | Buffer)[] | 'anyCertificate';
   /** PEM of the client certificate, for servers that request one. */
   readonly clientCertificate?: { readonly cert: string | Buffer; readonly key: string | Buffer };
-  /** Name that the certificate must have; also sent. Default: the host of the address. */
+  /** Name that the certificate must have; also sent to the server. Default: the host of the address. */
   readonly serverName?: string;
 }
 
