@@ -91,7 +91,7 @@ const CODES: Readonly<Partial<Record<number, WinsClientErrorCode>>> = {
   16: 'refused', // unauthenticated
 };
 
-// First words of a daemon's refusal of a program: the Go daemon's text, the only sign by which its clients recognise a refusal.
+// First words with which a daemon refuses a program: the Go daemon's text, because Go clients recognise a refusal only by it.
 const REFUSAL = /^invalid path/;
 
 // grpc-js text for a request that cannot be encoded, such as one with a port of 2^40. The request was never sent.
@@ -114,7 +114,7 @@ const NO_CONNECTION: readonly (readonly [RegExp, string])[] = [
 ];
 const QUOTED = /Last error: (.*?)(?: \([^()]*Z\))?\. Resolution note: .*$/s;
 
-/** Returns true for the error of a gRPC call, false for one of Node, such as that of a stream whose reader left. */
+/** Returns true for an error of a gRPC call, false for an error of Node, such as one after the reader left its stream. */
 export function isServiceError(error: Error): error is ServiceError {
   return 'metadata' in error && 'details' in error;
 }

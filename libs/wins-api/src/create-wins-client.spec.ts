@@ -55,7 +55,7 @@ describe('createWinsClient', () => {
   let kept: ProcessKeepAliveRequest[];
   let leaseEnded: Promise<void>;
 
-  // What the handlers do; a test replaces what it is about.
+  // Handlers of the server; a test replaces those that it needs.
   let info: ApplicationServiceServer['info'];
   let start: ProcessServiceServer['start'];
   let wait: (call: WaitCall) => void;
@@ -131,7 +131,7 @@ describe('createWinsClient', () => {
     await once(listener, 'listening');
   }
 
-  /** The next socket that the server gets. */
+  /** Returns the next socket that the server accepts. */
   async function nextSocket(): Promise<net.Socket> {
     const [socket] = (await once(listener, 'connection')) as [net.Socket];
     return socket;
@@ -470,7 +470,7 @@ describe('createWinsClient', () => {
       expect((await failure(client.info())).message).toContain('not ours');
       judge.mockImplementation(() => dialTo(`${address}-absent`));
       for (;;) {
-        // Until grpc-js has tried again, it repeats what it found last.
+        // Until grpc-js has tried again, it repeats its last failure.
         const error = await failure(client.info());
         if (error.message.includes('not ours')) continue;
         expect(error.message).toMatch(/ENOENT|there is no such pipe/);
@@ -749,7 +749,7 @@ describe('createWinsClient', () => {
             else call.once('drain', more);
           };
           more();
-          // When nothing has moved for a while of turns, nothing will.
+          // Nothing more is written after many turns without progress.
           let last = -1;
           let still = 0;
           const look = () => {

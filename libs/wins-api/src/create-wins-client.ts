@@ -14,7 +14,7 @@ import { createKeepAliveHandle } from './keep-alive-handle.js';
 import { exitOf, listedRun, runStats, startRun } from './start-run.js';
 import type { WinsClient, WinsClientOptions } from './wins-client.js';
 
-/** Creates a client of the daemon at an address, which the caller closes. Opens nothing yet. @throws WinsClientError `invalidRequest` */
+/** Creates a client of a daemon, which connects at its first call. The caller closes the client. @throws WinsClientError `invalidRequest` */
 export function createWinsClient(options: WinsClientOptions = {}): WinsClient {
   const calls = new DaemonCalls(options);
   const { start, startExactly, wait, keepAlive, list, stop } = processServiceDefinition;

@@ -115,8 +115,8 @@ export interface StartOptions extends CallOptions {
   /** Receives each warning of the daemon about a successful start; the text is untrusted. */
   readonly onWarning?: (text: string) => void;
   /**
-   * Receives the time in milliseconds that the run waits for its client while the daemon is away. Set `OutlivesDaemon`
-   * to request such a run; read its output by `LastingRuns`.
+   * Receives the time in milliseconds that a run with `OutlivesDaemon` waits for its client while the daemon is away.
+   * Read the output of this run by `LastingRuns`.
    */
   readonly onLease?: (leaseMs: number) => void;
 }

@@ -18,7 +18,7 @@ interface Generated<Message> {
 export interface OutputCodec<Message> {
   /** Encodes a message. Copies an output chunk once, into one allocation. */
   readonly responseSerialize: (message: Message) => Buffer;
-  /** Decodes a message, whose output chunk is a view of the bytes. @throws Error when it is not of that type. */
+  /** Decodes a message, whose output chunk is a view of the bytes. @throws Error for invalid bytes. */
   readonly responseDeserialize: (bytes: Buffer) => Message;
 }
 

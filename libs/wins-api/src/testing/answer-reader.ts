@@ -3,15 +3,15 @@ import { Duplex } from 'node:stream';
 
 /** Answer of a server to one gRPC call. */
 export interface Answer {
-  /** The gRPC status; -1 when there was none. */
+  /** The gRPC status; -1 when the answer has none. */
   readonly status: number;
   readonly message: string;
   readonly body: Buffer;
 }
 
 /**
- * Reads what the server sent: a real HTTP/2 client gets it in place of an answer to its own requests, so that header
- * blocks are decoded by someone else's code.
+ * Decodes what a server sent. Node's HTTP/2 client takes the bytes as answers to its own requests, so that the decoder is
+ * not our own code.
  */
 export class AnswerReader {
   readonly answers = new Map<number, Answer>();

@@ -1,5 +1,5 @@
 /**
- * Aids for tests of a daemon: the octets of recorded Go clients and daemons, and a reader of what a server answered to them.
+ * Aids for tests of a daemon: the octets of recorded Go clients and daemons, and a reader of a server's answers.
  *
  * @module
  */

@@ -19,15 +19,15 @@ const RECORDINGS = {
 /** A command of the Go client that was recorded. */
 export type RecordedCommand = keyof typeof RECORDINGS;
 
-// Pings and their answers concern the two that talked then: a peer ends the connection over an answer to no ping.
+// Recorded pings are dropped, because a peer ends the connection when it gets the answer to a ping that it did not send.
 const PING = /00000806(?:00|01)00000000.{16}/g;
 
-/** Bytes that the Go client of release 0.1.1 sent for a command: HTTP/2 from its preface on. */
+/** Returns the bytes that the Go client of release 0.1.1 sent for a command, beginning with the HTTP/2 preface. */
 export function recordedClient(command: RecordedCommand): Buffer {
   return half(command, 'client');
 }
 
-/** Bytes that the Go daemon of that release answered: HTTP/2 from its settings on. */
+/** Returns the bytes that the Go daemon of release 0.1.1 answered, beginning with its HTTP/2 settings. */
 export function recordedDaemon(command: RecordedCommand): Buffer {
   return half(command, 'server');
 }

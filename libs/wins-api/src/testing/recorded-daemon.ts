@@ -8,7 +8,7 @@ const PREFACE_BYTES = 24;
 const FRAME_HEADER_BYTES = 9;
 const HEADERS_FRAME = 1;
 
-/** A Go daemon of release 0.1.1 that answers one command, whatever is asked, as it was recorded. */
+/** Replays the recorded answer of a Go daemon of release 0.1.1 to one command, whatever the request. */
 export class RecordedDaemon implements AsyncDisposable {
   readonly #sockets = new Set<Socket>();
 
@@ -34,7 +34,7 @@ export class RecordedDaemon implements AsyncDisposable {
     await once(this.#server, 'close');
   }
 
-  /** A client asks nothing before it has the settings, and takes no answer before it has asked. */
+  /** Sends the settings at once, because the client waits for them, and the rest after the client's first HEADERS frame. */
   #answer(socket: Socket, octets: Buffer): void {
     this.#sockets.add(socket);
     socket.on('close', () => this.#sockets.delete(socket));
