@@ -109,7 +109,6 @@ describe('a command runner', () => {
             mark,
             lineage,
             // The last value wins, so the program gets this mark instead of the host's.
-
             env: { ...env, RANCHER_WINS_RUN: `${mark}:${lineage}:1:0.none` },
           }),
       },

@@ -293,7 +293,6 @@ describe('a supervised process', () => {
       await lease.release();
     };
     // Kinds of handles that a run can hold; all other kinds belong to the test runner.
-
     const kinds = ['ProcessWrap', 'PipeWrap', 'Timeout'];
     const held = () =>
       process.getActiveResourcesInfo().filter((kind) => kinds.includes(kind)).length;
