@@ -17,7 +17,6 @@ class Found {
 
   message(parts: readonly Buffer[]): void {
     // The first part contains the header; each later part but the last has at least `LEAST_PART_BYTES`.
-
     const whole = Buffer.concat(parts);
     const [first, ...rest] = parts.map(({ length }) => length);
     expect(first).toBeGreaterThanOrEqual(Math.min(40, whole.length));
