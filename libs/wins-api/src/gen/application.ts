@@ -14,7 +14,7 @@ export const protobufPackage = "wins";
 
 export const protobufFileName = "application.proto";
 
-/** What the daemon says of itself. */
+/** Build of the daemon. */
 
 export interface ApplicationInfoResponse {
   Info?: ApplicationInfo | undefined;
@@ -23,7 +23,7 @@ export interface ApplicationInfoResponse {
 export interface ApplicationInfo {
   /** Lower-case hexadecimal SHA-1 of the daemon's executable. */
   Checksum: string;
-  /** The release, "v" and a semantic version. */
+  /** "v" and a semantic version. */
   Version: string;
   /** The source revision that the executable was built from. */
   Commit: string;
@@ -167,7 +167,7 @@ export const ApplicationInfo: MessageFns<ApplicationInfo> = {
 
 export type ApplicationServiceService = typeof ApplicationServiceService;
 export const ApplicationServiceService = {
-  /** Info says which build of the daemon answers. */
+  /** Info returns the build of the daemon. */
   info: {
     path: "/wins.ApplicationService/Info" as const,
     requestStream: false as const,
@@ -181,6 +181,6 @@ export const ApplicationServiceService = {
 } as const;
 
 export interface ApplicationServiceServer extends UntypedServiceImplementation {
-  /** Info says which build of the daemon answers. */
+  /** Info returns the build of the daemon. */
   info: handleUnaryCall<Void, ApplicationInfoResponse>;
 }

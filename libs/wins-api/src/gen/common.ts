@@ -14,7 +14,7 @@ export const protobufFileName = "common.proto";
 
 /** Messages that more than one service uses. */
 
-/** Void carries nothing: the request or the answer of a method that has none. */
+/** Void is the empty request or answer of a method. */
 export interface Void {
 }
 

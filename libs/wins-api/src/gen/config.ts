@@ -15,43 +15,43 @@ export const protobufPackage = "wins";
 export const protobufFileName = "config.proto";
 
 /**
- * The config of the daemon: what it allows, and reading it again.
+ * Explains, describes and reloads the config of the daemon.
  *
- * An addition: the Go releases do not know this service.
+ * Addition: the Go releases do not have this service.
  */
 
 export interface ConfigExplainRequest {
   Subject?: { $case: "Program"; value: ConfigProgram } | //
-  /** A port of the host: of TCP, and in "Udp" of the answer of UDP. */
+  /** A port of the host. The answer is for TCP, its field "Udp" for UDP. */
   { $case: "Port"; value: number } | undefined;
 }
 
 export interface ConfigProgram {
   /** Absolute path of the program on the host. */
   Path: string;
-  /** Lower-case hexadecimal SHA-256 of the program as the caller sees it; without it the content is not judged. */
+  /** Lower-case hexadecimal SHA-256 of the program as the caller sees it. Empty: the content is not judged. */
   DigestSHA256: string;
 }
 
 export interface ConfigExplainResponse {
   Allowed: boolean;
-  /** As the attempt would be refused, such as "pathNotAllowed"; empty when it is allowed. */
+  /** Error code of the refusal, such as "pathNotAllowed"; empty when allowed. */
   Code: string;
-  /** The same as a sentence. */
+  /** Reason for the verdict, as a sentence. */
   Reason: string;
-  /** Which entry of the config decides. Only for administrators of the host. */
+  /** Entry of the config that decides. Only for administrators of the host. */
   Entry?:
     | ConfigEntry
     | undefined;
-  /** Of a port: the same of UDP. */
+  /** Verdict on the same port for UDP; absent for a program. */
   Udp?: ConfigExplainResponse | undefined;
 }
 
 export interface ConfigEntry {
-  /** Key path, such as "white_list.processPaths[2]"; empty when no entry names the subject. */
+  /** Key path, such as "white_list.processPaths[2]"; empty when no entry matches. */
   Key: string;
   File: string;
-  /** From 1; 0 when it is not at a place in the file. */
+  /** Counted from 1; 0 without a position in the file. */
   Line: number;
   Column: number;
 }
@@ -59,14 +59,14 @@ export interface ConfigEntry {
 export interface ConfigDescribeResponse {
   /** Absolute path. */
   File: string;
-  /** Whether there was such a file when the config came into force; without one everything is default. */
+  /** False when the file did not exist when the config was applied; all values are then defaults. */
   Found: boolean;
   /**
-   * Lower-case hexadecimal SHA-256 of the content that the daemon runs with: of the file in force, or of the one at its start while
-   * values of a newer one wait for a restart. Empty without a file.
+   * Lower-case hexadecimal SHA-256 of the active content. While values of a newer file wait for a restart: that of the file at the
+   * daemon's start. Empty without a file.
    */
   SHA256: string;
-  /** When the process of the daemon began, in milliseconds since 1970-01-01T00:00:00Z. */
+  /** Start time of the daemon's process, in milliseconds since 1970-01-01T00:00:00Z. */
   StartedAtMs: bigint;
   PID: number;
 }
@@ -78,14 +78,14 @@ export interface ConfigReloadRequest {
 
 export interface ConfigReloadResponse {
   File: string;
-  /** Whether the file could not be used: nothing has changed then, and Problems say why. */
+  /** True when the file cannot be used: nothing has changed, and Problems has the reasons. */
   Rejected: boolean;
-  /** Keys that have other values than before. */
+  /** Keys whose values changed. */
   Changed: string[];
-  /** Sections and keys whose values in the file take effect at the next start of the daemon. */
+  /** Keys whose new values take effect at the next start of the daemon. */
   NeedRestart: string[];
   Problems: ConfigProblem[];
-  /** A line for each key of Changed, such as "white_list.proxyPorts: without 8000, with 9796". Values that may be secret are left out. */
+  /** One line per changed key, such as "white_list.proxyPorts: without 8000, with 9796". Omits values that may be secret. */
   Changes: string[];
 }
 
@@ -94,10 +94,10 @@ export interface ConfigProblem {
   Severity: string;
   Code: string;
   Key: string;
-  /** From 1; 0 when it is not at a place in the file. */
+  /** Counted from 1; 0 without a position in the file. */
   Line: number;
   Column: number;
-  /** One line that says what was found and wanted, and where. */
+  /** One line with the position, the finding and the expectation. */
   Message: string;
   NextStep: string;
 }
@@ -855,7 +855,7 @@ export const ConfigProblem: MessageFns<ConfigProblem> = {
 
 export type ConfigServiceService = typeof ConfigServiceService;
 export const ConfigServiceService = {
-  /** Explain says whether a program would be started, or a port reached, for the caller. Nothing is done or recorded. */
+  /** Explain returns whether the caller may start a program or reach a port. Nothing is done or recorded. */
   explain: {
     path: "/wins.ConfigService/Explain" as const,
     requestStream: false as const,
@@ -866,7 +866,7 @@ export const ConfigServiceService = {
       Buffer.from(ConfigExplainResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): ConfigExplainResponse => ConfigExplainResponse.decode(value),
   },
-  /** Describe names the config file in force, and the process that has it. For administrators of the host alone. */
+  /** Describe returns the active config file and the daemon's process. Only for administrators of the host. */
   describe: {
     path: "/wins.ConfigService/Describe" as const,
     requestStream: false as const,
@@ -878,8 +878,8 @@ export const ConfigServiceService = {
     responseDeserialize: (value: Buffer): ConfigDescribeResponse => ConfigDescribeResponse.decode(value),
   },
   /**
-   * Reload reads the config file again and puts it in force, or keeps the one in force: when the file is not valid, or drops a guarded key
-   * ("systemagent", "csi-proxy", "hostNetwork", the whole "white_list") that the request does not name. For administrators of the host alone.
+   * Reload reads the config file again and applies it. Keeps the active config if the file is invalid, or drops a guarded key ("systemagent",
+   * "csi-proxy", "hostNetwork", the whole "white_list") that the request does not name. Only for administrators of the host.
    */
   reload: {
     path: "/wins.ConfigService/Reload" as const,
@@ -894,13 +894,13 @@ export const ConfigServiceService = {
 } as const;
 
 export interface ConfigServiceServer extends UntypedServiceImplementation {
-  /** Explain says whether a program would be started, or a port reached, for the caller. Nothing is done or recorded. */
+  /** Explain returns whether the caller may start a program or reach a port. Nothing is done or recorded. */
   explain: handleUnaryCall<ConfigExplainRequest, ConfigExplainResponse>;
-  /** Describe names the config file in force, and the process that has it. For administrators of the host alone. */
+  /** Describe returns the active config file and the daemon's process. Only for administrators of the host. */
   describe: handleUnaryCall<Void, ConfigDescribeResponse>;
   /**
-   * Reload reads the config file again and puts it in force, or keeps the one in force: when the file is not valid, or drops a guarded key
-   * ("systemagent", "csi-proxy", "hostNetwork", the whole "white_list") that the request does not name. For administrators of the host alone.
+   * Reload reads the config file again and applies it. Keeps the active config if the file is invalid, or drops a guarded key ("systemagent",
+   * "csi-proxy", "hostNetwork", the whole "white_list") that the request does not name. Only for administrators of the host.
    */
   reload: handleUnaryCall<ConfigReloadRequest, ConfigReloadResponse>;
 }

@@ -15,54 +15,54 @@ export const protobufPackage = "wins";
 export const protobufFileName = "csi-proxy.proto";
 
 /**
- * csi-proxy, which the daemon keeps as a service of its own: how far it is, and having the daemon see to it now.
+ * Installation of csi-proxy, which the daemon keeps as a separate service.
  *
- * An addition: the Go releases do not know this service. All of it is for administrators of the host alone.
+ * Addition: the Go releases do not have this service. Only for administrators of the host.
  */
 
 export interface CsiProxyStatusResponse {
   On: boolean;
-  /** Why it is off. */
+  /** Reason why csi-proxy is off. */
   Reason: string;
-  /** "absent", "fetching", "verified", "installed", "serving" or "failed"; empty when it is off. */
+  /** "absent", "fetching", "verified", "installed", "serving" or "failed"; empty when off. */
   State: string;
-  /** What is known of that state: why it is so, or what went wrong. */
+  /** Reason for the state, or the failure. */
   Detail: string;
-  /** Of what failed: "downloadFailed", "digestMismatch", "archiveRefused", "fileFailed", "serviceFailed" or "notServing". */
+  /** Code of a failure: "downloadFailed", "digestMismatch", "archiveRefused", "fileFailed", "serviceFailed" or "notServing". */
   Code: string;
-  /** In succession. */
+  /** Number of consecutive failures. */
   Failures: number;
-  /** When it is tried again, as RFC 3339; empty unless it failed. */
+  /** Time of the next attempt, in RFC 3339; empty unless the last one failed. */
   RetryAt: string;
-  /** What is wanted; empty when nothing is. */
+  /** Configured version; empty without one. */
   Version: string;
-  /** The digest that the config names; empty when it names none. */
+  /** Digest in the config; empty without one. */
   SHA256: string;
-  /** Without its query. */
+  /** Download address, without its query. */
   Address: string;
   Folder: string;
   Arguments: string[];
 }
 
 export interface CsiProxyApplyRequest {
-  /** Only say what would be done. */
+  /** Only returns the steps, and changes nothing. */
   DryRun: boolean;
 }
 
 export interface CsiProxyApplyResponse {
-  /** Of a dry run, in their order; the last says why there is none after it. */
+  /** Steps of a dry run, in order; the last has the reason why no further one follows. */
   Steps: CsiProxyStep[];
   /** False for a dry run. */
   Applied: boolean;
-  /** Afterwards. */
+  /** Status after the call. */
   Status?: CsiProxyStatusResponse | undefined;
 }
 
 export interface CsiProxyStep {
-  /** "fetch", "switch", "start", "record", "tidy" or "remove"; at the end "rest" or "leave". */
+  /** "fetch", "switch", "start", "record", "tidy" or "remove"; the last step is "rest" or "leave". */
   Act: string;
   Reason: string;
-  /** What the service will run; empty when it is not changed. */
+  /** Program that the service will run; empty when unchanged. */
   Program: string;
 }
 
@@ -483,7 +483,7 @@ export const CsiProxyStep: MessageFns<CsiProxyStep> = {
 
 export type CsiProxyServiceService = typeof CsiProxyServiceService;
 export const CsiProxyServiceService = {
-  /** Status says what is wanted, and how far it is. */
+  /** Status returns the configured version and the state of its installation. */
   status: {
     path: "/wins.CsiProxyService/Status" as const,
     requestStream: false as const,
@@ -494,7 +494,7 @@ export const CsiProxyServiceService = {
       Buffer.from(CsiProxyStatusResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): CsiProxyStatusResponse => CsiProxyStatusResponse.decode(value),
   },
-  /** Apply sees to it now, whatever is waited for, or says what it would do. */
+  /** Apply continues the installation at once, without waiting for a retry. A dry run only returns the steps. */
   apply: {
     path: "/wins.CsiProxyService/Apply" as const,
     requestStream: false as const,
@@ -508,8 +508,8 @@ export const CsiProxyServiceService = {
 } as const;
 
 export interface CsiProxyServiceServer extends UntypedServiceImplementation {
-  /** Status says what is wanted, and how far it is. */
+  /** Status returns the configured version and the state of its installation. */
   status: handleUnaryCall<Void, CsiProxyStatusResponse>;
-  /** Apply sees to it now, whatever is waited for, or says what it would do. */
+  /** Apply continues the installation at once, without waiting for a retry. A dry run only returns the steps. */
   apply: handleUnaryCall<CsiProxyApplyRequest, CsiProxyApplyResponse>;
 }

@@ -15,24 +15,24 @@ export const protobufPackage = "wins";
 export const protobufFileName = "debug.proto";
 
 /**
- * What the daemon tells about itself while something is wrong with it, and how much it logs.
+ * Diagnosis of a running daemon, and its log level.
  *
- * An addition: the Go releases do not know this service. It is served on the pipe of administrators of the host alone. A heap holds secrets;
- * nothing else here does.
+ * Addition: the Go releases do not have this service. Served only on the pipe for administrators of the host. Only the heap snapshot contains
+ * secrets.
  */
 
 export interface DebugSecondsRequest {
-  /** More than 0 and at most 60. */
+  /** Duration in seconds: more than 0, at most 60. */
   Seconds: number;
 }
 
-/** A part of a file; an answer is whole when its call ends well. */
+/** A part of a file, which is complete when the call succeeds. */
 export interface DebugPiece {
   Data: Buffer;
 }
 
 export interface DebugHandlesResponse {
-  /** The most frequent first. */
+  /** Most frequent first, at most 64. */
   Handles: DebugHandle[];
 }
 
@@ -42,20 +42,20 @@ export interface DebugHandle {
 }
 
 export interface DebugLogLevelRequest {
-  /** "debug", "info", "warn", "error", or "default" for the one that config and options give; empty to ask. */
+  /** "debug", "info", "warn", "error", or "default" for the level of config and options. Empty: no change. */
   Level: string;
-  /** How long it stays so, up to a day. */
+  /** Seconds until the level is reset, at most a day. */
   Seconds: number;
 }
 
 export interface DebugLogLevelResponse {
   Level: string;
-  /** When it becomes the one of config and options again, as RFC 3339; empty when it is that one. */
+  /** Time of the reset to the level of config and options, in RFC 3339; empty when that level is active. */
   Until: string;
 }
 
 export interface DebugConnectionsResponse {
-  /** The oldest first, 1,024 at most. */
+  /** Oldest first, at most 1,024. */
   Connections: DebugConnection[];
 }
 
@@ -64,18 +64,18 @@ export interface DebugConnection {
   Client?:
     | DebugClient
     | undefined;
-  /** As RFC 3339. */
+  /** Time in RFC 3339. */
   OpenedAt: string;
-  /** Calls under way. */
+  /** Number of open calls. */
   Calls: number;
   ReceivedBytes: bigint;
   SentBytes: bigint;
 }
 
-/** Who is at the other end, as the system knows it. What does not apply is empty or 0. */
+/** The client as the system identifies it. Fields that do not apply are empty or 0. */
 export interface DebugClient {
   PID: number;
-  /** A user id or a SID. */
+  /** User id or SID. */
   Account: string;
   Container: string;
 }
@@ -86,14 +86,14 @@ export interface DebugRunsResponse {
 
 export interface DebugRun {
   Name: string;
-  /** As logs and the audit log name it. The id of a run, which gives its output away, is not told. */
+  /** Identifies the run in logs and the audit log. The run's id is not returned, because it gives access to the output. */
   Mark: string;
   Path: string;
   PID: number;
   State: string;
-  /** As RFC 3339. */
+  /** Time in RFC 3339. */
   StartedAt: string;
-  /** The connection that started it. */
+  /** Connection that started the run. */
   Owner: string;
 }
 
@@ -106,7 +106,7 @@ export interface DebugSession {
   Client?:
     | DebugClient
     | undefined;
-  /** As RFC 3339. */
+  /** Time in RFC 3339. */
   OpenedAt: string;
   Streams: number;
   ReceivedBytes: bigint;
@@ -1118,7 +1118,7 @@ export const DebugSession: MessageFns<DebugSession> = {
 
 export type DebugServiceService = typeof DebugServiceService;
 export const DebugServiceService = {
-  /** Stacks looks for some seconds where the daemon's thread is, and says what it waits for. */
+  /** Stacks samples the stacks of the daemon's JavaScript thread, and counts the resources that keep the process alive. Returns a text. */
   stacks: {
     path: "/wins.DebugService/Stacks" as const,
     requestStream: false as const,
@@ -1128,7 +1128,7 @@ export const DebugServiceService = {
     responseSerialize: (value: DebugPiece): Buffer => Buffer.from(DebugPiece.encode(value).finish()),
     responseDeserialize: (value: Buffer): DebugPiece => DebugPiece.decode(value),
   },
-  /** Report gives the report of the runtime, without what may hold a secret. */
+  /** Report returns the diagnostic report of Node as JSON, without parts that may contain secrets. */
   report: {
     path: "/wins.DebugService/Report" as const,
     requestStream: false as const,
@@ -1138,7 +1138,7 @@ export const DebugServiceService = {
     responseSerialize: (value: DebugPiece): Buffer => Buffer.from(DebugPiece.encode(value).finish()),
     responseDeserialize: (value: Buffer): DebugPiece => DebugPiece.decode(value),
   },
-  /** Heap gives all that the heap holds, secrets included. The daemon stops meanwhile. */
+  /** Heap returns a heap snapshot, secrets included. The daemon is blocked while it takes the snapshot. */
   heap: {
     path: "/wins.DebugService/Heap" as const,
     requestStream: false as const,
@@ -1148,7 +1148,7 @@ export const DebugServiceService = {
     responseSerialize: (value: DebugPiece): Buffer => Buffer.from(DebugPiece.encode(value).finish()),
     responseDeserialize: (value: Buffer): DebugPiece => DebugPiece.decode(value),
   },
-  /** Cpu records for some seconds what the daemon's thread does. */
+  /** Cpu records a CPU profile of the daemon's JavaScript thread. */
   cpu: {
     path: "/wins.DebugService/Cpu" as const,
     requestStream: false as const,
@@ -1158,7 +1158,7 @@ export const DebugServiceService = {
     responseSerialize: (value: DebugPiece): Buffer => Buffer.from(DebugPiece.encode(value).finish()),
     responseDeserialize: (value: Buffer): DebugPiece => DebugPiece.decode(value),
   },
-  /** Trace records for some seconds what the runtime does. */
+  /** Trace records trace events of Node. */
   trace: {
     path: "/wins.DebugService/Trace" as const,
     requestStream: false as const,
@@ -1168,7 +1168,7 @@ export const DebugServiceService = {
     responseSerialize: (value: DebugPiece): Buffer => Buffer.from(DebugPiece.encode(value).finish()),
     responseDeserialize: (value: Buffer): DebugPiece => DebugPiece.decode(value),
   },
-  /** Handles says what keeps the daemon alive. */
+  /** Handles counts the resources that keep the daemon's process alive. */
   handles: {
     path: "/wins.DebugService/Handles" as const,
     requestStream: false as const,
@@ -1179,7 +1179,7 @@ export const DebugServiceService = {
       Buffer.from(DebugHandlesResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): DebugHandlesResponse => DebugHandlesResponse.decode(value),
   },
-  /** LogLevel changes for some time how much is logged, or says it. */
+  /** LogLevel changes the log level for a limited time, or only returns it. */
   logLevel: {
     path: "/wins.DebugService/LogLevel" as const,
     requestStream: false as const,
@@ -1190,7 +1190,7 @@ export const DebugServiceService = {
       Buffer.from(DebugLogLevelResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): DebugLogLevelResponse => DebugLogLevelResponse.decode(value),
   },
-  /** Connections lists those of the main pipe. */
+  /** Connections lists the open connections of the main pipe. */
   connections: {
     path: "/wins.DebugService/Connections" as const,
     requestStream: false as const,
@@ -1201,7 +1201,7 @@ export const DebugServiceService = {
       Buffer.from(DebugConnectionsResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): DebugConnectionsResponse => DebugConnectionsResponse.decode(value),
   },
-  /** Runs lists what runs, whoever started it. */
+  /** Runs lists the runs of all clients. */
   runs: {
     path: "/wins.DebugService/Runs" as const,
     requestStream: false as const,
@@ -1225,23 +1225,23 @@ export const DebugServiceService = {
 } as const;
 
 export interface DebugServiceServer extends UntypedServiceImplementation {
-  /** Stacks looks for some seconds where the daemon's thread is, and says what it waits for. */
+  /** Stacks samples the stacks of the daemon's JavaScript thread, and counts the resources that keep the process alive. Returns a text. */
   stacks: handleServerStreamingCall<DebugSecondsRequest, DebugPiece>;
-  /** Report gives the report of the runtime, without what may hold a secret. */
+  /** Report returns the diagnostic report of Node as JSON, without parts that may contain secrets. */
   report: handleServerStreamingCall<Void, DebugPiece>;
-  /** Heap gives all that the heap holds, secrets included. The daemon stops meanwhile. */
+  /** Heap returns a heap snapshot, secrets included. The daemon is blocked while it takes the snapshot. */
   heap: handleServerStreamingCall<Void, DebugPiece>;
-  /** Cpu records for some seconds what the daemon's thread does. */
+  /** Cpu records a CPU profile of the daemon's JavaScript thread. */
   cpu: handleServerStreamingCall<DebugSecondsRequest, DebugPiece>;
-  /** Trace records for some seconds what the runtime does. */
+  /** Trace records trace events of Node. */
   trace: handleServerStreamingCall<DebugSecondsRequest, DebugPiece>;
-  /** Handles says what keeps the daemon alive. */
+  /** Handles counts the resources that keep the daemon's process alive. */
   handles: handleUnaryCall<Void, DebugHandlesResponse>;
-  /** LogLevel changes for some time how much is logged, or says it. */
+  /** LogLevel changes the log level for a limited time, or only returns it. */
   logLevel: handleUnaryCall<DebugLogLevelRequest, DebugLogLevelResponse>;
-  /** Connections lists those of the main pipe. */
+  /** Connections lists the open connections of the main pipe. */
   connections: handleUnaryCall<Void, DebugConnectionsResponse>;
-  /** Runs lists what runs, whoever started it. */
+  /** Runs lists the runs of all clients. */
   runs: handleUnaryCall<Void, DebugRunsResponse>;
   /** Streams lists the sessions of the tunnel. */
   streams: handleUnaryCall<Void, DebugStreamsResponse>;

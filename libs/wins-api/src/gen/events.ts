@@ -14,36 +14,36 @@ export const protobufPackage = "wins";
 export const protobufFileName = "events.proto";
 
 /**
- * What happened in the daemon lately: the last 10,000 events, kept on disk.
+ * The last 10,000 events of the daemon, kept on disk.
  *
- * An addition: the Go releases do not know this service. All of it is for administrators of the host alone. No event holds an argument,
- * the value of a variable, output, or an address with what may be a secret.
+ * Addition: the Go releases do not have this service. Only for administrators of the host. No event contains an argument, the value of a
+ * variable, output, or an address with a possible secret.
  */
 
 export interface EventsReadRequest {
-  /** Only events with a larger number; 0 for all. */
+  /** Returns only events with a larger Seq; 0 for all. */
   After: bigint;
-  /** Only events of this time or later, as RFC 3339; empty for all. */
+  /** Returns only events at or after this time, in RFC 3339; empty for all. */
   Since: string;
-  /** Whether to wait up to 30 s while there is none; then the page is empty. */
+  /** Waits up to 30 s for an event; after that the page is empty. */
   Wait: boolean;
 }
 
 export interface EventsReadResponse {
   Events: EventRecord[];
-  /** "After" of the next page. */
+  /** Value of After for the next page. */
   Next: bigint;
-  /** Whether there are more already. */
+  /** True when more events already exist. */
   More: boolean;
 }
 
 export interface EventRecord {
-  /** Counts from 1, across restarts of the daemon. */
+  /** Number of the event, counted from 1 across restarts of the daemon. */
   Seq: bigint;
-  /** As RFC 3339. */
+  /** Time in RFC 3339. */
   Time: string;
   Type: string;
-  /** A JSON object; its values are texts, numbers and booleans. */
+  /** A JSON object whose values are texts, numbers and booleans. */
   Facts: string;
 }
 
@@ -307,7 +307,7 @@ export const EventRecord: MessageFns<EventRecord> = {
 
 export type EventsServiceService = typeof EventsServiceService;
 export const EventsServiceService = {
-  /** Read gives a page of events, the oldest first; it can wait for the first one. */
+  /** Read returns a page of events, oldest first, and can wait for the first event. */
   read: {
     path: "/wins.EventsService/Read" as const,
     requestStream: false as const,
@@ -320,6 +320,6 @@ export const EventsServiceService = {
 } as const;
 
 export interface EventsServiceServer extends UntypedServiceImplementation {
-  /** Read gives a page of events, the oldest first; it can wait for the first one. */
+  /** Read returns a page of events, oldest first, and can wait for the first event. */
   read: handleUnaryCall<EventsReadRequest, EventsReadResponse>;
 }

@@ -13,10 +13,10 @@ export const protobufPackage = "grpc.health.v1";
 
 export const protobufFileName = "health.proto";
 
-/** The standard health service, as https://github.com/grpc/grpc-proto/blob/master/grpc/health/v1/health.proto has it. */
+/** The standard health service: https://github.com/grpc/grpc-proto/blob/master/grpc/health/v1/health.proto */
 
 export interface HealthCheckRequest {
-  /** Empty: the server as a whole. */
+  /** Name of a service; empty for the whole server. */
   service: string;
 }
 
@@ -28,7 +28,7 @@ export enum HealthCheckResponse_ServingStatus {
   UNKNOWN = 0,
   SERVING = 1,
   NOT_SERVING = 2,
-  /** SERVICE_UNKNOWN - In answers of Watch only. */
+  /** SERVICE_UNKNOWN - Only in answers of Watch. */
   SERVICE_UNKNOWN = 3,
   UNRECOGNIZED = -1,
 }
@@ -335,7 +335,7 @@ export const HealthListResponse_StatusesEntry: MessageFns<HealthListResponse_Sta
 
 export type HealthService = typeof HealthService;
 export const HealthService = {
-  /** Check asks once. NOT_FOUND when the service is unknown. */
+  /** Check returns the current status; NOT_FOUND for an unknown service. */
   check: {
     path: "/grpc.health.v1.Health/Check" as const,
     requestStream: false as const,
@@ -345,7 +345,7 @@ export const HealthService = {
     responseSerialize: (value: HealthCheckResponse): Buffer => Buffer.from(HealthCheckResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): HealthCheckResponse => HealthCheckResponse.decode(value),
   },
-  /** Watch says the status at once and whenever it changes. An unknown service gets SERVICE_UNKNOWN, and the call stays open. */
+  /** Watch returns the status at once and after each change. For an unknown service it is SERVICE_UNKNOWN, and the call stays open. */
   watch: {
     path: "/grpc.health.v1.Health/Watch" as const,
     requestStream: false as const,
@@ -355,7 +355,7 @@ export const HealthService = {
     responseSerialize: (value: HealthCheckResponse): Buffer => Buffer.from(HealthCheckResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): HealthCheckResponse => HealthCheckResponse.decode(value),
   },
-  /** List says the status of all services. */
+  /** List returns the status of all services. */
   list: {
     path: "/grpc.health.v1.Health/List" as const,
     requestStream: false as const,
@@ -368,10 +368,10 @@ export const HealthService = {
 } as const;
 
 export interface HealthServer extends UntypedServiceImplementation {
-  /** Check asks once. NOT_FOUND when the service is unknown. */
+  /** Check returns the current status; NOT_FOUND for an unknown service. */
   check: handleUnaryCall<HealthCheckRequest, HealthCheckResponse>;
-  /** Watch says the status at once and whenever it changes. An unknown service gets SERVICE_UNKNOWN, and the call stays open. */
+  /** Watch returns the status at once and after each change. For an unknown service it is SERVICE_UNKNOWN, and the call stays open. */
   watch: handleServerStreamingCall<HealthCheckRequest, HealthCheckResponse>;
-  /** List says the status of all services. */
+  /** List returns the status of all services. */
   list: handleUnaryCall<HealthListRequest, HealthListResponse>;
 }

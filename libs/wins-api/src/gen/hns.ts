@@ -333,7 +333,7 @@ export const HnsNetworkSubnet: MessageFns<HnsNetworkSubnet> = {
 
 export type HnsServiceService = typeof HnsServiceService;
 export const HnsServiceService = {
-  /** GetNetwork finds one network by its name or by an address in one of its subnets. */
+  /** GetNetwork returns the network with this name, or with this address in one of its subnets. */
   getNetwork: {
     path: "/wins.HnsService/GetNetwork" as const,
     requestStream: false as const,
@@ -347,6 +347,6 @@ export const HnsServiceService = {
 } as const;
 
 export interface HnsServiceServer extends UntypedServiceImplementation {
-  /** GetNetwork finds one network by its name or by an address in one of its subnets. */
+  /** GetNetwork returns the network with this name, or with this address in one of its subnets. */
   getNetwork: handleUnaryCall<HnsGetNetworkRequest, HnsGetNetworkResponse>;
 }

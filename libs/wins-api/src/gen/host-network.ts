@@ -15,55 +15,55 @@ export const protobufPackage = "wins";
 export const protobufFileName = "host-network.proto";
 
 /**
- * The network of the host as the config wants it: which routes stand how, and having the daemon see to them now.
+ * Routes, container network and published ports of the host, as the config requires them.
  *
- * An addition: the Go releases do not know this service. All of it is for administrators of the host alone.
+ * Addition: the Go releases do not have this service. Only for administrators of the host.
  */
 
 export interface HostNetworkStatusResponse {
   On: boolean;
-  /** Why it is off. */
+  /** Reason why the network is off. */
   Reason: string;
-  /** "starting", "settled", "partial" or "failed"; empty when it is off. */
+  /** "starting", "settled", "partial" or "failed"; empty when off. */
   State: string;
-  /** Whether it was taken down by hand. */
+  /** True after a Teardown. */
   Down: boolean;
   Routes: HostRouteStanding[];
-  /** What has the mark of wins and nothing accounts for: destinations of routes, and keys. It is left alone. */
+  /** Routes (by destination) and items (by key) with the mark of wins that are neither recorded nor required. They stay unchanged. */
   Orphans: string[];
-  /** What went wrong. It is tried again. */
+  /** Reasons for failed steps, which are retried. */
   Problems: string[];
-  /** Who tells of other hosts, besides the config. */
+  /** Sources of other hosts and published ports, besides the config. */
   Sources: HostNetworkSource[];
-  /** Ports of the host that lead to containers, also while the rest is off. */
+  /** Ports of the host that lead to containers; also present while the rest is off. */
   Ports: HostPortStanding[];
 }
 
 export interface HostNetworkSource {
-  /** "metadata" or "nodes", or "containers" for ports that they publish. */
+  /** "metadata" or "nodes" for other hosts, "containers" for published ports. */
   Source: string;
   /** "starting", "current", "stale" or "degraded". */
   State: string;
-  /** Of its last snapshot; empty before it has told something. */
+  /** Version of the last snapshot; empty before the first. */
   Version: string;
-  /** Since it was in touch last; -1 before the first time. */
+  /** Seconds since the last contact; -1 before the first. */
   AgeSeconds: number;
-  /** Or ports. */
+  /** Number of peers, or of ports. */
   Peers: number;
-  /** Elements that are no peers. Peers that are refused are among the routes. */
+  /** Number of elements that are not valid peers. Refused peers are in Routes. */
   SkippedCount: number;
-  /** The first of them. */
+  /** The first skipped elements, at most 64. */
   Skipped: SkippedElement[];
-  /** Whether it tells of more hosts than are taken. */
+  /** True when the source has more elements than the limit. */
   Limited: boolean;
-  /** Whether its latest snapshot lacks most peers, and is not believed yet. */
+  /** True when the latest snapshot lacks most peers and is therefore not accepted yet. */
   Doubted: boolean;
-  /** Why it fails; empty when it does not. */
+  /** Reason for the current failure; empty without one. */
   Problem: string;
 }
 
 export interface SkippedElement {
-  /** Empty where the element has none that can be shown. */
+  /** Empty when the element has no id that can be shown. */
   Id: string;
   /** "badElement", "badId", "repeatedId", "noSubnet", "badSubnet", "noNextHop" or "badNextHop". */
   Code: string;
@@ -76,9 +76,9 @@ export interface HostPortStanding {
   To: string;
   /** "listening", "starting", "busy", "failed", "rejected" or "down". */
   State: string;
-  /** Why; empty when there is nothing to say. */
+  /** Reason for the state; may be empty. */
   Detail: string;
-  /** Connections or flows that are open. */
+  /** Number of open connections or flows. */
   Open: number;
 }
 
@@ -86,31 +86,31 @@ export interface HostRouteStanding {
   Destination: string;
   /** "applied", "foreign", "planned", "waiting", "conflict", "rejected" or "failed". */
   State: string;
-  /** Why; empty when there is nothing to say. */
+  /** Reason for the state; may be empty. */
   Detail: string;
-  /** Empty while it is not known. */
+  /** Empty while unknown. */
   Gateway: string;
   Interface: string;
   Metric: number;
   /**
-   * "route"; of the network of containers "bridge", "address", "filter", "rule" or "forwarding", whose key is the destination; or "subnet"
-   * while that network is refused.
+   * "route"; for the container network "bridge", "address", "filter", "rule" or "forwarding", with the item's key in Destination; or
+   * "subnet" while the container network is refused.
    */
   Kind: string;
-  /** The host that a route leads to; empty when it is none to a peer. */
+  /** Peer that the route leads to; empty for other routes. */
   Peer: string;
-  /** Why a peer or the subnet is refused, as a word: "ownSubnet". */
+  /** Code of the refusal of a peer or the subnet, such as "ownSubnet". */
   Code: string;
 }
 
 export interface HostNetworkPlanRequest {
-  /** As a teardown would do. */
+  /** Plans a teardown instead. */
   Teardown: boolean;
 }
 
 export interface HostNetworkPlanResponse {
   Steps: HostNetworkStep[];
-  /** Whether there are more steps, which a further plan has. */
+  /** True when the limit omitted steps; the next plan has them. */
   Limited: boolean;
 }
 
@@ -122,7 +122,7 @@ export interface HostNetworkStep {
   Interface: string;
   Metric: number;
   Reason: string;
-  /** As of HostRouteStanding. */
+  /** Kind as in HostRouteStanding. */
   Kind: string;
 }
 
@@ -1055,7 +1055,7 @@ export const HostNetworkStep: MessageFns<HostNetworkStep> = {
 
 export type HostNetworkServiceService = typeof HostNetworkServiceService;
 export const HostNetworkServiceService = {
-  /** Status says how each route that is wanted stands. */
+  /** Status returns the state of each required route and port. */
   status: {
     path: "/wins.HostNetworkService/Status" as const,
     requestStream: false as const,
@@ -1066,7 +1066,7 @@ export const HostNetworkServiceService = {
       Buffer.from(HostNetworkStatusResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): HostNetworkStatusResponse => HostNetworkStatusResponse.decode(value),
   },
-  /** Plan says what would be done now, and does nothing. */
+  /** Plan returns the steps that would be done now, and changes nothing. */
   plan: {
     path: "/wins.HostNetworkService/Plan" as const,
     requestStream: false as const,
@@ -1078,7 +1078,7 @@ export const HostNetworkServiceService = {
       Buffer.from(HostNetworkPlanResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): HostNetworkPlanResponse => HostNetworkPlanResponse.decode(value),
   },
-  /** Apply sees to it now, whatever is waited for, also after a teardown. */
+  /** Apply does these steps at once, without waiting for a retry, and also after a teardown. */
   apply: {
     path: "/wins.HostNetworkService/Apply" as const,
     requestStream: false as const,
@@ -1089,7 +1089,7 @@ export const HostNetworkServiceService = {
       Buffer.from(HostNetworkStatusResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): HostNetworkStatusResponse => HostNetworkStatusResponse.decode(value),
   },
-  /** Teardown removes all that the daemon has made, and has it make nothing until Apply, another config or its next start. */
+  /** Teardown removes everything that the daemon created. The daemon creates nothing until Apply, a changed config or its next start. */
   teardown: {
     path: "/wins.HostNetworkService/Teardown" as const,
     requestStream: false as const,
@@ -1103,12 +1103,12 @@ export const HostNetworkServiceService = {
 } as const;
 
 export interface HostNetworkServiceServer extends UntypedServiceImplementation {
-  /** Status says how each route that is wanted stands. */
+  /** Status returns the state of each required route and port. */
   status: handleUnaryCall<Void, HostNetworkStatusResponse>;
-  /** Plan says what would be done now, and does nothing. */
+  /** Plan returns the steps that would be done now, and changes nothing. */
   plan: handleUnaryCall<HostNetworkPlanRequest, HostNetworkPlanResponse>;
-  /** Apply sees to it now, whatever is waited for, also after a teardown. */
+  /** Apply does these steps at once, without waiting for a retry, and also after a teardown. */
   apply: handleUnaryCall<Void, HostNetworkStatusResponse>;
-  /** Teardown removes all that the daemon has made, and has it make nothing until Apply, another config or its next start. */
+  /** Teardown removes everything that the daemon created. The daemon creates nothing until Apply, a changed config or its next start. */
   teardown: handleUnaryCall<Void, HostNetworkStatusResponse>;
 }

@@ -20,7 +20,7 @@ export interface HostGetVersionResponse {
   Data?: HostVersion | undefined;
 }
 
-/** HostVersion holds the values of HKLM\SOFTWARE\Microsoft\Windows NT\CurrentVersion under their own names. */
+/** HostVersion contains values of HKLM\SOFTWARE\Microsoft\Windows NT\CurrentVersion under their original names. */
 export interface HostVersion {
   CurrentMajorVersionNumber: string;
   CurrentMinorVersionNumber: string;
@@ -225,7 +225,7 @@ export const HostVersion: MessageFns<HostVersion> = {
 
 export type HostServiceService = typeof HostServiceService;
 export const HostServiceService = {
-  /** GetVersion reads the version of Windows from the registry of the host. */
+  /** GetVersion returns the version of Windows from the host's registry. */
   getVersion: {
     path: "/wins.HostService/GetVersion" as const,
     requestStream: false as const,
@@ -239,6 +239,6 @@ export const HostServiceService = {
 } as const;
 
 export interface HostServiceServer extends UntypedServiceImplementation {
-  /** GetVersion reads the version of Windows from the registry of the host. */
+  /** GetVersion returns the version of Windows from the host's registry. */
   getVersion: handleUnaryCall<Void, HostGetVersionResponse>;
 }

@@ -15,16 +15,16 @@ export const protobufPackage = "wins";
 export const protobufFileName = "lasting-runs.proto";
 
 /**
- * Runs that outlive the client that started them, and the daemon.
+ * Lasting runs, which outlive the client that started them and the daemon.
  *
- * An addition: the Go releases do not know this service. A run belongs to the client that started it, as the system knows it: its
- * container, or its account. Others do not see it; administrators of the host see all.
+ * Addition: the Go releases do not have this service. A run belongs to its client as the system identifies it: a container or an account.
+ * A client sees only its own runs; administrators of the host see all.
  */
 
 export interface LastingStartResponse {
-  /** By which it is found. */
+  /** Name of the lasting run, for the other methods. */
   Name: string;
-  /** About a start that succeeded, such as a limit that holds for each process by itself. */
+  /** Warnings about a successful start, such as a limit that applies to each process separately. */
   Warnings: string[];
 }
 
@@ -37,56 +37,56 @@ export interface LastingListResponse {
 
 export interface LastingSummary {
   Name: string;
-  /** The name of the running copy, by which ProcessService knows it while it lives. */
+  /** Name of the run in ProcessService while it lives. */
   Process: string;
   Path: string;
   PID: number;
   /** Milliseconds since 1970-01-01T00:00:00Z. */
   StartedAtMs: bigint;
-  /** How the last attempt ended; absent while one lives. */
+  /** End of the last attempt; absent while an attempt runs. */
   End?:
     | LastingEnd
     | undefined;
-  /** How often it was started again. */
+  /** Number of restarts. */
   Restarts: number;
-  /** When it is started again, in milliseconds since 1970. 0: it lives, or is not. */
+  /** Time of the next restart, in milliseconds since 1970; 0 while the run lives, or when no restart follows. */
   RestartAtMs: bigint;
-  /** Why it is not started again any more, although its policy is to do so. Empty otherwise. */
+  /** Reason why the daemon gave up restarting a run with a restart policy; otherwise empty. */
   GaveUp: string;
 }
 
 export interface LastingEnd {
   Exit?: ProcessExit | undefined;
   EndedAtMs: bigint;
-  /** Bytes of both outputs. */
+  /** Total bytes of both outputs. */
   OutputBytes: bigint;
 }
 
 export interface LastingReadRequest {
-  /** Or the id of a run that outlives the daemon, and is held by the client. */
+  /** Name of a lasting run, or the id of a run with OutlivesDaemon that the client holds. */
   Name: string;
-  /** The first byte that is wanted, counted over both outputs from the start of the run. */
+  /** First byte to read, counted over both outputs from the start of the run. */
   Offset: bigint;
-  /** Only what was written then or later. 0: all. */
+  /** Returns only output written at or after this time, in milliseconds since 1970. 0: all. */
   SinceMs: bigint;
-  /** Only the last so many lines. Absent: all. */
+  /** Returns only this number of last lines. Absent: all. */
   TailLines?:
     | number
     | undefined;
-  /** Waits for more until the run has ended; then how it ended is the last message. */
+  /** Waits for more output until the run has ended; the last message is then its End. */
   Follow: boolean;
 }
 
 export interface LastingReadResponse {
-  /** Where the message begins, or the end of the output. With TailLines the first message has this alone: where these lines begin. */
+  /** Offset of this output, or the end of the output. With TailLines, the first message contains only the offset of the lines. */
   Offset: bigint;
-  /** When it was written, in milliseconds since 1970. */
+  /** Time of writing, in milliseconds since 1970. */
   WrittenAtMs: bigint;
   Options?:
     | { $case: "StdOut"; value: Buffer }
     | { $case: "StdErr"; value: Buffer }
     | //
-    /** Output that is not kept any more, or never was, in bytes. */
+    /** Number of bytes of output that were dropped or never kept. */
     { $case: "Skipped"; value: bigint }
     | { $case: "End"; value: LastingEnd }
     | undefined;
@@ -97,7 +97,7 @@ export interface LastingRemoveRequest {
 }
 
 export interface LastingRemoveResponse {
-  /** How it ended. */
+  /** End of the removed run. */
   End?: LastingEnd | undefined;
 }
 
@@ -897,7 +897,7 @@ export const LastingRemoveResponse: MessageFns<LastingRemoveResponse> = {
 
 export type LastingRunsService = typeof LastingRunsService;
 export const LastingRunsService = {
-  /** Start runs a program whose entry grants "lasting". No one needs to hold it. */
+  /** Start runs a program whose entry grants "lasting". The run needs no KeepAlive. */
   start: {
     path: "/wins.LastingRuns/Start" as const,
     requestStream: false as const,
@@ -908,7 +908,7 @@ export const LastingRunsService = {
       Buffer.from(LastingStartResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): LastingStartResponse => LastingStartResponse.decode(value),
   },
-  /** List names the runs that are kept, living and ended ones. */
+  /** List returns all kept runs, living and ended. */
   list: {
     path: "/wins.LastingRuns/List" as const,
     requestStream: false as const,
@@ -918,7 +918,7 @@ export const LastingRunsService = {
     responseSerialize: (value: LastingListResponse): Buffer => Buffer.from(LastingListResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): LastingListResponse => LastingListResponse.decode(value),
   },
-  /** Read streams the output of a run that is kept, from where it is asked to, and how the run ended. */
+  /** Read streams the output of a kept run from an offset, and then how the run ended. */
   read: {
     path: "/wins.LastingRuns/Read" as const,
     requestStream: false as const,
@@ -928,7 +928,7 @@ export const LastingRunsService = {
     responseSerialize: (value: LastingReadResponse): Buffer => Buffer.from(LastingReadResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): LastingReadResponse => LastingReadResponse.decode(value),
   },
-  /** Remove ends a run, if it lives, and forgets it and its output. */
+  /** Remove ends a living run, and deletes the run and its output. */
   remove: {
     path: "/wins.LastingRuns/Remove" as const,
     requestStream: false as const,
@@ -942,12 +942,12 @@ export const LastingRunsService = {
 } as const;
 
 export interface LastingRunsServer extends UntypedServiceImplementation {
-  /** Start runs a program whose entry grants "lasting". No one needs to hold it. */
+  /** Start runs a program whose entry grants "lasting". The run needs no KeepAlive. */
   start: handleUnaryCall<ProcessStartRequest, LastingStartResponse>;
-  /** List names the runs that are kept, living and ended ones. */
+  /** List returns all kept runs, living and ended. */
   list: handleUnaryCall<LastingListRequest, LastingListResponse>;
-  /** Read streams the output of a run that is kept, from where it is asked to, and how the run ended. */
+  /** Read streams the output of a kept run from an offset, and then how the run ended. */
   read: handleServerStreamingCall<LastingReadRequest, LastingReadResponse>;
-  /** Remove ends a run, if it lives, and forgets it and its output. */
+  /** Remove ends a living run, and deletes the run and its output. */
   remove: handleUnaryCall<LastingRemoveRequest, LastingRemoveResponse>;
 }

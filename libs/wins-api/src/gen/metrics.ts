@@ -15,13 +15,13 @@ export const protobufPackage = "wins";
 export const protobufFileName = "metrics.proto";
 
 /**
- * The metrics of the daemon, as Prometheus reads them.
+ * Metrics of the daemon for Prometheus.
  *
- * An addition: the Go releases do not know this service. All of it is for administrators of the host alone.
+ * Addition: the Go releases do not have this service. Only for administrators of the host.
  */
 
 export interface MetricsScrapeResponse {
-  /** In the text format of Prometheus, version 0.0.4. */
+  /** Prometheus text format, version 0.0.4. */
   Text: string;
 }
 
@@ -82,7 +82,7 @@ export const MetricsScrapeResponse: MessageFns<MetricsScrapeResponse> = {
 
 export type MetricsServiceService = typeof MetricsServiceService;
 export const MetricsServiceService = {
-  /** Scrape tells all metrics as they are now. FAILED_PRECONDITION while the config does not turn them on. */
+  /** Scrape returns the current value of all metrics. FAILED_PRECONDITION while the config does not enable metrics. */
   scrape: {
     path: "/wins.MetricsService/Scrape" as const,
     requestStream: false as const,
@@ -96,6 +96,6 @@ export const MetricsServiceService = {
 } as const;
 
 export interface MetricsServiceServer extends UntypedServiceImplementation {
-  /** Scrape tells all metrics as they are now. FAILED_PRECONDITION while the config does not turn them on. */
+  /** Scrape returns the current value of all metrics. FAILED_PRECONDITION while the config does not enable metrics. */
   scrape: handleUnaryCall<Void, MetricsScrapeResponse>;
 }

@@ -274,7 +274,7 @@ export const NetworkAdapter: MessageFns<NetworkAdapter> = {
 
 export type NetworkServiceService = typeof NetworkServiceService;
 export const NetworkServiceService = {
-  /** Get describes one adapter; without an option, the one that holds the default route. */
+  /** Get describes one adapter; without an option, the adapter with the default route. */
   get: {
     path: "/wins.NetworkService/Get" as const,
     requestStream: false as const,
@@ -287,6 +287,6 @@ export const NetworkServiceService = {
 } as const;
 
 export interface NetworkServiceServer extends UntypedServiceImplementation {
-  /** Get describes one adapter; without an option, the one that holds the default route. */
+  /** Get describes one adapter; without an option, the adapter with the default route. */
   get: handleUnaryCall<NetworkGetRequest, NetworkGetResponse>;
 }

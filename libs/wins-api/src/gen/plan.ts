@@ -15,20 +15,19 @@ export const protobufPackage = "wins";
 export const protobufFileName = "plan.proto";
 
 /**
- * The plans that the node follows: what is wanted, how far it is, and applying one by hand.
+ * Plans of this node: their content, their state, and a way to apply one manually.
  *
- * An addition: the Go releases do not know this service. All of it is for administrators of the host alone. No answer holds the
- * content of a file, an argument, the value of a variable or an output: of these it says how large they are. The one exception is the end
- * of the standard error of an instruction that failed.
+ * Addition: the Go releases do not have this service. Only for administrators of the host. Answers contain counts and sizes instead of file
+ * contents, arguments, values of variables and outputs. The only exception is the end of the standard error of a failed instruction.
  */
 
 export interface PlanStatusResponse {
   On: boolean;
-  /** Why it is off. */
+  /** Reason why plans are off. */
   Reason: string;
-  /** When the API server last answered, as RFC 3339; empty without a remote plan, or when it never did. */
+  /** Time of the API server's last answer, in RFC 3339; empty without a remote plan or an answer. */
   LastContact: string;
-  /** Whether the API server must have a certificate of the authority in the connection info. */
+  /** True when the authority in the connection info must have signed the API server's certificate. */
   StrictTLS: boolean;
   Sources: PlanSource[];
 }
@@ -41,29 +40,29 @@ export interface PlanSource {
    * "unregistered" or "noSecret".
    */
   State: string;
-  /** What is wrong; empty when nothing is. */
+  /** Current problem; empty without one. */
   Problem: string;
-  /** When it is looked at or tried next, as RFC 3339; empty when never. */
+  /** Time of the next check or attempt, in RFC 3339; empty when none follows. */
   NextAt: string;
   Checksum: string;
   AppliedChecksum: string;
   FailedChecksum: string;
   Failures: number;
-  /** As the Secret has it. */
+  /** Copied from the Secret. */
   LastApplyTime: string;
   Probes: PlanProbeState[];
   Periodic: PlanPeriodicState[];
-  /** Only of a plan that has failed, where it is known. */
+  /** Failed instruction of a failed plan, if known. */
   Failure?: PlanFailure | undefined;
 }
 
-/** The instruction that kept a plan from being applied. */
+/** The instruction at which a plan failed. */
 export interface PlanFailure {
-  /** Its name, or its place in the list where it has none. */
+  /** Name of the instruction, or its position in the list if it has no name. */
   Instruction: string;
   /** -1: not started, or ended by a signal. */
   ExitCode: number;
-  /** The end of what it wrote to standard error, at most 4 KiB; or why it could not be started. */
+  /** End of its standard error, at most 4 KiB; or why it could not be started. */
   Stderr: string;
 }
 
@@ -78,13 +77,13 @@ export interface PlanPeriodicState {
   Name: string;
   ExitCode: number;
   Failures: number;
-  /** As the Secret has it; empty when there was none. */
+  /** Copied from the Secret; empty without a successful run. */
   LastSuccessfulRunTime: string;
   LastFailedRunTime: string;
 }
 
 export interface PlanShowResponse {
-  /** One for each plan that could be read. */
+  /** One per readable plan. */
   Plans: PlanContent[];
 }
 
@@ -99,14 +98,14 @@ export interface PlanContent {
 export interface PlanFileEntry {
   Path: string;
   Directory: boolean;
-  /** As the plan has it; empty when it says nothing. */
+  /** Copied from the plan; may be empty. */
   Permissions: string;
   Uid: number;
   Gid: number;
   /** "write" or "delete". */
   Action: string;
   SizeBytes: number;
-  /** Only of a plan that is looked at before it is applied: "create", "replace", "keep", "delete" or "none". */
+  /** Effect of applying the plan, only in a dry run: "create", "replace", "keep", "delete" or "none". */
   Effect: string;
 }
 
@@ -115,7 +114,7 @@ export interface PlanInstructionEntry {
   Image: string;
   Command: string;
   ArgumentCount: number;
-  /** Names alone. */
+  /** Names of the variables, without values. */
   Variables: string[];
   SaveOutput: boolean;
   /** 0 for an instruction that runs once. */
@@ -124,9 +123,9 @@ export interface PlanInstructionEntry {
 
 export interface PlanProbeEntry {
   Name: string;
-  /** Without what may be a secret: user, password and query. */
+  /** Address without user, password and query, which may be secret. */
   Address: string;
-  /** 0 when the plan gives none. */
+  /** 0 when the plan has no time-out. */
   TimeoutSeconds: number;
 }
 
@@ -144,9 +143,9 @@ export interface PlanApplied {
 }
 
 export interface PlanApplyRequest {
-  /** The plan, as JSON. */
+  /** The plan as JSON. */
   Text: Buffer;
-  /** Only say what would be done. */
+  /** Only returns the effects, and changes nothing. */
   DryRun: boolean;
 }
 
@@ -156,7 +155,7 @@ export interface PlanApplyResponse {
     | undefined;
   /** False for a dry run. */
   Applied: boolean;
-  /** Whether each instruction ended with 0. */
+  /** True when every instruction ended with exit code 0. */
   Succeeded: boolean;
   Outputs: PlanOutput[];
   Probes: PlanProbeState[];
@@ -1675,7 +1674,7 @@ export const PlanOutput: MessageFns<PlanOutput> = {
 
 export type PlanServiceService = typeof PlanServiceService;
 export const PlanServiceService = {
-  /** Status says where each plan stands. */
+  /** Status returns the state of each plan. */
   status: {
     path: "/wins.PlanService/Status" as const,
     requestStream: false as const,
@@ -1685,7 +1684,7 @@ export const PlanServiceService = {
     responseSerialize: (value: PlanStatusResponse): Buffer => Buffer.from(PlanStatusResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): PlanStatusResponse => PlanStatusResponse.decode(value),
   },
-  /** Show says what each plan wants. */
+  /** Show returns the content of each plan. */
   show: {
     path: "/wins.PlanService/Show" as const,
     requestStream: false as const,
@@ -1695,7 +1694,7 @@ export const PlanServiceService = {
     responseSerialize: (value: PlanShowResponse): Buffer => Buffer.from(PlanShowResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): PlanShowResponse => PlanShowResponse.decode(value),
   },
-  /** History lists the plans that were applied, the newest first. */
+  /** History lists the applied plans, newest first. */
   history: {
     path: "/wins.PlanService/History" as const,
     requestStream: false as const,
@@ -1705,7 +1704,7 @@ export const PlanServiceService = {
     responseSerialize: (value: PlanHistoryResponse): Buffer => Buffer.from(PlanHistoryResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): PlanHistoryResponse => PlanHistoryResponse.decode(value),
   },
-  /** Apply applies a plan once, or says what it would do. */
+  /** Apply applies a plan once. A dry run only returns its effects. */
   apply: {
     path: "/wins.PlanService/Apply" as const,
     requestStream: false as const,
@@ -1718,12 +1717,12 @@ export const PlanServiceService = {
 } as const;
 
 export interface PlanServiceServer extends UntypedServiceImplementation {
-  /** Status says where each plan stands. */
+  /** Status returns the state of each plan. */
   status: handleUnaryCall<Void, PlanStatusResponse>;
-  /** Show says what each plan wants. */
+  /** Show returns the content of each plan. */
   show: handleUnaryCall<Void, PlanShowResponse>;
-  /** History lists the plans that were applied, the newest first. */
+  /** History lists the applied plans, newest first. */
   history: handleUnaryCall<Void, PlanHistoryResponse>;
-  /** Apply applies a plan once, or says what it would do. */
+  /** Apply applies a plan once. A dry run only returns its effects. */
   apply: handleUnaryCall<PlanApplyRequest, PlanApplyResponse>;
 }

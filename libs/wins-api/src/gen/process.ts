@@ -20,9 +20,9 @@ export const protobufPackage = "wins";
 export const protobufFileName = "process.proto";
 
 /**
- * Host processes: start one, follow its output to its end, keep it alive meanwhile.
+ * Starts processes on the host, follows their output to the end, and keeps them alive.
  *
- * Everything marked "addition" is unknown to the Go releases, which skip it.
+ * The Go releases do not have the fields and methods marked "Addition", and ignore these fields.
  */
 
 export enum RunExposeProtocol {
@@ -38,30 +38,30 @@ export interface ProcessStartRequest {
   Path: string;
   Args: string[];
   Exposes: ProcessExpose[];
-  /** NAME=value entries, added to the environment of the process. */
+  /** Entries NAME=value, added to the environment of the process. */
   Envs: string[];
-  /** Working directory; the program's own when empty. */
+  /** Working directory. Empty: the directory of the program. */
   Dir: string;
-  /** Lower-case hexadecimal SHA-256 of the program as the caller sees it; decides when present. Addition. */
+  /** Lower-case hexadecimal SHA-256 of the program as the caller sees it; replaces Checksum when present. Addition. */
   ChecksumSHA256: string;
-  /** Bounds of the run and of all that it starts; those of the whitelist entry when absent. Addition. */
+  /** Limits of the run and its descendants. Absent: those of the whitelist entry. Addition. */
   Limits?:
     | RunLimits
     | undefined;
-  /** A run of the same program is asked to end and waited for, instead of ALREADY_EXISTS; of several that ask so, the newest wins. Addition. */
+  /** Ends a run of the same program first, instead of failing with ALREADY_EXISTS; of several such starts the newest wins. Addition. */
   Replace: boolean;
-  /** By which a run that lasts is found; chosen by the daemon when empty. Only LastingRuns.Start takes it. Addition. */
+  /** Name of a lasting run. Empty: the daemon chooses it. Only for LastingRuns.Start. Addition. */
   LastingName: string;
   /**
-   * When a run that lasts is started again after its end: "always", "on-failure", "on-failure:N" with N times at most. Empty: never.
-   * Only LastingRuns.Start takes it. Addition.
+   * Restart policy of a lasting run: "always", "on-failure", "on-failure:N" (at most N times). Empty: never. Only for LastingRuns.Start.
+   * Addition.
    */
   LastingRestart: string;
-  /** Files for the private folder of the run, which its variable WINS_FILES names. The whitelist entry must grant them. Addition. */
+  /** Files for the run's private folder, whose path is in its variable WINS_FILES. The whitelist entry must grant files. Addition. */
   Files: RunFile[];
   /**
-   * The run waits for its client when the daemon goes away, where its entry grants "lasting"; else it is a run like any other. The client
-   * then opens KeepAlive with its name and id at the next daemon, and reads its output by LastingRuns.Read. Addition.
+   * Lets the run continue when the daemon stops, if its entry grants "lasting"; otherwise the run ends with the daemon. The client then opens
+   * KeepAlive with the run's name and id at the next daemon, and reads the output by LastingRuns.Read. Addition.
    */
   OutlivesDaemon: boolean;
 }
@@ -78,14 +78,14 @@ export interface ProcessUpdateFileRequest {
   File?: RunFile | undefined;
 }
 
-/** Bounds of a run; 0 is none. Addition. */
+/** Limits of a run; 0 means no limit. Addition. */
 export interface RunLimits {
   MemoryBytes: bigint;
-  /** Thousandths of a processor. */
+  /** Processor limit in thousandths of a processor. */
   CpuMillis: number;
-  /** Processes at once; threads count, too, on Linux. */
+  /** Maximum number of processes at once; on Linux threads count, too. */
   Pids: number;
-  /** By which means, in answers: "jobObject", "cgroup", or "rlimit", which binds each process by itself. */
+  /** Enforcement mechanism, only in answers: "jobObject", "cgroup", or "rlimit", which limits each process separately. */
   Means: string;
 }
 
@@ -93,9 +93,9 @@ export interface ProcessStartResponse {
   Data?:
     | ProcessName
     | undefined;
-  /** What the caller should know although the program has started, each as one sentence for people. Addition. */
+  /** Warnings about the successful start, one sentence each. Addition. */
   Warnings: string[];
-  /** How long the run waits for its client when the daemon goes away. 0: it ends with the daemon. Addition. */
+  /** Time in milliseconds that the run waits for its client after the daemon has stopped. 0: the run ends with the daemon. Addition. */
   LeaseMs: number;
 }
 
@@ -105,9 +105,9 @@ export interface ProcessWaitRequest {
 
 export interface ProcessWaitResponse {
   Options?: { $case: "StdOut"; value: Buffer } | { $case: "StdErr"; value: Buffer } | //
-  /** How the process ended; the last message of the stream. Addition. */
+  /** End of the process; the last message of the stream. Addition. */
   { $case: "Exit"; value: ProcessExit } | //
-  /** Output that was dropped because nobody listened. Addition. */
+  /** Output that was dropped because nobody read it. Addition. */
   { $case: "Skipped"; value: ProcessSkipped } | undefined;
 }
 
@@ -120,8 +120,8 @@ export interface ProcessStopRequest {
     | ProcessName
     | undefined;
   /**
-   * Ends the tree by force at once, also when it was asked to end already. Only for the connection that started it, with
-   * its run id, or for an administrator of the host.
+   * Kills the tree at once, even if it is already being stopped. Only for the connection that started the run, with its run id, or for an
+   * administrator of the host.
    */
   Force: boolean;
 }
@@ -140,18 +140,18 @@ export interface ProcessExpose {
 }
 
 export interface ProcessName {
-  /** The name of the running copy without a trailing ".exe": rancher-wins-nginx. */
+  /** Name of the running copy without a trailing ".exe", such as rancher-wins-nginx. */
   Value: string;
-  /** Tells one run of a program from the next: 32 hexadecimal digits. Addition. */
+  /** Distinguishes runs of one program: 32 hexadecimal digits. Addition. */
   RunID: string;
 }
 
 export interface ProcessExit {
-  /** The exit code, 32 bits unsigned as Windows has it; 128 + n when signal n ended the process. */
+  /** Exit code, 32 bits unsigned as on Windows; 128 + n when signal n ended the process. */
   Code: number;
-  /** The signal that ended the process ("SIGKILL"), or empty. */
+  /** Signal that ended the process, such as "SIGKILL"; empty without one. */
   Signal: string;
-  /** Why it ended: "exited", "outOfMemory", "stopped", "leaseEnded", "leaseNeverHeld", "ownerDisconnected", "replaced", "yielded", "daemonStopping", "hostFailed". */
+  /** Reason for the end: "exited", "outOfMemory", "stopped", "leaseEnded", "leaseNeverHeld", "ownerDisconnected", "replaced", "yielded", "daemonStopping", "hostFailed". */
   Reason: string;
 }
 
@@ -170,11 +170,11 @@ export interface ProcessSummary {
   Exposes: ProcessExpose[];
   /** Lower-case hexadecimal SHA-256 of the bytes that run. */
   DigestSHA256: string;
-  /** Absent without any. Addition. */
+  /** Absent without limits. Addition. */
   Limits?:
     | RunLimits
     | undefined;
-  /** Whether it outlives this daemon. Addition. */
+  /** True when the run outlives the daemon. Addition. */
   OutlivesDaemon: boolean;
 }
 
@@ -1571,8 +1571,8 @@ export const ProcessServiceService = {
     responseDeserialize: (value: Buffer): ProcessStartResponse => ProcessStartResponse.decode(value),
   },
   /**
-   * StartExactly starts as Start does, and refuses a request with a field that this daemon does not know, which Start skips. A client that
-   * asks for what an earlier daemon would leave out, such as limits, calls this. Addition.
+   * StartExactly is Start, except that it refuses a request with a field that the daemon does not know, where Start ignores the field. Clients
+   * use it with newer fields that must not be ignored, such as limits. Addition.
    */
   startExactly: {
     path: "/wins.ProcessService/StartExactly" as const,
@@ -1584,7 +1584,7 @@ export const ProcessServiceService = {
       Buffer.from(ProcessStartResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): ProcessStartResponse => ProcessStartResponse.decode(value),
   },
-  /** UpdateFile replaces a file that a run was started with, for the connection that started it. Addition. */
+  /** UpdateFile replaces one of the files that a run was started with. Only for the connection that started the run. Addition. */
   updateFile: {
     path: "/wins.ProcessService/UpdateFile" as const,
     requestStream: false as const,
@@ -1605,7 +1605,7 @@ export const ProcessServiceService = {
     responseSerialize: (value: ProcessWaitResponse): Buffer => Buffer.from(ProcessWaitResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): ProcessWaitResponse => ProcessWaitResponse.decode(value),
   },
-  /** KeepAlive holds a process: when the stream ends, however that comes about, the process is stopped. */
+  /** KeepAlive holds a process, which is stopped when the stream ends for any reason. */
   keepAlive: {
     path: "/wins.ProcessService/KeepAlive" as const,
     requestStream: true as const,
@@ -1616,7 +1616,7 @@ export const ProcessServiceService = {
     responseSerialize: (value: Void): Buffer => Buffer.from(Void.encode(value).finish()),
     responseDeserialize: (value: Buffer): Void => Void.decode(value),
   },
-  /** List names the processes that the daemon runs now. Addition. */
+  /** List returns the running processes. Addition. */
   list: {
     path: "/wins.ProcessService/List" as const,
     requestStream: false as const,
@@ -1626,7 +1626,7 @@ export const ProcessServiceService = {
     responseSerialize: (value: ProcessListResponse): Buffer => Buffer.from(ProcessListResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): ProcessListResponse => ProcessListResponse.decode(value),
   },
-  /** Stop ends a process and answers when its whole tree is gone. Addition. */
+  /** Stop ends a process, and returns when its whole tree is gone. Addition. */
   stop: {
     path: "/wins.ProcessService/Stop" as const,
     requestStream: false as const,
@@ -1642,18 +1642,18 @@ export interface ProcessServiceServer extends UntypedServiceImplementation {
   /** Start runs an allowed program. The caller owns the process: it must open KeepAlive soon. */
   start: handleUnaryCall<ProcessStartRequest, ProcessStartResponse>;
   /**
-   * StartExactly starts as Start does, and refuses a request with a field that this daemon does not know, which Start skips. A client that
-   * asks for what an earlier daemon would leave out, such as limits, calls this. Addition.
+   * StartExactly is Start, except that it refuses a request with a field that the daemon does not know, where Start ignores the field. Clients
+   * use it with newer fields that must not be ignored, such as limits. Addition.
    */
   startExactly: handleUnaryCall<ProcessStartRequest, ProcessStartResponse>;
-  /** UpdateFile replaces a file that a run was started with, for the connection that started it. Addition. */
+  /** UpdateFile replaces one of the files that a run was started with. Only for the connection that started the run. Addition. */
   updateFile: handleUnaryCall<ProcessUpdateFileRequest, Void>;
   /** Wait streams the output of a process and ends when the process has ended. */
   wait: handleServerStreamingCall<ProcessWaitRequest, ProcessWaitResponse>;
-  /** KeepAlive holds a process: when the stream ends, however that comes about, the process is stopped. */
+  /** KeepAlive holds a process, which is stopped when the stream ends for any reason. */
   keepAlive: handleClientStreamingCall<ProcessKeepAliveRequest, Void>;
-  /** List names the processes that the daemon runs now. Addition. */
+  /** List returns the running processes. Addition. */
   list: handleUnaryCall<Void, ProcessListResponse>;
-  /** Stop ends a process and answers when its whole tree is gone. Addition. */
+  /** Stop ends a process, and returns when its whole tree is gone. Addition. */
   stop: handleUnaryCall<ProcessStopRequest, ProcessStopResponse>;
 }

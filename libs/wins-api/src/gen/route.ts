@@ -17,11 +17,11 @@ export const protobufFileName = "route.proto";
 /**
  * The host's routing table.
  *
- * Everything marked "addition" is unknown to the Go releases, which answer UNIMPLEMENTED.
+ * The Go releases answer UNIMPLEMENTED to methods marked "Addition".
  */
 
 export interface RouteAddRequest {
-  /** Networks, "8.8.8.8/32"; an address alone is a network of one. */
+  /** Networks such as "8.8.8.8/32". An address without a prefix means that address only. */
   Addresses: string[];
 }
 
@@ -35,10 +35,10 @@ export interface RouteRemoveRequest {
 
 export interface Route {
   DestinationCIDR: string;
-  /** The next hop, or empty for a network that the interface is in. */
+  /** Next hop; empty for a directly connected network. */
   Gateway: string;
   InterfaceIndex: number;
-  /** The lower one wins. */
+  /** The route with the lower metric wins. */
   Metric: number;
 }
 
@@ -300,7 +300,7 @@ export const Route: MessageFns<Route> = {
 
 export type RouteServiceService = typeof RouteServiceService;
 export const RouteServiceService = {
-  /** Add routes the addresses through the gateway of the default adapter. */
+  /** Add adds routes to the addresses through the gateway of the default adapter. */
   add: {
     path: "/wins.RouteService/Add" as const,
     requestStream: false as const,
@@ -310,7 +310,7 @@ export const RouteServiceService = {
     responseSerialize: (value: Void): Buffer => Buffer.from(Void.encode(value).finish()),
     responseDeserialize: (value: Buffer): Void => Void.decode(value),
   },
-  /** List reads the routing table. Addition. */
+  /** List returns the routing table. Addition. */
   list: {
     path: "/wins.RouteService/List" as const,
     requestStream: false as const,
@@ -320,7 +320,7 @@ export const RouteServiceService = {
     responseSerialize: (value: RouteListResponse): Buffer => Buffer.from(RouteListResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): RouteListResponse => RouteListResponse.decode(value),
   },
-  /** Remove takes away what Add makes; an address that is not routed so is no error. Addition. */
+  /** Remove removes routes that Add added, and ignores addresses without such a route. Addition. */
   remove: {
     path: "/wins.RouteService/Remove" as const,
     requestStream: false as const,
@@ -333,10 +333,10 @@ export const RouteServiceService = {
 } as const;
 
 export interface RouteServiceServer extends UntypedServiceImplementation {
-  /** Add routes the addresses through the gateway of the default adapter. */
+  /** Add adds routes to the addresses through the gateway of the default adapter. */
   add: handleUnaryCall<RouteAddRequest, Void>;
-  /** List reads the routing table. Addition. */
+  /** List returns the routing table. Addition. */
   list: handleUnaryCall<Void, RouteListResponse>;
-  /** Remove takes away what Add makes; an address that is not routed so is no error. Addition. */
+  /** Remove removes routes that Add added, and ignores addresses without such a route. Addition. */
   remove: handleUnaryCall<RouteRemoveRequest, Void>;
 }

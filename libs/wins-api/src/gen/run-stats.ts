@@ -15,49 +15,49 @@ export const protobufPackage = "wins";
 export const protobufFileName = "run-stats.proto";
 
 /**
- * What the runs of the daemon use.
+ * Resource use of the daemon's runs.
  *
- * An addition: the Go releases do not know this service.
+ * Addition: the Go releases do not have this service.
  */
 
 export interface RunStatsRequest {
-  /** The name of a run; all when empty. */
+  /** Name of a run. Empty: all runs. */
   Name: string;
 }
 
 export interface RunStatsResponse {
-  /** When the figures were taken, in microseconds of a clock of the daemon that only goes forward: for the time between two answers. */
+  /** Time of the measurement, in microseconds of a monotonic clock of the daemon, to compute the time between two answers. */
   TakenAtUs: bigint;
   Runs: RunFigures[];
 }
 
 export interface RunFigures {
-  /** The name of the running copy without a trailing ".exe": rancher-wins-nginx. */
+  /** Name of the running copy without a trailing ".exe", such as rancher-wins-nginx. */
   Name: string;
-  /** The file name of the program in the list of what may run: nginx.exe. */
+  /** File name of the program in the list of allowed programs, such as nginx.exe. */
   Entry: string;
   /** "running", "stopping", "killing" or "draining". */
   State: string;
   /** Milliseconds since 1970-01-01T00:00:00Z. */
   StartedAtMs: bigint;
-  /** Absent when the system does not tell. */
+  /** Absent when the system does not report it. */
   Usage?:
     | RunUsage
     | undefined;
-  /** What the run has written. */
+  /** Bytes that the run has written. */
   StdOutBytes: bigint;
   StdErrBytes: bigint;
-  /** How often the run had to wait for a reader of its output. */
+  /** Number of times that the run waited for a reader of its output. */
   OutputPauses: bigint;
-  /** Absent without any. */
+  /** Absent without limits. */
   Limits?: RunLimits | undefined;
 }
 
-/** What a run and all that it started has used. */
+/** Resource use of a run and its descendants. */
 export interface RunUsage {
-  /** Processor time, of processes that have ended too; never less than before. */
+  /** Processor time in milliseconds, including processes that have ended; never decreases. */
   CpuMs: bigint;
-  /** What is in RAM; what several processes share is counted for each. */
+  /** Resident memory in bytes; memory shared by several processes counts for each. */
   MemoryBytes: bigint;
   Processes: number;
 }
@@ -462,8 +462,8 @@ export const RunUsage: MessageFns<RunUsage> = {
 export type RunStatsService = typeof RunStatsService;
 export const RunStatsService = {
   /**
-   * Stats measures the runs that live: those of the client that asks, and all for an administrator of the host. Whoever asks within a
-   * second of another gets the same figures.
+   * Stats measures the living runs of the client, or all for an administrator of the host. Calls within a second of each other share the
+   * figures.
    */
   stats: {
     path: "/wins.RunStats/Stats" as const,
@@ -478,8 +478,8 @@ export const RunStatsService = {
 
 export interface RunStatsServer extends UntypedServiceImplementation {
   /**
-   * Stats measures the runs that live: those of the client that asks, and all for an administrator of the host. Whoever asks within a
-   * second of another gets the same figures.
+   * Stats measures the living runs of the client, or all for an administrator of the host. Calls within a second of each other share the
+   * figures.
    */
   stats: handleUnaryCall<RunStatsRequest, RunStatsResponse>;
 }
