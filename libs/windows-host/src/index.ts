@@ -1,6 +1,6 @@
 /**
- * The only library with Win32 calls. It implements the ports of `@wins/base`, and structurally those of other
- * libraries.
+ * The only library with Win32 calls. It implements the ports of `@wins/base`, and those of other libraries without
+ * importing them.
  *
  * It exports the functions that applications call, and the types of their arguments and results.
  *

@@ -4,9 +4,9 @@ import * as win32 from '../win32/kernel32.js';
 import { unlessFails } from '../windows-error.js';
 
 /**
- * Holds a file: until it is closed, others can read and run it, but not write, rename or delete it.
+ * Holds a file: until the hold is closed, others can read and run the file, but not write, rename or delete it.
  *
- * @throws WindowsError `notFound`; `busy` when someone has it open for writing.
+ * @throws WindowsError `notFound`; `busy` when someone has the file open for writing.
  */
 export function holdFile(path: string): FileHold {
   return openFile(`cannot hold ${quoteText(path)}`, path, {

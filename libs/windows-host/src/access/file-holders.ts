@@ -20,8 +20,8 @@ const restartManager = systemLibrary('rstrtmgr.dll', 'the Restart Manager', [
 ]);
 
 /**
- * Returns the programs that have a file open, such as `nginx.exe (process 12)`, at most eight; empty when that cannot
- * be determined. Never rejects.
+ * Returns the programs that have a file open, such as `nginx.exe (process 12)`; only their number if there are more than
+ * eight; nothing when they cannot be determined. Never rejects.
  */
 export async function fileHolders(file: string): Promise<readonly string[]> {
   try {
@@ -35,7 +35,7 @@ export async function fileHolders(file: string): Promise<readonly string[]> {
       const count: [number] = [MAX_HOLDERS];
       const infos = Buffer.alloc(MAX_HOLDERS * RM_PROCESS_INFO.sizeBytes);
       const needed: [number] = [0];
-      // In the background, because it queries every process of the system.
+      // Runs in the background, because it queries every process of the system.
       const { result } = await inBackground(RmGetList, session[0], needed, count, infos, [0]);
       // On ERROR_MORE_DATA the buffer stays empty; with so many holders, their number is enough.
       if (result === ERROR_MORE_DATA) return [`${needed[0]} programs`];

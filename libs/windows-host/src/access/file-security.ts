@@ -23,7 +23,8 @@ const SDDL_REVISION_1 = 1;
  * Returns the security descriptor of a file or folder as SDDL: owner, group and access list, for {@link whoMayWrite}.
  * Follows a link.
  *
- * @throws WindowsError `notFound`; `accessDenied` when this user may not even read it; `unavailable` on other systems.
+ * @throws WindowsError `notFound`; `accessDenied` when this user may not read the descriptor; `unavailable` on other
+ * systems.
  */
 export function fileSecurity(path: string): string {
   const tried = `cannot read the access list of ${path}`;
@@ -82,7 +83,7 @@ function takeLocal<T>(
   }
 }
 
-/** Creates SECURITY_ATTRIBUTES with their descriptor in the same memory. Without one, the account's default applies. */
+/** Creates SECURITY_ATTRIBUTES, followed by their descriptor. Without a descriptor, the account's default applies. */
 export function securityAttributes(descriptor?: Buffer, isInheritable = false): Buffer {
   const nLength = SECURITY_ATTRIBUTES.sizeBytes;
   const fields = { nLength, bInheritHandle: isInheritable ? 1 : 0 };

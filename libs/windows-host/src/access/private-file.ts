@@ -27,7 +27,7 @@ export function createFolder(folder: string, security: Buffer): void {
   call(tried, kernel32.CreateDirectoryW, folder, security);
 }
 
-/** Sets the access list for permission bits on a file or folder, without inheriting from its parent folder. */
+/** Sets the access list of a file or folder from permission bits, without inheriting from its parent folder. */
 export function setMode(place: string, mode: number, isFolder: boolean): void {
   const information = win32.DACL_SECURITY_INFORMATION | win32.PROTECTED_DACL_SECURITY_INFORMATION;
   setSecurity(place, information, planFileSecurity(mode, processAccount(), isFolder));

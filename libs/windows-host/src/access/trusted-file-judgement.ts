@@ -59,9 +59,9 @@ export function stepsTo(path: string): readonly string[] {
 
 /**
  * Judges one step of a path: a folder further up, the folder of the file, or the file itself. Each must be the object
- * that its path names, without links; then the owner and the access list decide. Nobody untrusted may write to the file
- * itself or add files to its folder, because either could run their code; further up, nobody untrusted may replace the
- * next step. `trusted` holds SIDs besides the system's own, such as that of the daemon's account.
+ * that its path names, without links; then the owner and the access list decide. An untrusted account that may write to
+ * the file or add files to its folder could run its own code; further up, it must not be able to replace the next step.
+ * `trusted` holds SIDs besides the system's own, such as that of the daemon's account.
  */
 export function judgeStep(
   facts: FileFacts,
@@ -86,8 +86,8 @@ export function judgeStep(
 }
 
 /**
- * Returns the remedy for a folder that others can change; empty when no one else can. It is meant for an administrator,
- * who knows whether these others are administrators too.
+ * Returns the remedy for a folder that others can change; empty when no one else can. Its reader is an administrator, who
+ * knows whether these others are administrators too.
  */
 export function privateFolderMending(folder: string, sddl: string, account: string): string {
   const others = whoMayWrite(sddl, [account]);

@@ -13,7 +13,7 @@ const TRUSTED: readonly string[] = [...SYSTEM_ACCOUNTS, 'LA'];
 
 /** Rights to delete the object, remove its children, or change its access list or owner. */
 const REPLACE = 0x1_0000 | 0x40 | 0x4_0000 | 0x8_0000;
-/** Those of REPLACE, plus writing or appending data, creating children, and changing attributes or reparse points. */
+/** REPLACE, plus the rights to write or append data, create children, and change attributes or reparse points. */
 const WRITE = REPLACE | 0x2 | 0x4 | 0x10 | 0x100;
 
 /**
@@ -24,7 +24,7 @@ const WRITE = REPLACE | 0x2 | 0x4 | 0x10 | 0x100;
  * missing access list or an unknown owner as everyone. Ignores entries that only children inherit.
  *
  * @param trusted SIDs that are trusted besides SYSTEM, Administrators, the built-in Administrator and TrustedInstaller.
- * @throws TextError for text that is no SDDL.
+ * @throws TextError for text that is not SDDL.
  */
 export function whoMayWrite(sddl: string, trusted: readonly string[] = []): readonly string[] {
   return whoMay(sddl, WRITE, trusted);

@@ -53,9 +53,9 @@ function translated<T>(tried: string, place: string, act: () => T): T {
 
 /**
  * Returns a reason for distrust, or undefined. A file is distrusted when anyone except SYSTEM, administrators,
- * TrustedInstaller and this account could have put it there or can change it. So is one whose path contains a link or
- * resolves to another file. The walk goes down from the drive, so that each step is read through folders already known
- * to be safe, and its findings stay true.
+ * TrustedInstaller and this account could have put it there or can change it, or when its path contains a link or
+ * resolves to another file. The walk goes down from the drive and reads each step through folders already found safe,
+ * so that nobody else can change the steps afterwards.
  *
  * @param file in its canonical spelling, `C:\a\b.exe`.
  * @throws WindowsError `notFound`, and others of the system.
@@ -64,7 +64,7 @@ export function distrustOfFile(file: string): Distrust | undefined {
   return distrustOfSteps(judgement.stepsTo(file), ['folder', 'file']);
 }
 
-/** Works like {@link distrustOfFile}: whether anyone else could have put a folder there or can add to it. */
+/** Works like {@link distrustOfFile}, for a folder: distrusts it when anyone else could have created it or can add to it. */
 export function distrustOfFolder(folder: string): Distrust | undefined {
   return distrustOfSteps(judgement.stepsTo(folder), ['folder']);
 }
@@ -85,9 +85,9 @@ function distrustOfSteps(
 }
 
 /**
- * Creates a folder that only SYSTEM, administrators and this kind of account can use, or checks that an existing one is
- * safe: no link in its path, and nobody else can write in it or replace it. Creates missing parents with default
- * rights, each only inside a folder that was found safe, so that no junction can redirect it.
+ * Creates a folder that only SYSTEM, administrators and this account can use, or checks that an existing folder is safe:
+ * no link in its path, and nobody else can write in it or replace it. Creates missing parents with default rights, each
+ * only inside a folder that was found safe, so that no junction can redirect it.
  */
 function makePrivateFolder(absolute: string): Distrust | undefined {
   // An account with administrator rights is not named in the list: another administrator, or the daemon as SYSTEM,
@@ -98,7 +98,7 @@ function makePrivateFolder(absolute: string): Distrust | undefined {
   );
 }
 
-/** Judges each step on the way to the folder, up to the first one for which `take` returns nothing. */
+/** Judges each step on the way to the folder, up to the first step for which `take` returns nothing. */
 function walkToPrivateFolder(
   absolute: string,
   take: (step: string, isFolder: boolean) => judgement.FileFacts | undefined,
@@ -127,7 +127,7 @@ function factsOrMade(step: string, make: (step: string) => void): judgement.File
   try {
     make(step);
   } catch (error) {
-    // Another process created it in the meantime; the next check judges its owner.
+    // Another process created this step in the meantime; the next check judges its owner.
     const isThere = error instanceof WindowsError && error.code === 'alreadyExists';
     if (!isThere && errnoOf(error) !== 'EEXIST') throw error;
   }

@@ -24,7 +24,7 @@ export interface WindowsPlanFilesOptions {
 export interface WindowsPlanFiles {
   /** A plan's user and group are POSIX ids, which have no meaning on Windows. */
   readonly hasOwners: false;
-  /** Creates a folder, and those above it, with these rights; sets those of an existing folder. */
+  /** Creates a folder and its missing parents with these rights; sets the rights of an existing folder. */
   ensureFolder(folder: string, rights: PlanFileMode): Promise<void>;
   /**
    * Replaces a file unless it already has this content; sets its rights in any case. Follows a link. A file that
@@ -33,7 +33,7 @@ export interface WindowsPlanFiles {
   writeFile(file: string, content: Buffer, rights: PlanFileMode): Promise<void>;
   /** Removes a file, or a folder with all its content when `directory` is true. Ignores an absent one. */
   remove(file: string, directory: boolean): Promise<void>;
-  /** Creates a folder that only administrators and this account can change, or checks that it is one. */
+  /** Creates a folder that only administrators and this account can change, or checks an existing folder. */
   ensurePrivateFolder(folder: string): Promise<void>;
   /** Replaces a file with one that only administrators and this account can read; durable. */
   writePrivateFile(file: string, content: Buffer): Promise<void>;
@@ -78,7 +78,7 @@ export function windowsPlanFiles({
     remove: (file, directory) =>
       trying('remove', file, () => patiently(() => remove(file, directory))),
     ensurePrivateFolder: (folder) =>
-      // eslint-disable-next-line @typescript-eslint/require-await -- what it throws is a rejection
+      // eslint-disable-next-line @typescript-eslint/require-await -- errors are rejections
       trying('make the folder', folder, async () => windowsFileTrust().ensurePrivateFolder(folder)),
     writePrivateFile: (file, content) =>
       trying('write', file, () => replace(file, content, 0o600, { heldFileMs, isFlushed: true })),
@@ -93,8 +93,8 @@ async function holdersOf(file: string): Promise<string> {
 }
 
 /**
- * Overwrites an existing file in place, as Go does, setting its access list before the first byte. Returns false while
- * another program holds it open without shared writing. A reader may see a partial file.
+ * Overwrites an existing file in place, as the Go agent does, and sets its access list before the first byte. Returns
+ * false when the file is gone, or another program holds it open without shared writing. A reader may see a partial file.
  */
 async function overwrite(file: string, content: Buffer, mode: number): Promise<boolean> {
   const handle = await open(file, 'r+').catch((error: unknown) => {

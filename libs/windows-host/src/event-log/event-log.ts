@@ -9,14 +9,15 @@ export interface LogEvent {
   readonly type: 'error' | 'warning' | 'information';
   /** 1 to 1000. */
   readonly id: number;
-  /** Lines of text; the viewer's list shows the first. Untrusted text is safe, and cut when it is too long. */
+  /** Lines of text; the viewer's list shows the first. Untrusted text is escaped, and the text is cut at 31,839 characters. */
   readonly lines: readonly string[];
 }
 
 /** The event log, for one source. The caller that opened it closes it. */
 export interface EventLog {
   /**
-   * Writes an event; false when the system rejects it, for example because the log is full; the caller should carry on.
+   * Writes an event. Returns false when the system rejects it, for example because the log is full; the caller should
+   * carry on.
    *
    * @throws RangeError for an id outside of 1 to 1000, and after `close`.
    */
@@ -50,7 +51,7 @@ export function openEventLog(source: string): EventLog {
       const isKnown = Number.isInteger(id) && id >= 1 && id <= LARGEST_ID;
       const wanted = `it must be from 1 to ${LARGEST_ID}`;
       if (!isKnown) throw new RangeError(`cannot write an event with the id ${id}: ${wanted}`);
-      // A pointer and what it points to: a list of one string.
+      // A pointer followed by its text is also a list of one string.
       const strings = oneText(eventText(lines));
       return ReportEventW(log.value, TYPES[type], 0, id, null, 1, 0, strings, null) !== 0;
     },

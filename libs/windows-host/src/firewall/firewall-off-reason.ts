@@ -19,7 +19,7 @@ const PROFILES = [['DomainProfile'], ['PublicProfile'], ['StandardProfile', 'Pri
 
 /**
  * Returns the reason why the firewall of this host filters nothing, so that no port needs opening: its service does not
- * run, or it is off in every profile. Undefined while it may filter, and when that cannot be determined.
+ * run, or the firewall is off in every profile. Undefined while it may filter, and when the settings cannot be read.
  *
  * A group policy ([MS-GPFAS] 2.2.2, below `SOFTWARE\Policies`) and device management (`Mdm`) take precedence over the
  * host's own setting; a profile on which these two disagree counts as on.

@@ -36,7 +36,7 @@ function joinRanges(all: readonly PortRange[]): readonly PortRange[] {
   return joined;
 }
 
-/** Writes `80,443,8000-8010`. */
+/** Formats ranges as `80,443,8000-8010`. */
 export function formatRanges(all: readonly PortRange[]): string {
   return all.map(({ first, last }) => (first === last ? `${first}` : `${first}-${last}`)).join(',');
 }
@@ -230,7 +230,7 @@ const systemFirewall: FirewallHost = {
   settle: (signal) => delay(SETTLE_MS, undefined, signal && { signal }),
 };
 
-/** @throws WindowsError `invalidArgument`: the name goes into a command line. */
+/** @throws WindowsError `invalidArgument` unless the mark has 32 hexadecimal digits, because it goes into a command line. */
 function ruleName(mark: string): string {
   const name = `rancher-wins-${mark}`;
   if (NAME.test(name)) return name;

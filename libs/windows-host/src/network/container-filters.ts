@@ -22,8 +22,8 @@ export type FilterField =
   'arrivesBy' | 'leavesBy' | 'source' | 'destination' | 'interface' | 'local' | 'remote';
 
 /**
- * Interface indexes and networks. Conditions on the same field are alternatives; conditions on different fields must
- * all hold.
+ * Matches an interface index or a network in one field of a packet. Conditions on the same field are alternatives;
+ * conditions on different fields must all hold.
  */
 export type FilterCondition = readonly [field: FilterField, value: number | AddressRange];
 
@@ -35,7 +35,7 @@ export interface PacketFilter {
   readonly conditions: readonly FilterCondition[];
 }
 
-/** How the system lists a filter. */
+/** Properties of a filter that the system lists. */
 export interface FilterLabel {
   /**
    * Key of 32 hexadecimal digits: the digest of everything that the filter does, so that a key determines the

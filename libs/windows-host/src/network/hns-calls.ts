@@ -66,7 +66,7 @@ async function queryNetwork(id: Buffer, query: string): Promise<string> {
   }
 }
 
-/** Makes a network with an id of ours. @throws WindowsError */
+/** Creates a network with an id that we choose. @throws WindowsError */
 export async function createNetwork(id: Buffer, settings: string): Promise<void> {
   const { HcnCreateNetwork, HcnCloseNetwork } = computeNetwork;
   const network: OutPointer = [null];

@@ -59,7 +59,7 @@ async function listBySecondVersion(calls: HnsCalls): Promise<readonly NamedHnsNe
       if (bytes === undefined) continue;
       networks.push(decodeSecondVersion(await calls.queryNetwork(bytes, QUERY)));
     } catch (error) {
-      // It was deleted after it was listed.
+      // The network was deleted after it was listed.
       if (!(error instanceof WindowsError && error.code === 'notFound')) throw error;
     }
   }
@@ -136,7 +136,7 @@ function decodeSecondVersion(json: string): NamedHnsNetwork {
 /**
  * Parses the answer of HNS version 1 to GET /networks/.
  *
- * @throws Error with the message of HNS when it refused.
+ * @throws Error with the message of HNS when HNS refused.
  */
 function decodeFirstVersion(json: string): readonly NamedHnsNetwork[] {
   const answer: unknown = JSON.parse(json);

@@ -11,7 +11,7 @@ const ERROR_FILE_NOT_FOUND = 2;
 const ERROR_NOT_FOUND = 1168;
 const ERROR_OBJECT_ALREADY_EXISTS = 5010;
 
-/** Adds an address until the system or the interface restarts. @returns False when the interface already has it. @throws WindowsError */
+/** Adds an address, which lasts until the system or the interface restarts. @returns False when the interface already has it. @throws WindowsError */
 export function addAddress(interfaceIndex: number, address: IpNetwork): boolean {
   const row = addressRow(interfaceIndex, address, interfaceChanges.InitializeUnicastIpAddressEntry);
   const status = interfaceChanges.CreateUnicastIpAddressEntry(row);
@@ -61,7 +61,7 @@ export function addressRow(
   return row;
 }
 
-/** Sets forwarding in a MIB_IPINTERFACE_ROW that was read. Zeroes the site prefix length, as IPv4 requires; the system returns another. */
+/** Sets forwarding in a MIB_IPINTERFACE_ROW that was read. Zeroes the site prefix length: the system returns a value that it rejects for IPv4. */
 export function forwardingRow(row: Buffer, isOn: boolean): Buffer {
   MIB_IPINTERFACE_ROW.write(row, { ForwardingEnabled: Number(isOn), SitePrefixLength: 0 });
   return row;

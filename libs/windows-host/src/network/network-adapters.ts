@@ -41,7 +41,7 @@ const GAA_FLAGS = 0x2 | 0x4 | 0x8;
 // The first size that the documentation recommends.
 const FIRST_SIZE_BYTES = 15_000;
 const MAX_SIZE_BYTES = 64 * 1024 * 1024;
-// Adapters may be added between two calls, but not without end.
+// Adapters may be added between two calls, but not endlessly.
 const MAX_TRIES = 5;
 
 /**
@@ -212,7 +212,7 @@ function byAddress(state: NetworkState, text: string): NetworkAdapter {
   throw new WindowsError('notFound', `${tried}: no adapter has it`);
 }
 
-/** Describes an adapter by its address that reaches the gateway, else one that is not only local to the link, else any. */
+/** Describes an adapter by its address that reaches the gateway, else by one that is not link-local, else by any. */
 function describeIn(
   family: number,
   state: NetworkState,

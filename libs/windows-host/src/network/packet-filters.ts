@@ -69,7 +69,7 @@ const MAX_TEXT = 2048;
 
 export interface FilterChanges {
   readonly add: readonly LabelledFilter[];
-  /** Keys. */
+  /** Keys of filters. */
   readonly remove: readonly string[];
 }
 

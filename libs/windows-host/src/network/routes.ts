@@ -38,7 +38,7 @@ export interface ForwardRow {
   /** All zero when the interface reaches the destination directly. */
   readonly nextHop: Uint8Array;
   readonly interfaceIndex: number;
-  /** Without the interface's own metric, which is added to it. */
+  /** Excludes the interface's own metric, which the system adds. */
   readonly metric: number;
   readonly protocol: number;
 }

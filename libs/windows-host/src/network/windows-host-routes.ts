@@ -51,7 +51,7 @@ export function windowsHostRoutes(): HostRoutes {
   return hostRoutesOf(systemRouteTable, systemContainerCalls, () => Date.now() - uptime() * 1000);
 }
 
-/** Implements {@link windowsHostRoutes} with these calls; `startedMs` returns when the system was started. */
+/** Implements {@link windowsHostRoutes} with these calls; `startedMs` returns the start of the system, in ms since 1970. */
 export function hostRoutesOf(
   table: RouteTable,
   calls: ContainerNetworkCalls,
@@ -129,7 +129,7 @@ function rowOf(route: StaticRoute, entries: readonly AdapterEntry[]): ForwardRow
   };
 }
 
-/** Asks for one notice after another. https://learn.microsoft.com/windows/win32/api/iphlpapi/nf-iphlpapi-notifyroutechange */
+/** Requests one notice after another. https://learn.microsoft.com/windows/win32/api/iphlpapi/nf-iphlpapi-notifyroutechange */
 async function watch(onChange: () => void, signal: AbortSignal): Promise<void> {
   const tried = 'cannot wait for a change of routes';
   const { CreateEventW, SetEvent } = kernel32;

@@ -21,7 +21,7 @@ export function machinePath(key: string = KEY): NodeRoom<{ readonly path: string
         if (/[;%"\0]/.test(path))
           throw refused('cannot change the PATH', 'a separator in the folder');
         const { type, value } = valueOf(key);
-        // With the empty elements, so that joining them gives the same text again.
+        // Keeps empty elements, so that joining them gives the same text again.
         const all = value.split(';');
         const others = all.filter((each) => !isSame(each, path));
         const isThere = others.length < all.length;

@@ -48,7 +48,7 @@ export function nodeServices(
   };
 }
 
-/** Start dependencies of a service. Keeps groups among its dependencies. */
+/** Services that must start before a service. Keeps its dependencies on service groups. */
 export function nodeDependencies(): NodeRoom<
   { readonly service: string; readonly on: string },
   Presence

@@ -67,7 +67,7 @@ function serviceKey(service: string): string {
   return `SYSTEM\\CurrentControlSet\\Services\\${service}`;
 }
 
-/** Returns true when a service was deleted and remains only until nobody holds it open. */
+/** Returns true when a service was deleted and remains only because a program holds it open. */
 export function isBeingRemoved(service: string): boolean {
   using key = RegistryKey.open(serviceKey(service));
   const flag = key?.value('DeleteFlag');

@@ -19,7 +19,7 @@ const winHttp = systemLibrary('winhttp.dll', 'Windows', [
 const NO_PROXY = 1;
 const NAMED_PROXY = 3;
 
-/** The proxy of WinHTTP for the whole machine. One with credentials is refused: all users can read it. */
+/** The proxy of WinHTTP for the whole machine. Refuses a proxy with credentials, because all users can read it. */
 export function winHttpProxy(): NodeRoom<object, WinHttpProxyState> {
   return {
     read: () =>

@@ -30,8 +30,8 @@ export interface PipeServerEvidence {
 const SERVE = 0x4 | 0x4_0000 | 0x8_0000;
 
 /**
- * Judges whether the server of a pipe is the service, or has privileges enough to replace the service anyway. Missing
- * or inconsistent evidence counts against it.
+ * Judges whether the server of a pipe is the service, or has enough privileges to replace the service anyway. Missing or
+ * inconsistent evidence counts against the server.
  *
  * Requires two things, because each alone can be forged or mistaken. The pipe must be owned by SYSTEM, Administrators,
  * or the account of a privileged server: only a privileged process can create such a pipe, whereas the PID of an ended
@@ -59,7 +59,7 @@ export function judgePipeServer(evidence: PipeServerEvidence) {
     : refuse(`${who} cannot be looked at, and the pipe may be served by ${others.join(', ')}`);
 }
 
-/** Without FILE_CREATE_PIPE_INSTANCE, the right to serve the pipe, which GENERIC_WRITE would also request. */
+/** Rights to read and write. GENERIC_WRITE would also request FILE_CREATE_PIPE_INSTANCE, the right to serve the pipe. */
 const PIPE_READ_AND_WRITE = 0x12_019b;
 
 /** Options of {@link securedPipeClient}. */
@@ -77,7 +77,7 @@ const FAILURES: readonly NodeCode[] = [
 ];
 
 /**
- * A client that checks the pipe's server before it sends anything: it must be the service or privileged, see
+ * A client that checks the pipe's server before it sends anything: the server must be the service or privileged, see
  * `judgePipeServer`. The server cannot impersonate this process. Errors also have Node's code `EACCES` when this
  * process may not open the pipe.
  */

@@ -15,7 +15,7 @@ import { EventWaits } from '../win32/calls/event-waits.js';
 
 /** Client of a pipe instance that this process serves. No client can forge any of these facts. */
 export interface PipeClient {
-  /** The process that opened it; it may have ended since. */
+  /** The process that opened the instance; it may have ended since. */
   readonly pid: number;
   /** Session of that process: 0 for services of the host; a container has its own sessions. */
   readonly session: number | undefined;
@@ -101,7 +101,7 @@ class ServedPipe implements PipeEndpoint {
     this.#events = events;
   }
 
-  /** When it throws half way, `close` undoes the rest. */
+  /** After a failure, `close` releases the instances that were already created. */
   open(wanted: string): void {
     const first = this.#instance(win32.FILE_FLAG_FIRST_PIPE_INSTANCE, ...OF_FIRST);
     this.#serve(first, (instance) => this.#verify(instance, wanted));
@@ -132,7 +132,7 @@ class ServedPipe implements PipeEndpoint {
     }
   }
 
-  /** Creates the next instance before it hands one over: while a name has no instance, any process can create the pipe. */
+  /** Creates the next instance before it hands over the current one: while a name has no instance, any process can create the pipe. */
   async #accept(first: OwnedHandle, wait: ClientWait): Promise<void> {
     let instance = first;
     const backoff = new Backoff({ initialMs: 10, maxMs: 1_000, jitter: 0 });
@@ -212,10 +212,10 @@ export interface SecuredPipeOptions {
 /** Opens pipes that are protected from their first instant. */
 export interface PipeProtection {
   /**
-   * Serves the pipe at `path.address`, such as `\\.\pipe\NAME`, alone, and keeps the event loop alive until it is
-   * closed. Eight instances wait for clients; each is replaced before its client is handed over, so that the name is
-   * held without a break. When that fails, the client is disconnected, `failed` is called, and the instance waits again
-   * after 10 ms, 20 ms, and so on up to 1 s.
+   * Serves the pipe at `path.address`, such as `\\.\pipe\NAME`, as its only server, and keeps the event loop alive until
+   * the endpoint is closed. Eight instances wait for clients; each is replaced before its client is handed over, so that
+   * the name is held without a break. When the replacement fails, the client is disconnected, `failed` is called, and the
+   * instance waits again after 10 ms, 20 ms, and so on up to 1 s.
    *
    * @throws Error with Node's code `EADDRINUSE` when the name is taken, `EACCES` when this process may not serve it;
    * WindowsError `notVerified` when the pipe has another owner or access list. Leaves nothing behind.
@@ -255,8 +255,8 @@ export function securedPipe(options: SecuredPipeOptions = {}): PipeProtection {
 }
 
 /**
- * Returns the reason why this system cannot use an access list that {@link securedPipe} accepts, such as an account of
- * an unknown domain, as the end of a sentence; undefined when it can.
+ * Returns the reason why this system cannot use an access list, as the end of a sentence; undefined when it can. For
+ * example, {@link securedPipe} accepts an account of a domain that this system does not know.
  */
 export function pipeAccessFault(sddl: string): string | undefined {
   try {

@@ -2,11 +2,11 @@ import { UNIDENTIFIED, UNIDENTIFIED_CLIENT } from '@wins/base';
 import type { ClientIdentity, IdentifyClient } from '@wins/base';
 import type { PipeClient, PipeProtection } from './secured-pipe.js';
 
-/** Session of the host's services. A process of a container is in one of the container's own. */
+/** Session of the host's services. Processes of a container are in sessions of the container. */
 const SERVICES = 0;
 /** Accounts that exist in containers only: ContainerAdministrator, ContainerUser. */
 const OF_CONTAINERS = 'S-1-5-93-';
-/** Identifies the clients of pipes by account and session of the process at the other end, as {@link windowsClient}. */
+/** Identifies the clients of pipes by account and session of the process at the other end, as {@link windowsClient} does. */
 export function windowsClients(
   { clientOf }: Pick<PipeProtection, 'clientOf'>,
   isOfAdministrators = false,
@@ -20,8 +20,8 @@ export function windowsClients(
 /**
  * Derives the identity of a client from the system's answers.
  *
- * @param isOfAdministrators True for a pipe that no container can open. Its access list proves that the client is not in
- * a container, which otherwise the session must prove, so an administrator counts as one in any session. Default: false.
+ * @param isOfAdministrators True for a pipe that no container can open: its access list proves that the client is not in
+ * a container, so an administrator counts in any session. On other pipes only session 0 proves it. Default: false.
  */
 export function windowsClient(client: PipeClient, isOfAdministrators = false): ClientIdentity {
   const { pid, session, account } = client;
@@ -39,7 +39,7 @@ export function windowsClient(client: PipeClient, isOfAdministrators = false): C
       ...(session !== undefined && { session }),
       ...(isOfContainers && { container: `session ${session ?? 'unknown'}` }),
     },
-    // In other sessions an account may come from a container's image, so it is named only in the cases above.
+    // In other sessions an account may come from a container's image, so its SID would prove nothing.
     names: [
       ...(isAdministrator ? ['administrators'] : []),
       ...(account !== undefined && (isOfHost || isOfContainers) ? [`account:${user}`] : []),

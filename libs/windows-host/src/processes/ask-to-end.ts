@@ -11,7 +11,7 @@ const CTRL_BREAK_EVENT = 1;
 /** Rights that CreateRemoteThread needs besides the query: to create a thread, and to use, read and write memory. */
 const MAY_START_THREAD = 0x2 | 0x8 | 0x10 | 0x20 | PROCESS_QUERY_INFORMATION;
 const WM_CLOSE = 0x10;
-/** Limit, because other programs of a desktop may create windows without end. */
+/** Limit, because other programs of a desktop may create windows endlessly. */
 const MAX_WINDOWS = 65_536;
 
 // https://learn.microsoft.com/windows/win32/api/winuser
@@ -21,7 +21,7 @@ const user32 = systemLibrary('user32.dll', 'Windows', [
   'int PostMessageW(intptr_t window, uint32_t message, uintptr_t first, intptr_t second)',
 ]);
 
-/** Asks the processes of a job to end. Returns whether any of them, or the event, was reached. @throws WindowsError */
+/** Asks the processes of a job to end. Returns true when one of them, or the event, was reached. @throws WindowsError */
 export function askToEnd(job: Handle, { signal, event }: StopRequest): boolean {
   if (event !== undefined) {
     signalEvent(event);

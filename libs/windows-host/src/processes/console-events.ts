@@ -35,9 +35,9 @@ export interface ConsoleEvents {
  * Listens to events that end a console program: Ctrl-C, Ctrl-Break, a closed console, a log-off, and a system shutdown,
  * which is also how a Windows container is stopped. Node reports neither of the last two.
  *
- * After a close, log-off or shutdown, the process must end by itself or is ended by the system: after 5 s for a
- * console, later for a container. The listener blocks the system for that time. Windows documents that programs with
- * user32 loaded, such as Node, may miss a log-off or a shutdown of a session.
+ * After a close, log-off or shutdown, the process must end by itself, or the system ends it: after 5 s for a console,
+ * later for a container. The listener makes the system wait for that time. Windows documents that programs with user32
+ * loaded, such as Node, may miss a log-off or a shutdown of a session.
  *
  * @throws WindowsError `unavailable`.
  */
@@ -53,7 +53,7 @@ export function listenToConsole(onEvent: (event: ConsoleEvent) => void): Console
   const tell = koffi.register((number: number) => {
     const event = EVENTS[number];
     if (event === undefined) return NOT_HANDLED;
-    // The handler below may still be registered.
+    // `hold` may still be registered, and would never return.
     if (!isOpen) return HANDLED;
     setImmediate(onEvent, event);
     isFinal ||= FINAL.has(event);

@@ -15,8 +15,8 @@ import type { ProcessIdentity } from './windows-process.js';
 const ONLY_OURS = "that only administrators and the daemon's account can change";
 
 /**
- * Creates the process host of Windows: one job object per program, which ends with its run and with this process, for
- * any reason. Only a command with `mayBreakAway` can start processes outside its job.
+ * Creates the process host of Windows: one job object per program. The job ends with its run, and with this process
+ * however that ends. Only a command with `mayBreakAway` can start processes outside its job.
  *
  * @throws WindowsError `unavailable` on other systems.
  */
@@ -33,8 +33,8 @@ export function jobObjectProcessHost(
       const found = processOfText(daemon);
       return found !== undefined && isRunning(found);
     },
-    // Judge a path by its spelling: `windowsFileTrust` would resolve it, but a path that the system reads as another one
-    // must be refused here.
+    // Judge a path by its spelling: `windowsFileTrust` would resolve it, but a path that the system reads differently must
+    // be refused here.
     ...hostPaths({ ...trust.windowsFileTrust(), distrustOfFile, distrustOfFolder }, failure, {
       file: `a file ${ONLY_OURS}`,
       directory: `a folder ${ONLY_OURS}`,
@@ -63,7 +63,7 @@ export function jobObjectProcessHost(
   };
 }
 
-/** `invalidArgument` when this library refused. A refusal by the system is not the fault of a request that was judged before. */
+/** `invalidArgument` when this library refused the command. A refusal by the system is not the request's fault, because the request was judged before. */
 function startCode(error: unknown): HostFailureCode {
   const refused = error instanceof WindowsError && error.code === 'invalidArgument';
   return refused && error.functionName === undefined ? 'invalidArgument' : 'spawnFailed';
@@ -78,8 +78,8 @@ type FoundLeftover = ProcessIdentity & Omit<Leftover, keyof ProcessTree>;
 
 /**
  * Selects the leftover processes of dead daemons. The jobs of a dead daemon are closed and their processes ended, so
- * only processes outside a job remain. A process that is in a job and whose parent still runs is claimed. Never selects
- * this process or its ancestors.
+ * only processes outside a job remain. A process in a job whose parent still runs is `claimed`: a living daemon owns it.
+ * Never selects this process or its ancestors.
  */
 export function pickLeftovers(
   processes: ReadonlyMap<number, ProcessEntry>,

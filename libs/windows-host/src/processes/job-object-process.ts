@@ -77,7 +77,7 @@ export class JobObjectProcess implements HostProcess {
         const streams = { stdout: stdout.stream, stderr: stderr.stream };
         return new JobObjectProcess({ pid, startToken, exited, ...streams }, { job, stop });
       } finally {
-        // Otherwise the streams would not end with the last process that writes to them.
+        // An open child end would keep the streams from ending with the last process that writes to them.
         for (const { childEnd } of outputs) childEnd.close();
       }
     } catch (error) {

@@ -85,9 +85,8 @@ const ALL_PROCESSORS = 10_000;
 const MAX_PAGE_BYTES = 64 * 1024;
 const NEARLY_ALL = 15 / 16;
 
-/** Settings that hold for a job from its beginning. */
 export interface JobOptions {
-  /** Whether its processes may start others outside of it, on request. Default: false. */
+  /** Whether processes of the job may start others outside of it, on request. Default: false. */
   readonly mayBreakAway?: boolean;
   readonly limits?: TreeLimits | undefined;
 }

@@ -17,9 +17,9 @@ export interface OutputPipe {
 }
 
 /**
- * Creates a pipe from a child to this process. On Windows only named pipes can be read without a blocked thread: the
- * name contains 128 random bits, has one instance, and only this account, SYSTEM and administrators on this machine may
- * open it; this function makes its only connection.
+ * Creates a pipe from a child to this process. Windows can read only named pipes without a blocked thread. The name of
+ * this pipe has 128 random bits. Only this account, SYSTEM and administrators on this machine may open its single
+ * instance, and this function makes the only connection.
  */
 export function openOutputPipe(): OutputPipe {
   const name = `\\\\.\\pipe\\rancher-wins-output-${randomBytes(16).toString('hex')}`;

@@ -48,7 +48,7 @@ function backslashesAtEnd(text: string): number {
 
 /**
  * Writes an environment as CreateProcessW takes it: UTF-16, `NAME=value` and NUL each, sorted by name without regard to
- * case, and NUL at the end. Of names that differ only in the case of A to Z, the last counts.
+ * case, and NUL at the end. When names differ only in the case of A to Z, the last counts.
  *
  * @throws WindowsError `invalidArgument` for a name that is empty or contains `=`, and for NUL anywhere.
  */
@@ -103,7 +103,7 @@ const CREATE_UNICODE_ENVIRONMENT = 0x400;
 const EXTENDED_STARTUPINFO_PRESENT = 0x8_0000;
 const PROC_THREAD_ATTRIBUTE_HANDLE_LIST = 0x2_0002;
 const PROC_THREAD_ATTRIBUTE_JOB_LIST = 0x2_000d;
-/** With SW_HIDE, which is 0. */
+/** Applies `wShowWindow`, which stays 0, SW_HIDE. */
 const STARTF_USESHOWWINDOW = 0x1;
 const STARTF_USESTDHANDLES = 0x100;
 
@@ -194,10 +194,11 @@ const DETACHED_PROCESS = 0x8;
 const CREATE_BREAKAWAY_FROM_JOB = 0x100_0000;
 
 /**
- * Starts a program that outlives this process and its run: outside the job, without console, input and output. For the
- * upgrade helper, which continues while the daemon is replaced.
+ * Starts a program that outlives this process and its run: outside the job, without console, input and output. The
+ * upgrade helper continues in this way while the daemon is replaced.
  *
- * @throws WindowsError `accessDenied` when the job of this process forbids it: only a run whose rule allows it may.
+ * @throws WindowsError `accessDenied` when the job of this process forbids it, as the job of a run does unless its
+ * whitelist entry sets `mayBreakAway`.
  */
 export function startDetachedProcess(program: Program): ProcessIdentity {
   return startApart(program);
@@ -224,13 +225,13 @@ function startApart(program: Program, stdout?: Handle): ProcessIdentity {
   const { pid, handle } = startWindowsProcess(program, {
     job: undefined,
     stdio: [value, stdout ?? value, value],
-    // No process group of its own: its children would inherit that Ctrl-C is ignored, and Wine then sends no Ctrl-Break.
+    // A process group of its own would make its children ignore Ctrl-C, and Wine would then send no Ctrl-Break either.
     flags: CREATE_BREAKAWAY_FROM_JOB | DETACHED_PROCESS,
   });
   using started = handle;
   const identity = { pid, created: creationTime(started.value) };
   // When Node starts processes, it puts itself into a job that allows breakaway. The system then starts the program
-  // inside the job around that one, without an error.
+  // outside Node's job but inside the enclosing job, without an error.
   if (!isInJob(started.value)) return identity;
   endProcess(identity);
   const tried = `cannot start ${quoteText(program.file)} outside the job of this process`;

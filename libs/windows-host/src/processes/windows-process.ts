@@ -44,7 +44,7 @@ export function processIdentity(pid: number): ProcessIdentity | undefined {
   return created === undefined ? undefined : { pid, created };
 }
 
-/** Start of a process in milliseconds since 1970; undefined for none, or one that hides it. */
+/** Start of a process in milliseconds since 1970; undefined when there is no such process, or it may not be queried. */
 export function processStartedAt(pid: number): number | undefined {
   const created = unlessFails(() => processIdentity(pid)?.created);
   if (created === undefined) return undefined;
@@ -84,7 +84,7 @@ export function endProcess({ pid, created }: ProcessIdentity): void {
 
 /** Returns the path of the program of a process; undefined when the system does not report it. */
 export function imageOf(process: Handle): string | undefined {
-  // All processes are queried for each start, and most paths are short.
+  // Tries a small buffer first, because each start queries all processes, and most paths are short.
   for (const sizeBytes of [1_024, 65_536]) {
     const name = Buffer.alloc(sizeBytes);
     const characters: [number] = [sizeBytes / 2];
@@ -96,7 +96,7 @@ export function imageOf(process: Handle): string | undefined {
 }
 
 /**
- * Uses an open process; undefined when no process has that PID.
+ * Opens a process for `use`; returns undefined when no process has that PID.
  *
  * @param access rights besides PROCESS_QUERY_LIMITED_INFORMATION.
  */
@@ -157,9 +157,8 @@ export function listProcesses(): ReadonlyMap<number, ProcessEntry> {
 }
 
 /**
- * Returns the creation time of the oldest process of a session, which distinguishes the session from a later one with
- * the same number, because a session's first processes live as long as the session. Undefined when no process of it can
- * be queried.
+ * Returns the creation time of the oldest process of a session. It distinguishes the session from a later one with the
+ * same number, because a session's first processes live as long as the session. Undefined when none can be queried.
  */
 export function sessionStart(session: number): string | undefined {
   const { ProcessIdToSessionId } = kernel32;
@@ -223,7 +222,7 @@ export function ancestry(processes: ReadonlyMap<number, ProcessEntry>, pid: numb
   return pids;
 }
 
-/** Returns the parent if it is older than the process; a younger one has reused the parent's PID. */
+/** Returns the parent if it is older than the process; a younger process has reused the parent's PID. */
 export function parentOf(
   processes: ReadonlyMap<number, ProcessEntry>,
   { pid, parentPid, created }: ProcessEntry,
@@ -234,7 +233,7 @@ export function parentOf(
   return isOlder ? parent : undefined;
 }
 
-/** Returns true when this process descends from one with this PID through processes that still run. @throws WindowsError */
+/** Returns true when the process with this PID is an ancestor of this process through processes that still run. @throws WindowsError */
 export function isBelow(pid: number): boolean {
   return pid !== process.pid && ancestry(listProcesses(), process.pid).has(pid);
 }

@@ -56,7 +56,7 @@ export class RegistryKey implements Disposable {
     return new RegistryKey(path, opened[0]);
   }
 
-  /** Deletes a key with all values and keys below it; ignores an absent one. Some of it may be gone when it throws. */
+  /** Deletes a key with all values and keys below it; ignores an absent key. After a failure, part of it may be gone. */
   static deleteTree(path: string): void {
     const tried = `cannot delete the registry key ${path}`;
     const split = path.lastIndexOf('\\');
@@ -133,7 +133,7 @@ export class RegistryKey implements Disposable {
     this.close();
   }
 
-  /** Returns a value by its index, undefined past the last one, or the buffer size in bytes that it needs. */
+  /** Returns a value by its index, undefined past the last value, or the buffer size in bytes that the value needs. */
   #valueAt(index: number, room: number): (StoredValue & { name: string }) | number | undefined {
     const tried = `cannot read value ${index} of the registry key ${this.path}`;
     const name = Buffer.alloc(NAME_CHARACTERS * 2);
@@ -186,7 +186,7 @@ export type RegistryValue =
   /** Text with `%NAME%` in it; never expanded here. */
   | { readonly type: 'expandable-text'; readonly value: string }
   | { readonly type: 'texts'; readonly value: readonly string[] }
-  /** 32 bits without sign. */
+  /** Unsigned 32-bit number. */
   | { readonly type: 'number'; readonly value: number }
   /** Any other kind, as it is stored. */
   | { readonly type: 'bytes'; readonly value: Buffer };
@@ -203,7 +203,7 @@ const REG_BINARY = 3;
 const REG_DWORD = 4;
 const REG_MULTI_SZ = 7;
 
-/** Decodes a stored value. The registry does not check that a value fits its kind; one that does not becomes `bytes`. */
+/** Decodes a stored value. The registry does not check that a value fits its kind; a value that does not becomes `bytes`. */
 export function decodeRegistryValue({ kind, bytes }: StoredValue): RegistryValue {
   if (kind === REG_SZ) return { type: 'text', value: decodeText(bytes) };
   if (kind === REG_EXPAND_SZ) return { type: 'expandable-text', value: decodeText(bytes) };
@@ -219,7 +219,7 @@ export function decodeRegistryValue({ kind, bytes }: StoredValue): RegistryValue
   return { type: 'bytes', value: bytes };
 }
 
-/** @throws RangeError for a text that cannot be stored: one with NUL, or an empty one in a list. */
+/** @throws RangeError for a text with NUL, and for an empty text in a list, because neither can be stored. */
 export function encodeRegistryValue(value: RegistryValue): StoredValue {
   switch (value.type) {
     case 'text':

@@ -63,7 +63,7 @@ export interface ServiceDefinition {
   readonly description: string;
   /** The program, by its absolute path, and its arguments. */
   readonly command: readonly string[];
-  /** The whole line, as the system stores it, instead of `command`. */
+  /** Whole command line, as the system stores it; replaces `command`. */
   readonly commandLine?: string;
   readonly startType: ServiceStartType;
   /** Names of services that must run before it. */
@@ -111,15 +111,15 @@ export function settingsOf(definition: ServiceDefinition): Settings {
   ];
 }
 
-/** Returns the setting that delays an automatic start, or does not; other starts have no such setting. */
+/** Returns the setting that turns the delay of an automatic start on or off; other starts have no such setting. */
 export function startSettings(startType: ServiceStartType): Settings {
   const canBeDelayed = startType === 'automatic' || startType === 'delayed';
   return canBeDelayed ? [['delayedStart', oneNumber(startType === 'delayed' ? 1 : 0)]] : [];
 }
 
 /**
- * Writes settings of an open service. Returns those that this system does not know, because each was added by some
- * release of Windows.
+ * Writes settings of an open service. Returns the settings that this system does not know, because later releases of
+ * Windows added them.
  *
  * @throws WindowsError for every other failure.
  */

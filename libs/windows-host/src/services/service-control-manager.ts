@@ -70,8 +70,8 @@ export interface ServiceControlManager {
    */
   stop(name: string, options?: WaitOptions): Promise<ServiceStatus>;
   /**
-   * Removes a service; false when there is none. It disappears once it has stopped and no program holds it open, which
-   * this call does not wait for.
+   * Removes a service; false when there is none. The service disappears once it has stopped and no program holds it open;
+   * `gone` waits for this.
    *
    * @throws WindowsError `accessDenied`.
    */

@@ -28,7 +28,7 @@ const WAIT_HINT_MS = 10_000;
 
 /**
  * The only writer of a service's phase. Reports progress during a pending phase, as long as the event loop runs. At the
- * time limit of the phase, the service counts as failed, so that its failure actions follow instead of a hang.
+ * time limit of the phase, the service counts as failed, so that its failure actions end a hang.
  */
 export class ServiceLifecycle {
   #phase: ServicePhase = { kind: 'startPending', checkpoint: 1 };

@@ -149,7 +149,7 @@ function registerHandler(name: string, handler: bigint): DispatchedService {
   };
 }
 
-/** Our entry, the empty one that ends the table, and the name. */
+/** Creates a table of our entry and the empty entry that ends it, followed by the name. */
 function dispatchTable(name: string, main: bigint): Buffer {
   const entries = 2 * SERVICE_TABLE_ENTRYW.sizeBytes;
   const memory = Buffer.concat([Buffer.alloc(entries), Buffer.from(`${name}\0`, 'utf16le')]);

@@ -101,7 +101,6 @@ export function statusOf(service: number, name: string): ServiceStatus {
 export const DEFAULT_TIMEOUT_MS = 60_000;
 export const LOOK_EVERY_MS = 100;
 
-/** Time to wait for a service. */
 export interface WaitOptions {
   /** Default: 60,000. The wait ends earlier for a service without progress. */
   readonly timeoutMs?: number;
@@ -191,7 +190,7 @@ interface Progress {
   readonly changedAtMs: number;
 }
 
-/** Judges one status on the way: `stalled`: no progress past its wait hint. `ended`: it stopped instead of running. */
+/** Judges one status. `stalled`: no progress for 10 s longer than its wait hint. `ended`: it stopped instead of running. */
 export function judgeProgress(
   wanted: Extract<ServiceState, 'running' | 'stopped'>,
   status: ServiceStatus,

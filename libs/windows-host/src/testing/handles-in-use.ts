@@ -7,12 +7,12 @@ const library = systemLibrary('kernel32.dll', 'Windows', [
   'int GetProcessHandleCount(intptr_t process, _Out_ uint32_t *count)',
 ]);
 
-/** How many handles this process has; under Wine, a number that grows with them. */
+/** Returns the number of handles of this process; under Wine, a number that grows with it. */
 export function handlesInUse(): number {
   const count: [number] = [0];
   assert.notEqual(library.GetProcessHandleCount(-1, count), 0);
   if (count[0] > 0) return count[0];
-  // Wine does not count them, and gives the lowest free numbers, by fours.
+  // Wine does not count handles. It assigns the lowest free multiples of four.
   const fresh = Array.from({ length: 30 }, () => openJob());
   const highest = Math.max(...fresh.map(({ value }) => value / 4));
   for (const job of fresh) job.close();

@@ -18,11 +18,11 @@ export const OPEN_ALWAYS = 4;
 /** Opens a link itself instead of its target. */
 export const FILE_FLAG_OPEN_REPARSE_POINT = 0x20_0000;
 export const FILE_FLAG_OVERLAPPED = 0x4000_0000;
-/** Without it, folders cannot be opened. */
+/** Required to open a folder. */
 export const FILE_FLAG_BACKUP_SEMANTICS = 0x0200_0000;
 /** The name of the pipe must be new. */
 export const FILE_FLAG_FIRST_PIPE_INSTANCE = 0x0008_0000;
-/** For opening a pipe: hides the client from its server; with SECURITY_IDENTIFICATION it only forbids impersonation. */
+/** For a client that opens a pipe: hides its identity from the server; with SECURITY_IDENTIFICATION it only forbids impersonation. */
 export const SECURITY_SQOS_PRESENT = 0x0010_0000;
 export const SECURITY_IDENTIFICATION = 0x0001_0000;
 /** The other modes in use (byte type, byte read mode, blocking calls) are 0. */

@@ -18,8 +18,8 @@ const waitCallback = lazily(() => {
  * Notifies JavaScript when objects such as events and processes are signalled, without a thread per object.
  *
  * A system thread calls back, and blocks until JavaScript has run the call. Waiting for that thread from within the
- * call, or before it, would deadlock: so a wait is unregistered only after its call has returned, and every wait must
- * have ended before `close`. To cancel, a caller sets the event.
+ * call, or before it, would deadlock. Therefore a wait is unregistered only after its call has returned, and every wait
+ * must have ended before `close`. To cancel, a caller sets the event.
  */
 export class EventWaits {
   readonly #pending = new Map<number, () => void>();
@@ -30,7 +30,7 @@ export class EventWaits {
   #count = 0;
   #isClosed = false;
 
-  /** Resolves when the object is signalled; keeps no process alive. @throws WindowsError at once when it cannot wait. */
+  /** Resolves when the object is signalled; does not keep the process alive. @throws WindowsError at once when it cannot wait. */
   signalled(object: Handle, tried: string): Promise<void> {
     const context = (this.#count += 1);
     const wait: [Handle] = [0];

@@ -32,7 +32,7 @@ export const loadKoffi = lazily((): Koffi => {
  * Declares functions of a DLL by their prototypes, from which their types follow. Loads the DLL only from System32,
  * whatever directories are searched by default, and each function at its first use.
  *
- * @param feature What is not installed when the DLL or a function is absent, such as `Windows`.
+ * @param feature - Feature that is missing when the DLL or a function is absent, such as `Windows`.
  * @throws WindowsError `unavailable`, at the first use of a function that this system does not have.
  */
 export function systemLibrary<const Prototypes extends readonly string[]>(
@@ -94,7 +94,7 @@ function attempt<T>(tried: string, feature: string, act: () => T): T {
 /** A structure of C with its fields as values. */
 export interface Structure<Fields> {
   readonly sizeBytes: number;
-  /** Reads one from our memory, or from an address that the system gave. @throws RangeError past the end of our memory. */
+  /** Reads a structure from our memory, or from an address that the system gave. @throws RangeError past the end of our memory. */
   read(memory: Buffer | bigint, offset?: number): Fields;
   /** Creates memory for one structure, all zero except these fields, followed by `tailBytes` bytes. */
   create(fields: Partial<Fields>, tailBytes?: number): Buffer;
@@ -102,7 +102,7 @@ export interface Structure<Fields> {
   write(memory: Buffer | bigint, fields: Partial<Fields>, offset?: number): void;
 }
 
-/** Declares a structure by its fields, as in C: `uint32_t size; void *text`. Its layout is the one of 64-bit programs. */
+/** Declares a structure by its fields, as in C: `uint32_t size; void *text`. Its layout is that of 64-bit programs. */
 export function structure<const Declaration extends string>(
   declaration: Declaration,
 ): Structure<FieldsOf<Declaration>> {
