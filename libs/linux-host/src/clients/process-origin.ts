@@ -4,14 +4,14 @@ import { closeSync, openSync, readlinkSync, readSync } from 'node:fs';
 export type ProcessOrigin =
   /** The process has the same mounts as this process, so no container separates them. */
   | { readonly kind: 'host' }
-  /** It has its own mounts. `id`: 64 hexadecimal digits of the runtime, else `mounts:N`, which some processes can change. */
+  /** The process has its own mounts. `id`: 64 hexadecimal digits of the runtime, else `mounts:N`, which some processes can change. */
   | { readonly kind: 'container'; readonly id: string }
   /** The process has ended, or may not be inspected. */
   | { readonly kind: 'unknown' };
 
 /** Far more than the kernel writes, even with all controllers. */
 const CGROUP_BYTES = 16 * 1024;
-/** Docker, containerd, CRI-O and Podman all use this id in names of control groups; the outermost one is the container on this host. */
+/** Docker, containerd, CRI-O and Podman all use this id in names of control groups; the outermost id is the container on this host. */
 const CONTAINER_ID = /(?<![0-9a-f])[0-9a-f]{64}(?![0-9a-f])/;
 
 /** Process flag of the kernel. */

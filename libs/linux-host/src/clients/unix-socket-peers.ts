@@ -14,7 +14,7 @@ export interface UnixPeer {
 
 /** Identifies the peers of accepted Unix sockets. */
 interface UnixSocketPeers {
-  /** Returns the peer of the socket with this descriptor. @throws LinuxError `noPeer` when it is no connected Unix socket. */
+  /** Returns the peer of the socket with this descriptor. @throws LinuxError `noPeer` when it is not a connected Unix socket. */
   peerOf(fd: number): UnixPeer;
   /**
    * Whether the connected process still has its PID. Call it after inspecting a process by PID, because the PID may have

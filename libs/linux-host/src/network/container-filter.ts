@@ -21,11 +21,11 @@ const [SOURCE, DESTINATION] = [26, 30] as const;
 const [PASS, DROP] = [0, 2] as const;
 
 /**
- * Compiles the filter of a bridge. Containers must use an address of their own network, and may exchange IPv4 packets only with addresses
- * of the given networks; this also applies to addresses of this host. ARP passes, and everything else is dropped.
+ * Compiles the filter of a bridge. Containers must use an address of their own network or Rancher's metadata address. They may exchange IPv4
+ * packets only with these addresses and the given networks, even where those belong to this host. ARP passes; everything else is dropped.
  *
  * @param networks - The containers' own network first.
- * @returns undefined when a text is no network, or there are too many.
+ * @returns undefined when a text is not a network, or there are more than 16.
  */
 export function compileFilter(
   networks: readonly string[],

@@ -13,7 +13,7 @@ import { followIp, isDenial, runIp, runIpLines } from './ip-command.js';
 
 const UNICAST = '1';
 const LIST = ['-j', '-N', '-4', 'route', 'show', 'table', 'main'];
-/** Watches links and addresses too, because a route may wait for an interface, and rules and forwarding, because they are items. */
+/** Besides routes: links and addresses, because a route may wait for an interface; rules and forwarding, because they are items. */
 const WATCH = ['monitor', 'link', 'address', 'route', 'rule', 'netconf'];
 /** Names that need no quoting, which a batch of `ip` does not support. */
 const PLAIN_NAME = /^[^\s/"'\\#;]{1,15}$/;
@@ -80,7 +80,7 @@ function outcomeOf(op: RouteChange['op'], said: string | undefined): RouteOutcom
  * Parses the output of `ip -j -N route show`. A route without a next hop, or with several, has no interface. Routes for a type of service
  * are omitted, because they do not conflict with others.
  *
- * @throws LinuxError `unknown` for anything else.
+ * @throws LinuxError `unknown` for output in another format.
  */
 export function parseRoutes(text: string): readonly ListedRoute[] {
   return rowsOf(text).flatMap((row) => {

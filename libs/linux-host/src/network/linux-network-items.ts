@@ -23,7 +23,7 @@ import { isDenial, runIp } from './ip-command.js';
  * proves nothing; but without it a route, rule or bridge is not ours.
  */
 export const PROTOCOL = '199';
-/** Priorities of our rules, between those of the system for local addresses and those for all others. */
+/** Priorities of our rules: after the system's rule for local addresses and before its rules for all others. */
 const PREFERENCES = { allow: '19900', deny: '19901' } as const;
 const MAIN_TABLE = '254';
 const PROHIBIT = '8';
@@ -196,7 +196,7 @@ async function listFilter(hook: FilterHook): Promise<readonly ListedItem[]> {
 }
 
 async function listForwarding(names: readonly string[]): Promise<readonly ListedItem[]> {
-  // Forwarding on all interfaces was enabled by another program, so it belongs to that program on each interface.
+  // If forwarding is on for all interfaces, another program enabled it, and owns it on each interface.
   const isForAll = (await readForwarding('all')) === '1';
   const values = await Promise.all(
     names.map(async (key) => ({ key, value: await readForwarding(key) })),
@@ -223,7 +223,7 @@ function forwardingFile(name: string): string {
   return `${CONF}/${name}/forwarding`;
 }
 
-/** @throws LinuxError `unknown` when the text is no JSON list. */
+/** @throws LinuxError `unknown` when the text is not a JSON list. */
 export function rowsOf(text: string): readonly Row[] {
   let rows: unknown;
   try {

@@ -4,7 +4,7 @@ export interface LinuxRoute {
   readonly family: 'ipv4' | 'ipv6';
   readonly interfaceName: string;
   readonly destinationCidr: string;
-  /** Empty when the interface is in the network. */
+  /** Empty when the interface reaches the destination directly. */
   readonly gateway: string;
   readonly metric: number;
 }

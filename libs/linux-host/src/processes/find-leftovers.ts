@@ -61,7 +61,7 @@ function isClaimed(context: LeftoverContext, marker: RunMarker | undefined): boo
   return marker !== undefined && context.isDaemonAlive(marker.daemon);
 }
 
-/** Returns this process and its ancestors: a daemon started by an earlier one carries the earlier one's mark. */
+/** Returns this process and its ancestors, because a daemon that an earlier daemon started carries the mark of that daemon. */
 function ancestry(parentOf: (pid: number) => number | undefined): Set<number> {
   const pids = new Set<number>();
   for (let pid = process.pid; pid > 0 && !pids.has(pid);) {

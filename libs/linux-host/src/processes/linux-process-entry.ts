@@ -2,7 +2,7 @@ import { RUN_MARKER_VARIABLE } from '@wins/base';
 import { readlinkSync } from 'node:fs';
 import { readProcFile } from './read-proc-file.js';
 
-/** One process at one moment, read from `/proc`. Properties that need another read get it on first access; undefined if it fails. */
+/** One process at one moment, from `/proc`. Some properties are read on first access, and are undefined if the read fails. */
 export class LinuxProcessEntry {
   readonly pid: number;
   readonly parentPid: number;
@@ -60,7 +60,7 @@ export class LinuxProcessEntry {
     return this.#marker !== null;
   }
 
-  /** Takes over the mark that an earlier entry of the same process read, unless it has executed another program since. */
+  /** Takes over the mark that an earlier entry of the same process read, unless the process has executed another program since. */
   keepMarkOf(earlier: LinuxProcessEntry | undefined): void {
     const place = this.#environmentEnd;
     const isSame =
@@ -105,7 +105,7 @@ function statFieldsOf(pid: number): readonly string[] | undefined {
   return stat?.slice(stat.lastIndexOf(')') + 2).split(' ');
 }
 
-/** Returns the end address of the environment; `0` until the kernel has put it in place; undefined for kernel threads, which have no memory. */
+/** Returns the end address of the environment; `0` until the kernel has placed the environment; undefined for kernel threads. */
 function environmentEndIn(fields: readonly string[]): string | undefined {
   return Number(fields[20]) > 0 ? fields[48] : undefined;
 }
@@ -136,7 +136,7 @@ function attempt<T>(read: () => T): T | undefined {
 /** Mark in every process of a run: identifies the run and the daemon that started it. */
 export interface RunMarker {
   readonly mark: string;
-  /** Identifies the state directory that a line of daemons shares: 16 hexadecimal digits. */
+  /** Identifies the state directory that successive daemons share: 16 hexadecimal digits. */
   readonly lineage: string;
   /** `PID:start token` of the daemon. */
   readonly daemon: string;

@@ -39,7 +39,7 @@ export class LinuxProcessTable {
     return this.#next;
   }
 
-  /** Returns the trees of the living processes; calls share scans as those of `processes` do. @throws as `processes`. */
+  /** Returns the trees of the living processes, from a scan as in `processes`. @throws as `processes`. */
   async trees(): Promise<TreeIndex<LinuxProcessEntry>> {
     const processes = await this.processes();
     const trees = this.#trees.get(processes) ?? indexTrees([...processes.values()]);

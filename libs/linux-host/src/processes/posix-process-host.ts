@@ -52,7 +52,7 @@ export function posixProcessHost(options: PosixProcessHostOptions = {}): PosixPr
     if (table === undefined) return true;
     const realm = startToken.slice(startToken.indexOf('.') + 1);
     if (realm !== table.realm) {
-      // An earlier boot has left no processes, and processes of another PID namespace are invisible.
+      // Processes of another PID namespace are invisible, so their daemon counts as alive; an earlier boot has left none.
       return realm.split('.')[1] === table.realm.split('.')[1];
     }
     const entry = table.entry(pid);

@@ -63,7 +63,7 @@ export function jobObjectProcessHost(
   };
 }
 
-/** `invalidArgument` when this library refused the command. A refusal by the system is not the request's fault, because the request was judged before. */
+/** `invalidArgument` when this library refused. A refusal by the system is not the fault of the request, which was judged before. */
 function startCode(error: unknown): HostFailureCode {
   const refused = error instanceof WindowsError && error.code === 'invalidArgument';
   return refused && error.functionName === undefined ? 'invalidArgument' : 'spawnFailed';
