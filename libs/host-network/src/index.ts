@@ -2,7 +2,7 @@
  * Maintains the desired network of a host: static routes are added again when another program removes them, and removed without a trace
  * when they are no longer desired.
  *
- * It owns the plan, which is pure, the record of routes and items made by wins, and the loop that inspects, plans, records and changes.
+ * It owns the pure plan, the record of routes and items made by wins, and the loop that inspects, plans, records and changes.
  * Access to the routing table is a port, {@link HostRoutes} of `@wins/base`; `@wins/linux-host` and `@wins/windows-host` implement it.
  *
  * ```ts

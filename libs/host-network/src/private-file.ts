@@ -6,7 +6,7 @@ export interface PrivateFileOptions {
   /** Absolute path; the folder is made private, or checked, before each write. */
   readonly path: string;
   readonly trust: Pick<FileTrust, 'distrustOfFile' | 'ensurePrivateFolder'>;
-  /** Called for an invalid file. It counts as missing. */
+  /** Called for an invalid file, which counts as missing. */
   readonly onDamaged: (file: string) => void;
 }
 

@@ -40,7 +40,7 @@ export interface HostNetworkStatus {
   readonly standings: readonly Standing[];
   /** Routes (by destination) and items (by key) that carry the mark of wins but are neither recorded nor desired. */
   readonly orphans: readonly string[];
-  /** Reasons for failed steps, or for failure of the whole pass. Retried after 1 s to 5 min, and on each change of routes. */
+  /** Reasons for failed steps, or for the failure of the whole pass, which is retried after 1 s to 5 min and on each change of routes. */
   readonly problems: readonly string[];
   /** Whether the network was torn down manually; false again once it is applied or the desired network changes. */
   readonly isDown: boolean;
@@ -54,8 +54,8 @@ interface Waiting {
 }
 
 /**
- * Maintains the desired routes of this host until it is closed. It inspects the host, plans, writes the record, makes changes and checks
- * the result, on each change of routes and once a minute. Closing leaves the routes in place.
+ * Maintains the desired routes of this host until it is closed. On each change of routes and once a minute it inspects the host, plans,
+ * writes the record, makes changes and checks the result. Closing leaves the routes in place.
  */
 export class HostNetwork implements AsyncDisposable {
   readonly #options: HostNetworkOptions;
@@ -231,8 +231,8 @@ export class HostNetwork implements AsyncDisposable {
     for (;;) {
       const desired = this.#isDown ? NOTHING : this.#desired;
       const planned = plan(desired, await this.#list(this.#record), this.#record, { tried });
-      // Recorded before the steps, so that ownership is known even after a crash between a step and the next check. The record of an
-      // earlier boot is read as empty, and is removed here.
+      // Record before the steps, so that ownership is known even after a crash between a step and the next check. The record of an
+      // earlier boot is read as empty; this removes its file.
       const isStale = isFirst && planned.record.length === 0;
       if (isStale || !isDeepStrictEqual(planned.record, this.#record))
         await records.write(planned.record);

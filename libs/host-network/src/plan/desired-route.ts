@@ -16,7 +16,7 @@ export interface DesiredRoute {
 
 /** The network of a host's own containers. */
 export interface DesiredSubnet {
-  /** In canonical form: `10.42.1.0/24`. */
+  /** IPv4 network in canonical form: `10.42.1.0/24`. */
   readonly subnet: string;
   /** The host's address in the subnet, which is the containers' gateway. */
   readonly gateway: string;
@@ -27,7 +27,7 @@ export interface DesiredNetwork {
   readonly routes: readonly DesiredRoute[];
   /** Other hosts; the route to a host's containers leads through that host. Every plan judges each host. */
   readonly peers?: readonly DesiredPeer[];
-  /** The network of the host's own containers. Absent: none; an earlier one made by wins is removed. */
+  /** The network of the host's own containers. Absent: none; an earlier network made by wins is removed. */
   readonly own?: DesiredSubnet | undefined;
   /**
    * Networks that must contain the peers' subnets, and that own containers may reach; at most 8. Default: the private networks of RFC 1918.
@@ -36,7 +36,7 @@ export interface DesiredNetwork {
   /** Addresses that no peer may take over: resolvers, the Rancher server, the API server. */
   readonly reserved?: readonly string[];
   /**
-   * True while a peer source has delivered nothing since the start. Until it has, routes made by wins stay even when they are not desired;
+   * True while a peer source has delivered nothing since the start. Meanwhile routes made by wins stay even when they are not desired;
    * changes in `routes` still apply. Default: false.
    */
   readonly holds?: boolean;
@@ -68,8 +68,8 @@ export type Cloud = keyof typeof CLOUD_ADDRESSES;
 const CONTAINER_METRIC = 1;
 
 /**
- * Returns routes to the addresses of these clouds through the default gateway, without repeats; routes of Rancher win over those of other
- * clouds.
+ * Returns routes to the addresses of these clouds, without repeats: through the default gateway, for Rancher directly on the container
+ * network. Routes of Rancher win over those of other clouds.
  */
 export function cloudRoutes(clouds: readonly Cloud[]): readonly DesiredRoute[] {
   const addresses = new Set<string>(clouds.flatMap((cloud) => CLOUD_ADDRESSES[cloud]));

@@ -43,8 +43,8 @@ export interface PeerRules {
 
 /**
  * Reason why containers cannot have a subnet. `notCanonical`: not an IPv4 network, or has bits below its prefix. `prefixLength`: not 16 to
- * 29. `unroutable`: loopback, multicast and the like. `foreignRoute`: a route of another program already leads to it, or into it, by another
- * way.
+ * 29. `unroutable`: loopback, multicast and the like. `foreignRoute`: a route of another program already leads to the subnet, or into it, by
+ * another way.
  */
 export type SubnetFault =
   | 'notCanonical'
@@ -75,15 +75,15 @@ export interface RejectedPeer {
   readonly detail: string;
 }
 
-/** Every peer is in exactly one of the lists, in the order of ids. */
+/** Verdicts: every peer is in exactly one of the lists, in the order of ids. */
 export interface JudgedPeers {
   readonly accepted: readonly DesiredPeer[];
   readonly rejected: readonly RejectedPeer[];
 }
 
-/** Maximum number of hosts; those beyond it, by the order of their ids, are refused. */
+/** Maximum number of hosts; in the order of ids, hosts beyond the limit are refused. */
 export const MAX_PEERS = 1024;
-/** Maximum number of cluster networks; those beyond it are ignored. */
+/** Maximum number of cluster networks; further ones are ignored. */
 export const MAX_CLUSTER = 8;
 export const RFC_1918: readonly string[] = ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16'];
 const [SHORTEST_PREFIX, LONGEST_PREFIX] = [16, 29];
@@ -219,8 +219,8 @@ function readPeer({ subnet, nextHop }: DesiredPeer): Pick<Candidate, 'extent' | 
 }
 
 /**
- * Decides between peers that claim the same subnet, id or next hop. An incumbent wins unless it disputes with another incumbent. If only
- * newcomers claim it, all are refused, because none has a better claim.
+ * Decides between peers that claim the same subnet, id or next hop. A previously accepted peer wins, unless another such peer claims the
+ * same. If only new peers claim it, all are refused, because none has a better claim.
  */
 function dispute(
   pairs: Iterable<readonly [Candidate, Candidate]>,

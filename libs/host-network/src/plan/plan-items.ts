@@ -37,8 +37,8 @@ const STAGES: readonly (readonly NetworkItem['kind'][])[] = [
 ];
 
 /**
- * Plans the changes after which the host has exactly these items of wins. The rules for routes apply, except that each item can exist only once.
- * Pure and total. While an item is missing, dependent items are removed, so that a failure never leaves the host more open than before.
+ * Plans the changes after which the host has exactly these items of wins. The rules for routes apply (see `plan`), except that each item can
+ * exist only once. Pure and total. While an item is missing, dependent items are removed, so that a failure never leaves the host more open.
  */
 export function planItems(
   wanted: readonly NetworkItem[],

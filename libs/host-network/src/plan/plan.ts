@@ -23,7 +23,7 @@ export interface OwnedRoute {
   readonly state: 'pending' | 'applied';
 }
 
-/** Limits of a plan. Excess routes and steps are reported; the order of destinations decides which ones are in excess. */
+/** Limits of a plan. Excess routes and steps are reported; routes are taken in the order of destinations. */
 export interface PlanLimits {
   /** Maximum desired routes; the others are rejected. Default 1,024. */
   readonly routes: number;
@@ -53,7 +53,7 @@ export interface Standing {
   /** Name of the interface. */
   readonly interface: string;
   readonly metric: number;
-  /** The `id` of the peer that it leads to; absent for other routes. */
+  /** The `id` of the peer that the route leads to; absent for other routes. */
   readonly peer?: string;
   /** Reason why the peer or the subnet is refused. */
   readonly code?: PeerRejectionCode | SubnetRejectionCode;
@@ -80,10 +80,10 @@ export interface PlanOptions {
 }
 
 /**
- * Plans the changes after which the host has the desired routes and no others of wins. Pure and total: equal input gives equal output.
+ * Plans the changes after which the host has the desired routes and no other routes of wins. Pure and total: equal input gives equal output.
  *
  * A route belongs to wins while the record and the host contain it in identical form; only such routes are removed. An equivalent route of
- * another program satisfies a desired one; a different route in its place stays, and is a conflict. A route that another program changed or
+ * another program satisfies a desired route; a different route in its place stays, and is a conflict. A route that another program changed or
  * removed no longer belongs to wins.
  */
 export function plan(
@@ -215,7 +215,7 @@ export function plan(
   };
 }
 
-/** Plans the container network or its removal. Nothing is changed or forgotten while its items are unknown. */
+/** Plans the container network or its removal. While its items are unknown, the plan keeps the record and has no steps. */
 function planOwn(
   desired: DesiredNetwork,
   actual: RoutingState,
@@ -254,7 +254,7 @@ function planOwn(
   return { ...planned, standings, orphans };
 }
 
-/** Merges the desired routes, each destination once; a route of the config wins over one to a peer. */
+/** Merges the desired routes, each destination once; a route of the config wins over a route to a peer. */
 function wantedRoutes(
   routes: readonly DesiredRoute[],
   { accepted }: JudgedPeers,

@@ -3,7 +3,7 @@ import { ElementList, isElementId, type ElementFault } from './element-list.js';
 import { followMetadata, type Fields, type MetadataServiceOptions } from './metadata-service.js';
 import type { Feed } from './source.js';
 
-/** A port that a container of this host asks to publish. Later code judges whether it is allowed. */
+/** A port that a container of this host asks to publish; not yet judged. */
 export interface DesiredPort {
   /** UUID of the container. */
   readonly id: string;

@@ -1,8 +1,8 @@
 import type { DesiredPeer } from '../plan/judge-peers.js';
 
 /**
- * Reason why an element of a source is not a valid peer, or not a container with published ports. Later code judges whether a peer may have
- * a route, or a port may be relayed.
+ * Reason why an element of a source is not a valid peer, or not a container with published ports. Whether a peer may have a route, or a port
+ * may be relayed, is judged later.
  */
 export type ElementFault =
   | 'badElement'
@@ -32,7 +32,7 @@ export interface Gathered<Item> {
 }
 
 const TOLD = 64;
-/** Maximum length of any network or address. */
+/** Maximum characters of a network or address. */
 const MAX_TEXT = 64;
 /** Format of UUIDs and node names. */
 const ID = /^[a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?$/i;

@@ -26,7 +26,7 @@ const MAX_BODY_BYTES = 32 * 1024 * 1024;
 const MAX_ELEMENT_BYTES = 64 * 1024;
 const MAX_TEXT_BYTES = 4096;
 const LONG_POLL_S = 60;
-/** Longer than a long poll, because the service answers up to 5 s late. */
+/** Exceeds a long poll, because the service answers up to 5 s late. */
 const LONG_POLL_MS = 75_000;
 const LIMITS = { connectMs: 5_000, answerMs: 10_000, idleMs: 5_000, totalMs: 30_000 };
 /** New versions come in bursts, often without changes in the list. */
@@ -39,7 +39,7 @@ export type Fields = Readonly<Record<string, unknown>>;
  * Follows one list of Rancher's metadata service: each answer is one snapshot, read again a second after each new version. The service
  * speaks plain HTTP on a link-local address; redirects and proxies are not used.
  *
- * @param read - Builds a snapshot in one pass over the list; undefined stands for an element that is no object.
+ * @param read - Builds a snapshot in one pass over the list; undefined stands for an element that is not an object.
  */
 export function followMetadata<Item>(
   options: MetadataServiceOptions,

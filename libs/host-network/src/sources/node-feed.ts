@@ -55,7 +55,7 @@ export function nodeFeed(options: NodeFeedOptions): Feed {
       const version = await reader.list((node) => void put(node), signal);
       const tell = async (): Promise<void> => {
         const againMs = await onSnapshot({ ...snapshotOf(nodes, options), version });
-        // Returning leads to another call, which lists the nodes again.
+        // After `follow` returns, its caller calls it again, which lists the nodes again.
         if (againMs > 0) await clock.wait(againMs, signal);
         if (againMs > 0) ended.abort();
       };
@@ -117,7 +117,7 @@ function snapshotOf(
   return list.result();
 }
 
-/** Returns a node's key, which is the same in a watch, and its relevant facts. Missing facts and those of another type are undefined. */
+/** Returns a node's key, which lists and watches share, and its relevant facts. Missing facts and those of another type are undefined. */
 function factsOf(node: unknown): readonly [string, NodeFacts] {
   const { metadata, spec, status } = (node ?? {}) as {
     readonly metadata?: { readonly name?: unknown } | null;

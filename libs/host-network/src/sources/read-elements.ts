@@ -9,7 +9,7 @@ const MAX_OUTSIDE_BYTES = 4096;
  * Reads a JSON list element by element, so that memory use does not depend on the length of the list. `null` counts as an empty list.
  *
  * @param onElement - Called with each value; with undefined for a value larger than `maxElementBytes`.
- * @throws HostNetworkError `badSource`: the text is no list, or is incomplete.
+ * @throws HostNetworkError `badSource`: the text is not a list, or is incomplete.
  */
 export async function readElements(
   parts: AsyncIterable<Uint8Array>,

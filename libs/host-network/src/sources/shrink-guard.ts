@@ -4,9 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 const FREELY_DROPPED = 3;
 const CONFIRMED_AFTER_MS = 10_000;
 
-/**
- * Accepts the loss of most items only if the same snapshot comes again at least 10 s later, because a starting source may list few items.
- */
+/** Accepts the loss of most items only if the same snapshot comes again at least 10 s later, because a starting source may list few. */
 export class ShrinkGuard<Item extends object> {
   #doubted: { readonly items: readonly Item[]; readonly sinceMs: number } | undefined;
 

@@ -4,15 +4,15 @@ import type { AddressInfo } from 'node:net';
 
 const BASE = '/2016-07-29';
 
-/** Rancher's metadata service, as far as hosts and containers are concerned: a real server, whose answers can be replaced by faults. */
+/** Server for the hosts and containers of Rancher's metadata service; a test can replace its answers by faults. */
 export class MetadataServer implements AsyncDisposable {
-  /** Paths that were asked for, in order. */
+  /** Requested paths, in order. */
   readonly asked: string[] = [];
   hosts: unknown;
   containers: unknown = null;
-  /** The uuid of the host that these answers are for. */
+  /** UUID of the host that asks. */
   self = 'h-a';
-  /** Answers instead, if it is set; what it returns false for is answered as always. */
+  /** Answers a request in place of this server, unless it returns false. */
   fault: ((...parts: Parameters<RequestListener>) => unknown) | undefined;
   readonly #server: Server;
   #version = 1;
@@ -43,14 +43,14 @@ export class MetadataServer implements AsyncDisposable {
     return `v${this.#version}`;
   }
 
-  /** Has another version, and tells those who wait for it. */
+  /** Publishes a new version, and answers waiting long polls. */
   publish(hosts: unknown = this.hosts): void {
     this.hosts = hosts;
     this.#version += 1;
     for (const response of this.#waiting.splice(0)) response.end(JSON.stringify(this.version));
   }
 
-  /** Answers by a fault from now on, also those who wait. */
+  /** Answers with a fault from now on, and closes waiting requests. */
   break(fault: MetadataServer['fault']): void {
     this.fault = fault;
     this.#waiting = [];

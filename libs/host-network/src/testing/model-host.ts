@@ -15,23 +15,23 @@ import {
 import type { Owned } from '../plan/plan.js';
 import type { RouteRecords } from '../keep/route-records.js';
 
-/** How a system names a route: Linux takes one of a destination and metric, and marks ours; Windows one through a next hop. */
+/** Linux allows one route per destination and metric, and marks ours; Windows allows one per destination, interface and next hop. */
 export type Dialect = 'linux' | 'windows';
 
-/** A host whose routing table keeps the rules of the real ones, and the disk of its record. It dies at a call that the test chooses. */
+/** A host whose routing table follows the rules of the system, with the stored record. It dies at a call that the test chooses. */
 export class ModelHost implements HostRoutes, RouteRecords {
   routes: ListedRoute[];
   interfaces: RouteInterface[];
   items: ListedItem[];
-  /** Why items cannot be listed now. */
+  /** Error of listing items; undefined while that works. */
   itemsError: Error | undefined;
-  /** Called after each change, with what there is then. */
+  /** Called after each change. */
   onChange: () => unknown = () => undefined;
   recorded: readonly Owned[] = [];
   boot = 'this boot';
-  /** How many calls are left before it dies. */
+  /** Calls left before the host dies. */
   callsLeft = Infinity;
-  /** How many changes of routes were asked for. */
+  /** Number of requested changes. */
   changes = 0;
   /** Destinations and kinds for which the system refuses changes. */
   readonly denied = new Set<string>();
@@ -51,7 +51,7 @@ export class ModelHost implements HostRoutes, RouteRecords {
     for (const route of foreign) this.add(route);
   }
 
-  /** Adds a route as another program would; false where the system already has one in its place. */
+  /** Adds a route as another program would; false when the system already has a route in its place. */
   add(route: StaticRoute, isMarked = false): boolean {
     if (this.routes.some((at) => this.#hasPlaceOf(at, route))) return false;
     this.routes.push({ ...route, ...(this.#dialect === 'linux' && { isMarked }) });
@@ -79,7 +79,6 @@ export class ModelHost implements HostRoutes, RouteRecords {
     });
   }
 
-  /** The item in one place. */
   item(kind: NetworkItem['kind'], key: string): ListedItem | undefined {
     return this.items.find((at) => at.kind === kind && at.key === key);
   }
@@ -141,7 +140,7 @@ export class ModelHost implements HostRoutes, RouteRecords {
     return outcomes;
   }
 
-  /** Resolves after changes that are made from now on. */
+  /** Resolves after the next change. */
   async nextChange(): Promise<void> {
     await once(this.#told, 'changed');
   }

@@ -28,8 +28,8 @@ const NONE = Uint8Array.of(0, 0, 0, 0);
 const HOST_INTERFACE = `vEthernet (${CONTAINER_NETWORK})`;
 
 /**
- * A Windows at the boundary of its calls, as documented: HNS takes an adapter away and gives an interface of another index, addresses
- * bring routes, filters come and go as one. It dies at a call that the test chooses: no call after it does anything.
+ * Model of the documented calls of Windows: HNS takes an adapter and adds an interface with another index, an address adds routes, and
+ * filters change in one transaction. It dies at a call that the test chooses; later calls have no effect.
  */
 export class WindowsModel implements RouteRecords {
   adapters: AdapterEntry[];
@@ -42,12 +42,12 @@ export class WindowsModel implements RouteRecords {
   /** The last request to HNS. */
   settings = '';
   callsLeft = Infinity;
-  /** How many more times HNS lists its networks. */
+  /** Remaining calls for which HNS lists its networks. */
   listsLeft = Infinity;
-  /** Whether the call at which it dies is still made. */
+  /** Whether the call at which the model dies still takes effect. */
   diesAfter = false;
   isDead = false;
-  /** How many calls have changed the host. */
+  /** Number of calls that changed the host. */
   changes = 0;
   onChange: () => unknown = () => undefined;
   readonly denied = new Set<WindowsCall>();
@@ -127,7 +127,7 @@ export class WindowsModel implements RouteRecords {
     () => 0,
   );
 
-  /** All that the host has, but the record. */
+  /** State of the host, without the record. */
   get state(): readonly string[] {
     return [
       ...this.adapters.map(({ guid, name, addresses }) =>
@@ -144,12 +144,12 @@ export class WindowsModel implements RouteRecords {
     return this.adapters.find((one) => one.name === name)?.index ?? -1;
   }
 
-  /** Takes an interface of HNS away and brings it back, with everything that HNS knows, as a restart of HNS does. */
+  /** Removes the network of HNS, with its interface and the routes of that interface. */
   loseNetwork(): void {
     this.#delete();
   }
 
-  /** Gives an adapter another index, as a driver that is installed anew. */
+  /** Gives an adapter another index, as a reinstallation of its driver does. */
   renumber(name: string): void {
     const index = this.#nextIndex++;
     const before = this.index(name);
