@@ -55,7 +55,10 @@ export interface RouteEntry {
 /** Selects an adapter or an HNS network by its name or one of its addresses. */
 export type NetworkSelector = { readonly name: string } | { readonly address: string };
 
-/** Queries and changes of the host system. Methods reject with an error whose `code` is a `HostSystemErrorCode`, else `unknown`. */
+/**
+ * Queries and changes of the host system. The `code` of an error is `notFound`, `invalidArgument`, `unavailable`, `accessDenied` or
+ * `notVerified`; any other code counts as `unknown`.
+ */
 export interface HostSystem {
   /** Returns the release of the system. */
   version(): Promise<HostVersion>;
