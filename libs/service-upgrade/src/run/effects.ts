@@ -16,7 +16,7 @@ import { UpgradeError } from '../upgrade-error.js';
 /** Wraps every operation with an external effect, and performs it or not. */
 export type Around = <T>(effect: string, act: () => Promise<T>) => Promise<T>;
 
-/** The only way in which an upgrade changes journal, files and service. Tests crash the upgrade here, at any point. */
+/** Changes the journal and files of an upgrade. A `ServiceControl` passes its own changes through `once`, too. Tests crash the upgrade here. */
 export class Effects {
   readonly #heldFileMs: number;
   readonly once: Around;
