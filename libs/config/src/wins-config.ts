@@ -50,7 +50,7 @@ export interface WhiteList {
   readonly processPaths: readonly AllowedPath[];
   /** `proxyPorts`, each 1 to 65535, without repeats. Empty (the default) means no port. */
   readonly proxyPorts: readonly number[];
-  /** `proxyUdpPorts`, the same for UDP. */
+  /** `proxyUdpPorts`, each 1 to 65535, without repeats. Empty (the default) means no port. */
   readonly proxyUdpPorts: readonly number[];
 }
 
@@ -190,7 +190,7 @@ export interface HostMetadataSettings {
   readonly environmentUuid: string;
   /** A link-local or loopback address, optionally with a port. Default `169.254.169.250`. */
   readonly address: string;
-  /** Required value of this host's label in the metadata; absent: any. */
+  /** Required value of this host's label `router_ip` in the metadata; absent: any. */
   readonly routerIp?: string | undefined;
   /** Whether to relay ports that containers publish; requires `subnet`. Default false. */
   readonly ports: boolean;

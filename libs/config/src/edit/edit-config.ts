@@ -15,7 +15,7 @@ import { type ParsedConfig, parseConfig } from '../parse/parse-config.js';
  */
 export type ConfigChanges = Readonly<Record<string, EditValue | null>>;
 
-/** How to change a configuration. */
+/** Options of {@link editConfig}. */
 export interface EditOptions {
   /** File name in problems. Default `config`. */
   readonly fileName?: string;
@@ -91,7 +91,7 @@ export function listAt(text: string, path: string): readonly EditItem[] {
   return Array.isArray(value) ? (value as EditItem[]) : [];
 }
 
-/** Returns a key whose value differs although none of the paths names it; undefined when there is none. */
+/** Returns a key whose value differs although none of the paths names it; undefined when there is no such key. */
 export function changedBystander(
   before: ParsedConfig,
   after: ParsedConfig,

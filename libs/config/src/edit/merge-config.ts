@@ -21,11 +21,11 @@ export interface MergedConfig {
   readonly kept: readonly string[];
 }
 
-/** How two configs are merged. */
+/** Options of {@link mergeConfig}. */
 export interface MergeOptions {
-  /** Name of the changed file in problems. Default `config`. */
+  /** Name of the changed file, for problems. Default `config`. */
   readonly fileName?: string;
-  /** Name of the file with the changes in problems. Default `changes`. */
+  /** Name of the file with the changes, for problems. Default `changes`. */
   readonly changesName?: string;
   /** Platform of the whitelist's paths: Windows compares them without case. Default: this platform. */
   readonly platform?: NodeJS.Platform;
@@ -54,7 +54,7 @@ export function mergeConfig(
   let text = decoded.mark + decoded.text;
   const there = topValues(source, fileName);
   for (const [key, value] of Object.entries(named)) {
-    // An unchanged value keeps its text, because that may contain comments.
+    // An unchanged value keeps its text, which may contain comments.
     if (key === 'white_list' || isDeepStrictEqual(there[key], value)) continue;
     text = putTopKey(text, key, value, fileName);
   }

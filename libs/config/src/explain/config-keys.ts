@@ -115,7 +115,7 @@ export function maskedValue(
     case 'names':
       return Object.keys(value as object);
     case 'count':
-      // A value that is no list is a keyword: none, any.
+      // Without a list, the value is a keyword: none, any.
       return Array.isArray(value) ? `${value.length} entries` : value;
     case undefined:
   }

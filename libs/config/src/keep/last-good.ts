@@ -29,9 +29,9 @@ const headerOf = (sha256: string): Buffer =>
 const HEADER_BYTES = headerOf('0'.repeat(64)).length;
 
 /**
- * Saves the bytes of the config in force, durably and atomically; without a config file, removes the earlier copy.
+ * Saves the bytes of the config in force, durably and atomically. Removes the copy when there is no config file.
  *
- * @throws ConfigError; the earlier copy is then unchanged.
+ * @throws ConfigError; the previous copy is then unchanged.
  */
 export async function keepLastGood(loaded: LoadedConfig, trust: KeepTrust): Promise<void> {
   const { path: file, bytes, sha256 } = loaded;
@@ -53,8 +53,8 @@ export async function forgetLastGood(file: string): Promise<void> {
 }
 
 /**
- * Loads the saved copy of a config file, under the same trust rules as the file itself. Problems name the copy; the
- * result is the config of `file`, or undefined when there is no copy.
+ * Loads the saved copy of a config file, under the same trust rules as the file itself; undefined when there is no copy.
+ * Problems and the `path` of the result name the copy.
  *
  * @throws ConfigError as for loading; `damaged` when the bytes do not match their digest.
  */
@@ -107,8 +107,8 @@ function folderOf(file: string): string {
 }
 
 /**
- * Saves the content of a config file that is about to be replaced, for a Go release, which saves no copy
- * itself and reads its file only at its start. Nothing is saved when there is no file, when it is too large for a config, or when
+ * Saves the content of a config file that is about to be replaced, for a Go release, which saves no copy itself and reads
+ * its file only at its start. Nothing is saved when there is no file, when the file is too large for a config, or when
  * the daemon saves its config in force itself. The copy lies in the folder `FILE.replaced`, which only this user can
  * read; on Windows it inherits the access list of the parent folder, as the file does. At most four copies are kept.
  *
@@ -138,8 +138,8 @@ export async function keepReplaced(file: string): Promise<void> {
 }
 
 /**
- * Reads the content that was in place at a given time, in milliseconds since 1970, at which a daemon read it; undefined if
- * it was not saved, or is still in place. The trust rules of the config file apply.
+ * Reads the content that was in place at a given time, in milliseconds since 1970; undefined if that content was not
+ * saved, or is still in place. The trust rules of the config file apply.
  *
  * @throws ConfigError as for loading.
  */

@@ -25,7 +25,7 @@ const EXPECTED = 'a readable regular file';
  * because a file was intended.
  *
  * @param extraBytes Bytes allowed beyond the size limit of a config, for data that is not part of it.
- * @throws ConfigError `notRegularFile`, `accessDenied`, `insecure`, `tooLarge`, `notFound` (a parent is no directory),
+ * @throws ConfigError `notRegularFile`, `accessDenied`, `insecure`, `tooLarge`, `notFound` (a parent is not a directory),
  * `unknown`.
  */
 export async function readConfigFile(
@@ -88,7 +88,7 @@ export interface LoadedConfig extends ParsedConfig {
  *
  * @throws ConfigError `invalid` for the content; `notRegularFile` for a directory, a device, a FIFO, or a dangling link;
  * `accessDenied`; `insecure` when other users may write the file, or replace the file or a link to it; `tooLarge` above
- * 1 MiB; `notFound` when a parent is no directory, or the file must exist; `unknown`.
+ * 1 MiB; `notFound` when a parent is not a directory, or the file must exist; `unknown`.
  */
 export async function loadConfig(path?: string, options: LoadOptions = {}): Promise<LoadedConfig> {
   const file = path ?? defaultConfigPath(options.platform);

@@ -266,7 +266,8 @@ class FileReader {
   #unknownKey(written: string, pair: Entry, { fields, strictKeys, path }: Level): void {
     const marked = /^\uFEFF\s*(.+)$/.exec(written)?.[1];
     if (marked !== undefined && !strictKeys) {
-      // Two files were joined, the second with a byte order mark. The Go releases ignore such a key, so it must not take effect now.
+      // Two files were joined, and the second begins with a byte order mark. The Go releases ignore the key behind the mark, so it must not
+      // take effect now.
       this.#source.report.warning({
         code: 'noEffect',
         keyPath: joinKey(path, quote(marked).slice(1, -1)),

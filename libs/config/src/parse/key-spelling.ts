@@ -1,6 +1,6 @@
 /**
  * Returns the form shared by all accepted spellings of a key: `white_list`, `whiteList`, `White-List`. Only ASCII letters
- * lose their case: U+212A (Kelvin sign) is no `k` and U+0130 is no `i`.
+ * lose their case: U+212A (Kelvin sign) does not become `k`, nor U+0130 `i`.
  */
 export function foldKey(key: string): string {
   return key
@@ -20,8 +20,8 @@ export interface KeyWriting {
 
 /**
  * Chooses one of several writings of a key, given in file order, as the Go releases from 0.1.2 on do. A spelling that
- * those releases accept wins over one that they do not. Of equal spellings the last one wins. Different spellings are
- * read in character order, and each one that has a value overwrites the earlier ones.
+ * those releases accept wins over any other. Among equal spellings the last wins. Different spellings are read in
+ * character order, and each that has a value overwrites the previous ones.
  */
 export function writingThatCounts<Writing extends KeyWriting>(
   writings: readonly [Writing, ...Writing[]],

@@ -91,7 +91,7 @@ function reportIssues(
   }
 }
 
-/** For a value that may have several shapes, returns the issue of the most similar shape; for a key, that of its name. */
+/** For a value that may have several shapes, returns the issue of the most similar shape; for an invalid key, the issue of its name. */
 function nearestIssue(issue: z.core.$ZodIssue): z.core.$ZodIssue {
   if (issue.code === 'invalid_key') {
     return { ...issue, message: issue.issues[0]?.message ?? issue.message };

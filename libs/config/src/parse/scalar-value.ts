@@ -41,7 +41,7 @@ export function typedScalar(node: Scalar): unknown {
   return /^(?:0|-?[1-9]\d{0,14})$/.test(text) ? Number(text) : text;
 }
 
-/** Whether a node is no value: absent, empty, `~` or `null`. */
+/** Whether a node has no value: absent, empty, `~` or `null`. */
 export function isNothing(node: Node | null): node is null {
   return (
     node === null ||

@@ -10,7 +10,7 @@ import { quote, SHOWN_CHARACTERS } from '../problems/config-problem.js';
 /** Maximum size of a configuration file, in bytes; a larger one is refused before it is parsed. */
 export const MAX_CONFIG_BYTES = 1024 * 1024;
 
-/** Decodes the bytes of a configuration file. @throws ConfigError `tooLarge` above 1 MiB; `invalid` for bytes that are no text. */
+/** Decodes the bytes of a configuration file. @throws ConfigError `tooLarge` above 1 MiB; `invalid` for bytes that are not text. */
 export function decodeConfig(source: string | Uint8Array, file: string): DecodedText {
   const sizeBytes = typeof source === 'string' ? Buffer.byteLength(source) : source.byteLength;
   if (sizeBytes > MAX_CONFIG_BYTES) throw tooLarge(file, `${sizeBytes} bytes`);
@@ -65,7 +65,7 @@ export function readYaml(source: string | Uint8Array, file: string): YamlSource 
 }
 
 function refuseControlCharacters(text: string, report: ProblemReport): void {
-  // eslint-disable-next-line no-control-regex -- these are what is looked for
+  // eslint-disable-next-line no-control-regex -- the search finds them
   for (const match of text.matchAll(/[\0-\x08\x0b\x0c\x0e-\x1f\x7f]/g)) {
     const [found, expected] = [quote(match[0]), 'printable text'];
     report.error({ code: 'controlCharacter', offset: match.index, found, expected });

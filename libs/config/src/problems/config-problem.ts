@@ -1,6 +1,6 @@
 import { escapeText, quoteText } from '@wins/base';
 
-/** Next step by kind of problem, for problems without their own. */
+/** Next step for each kind of problem; a problem may have its own instead. */
 const NEXT_STEP: Readonly<Record<ConfigProblemCode, string>> = {
   accessDenied: "run this as an administrator or as the daemon's user",
   controlCharacter: 'remove the character, or write it as an escape',

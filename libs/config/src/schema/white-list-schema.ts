@@ -6,7 +6,7 @@ import { about } from './notation.js';
 
 /** The arguments of an entry. Checks only their form; `@wins/process-manager` checks what the paths mean. */
 function argumentRules() {
-  // Not `transform`, with which the JSON Schema would lose the surrounding defaults.
+  // Not `transform`, because the JSON Schema would then lose the surrounding defaults.
   const word = z
     .union([z.string(), z.number(), z.boolean()], { error: 'a word' })
     .overwrite(String)
