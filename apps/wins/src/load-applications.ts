@@ -1,4 +1,4 @@
-/** Each application is a separate bundle. The bundler would include a static import, and each start would read all of them. */
+/** Each application is a separate bundle. A static import would put all applications into one bundle, which each start would read. */
 /* eslint-disable @typescript-eslint/no-require-imports */
 
 export function output() {

@@ -7,7 +7,7 @@ import { upIn } from './commands/up.js';
 import { client, output, server, upgradeHelper } from './load-applications.js';
 import { showAnswer } from './output/show-answer.js';
 
-/** Words that request the version. Programs request it often, so it is answered without loading anything else. */
+/** Words that request the version. Programs request it often, so this bundle answers without loading another. */
 const VERSION_WORDS = new Set(['--version', '-version', '-v', 'version']);
 
 async function run(typed: readonly string[]): Promise<number> {

@@ -42,7 +42,7 @@ export interface Command extends Node {
   readonly usageExitCode?: number;
   /** Checks the options in combination. @throws UsageError for options that exclude each other. */
   readonly check?: (values: Readonly<Record<string, unknown>>) => void;
-  /** Declared as a method so that a handler may declare the narrower type of its own options. */
+  /** Declared as a method, so that a handler may declare a narrower type for its own options. */
   run(
     values: Readonly<Record<string, unknown>>,
     given: Given,

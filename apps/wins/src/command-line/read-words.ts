@@ -7,7 +7,7 @@ export type WordPath = [Group, ...(Group | Command)[]];
 
 export interface ReadWords {
   readonly path: Readonly<WordPath>;
-  /** An active switch has `true`. When an option that is not a list is repeated, the last value counts. */
+  /** A switch that is on has the value `true`. When an option that is not a list is repeated, the last value counts. */
   readonly options: ReadonlyMap<string, readonly string[]>;
   readonly words: readonly string[];
   /** Words after `--`; undefined when there are none or the command does not accept them. */

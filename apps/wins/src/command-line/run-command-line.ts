@@ -12,7 +12,7 @@ export interface CommandOutput {
   readonly printHelp: (path: readonly [Group, ...(Group | Command)[]]) => Promise<void>;
 }
 
-/** @returns The exit code of the command, or that for an invalid command line, which a line on standard error explains. */
+/** @returns The exit code of the command. An invalid command line gets its own exit code, and a line on standard error. */
 export async function runCommandLine(root: Group, argv: readonly string[], output: CommandOutput) {
   const path: WordPath = [root];
   try {

@@ -2,7 +2,7 @@ import { quoteText } from '@wins/base';
 import { closestMatch } from 'leven';
 import { isGroup, type Command, type Group } from './command.js';
 
-/** Longest word to compare. All known words are much shorter, so a longer word cannot match and would only take time. */
+/** Longest word to compare. All known words are much shorter, so a longer word cannot match. */
 const LONGEST_WORD = 40;
 
 /** Words of other programs, mapped to the commands of wins with the same purpose. */
@@ -32,7 +32,7 @@ export function suggest(word: string, known: readonly string[]): string {
   return meant(closestMatch(word.toLowerCase(), known, { maxDistance }));
 }
 
-/** Tries the meaning in other programs, then a command of that name, then a similar spelling, which alone would suggest "up" for "top". */
+/** Tries the meaning in other programs, then a command of that name, then a similar spelling. Spelling alone would suggest "up" for "top". */
 export function suggestCommand(word: string, root: Group, at: Group): string {
   const named = SAME_MEANING.get(word) ?? pathTo(word, at) ?? pathTo(word, root);
   if (named !== undefined) return meant(`wins ${named}`);

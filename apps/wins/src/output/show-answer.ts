@@ -55,7 +55,7 @@ export function render(
   }
 }
 
-/** Returns the table of an answer. Without a table, returns the text of one answer of many, else a table with the fields of the value. */
+/** Returns the table of an answer. Without a table, returns the text if this is one answer of many, else a table of the value's fields. */
 function inColumns({ table, text, value, isOneOfMany = false }: Answer, layouts: () => Layouts) {
   if (table === undefined && isOneOfMany && text !== undefined) return text;
   const { tableOf } = layouts();

@@ -6,7 +6,7 @@ import { optionsAt } from '../read-words.js';
 const REQUEST = /^--get-completions(?:=(\d{1,3}))?$/;
 /** Request of the completion scripts of earlier releases, which send only the words. */
 const EARLIER_REQUEST = '--get-yargs-completions';
-/** Time limit for names from the daemon, because a person waits for the completion; later answers are left out. */
+/** Time limit for names from the daemon, because a person waits for the completion; a later answer is ignored. */
 const ANSWER_LIMIT_MS = 1000;
 /** Characters that every shell reads as one plain word. */
 const PLAIN = /^[\w.+@-]{1,200}$/;
