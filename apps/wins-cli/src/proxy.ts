@@ -1,4 +1,4 @@
-/** `wins cli proxy`; a separate bundle, because no other command opens a tunnel and this one makes no gRPC calls. */
+/** `wins cli proxy`; a separate bundle, because it alone opens a tunnel, and makes no gRPC calls. */
 import { proxyPorts as proxy } from './commands/proxy.js';
 import { guard } from './guard.js';
 

@@ -29,7 +29,7 @@ export class Refusals {
     if (text !== undefined) this.#once(`host ${name}`, text, { hostPort: port, code, rule });
   }
 
-  /** Reports that this client refused a connection to a published port. Any other local failure is already reported as a missing tunnel. */
+  /** Reports that this client refused a connection to a published port. Any other local failure is already reported as a lost tunnel. */
   lookHere(port: number, error: unknown): void {
     if (!(error instanceof TunnelError) || !HERE.has(error.code)) return;
     const text = `refused a connection to port ${port}: ${error.message}`;

@@ -51,7 +51,7 @@ export async function deliver(options: DeliverOptions, { show }: CommandSurround
       isFirst && allowDrop.length === 0
         ? undefined
         : (digest) => configs().permitDrops(to, digest, allowDrop),
-    // A Go daemon serves with the old config until it restarts, so the rollback of an upgrade needs a copy of that config.
+    // A Go daemon serves with the old config until it restarts, so the rollback of an upgrade needs a copy of the old config.
     beforeReplace: isConfig ? () => configs().keepReplaced(to) : undefined,
   });
   delivering[Symbol.dispose]();

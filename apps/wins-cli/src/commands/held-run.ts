@@ -23,7 +23,7 @@ export function holdRun(client: WinsClient, name: ProcessName): HeldRun {
   return { end: () => lease.end(), output: client.waitProcess(name) };
 }
 
-/** Holds a run across restarts of the daemon, as long as the run survives without its client. Output resumes without gaps or duplicates. */
+/** Holds a run across restarts of the daemon, for at most `leaseMs` between two daemons. Output resumes without gaps or duplicates. */
 export function holdThroughDaemons(
   client: WinsClient,
   name: ProcessName,
@@ -62,7 +62,7 @@ export function holdThroughDaemons(
         if (!mayComeBack(error)) throw lost === undefined ? error : endedUnseen(name, error);
         if (wasThere(error)) deadline = Infinity;
         lost = error;
-        // A daemon that shuts down waits for its calls, so this one is aborted.
+        // Abort this call, because a daemon that shuts down waits for its calls.
         call.abort();
       }
       deadline = Math.min(deadline, performance.now() + leaseMs);
@@ -86,7 +86,7 @@ function endedUnseen({ Value }: ProcessName, cause: unknown): CommandError {
   return new CommandError(message, EXIT.client.failed, { cause });
 }
 
-/** Returns a controller that aborts when the lease is lost, because a reader without a lease would only see the run end. */
+/** Returns a controller that aborts when the daemon of the lease is gone, because a reader without a lease would only see the run end. */
 function abortedWith(lease: KeepAliveHandle): AbortController {
   const gone = new AbortController();
   lease.closed.catch((error: unknown) => {

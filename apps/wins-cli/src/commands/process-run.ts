@@ -1,4 +1,4 @@
-/** `wins cli prc run`. Does not use `runProcess` of the client library, which hides the name of the run: messages and a forced end need it. */
+/** `wins cli prc run`. `runProcess` of the client library would hide the name of the run, which messages and a forced end need. */
 import {
   type ProcessExit,
   type ProcessName,
@@ -43,7 +43,7 @@ export interface RunOptions extends DaemonOptions {
 
 /** Time that a daemon gives a run to end before it kills the run. */
 const GRACE = '10 s';
-/** Time that a second interruption waits for the daemon to force the end, because the daemon may be frozen or may not support force. */
+/** Time that the daemon has to kill the run after a second interruption; it may be frozen, or too old to kill runs on request. */
 const FORCED_WITHIN_MS = 2000;
 
 function readList<T>(option: string, text: string | undefined, read: (entries: string[]) => T): T {
@@ -179,8 +179,7 @@ async function follow(client: WinsClient, name: ProcessName, run: HeldRun, quiet
     const notCleanedUp = await run.end().catch((error: unknown) => error);
     if (reader.gone) return readerGone(name, failure.found);
     if (exit === undefined) {
-      // The Go daemon does not report how a process ended, so the end of its output
-      // counts as success. The daemon cleans up when the lease ends.
+      // The Go daemon does not report how a process ended, so the end of the output counts as success. It cleans up when the lease ends.
       if (notCleanedUp !== undefined) say(cleanUpFailure(name, notCleanedUp));
       return EXIT.client.ok;
     }

@@ -39,7 +39,7 @@ const SHOW_AFTER_MS = 2000;
 const SHOWN_PORTS = 16;
 const TOO_OLD =
   'cannot publish UDP ports: the daemon is too old to carry UDP. Upgrade it, or publish only TCP ports';
-/** Maximum that any daemon allows, so that the daemon's config decides. */
+/** The most that any daemon allows, so that the daemon's config decides. */
 const MOST_STREAMS = 16_384;
 
 /** `wins cli proxy`: forwards connections and datagrams from ports of this container to ports of the host. */
@@ -66,7 +66,7 @@ async function proxy(options: ProxyOptions, log: ClientLog): Promise<number> {
   const attempt = {
     ...{ pipe: options.proxy, log },
     timeoutMs: options.timeout ?? CONNECT_TIMEOUT_MS,
-    // Checked at the first tunnel only, because later tunnels forward the same ports as the first one.
+    // Checked at the first tunnel only, because later tunnels forward the same ports.
     judge: (hasOwnNetwork: boolean): void => {
       if (isFirst && hasOwnNetwork) assertNoLoop(ports, address);
     },
@@ -135,7 +135,7 @@ async function proxy(options: ProxyOptions, log: ClientLog): Promise<number> {
   } finally {
     await Promise.all([...listeners, ...udpListeners].map((listener) => listener.close()));
     await keeper.close();
-    // Removed last, because the keeper may report a new tunnel until the keeper itself is closed.
+    // Removed last, because the keeper may report a new tunnel until it is closed.
     readyFile.remove();
   }
 }

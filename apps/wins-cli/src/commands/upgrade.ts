@@ -46,7 +46,7 @@ interface Program extends ProgramDigests {
 const LONGEST_REPORT = 64 * 1024;
 const FIRST_DELAY_MS = 500;
 const LONGEST_DELAY_MS = 5000;
-/** Time limit for the version request to a daemon that has just proven itself. */
+/** Time limit for the version request to a daemon that the helper has just proven healthy. */
 const INFO_LIMIT_MS = 10_000;
 const SHOW_AFTER_MS = 1000;
 /** Maximum number of attempts with one upgrade name when each is interrupted, because the release may be the cause. */
@@ -58,7 +58,7 @@ const EXIT_OF = new Map<string, number>([
   ['refused', EXIT.client.refused],
 ]);
 
-/** `wins cli upgrade`: hands a helper to the daemon, and asks the next daemon for the result. A lost connection is expected. */
+/** `wins cli upgrade`: makes the daemon run the helper, which replaces the daemon, and asks the next daemon for the result. */
 export async function upgradeDaemon(options: UpgradeOptions, { show }: CommandSurroundings) {
   const file = path.resolve(options.path);
   await permitDrops(options);
@@ -96,7 +96,7 @@ export async function upgradeDaemon(options: UpgradeOptions, { show }: CommandSu
   return await report(last, options, show);
 }
 
-/** Records the permitted keys here: inside a run the helper accepts no such argument, because any client of the pipe could pass it. */
+/** Records the permitted keys beside the config. The helper accepts no such argument in a run, because any client of the pipe could pass it. */
 async function permitDrops({ config, configs, ...options }: UpgradeOptions): Promise<void> {
   const keys = options['allow-drop'];
   if (keys.length === 0) return;
@@ -149,7 +149,7 @@ async function putBack({ from }: UpgradeOptions, file: string, sha256?: string):
   await deliverFile({ from: source, to: file, sha256, waitTimeoutMs: 0 });
 }
 
-/** Returns the config argument for the helper: with a Go daemon the helper may register this config, with any other it only compares. */
+/** Returns the config argument for the helper. With a Go daemon the helper may register this config; with any other it only compares it. */
 async function configWords(options: UpgradeOptions, endMs: number): Promise<readonly string[]> {
   const { config } = options;
   if (config === undefined) return [];
@@ -203,7 +203,7 @@ async function report(
 
 /**
  * Runs the helper through the daemon.
- * @returns The helper's report; undefined when the daemon went away before it arrived. @throws CommandError at the deadline.
+ * @returns The helper's report; undefined when the daemon ended before the report arrived. @throws CommandError at the deadline.
  */
 async function ask(
   options: UpgradeOptions,

@@ -17,13 +17,13 @@ import { ASK_DOCTOR, connectTrustedPipe, pipeFailure } from './trusted-pipe.js';
 
 /** Delay before another attempt when a pipe is served but no call is accepted. */
 const AGAIN_DELAY_MS = 200;
-/** Calls about a process that was already started. An error of these calls is no reason to start the process again. */
+/** Calls about a process that was already started. An error of these calls must not start the process again. */
 const FOLLOWING: ReadonlySet<string> = new Set(['Wait', 'KeepAlive']);
 
 const FROZEN = `it may be frozen or busy. Wait longer with --timeout, or ${ASK_DOCTOR}`;
 const TELL_AFTER_MS = 2000;
 
-/** Connect time-out. A working daemon accepts within milliseconds, or within seconds on a fully loaded host. */
+/** Connect time-out. A working daemon accepts within milliseconds, on a fully loaded host within seconds. */
 export const CONNECT_TIMEOUT_MS = 10_000;
 /** Longer than any answer takes: a stop answers after a grace period of 10 s and a forced end. */
 const ANSWER_TIMEOUT_MS = 30_000;
@@ -38,7 +38,7 @@ export interface DaemonOptions extends ClientLogOptions {
   readonly quiet: boolean;
 }
 
-/** Limits for a task that does its own waiting. They replace the limits in the options, and no progress is shown. */
+/** Limits for a task that waits by itself. They replace the limits in the options, and no progress is shown. */
 export interface Patience {
   readonly waitTimeoutMs: number;
   /** Default: no limit. */
@@ -49,7 +49,7 @@ export interface Patience {
 export type Task<T> = (client: WinsClient, answered: () => void, server: string) => Promise<T>;
 
 /**
- * Runs a task with a new client of the daemon. Repeats it while the first call was not accepted and time is left for the next daemon.
+ * Runs a task with a new client of the daemon. Repeats the task while its first call was not accepted and time is left for the next daemon.
  *
  * `connectPipe` does the waiting, because it waits for a busy or absent pipe and knows why a pipe cannot be reached.
  */
@@ -109,8 +109,8 @@ export async function withDaemonOfAdministrators<T>(options: DaemonOptions, task
 }
 
 /**
- * Runs a task about one run as {@link withDaemon} does, and again on the administrators' pipe if the main pipe does not have the run: in
- * any Windows session, the second pipe shows administrators the runs of other clients. The main pipe is first, because it serves more followers.
+ * Runs a task about one run as {@link withDaemon} does, and again on the administrators' pipe if the main pipe does not have the run. In any
+ * Windows session the administrators' pipe shows the runs of other clients. The main pipe is first, because it serves more followers.
  */
 export async function withDaemonOfRun<T>(options: DaemonOptions, task: Task<T>): Promise<T> {
   try {

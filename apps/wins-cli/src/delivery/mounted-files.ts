@@ -16,7 +16,7 @@ const RETRY_MS = 2000;
 
 export interface MountedFile {
   readonly path: string;
-  /** Its name in the folder of the run. */
+  /** Name of the file in the folder of the run. */
   readonly name: string;
 }
 

@@ -16,7 +16,7 @@ export interface PortTrialsOptions {
 type Verdicts = Map<number, 'allowed' | 'refused' | Promise<void>>;
 
 /**
- * Finds the allowed ports of a Go daemon, which ends the whole session when a client asks for a forbidden port. So the first
+ * Finds the allowed ports of a Go daemon, which ends the whole session when a client requests a forbidden port. Therefore the first
  * connection to each port gets a session of its own. A Go daemon reads its config only at its start, so a verdict holds until `forget`.
  */
 export class PortTrials {

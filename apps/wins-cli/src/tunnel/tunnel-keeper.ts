@@ -11,7 +11,7 @@ import {
   type UdpFlowEvents,
 } from '@wins/tcp-tunnel';
 
-/** A tunnel is up within a second of the daemon's return. Full jitter keeps clients from reconnecting at the same instant. */
+/** Reopens a tunnel within a second of the daemon's return. Full jitter keeps clients from reconnecting at the same instant. */
 const BACKOFF = { initialMs: 40, maxMs: 500, jitter: 1 };
 /** Minimum age of a tunnel after which the next attempt starts without delay. */
 const GOOD_TUNNEL_MS = 5000;
@@ -54,7 +54,7 @@ export class TunnelKeeper {
     });
   }
 
-  /** @param waitTimeoutMs - Failed first attempts are repeated for this time; 0: one attempt. @throws The error of the last one. */
+  /** @param waitTimeoutMs - Failed first attempts are repeated for this time; 0: one attempt. @throws The error of the last attempt. */
   async start(waitTimeoutMs: number): Promise<void> {
     const deadline = performance.now() + waitTimeoutMs;
     const first = this.#openTunnel(0, () => performance.now() < deadline);
@@ -137,7 +137,7 @@ export class TunnelKeeper {
   async #follow(first: ClientTunnel): Promise<void> {
     let tunnel = first;
     for (let attempt = 0; !this.#isClosed(); attempt += 1) {
-      // The daemon is the same process as long as the tunnel is up, so verdicts are forgotten only here.
+      // While a tunnel is up, the daemon is the same process, so verdicts are forgotten only here.
       this.#trials.forget();
       this.#state = { kind: 'up', tunnel };
       this.#options.onUp();
@@ -171,7 +171,7 @@ export class TunnelKeeper {
         if (!signal.aborted) return tunnel;
         await tunnel.close();
       } catch (error) {
-        // A CommandError cannot be fixed by another attempt.
+        // Another attempt cannot fix a CommandError.
         if (signal.aborted || error instanceof CommandError || !again()) throw error;
       }
       signal.throwIfAborted();
