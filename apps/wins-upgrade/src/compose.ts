@@ -67,7 +67,7 @@ function contextOf(
   };
 }
 
-/** Assembles the parts of this node. `waitMs`: time for the daemon to end, and again to prove itself. Default 60,000. */
+/** Assembles the parts of this node. `waitMs`: time for the daemon to end, and again to become healthy. Default 60,000. */
 export async function composeNode(
   places: InstallPlaces,
   { waitMs, log }: Pick<UpgradeSettings, 'waitMs'> & { readonly log: (line: string) => void },
@@ -80,7 +80,7 @@ export async function composeNode(
 
 /**
  * Returns the config with which the daemon serves, from the copy that it stored. A daemon that stores none, such as a Go
- * release, serves with what the file contained at its start; a delivery that replaced the file kept a copy of that.
+ * release, serves with the content that the file had at its start; a delivery that replaced the file kept that content.
  */
 async function configServed({ command, pid }: ServiceStatus, host: UpgradeContext['host']) {
   const file = configFileOf(command.args, defaultConfigPath());
@@ -104,8 +104,8 @@ async function configServed({ command, pid }: ServiceStatus, host: UpgradeContex
 }
 
 /**
- * Returns the certificate lists of the served and of the current config; for a service to be registered, of the config
- * in its arguments. An invalid config has no list; the upgrade refuses it if the new daemon would read it.
+ * Returns the certificate lists of the config in force and of the config file; for a new service, of the config in its
+ * arguments. An invalid config has no list; the upgrade refuses it if the new daemon would read it.
  */
 function signersOf(host: UpgradeContext['host']): SignersOf {
   return async (status, { winsArgs }) => {

@@ -18,7 +18,7 @@ export interface Asking {
   readonly dialOf?: DialPipe | undefined;
 }
 
-/** Creates a client with its own connection, so that the check applies to the process that serves the pipe now. */
+/** Creates a client with its own connection, so that the check of the server applies to the process that serves the pipe now. */
 export function daemonClient(
   pipe: string,
   connectTimeoutMs: number,

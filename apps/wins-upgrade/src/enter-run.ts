@@ -1,6 +1,6 @@
 import { RUN_MARKER_VARIABLE, RUN_RUNTIME_DIR_VARIABLE, RUN_SERVICE_VARIABLE } from '@wins/base';
 
-/** Variables to keep. Any other may come from a client, and change the pipes, the service to upgrade or the loaded code. */
+/** Variables to keep. Any other may come from a client, and could change the pipes, the service to upgrade or the loaded code. */
 const KEPT: ReadonlySet<string> = new Set([
   ...[RUN_MARKER_VARIABLE, 'PATH', 'LANG', 'TZ'],
   ...['PATHEXT', 'COMSPEC', 'SYSTEMROOT', 'SYSTEMDRIVE', 'WINDIR', 'PROGRAMDATA'],
@@ -13,7 +13,7 @@ export interface DaemonRun {
   readonly service: string | undefined;
 }
 
-/** Removes the variables that the client of a run may have set; undefined outside of a run. Call it first. */
+/** Removes the variables that the client of a run may have set. Returns the run; undefined outside of a run. Call this first. */
 export function enterRun(environment: NodeJS.ProcessEnv = process.env): DaemonRun | undefined {
   const {
     [RUN_MARKER_VARIABLE]: mark,

@@ -63,7 +63,7 @@ export async function upgrade(
     log.write('asked', { version: VERSION, wish: command.wish, path: command.path });
     if (command.dryRun) return await dryRun(context, places, command);
     if (inRun) return await leaveRun(context, places, command);
-    // A Go daemon does not mark its runs, but if it is an ancestor, it would kill this process with its process tree.
+    // A Go daemon does not mark its runs. If it is an ancestor of this process, its end would kill this process.
     const pid = command.apart ? undefined : (await service.query())?.pid;
     return pid !== undefined && host.isBelow(pid)
       ? await leaveRun(context, places, command)
@@ -76,7 +76,7 @@ export async function upgrade(
   return outcome;
 }
 
-/** Without a service name the service is the default one. @throws UpgradeError `refused` if that service runs no daemon. */
+/** @throws UpgradeError `refused` if the service, by default that of the daemon, runs no daemon. */
 async function requireOwnDaemon({ service }: UpgradeContext): Promise<void> {
   const status = await service.query();
   if (status !== undefined && runsDaemon(status.command.args)) return;
@@ -156,7 +156,7 @@ async function withLockOfHelper<T>(context: UpgradeContext, task: () => Promise<
   }
 }
 
-/** Removes the helper's file. On Windows, where that program still runs, the `upgraded` release or the next upgrade does so. */
+/** Removes the helper's file. On Windows the helper still runs, so the `upgraded` release or the next upgrade removes the file. */
 async function removeHelper(
   { host, ownFile }: UpgradeContext,
   service: string | undefined,

@@ -45,7 +45,7 @@ export async function askServer(
   await checkHealth(trust, { timeoutMs }, { ...settings, secrets: [token] });
   const address = await resolveAddress(wish.address ?? '', settings);
   const internalAddress = await resolveAddress(wish.internalAddress ?? '', settings);
-  // A server that the system's certificates vouch for needs no certificate file of ours.
+  // A server that the system's certificates prove needs no certificate file of ours.
   const usesOwn = trust.certificates.some(({ pem }) => trust.roots.includes(pem));
   const authorities = usesOwn ? trust.caPem : null;
   const parts = { authorities, connectionInfo: new Secret(known ?? '{}'), nodeId };
@@ -68,7 +68,7 @@ export async function readNodeId(file: string): Promise<string | undefined> {
 }
 
 /**
- * Returns the id in the file, the given id, the id from before an undone installation, or a new one.
+ * Returns the id in the file, else the given id, else the id from before an undone installation, else a new id.
  * @throws InstallError `refused` for another valid id in the file, by which the server knows the node.
  */
 export async function findNodeId(

@@ -83,7 +83,7 @@ export const runJoin: CommandHandler<JoinOptions> = (options, surroundings) =>
     const wish = wishFromEnvironment(environment, { ...options, token });
     const node = await nodeOf(options, wish.places);
     const { places } = node;
-    // An interrupted registration is repeated with the same id, although its files are rolled back first.
+    // Reads the id before an interrupted registration is rolled back, so that the registration is repeated with the same id.
     const before = await readNodeId(places.nodeId);
     const program = await ownProgram(node);
     requireDigest(program.sha256, wish.programSha256);

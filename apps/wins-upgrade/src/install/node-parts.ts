@@ -14,10 +14,10 @@ import { daemonClient, type DialPipe } from '../daemon-client.js';
 
 export interface NodeParts {
   readonly places: InstallPlaces;
-  /** Has no `signers`, because a program that is put back is not judged. */
+  /** Has no `signers`, because a program that a rollback restores is not judged. */
   readonly upgrade: UpgradeContext;
   readonly signers: SignersOf;
-  /** Connects only to the service. Default: any server, because the owner of the socket file vouches for it. */
+  /** Connects only to the service. Default: accepts any server, because the owner of the socket file proves who serves it. */
   readonly dialOf?: DialPipe;
   readonly system: Pick<NodeHost, 'platform' | 'rooms' | 'strangersIn' | 'isBeingRemoved'>;
   /** Lock for a node without a service; the lock of an upgrade is beside a program. */
@@ -75,7 +75,7 @@ export function agentProof({ dialOf }: Pick<NodeParts, 'dialOf'>): Proof {
   return async (pipe, limitMs) => {
     await using client = daemonClient(pipe, limitMs, { clientName: 'wins-install', dialOf });
     try {
-      // Asks for the health, which every client may read; on a desktop system only session 0 may read plans.
+      // Queries the health, which every client may read; on a desktop system only session 0 may read plans.
       const asked = { service: 'wins.PlanService.Server' };
       const signal = AbortSignal.timeout(limitMs);
       const { status } = await client.call(healthServiceDefinition.check, asked, { signal });

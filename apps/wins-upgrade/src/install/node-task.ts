@@ -39,7 +39,7 @@ export interface NodeOutcome {
   readonly steps?: readonly string[];
   readonly kept?: readonly string[];
   readonly recovered?: 'finished' | 'undone';
-  /** The recovery that the next command performs first; the steps of a dry run apply to the present node. */
+  /** Recovery that the next command performs first. The steps of a dry run are for the node before that recovery. */
   readonly pending?: { readonly outcome: 'finished' | 'undone'; readonly steps: readonly string[] };
 }
 
@@ -53,7 +53,7 @@ export interface NodeTask {
 /** Judges the node before any request to a server. @throws InstallError `refused`. */
 export type Judge = (parts: FetchedParts) => Promise<void>;
 
-/** `keep` changes only the named parts. `ask` queries a server under the lock, so that only one command at a time does so. */
+/** `keep` changes only the parts in the wish. `ask` queries a server under the lock, so that only one command at a time does so. */
 export function changeNode(
   node: NodeParts,
   wishWith: (fetched: FetchedParts) => InstallWish,
@@ -94,7 +94,7 @@ export function changeNode(
 }
 
 /**
- * Removes the parts that the daemons of a config created. Each function resolves with the reason when something remains.
+ * Functions that remove the parts that daemons created. Each resolves with the reason when something remains.
  */
 export interface OfDaemon {
   readonly removeCsiProxy: (configFile: string, isAdopted: boolean) => Promise<string | undefined>;

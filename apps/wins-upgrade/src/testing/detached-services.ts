@@ -5,10 +5,10 @@ import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 
 const GRACE_MS = 30_000;
-/** Variables of this process that a service gets: where its pipes are, so that it is found again. */
+/** Variables of this process that a service gets, so that its pipes are in the same folder. */
 const PASSED_ON = ['PATH', 'WINS_RUNTIME_DIR'] as const;
 
-/** Services as processes of their own, which outlive this one. Linux alone. */
+/** Runs services as processes that outlive this process. Linux only. */
 export function detachedServices(folder: string): ServiceRunner {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const processOf = (name: string) => new DetachedProcess(path.join(folder, `${name}.pid`));

@@ -7,12 +7,12 @@ import { UpgradeError, type UpgradeHost } from '@wins/service-upgrade';
 import { posixFileTrust } from '@wins/trusted-files';
 import { messageOf, RUN_MARKER_VARIABLE } from '@wins/base';
 
-/** USER_HZ, in which `/proc` tells times, is 100 on each architecture that Node runs on. */
+/** USER_HZ, the unit of times in `/proc`, is 100 on each architecture that Node supports. */
 const TICK_MS = 10;
 
 /**
- * Systems with POSIX sessions. A process that lives in a session of its own, without the mark, and has no parent in the run, belongs to
- * no run: hence the starter must end at once.
+ * Upgrade host of systems with POSIX sessions. A process in its own session, without the mark and without a parent in the run, belongs to no
+ * run. Therefore the process that starts it must end at once.
  */
 export function createPosixUpgradeHost(): UpgradeHost {
   return {
@@ -31,7 +31,7 @@ export function createPosixUpgradeHost(): UpgradeHost {
   };
 }
 
-/** The fields of `/proc/PID/stat` behind the name of the program; none of a process that has ended. */
+/** Returns the fields of `/proc/PID/stat` after the name of the program; none for a process that has ended. */
 function statOf(pid: number): readonly string[] {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8');

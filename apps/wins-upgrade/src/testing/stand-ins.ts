@@ -39,7 +39,7 @@ function definitionFile(service: string | undefined): string | undefined {
   return service ?? process.env['WINS_SERVICE'];
 }
 
-/** The service of the daemon, as `wins up` wants it, over the rooms of the node. */
+/** Adapts the service of a {@link FolderNode} for `wins up`. */
 function folderService(node: FolderNode, lock: string): ServiceControl {
   const { service: services, running } = node.rooms;
   const name = SERVICE_NAME;

@@ -20,13 +20,13 @@ import { formatServiceCommand } from './format-service-command.js';
 const LIMIT_BYTES = 64 * 1024;
 const STATES: readonly unknown[] = ['running', 'stopped', 'paused', 'pending'];
 
-/** A supervisor is asked this; it answers with one line of JSON: the state after it and the process, if it tells, or an `error`. */
+/** Request to a supervisor. It answers with one line of JSON: the resulting state and, if known, the `pid`; or an `error`. */
 type SupervisorRequest =
   { readonly do: 'query' | 'start' } | { readonly do: 'stop'; readonly graceMs: number };
 
 /**
- * A service of systems without a service manager of their own: a file that holds its command line, as Windows keeps it, and a
- * supervisor that starts what the file names, listens on `<file>.control`, and starts it again when it fails.
+ * A service for systems without a service manager: a file with its command line in the form of Windows, and a supervisor that starts the
+ * program in the file, listens on `<file>.control`, and restarts the program when it fails.
  */
 export class SupervisedService implements ServiceControl {
   readonly #effects: Effects;
@@ -44,7 +44,7 @@ export class SupervisedService implements ServiceControl {
   async query(): Promise<ServiceStatus | undefined> {
     const text = await readText(this.name, LIMIT_BYTES);
     if (text === undefined) return undefined;
-    // Who can write the file decides what the system runs.
+    // An account that can write the file decides which program runs.
     const distrust = posixFileTrust().distrustOfFile(this.name, { followLinks: true });
     if (distrust !== undefined)
       throw this.#failure('trust', `of ${distrust.path}: ${distrust.found}`);
@@ -108,7 +108,7 @@ export class SupervisedService implements ServiceControl {
   }
 }
 
-/** Takes a lock that is a socket, which the system closes with the process; undefined while another process has it. */
+/** Takes a lock that is a socket, which the system closes when the process ends; undefined while another process has the lock. */
 export async function lockByPipe(address: string): Promise<UpgradeLock | undefined> {
   try {
     return await listenPipe(address, { onConnection: (socket) => socket.destroy() });

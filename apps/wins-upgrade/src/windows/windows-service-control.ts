@@ -32,7 +32,7 @@ export class WindowsServiceControl implements ServiceControl {
   readonly #upgrade: Pick<UpgradeContext, 'effects' | 'host'>;
   readonly #defaultTarget: string | undefined;
 
-  /** @param defaultTarget - Default: path that the Go release's installer uses. */
+  /** @param defaultTarget - Default: the path that the installer of the Go release uses. */
   constructor(
     readonly name: string,
     upgrade: Pick<UpgradeContext, 'effects' | 'host'>,
@@ -113,7 +113,7 @@ export class WindowsServiceControl implements ServiceControl {
   /** Locks a file that only administrators can open, not a system-wide name, which any process could claim to block upgrades. */
   async lock(): Promise<UpgradeLock | undefined> {
     const { folder, lock } = await findPlaces(this);
-    // Not in #attempt: a folder that others can use is a refusal, not a failure of the service manager.
+    // Outside #attempt, because a folder that others can use is a refusal, not a failure of the service manager.
     await ensurePrivateFolder(this.#upgrade, folder);
     const held = await this.#upgrade.effects.once('lock', () =>
       this.#attempt('lock', () => lockFile(lock)),
