@@ -14,7 +14,7 @@ import { FILE_SCHEMA } from './schema/file-schema.js';
 import { bareSchema, entryOf, fieldsOf, notationOf } from './schema/notation.js';
 import { count, flag, list, section, someText } from './schema/value-schemas.js';
 
-/** Values of all kinds, in the form in which a config has them: a key takes those that its schema accepts. */
+/** Values of all kinds, as a config contains them; a key uses those that its schema accepts. */
 const SAMPLES: readonly unknown[] = [
   ...[true, false, 3, 77, 1000, 100_000, 2_000_000, 2 ** 30],
   ...['canary', 'c:/canary b', '/opt/canary', 'canary-v1.2.3', 'ab'.repeat(32), '0c'.repeat(32)],
@@ -41,7 +41,7 @@ const ADDRESS = 'https://host/%s?token=canary';
 const keys = configKeys('linux').map(({ key }) => key);
 const leaves = keys.filter((key) => !keys.some((other) => /^(\[\])?\./.test(beyond(other, key))));
 
-/** The part of a key path behind another; empty if it is not below it. */
+/** Returns the rest of a key path after another path; empty if the key is not below that path. */
 function beyond(key: string, above: string): string {
   return key.startsWith(above) ? key.slice(above.length) : '';
 }
@@ -57,7 +57,7 @@ function accepts(schema: z.core.$ZodType, value: unknown): boolean {
   return (schema as z.ZodType).safeParse(value).success;
 }
 
-/** Sections with every key that they may have. */
+/** Generates sections with all their keys. */
 function valueOf(schema: z.core.$ZodType): fc.Arbitrary<unknown> {
   const fields = fieldsOf(schema);
   if (fields !== undefined)
@@ -77,7 +77,7 @@ const complete = valueOf(FILE_SCHEMA).filter((file) => {
   return listen !== proxy && accepts(FILE_SCHEMA, file);
 });
 
-/** The values of a key, one for each entry of the lists that it is in. Settings are found by the spelling of their key. */
+/** Returns the values of a key, one for each entry of the lists around it. Settings are found by the spelling of their key. */
 function valuesAt(root: unknown, key: string): readonly unknown[] {
   return key.split('.').reduce<readonly unknown[]>(
     (values, word) =>

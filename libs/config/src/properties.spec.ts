@@ -7,7 +7,7 @@ import { type ConfigChanges, ConfigError, editConfig, parseConfig } from './inde
 const EXAMPLES = join(__dirname, '../examples');
 const examples = readdirSync(EXAMPLES).map((name) => readFileSync(join(EXAMPLES, name)));
 
-/** Whether a text is accepted; anything thrown that is not a ConfigError fails the property. */
+/** Whether a text is accepted; any error other than a ConfigError fails the property. */
 function accepts(source: string | Uint8Array): boolean {
   try {
     parseConfig(source);
@@ -24,7 +24,7 @@ function accepts(source: string | Uint8Array): boolean {
   }
 }
 
-// Text as a name or path may hold it, with what is special in YAML, JSON and scripts.
+// Text of a name or path, with characters that are special in YAML, JSON and scripts.
 const text = fc
   .string({
     unit: fc.oneof(
@@ -55,7 +55,7 @@ const file = fc.record(
   {
     debug: fc.boolean(),
     listen: text,
-    proxy: text.map((name) => `proxy ${name}`), // another one than `listen`
+    proxy: text.map((name) => `proxy ${name}`), // differs from `listen`
     white_list: fc.record({ processPaths: paths, proxyPorts: ports }, { requiredKeys: [] }),
     systemagent: fc.record(
       { workDirectory: text, localEnabled: fc.boolean() },

@@ -17,7 +17,7 @@ describe('a tunnel that is kept', () => {
   let attempts: number;
   let heldMs: number;
   let failing: Error | undefined;
-  /** The daemon says nothing of its own, as one without our extensions, and ends a session that asks for port 7. */
+  /** True when the daemon acts as the Go release: no extensions, and a request for port 7 ends the session. */
   let legacy: boolean;
   let events: string[];
   const signal = new AbortController().signal;

@@ -26,7 +26,7 @@ const EMPTY: NodeFacts = {
   ...{ platform: 'win32', states: new Map(), folders: new Map(), isServiceBeingRemoved: false },
 };
 
-/** All that is read for an installation, and all that is read for an upgrade. */
+/** All variables that an installation or an upgrade reads. */
 const VARIABLES = [
   ...['CATTLE_SERVER', 'CATTLE_TOKEN', 'CATTLE_CA_CHECKSUM', 'CATTLE_ROLE_WORKER', 'CATTLE_LABELS'],
   ...[
@@ -80,10 +80,10 @@ const HOSTILE: readonly string[] = [
   'canary'.repeat(6000),
 ];
 
-/** All characters that a text may have on a terminal and in a log. */
+/** Matches a text with only characters that are safe on a terminal and in a log. */
 const PLAIN = /^[^\p{C}\p{Zl}\p{Zp}]*$/u;
 
-/** Refused by name, or taken as it is by everything that gets it. */
+/** Checks that a value is refused with the name of its variable, or reaches every output unchanged. */
 function check(name: string, value: string, wish: () => InstallWish): void {
   let wanted: InstallWish;
   try {

@@ -1,7 +1,7 @@
 import { encodeText } from '@wins/trusted-files';
 import { type ConfigChanges, ConfigError, editConfig, parseConfig } from '../index.js';
 
-/** The codes of the problems for which a change is refused. */
+/** Returns the codes of the problems for which a change is refused. */
 function refusals(text: string, changes: ConfigChanges): string[] {
   try {
     editConfig(text, changes);
@@ -31,7 +31,7 @@ custom:
     debug: true
 `;
 
-/** Lines that a change took away (-) and brought (+). */
+/** Returns the lines that a change removed (-) and added (+). */
 function changed(before: string, changes: ConfigChanges): string[] {
   const old = before.split('\n');
   const now = editConfig(before, changes).split('\n');

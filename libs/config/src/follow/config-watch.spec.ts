@@ -17,7 +17,7 @@ describe('a config file that is watched', () => {
   };
   const load = () => loadConfig(file, { mustExist: true });
   let watch: Disposable;
-  // The watch does not keep a process alive by itself, as a daemon's pipe does.
+  // The watch does not keep the process alive; in a daemon the pipe does.
   const alive = setInterval(() => undefined, 1000);
 
   beforeAll(() => {
@@ -62,11 +62,11 @@ describe('a config file that is watched', () => {
     let told: unknown[];
     let stale: Disposable;
 
-    // The looks come when they are called; all else goes on by itself.
+    // The test triggers each check; everything else runs in real time.
     const look = () => jest.advanceTimersByTime(1000);
     const note = (what: LoadedConfig | Error) =>
       told.push('config' in what ? what.config.debug : what.message);
-    /** Resolves when the watch, which began before, has loaded the file: each of these takes as long. */
+    /** Resolves after the watch has loaded the file: each of these loads started later and takes as long. */
     const untilLoaded = async (): Promise<void> => {
       for (let loads = 0; loads < 3; loads += 1)
         await Promise.allSettled([Promise.resolve().then(load)]);

@@ -31,7 +31,7 @@ describe('configs that are replaced', () => {
   });
   afterEach(() => rmSync(folder, { recursive: true }));
 
-  /** A content that is in place from a second of 1970 on. */
+  /** Puts a content in place, with a modification time in seconds since 1970. */
   function put(content: string, fromS: number): void {
     writeFileSync(file, content);
     utimesSync(file, fromS, fromS);
@@ -46,7 +46,7 @@ describe('configs that are replaced', () => {
     put('a: 1', 1000);
     await keepReplaced(file);
     expect(await inPlaceAt(998)).toBeUndefined();
-    // The clock of processes is not that of files.
+    // The clocks of processes and of files differ.
     expect(await inPlaceAt(999.5)).toBe('a: 1');
     expect(await inPlaceAt(1000)).toBe('a: 1');
     const later = Date.now() / 1000 + 1;

@@ -13,7 +13,7 @@ function read(text: string | Uint8Array, options?: ParseOptions) {
   return parseConfig(text, { platform: 'win32', ...options });
 }
 
-/** The problems of a text that must not be accepted. */
+/** Returns the problems of a text that must be refused. */
 function problemsOf(text: string | Uint8Array, options?: ParseOptions): readonly ConfigProblem[] {
   try {
     read(text, options);
@@ -207,7 +207,7 @@ describe('spellings', () => {
   });
 
   it.each([
-    // What an installer of a later release appended.
+    // An installer of a later release appended its section.
     [
       'whiteList: {processPaths: [a, b]}\nwhite_list: {processPaths: [a]}',
       ['a'],
@@ -220,7 +220,7 @@ describe('spellings', () => {
     ],
     ['whiteList: {processPaths: [a]}\nwhite_list: {}', [], '1:1 2, column 1'],
     ['whiteList: {processPaths: [a]}\nwhite_list:', [], '1:1 2, column 1'],
-    // The releases sort the keys, and take the last.
+    // The Go releases sort the keys, and use the last.
     ['White_List: {processPaths: [a]}\nwhite_list: {processPaths: [b]}', ['b'], '1:1 2, column 1'],
     ['white_list: {processPaths: [b]}\nWHITE_LIST: {processPaths: [a]}', ['b'], '2:1 1, column 1'],
     ['White_List: {processPaths: [a]}\nwhite_list:', ['a'], '2:1 1, column 1'],
@@ -347,7 +347,7 @@ describe('values', () => {
     ['9.796e3', 9796],
     ['1', 1],
     ['65535', 65535],
-    // As YAML 1.1 has them, and so the Go releases.
+    // Numbers of YAML 1.1, as the Go releases read them.
     ...['+9796', '0x2644', '0X2644', '+0x2644', '0x26_44', '9_796', '9796_', '+9_796'].map(isPort),
     ...['023104', '+023104', '0_23104', '0o23104', '0b10011001000100', '9796.'].map(isPort),
     ...['09796', '9_796.0', '9796e0', '9.796e+3', '+9796.0'].map(isPort),
@@ -576,7 +576,7 @@ describe('problems', () => {
     expect(problems).toHaveLength(2);
     for (const { message, keyPath, found } of problems) {
       expect(message + keyPath + found).not.toMatch(/[\p{C}\p{Zl}]/u);
-      // The names of all keys of the top level are among it.
+      // The message names all keys of the top level.
       expect(message.length).toBeLessThan(350);
     }
   });

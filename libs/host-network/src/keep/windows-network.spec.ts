@@ -31,7 +31,7 @@ async function keep(
 const stateOf = ({ standings }: HostNetworkStatus, key: string) =>
   standings.find(({ destination }) => destination === key)?.state;
 
-/** Whether wins lets an interface forward that has not all of its filters. */
+/** Whether wins has enabled forwarding on an interface without all its filters. */
 function isOpenWithoutLimits(model: WindowsModel): boolean {
   const has = (name: string, description: RegExp, count: number): boolean =>
     model.filters.filter((one) => one.name === name && description.test(one.description)).length ===
@@ -136,7 +136,7 @@ describe('the network of own containers on Windows', () => {
     model.loseNetwork();
     model.onChange = () => (wasOpen ||= isOpenWithoutLimits(model));
     expect((await keep(model, wants())).kind).toBe('settled');
-    // From here on it is open by what somebody else did, until the next look.
+    // From here on another program opened the host, until the next pass.
     model.onChange = () => undefined;
     model.renumber('Ethernet 2');
     await keep(model, wants());
@@ -191,7 +191,7 @@ describe('the network of own containers on Windows, while it cannot be listed', 
       expect([kind, problems]).toEqual(['partial', [`10.42.1.0/24: ${call}: not permitted`]]);
       expect(standings.map(({ state }) => state)).toEqual(['applied', 'applied', 'failed']);
       expect([model.state, itemsOf(model)]).toEqual([there, items]);
-      // Another subnet, and the network no longer wanted, wait as well.
+      // A change of the subnet, and the removal of the network, wait too.
       const elsewhere = { subnet: '10.42.9.0/24', gateway: '10.42.9.1' };
       await keep(model, wants({ routes: [route, other], own: elsewhere }));
       expect(model.state).toEqual([...there, 'route 203.0.113.0/24'].sort());
@@ -247,7 +247,7 @@ describe('the network of own containers on Windows, whatever is wanted and whene
       fc.asyncProperty(desired, desired, death, async (first, second, dies) => {
         const [model, untouched] = [new WindowsModel(), new WindowsModel()];
         for (const one of [model, untouched]) {
-          // Somebody else forwards there.
+          // Another program enabled forwarding there.
           one.forwarding.set(one.index('Ethernet'), true);
         }
         const before = model.state;

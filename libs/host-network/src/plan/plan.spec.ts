@@ -64,7 +64,7 @@ describe('a plan', () => {
   it('removes what is recorded and wanted no more, and nothing else', () => {
     const planned = plan([], state(route(PEER), route('10.43.0.0/16')), [owned(PEER)]);
     expect(steps(planned)).toEqual([`remove ${PEER} 172.16.0.3`]);
-    // Until a look at the host shows that it is gone.
+    // The route stays in the record until the host no longer has it.
     expect(planned.record).toEqual([owned(PEER)]);
   });
 

@@ -55,7 +55,7 @@ describe("Rancher's metadata service as a source of peers", () => {
     return server;
   };
 
-  /** A source on the server, and a wait for a status of it. Each status that it has had is kept. */
+  /** Returns a source of the server, a wait for one of its statuses, and all statuses so far. */
   function follow(server: MetadataServer | string, options: Partial<MetadataFeedOptions> = {}) {
     const clock = new LeapingClock();
     const changes = new EventEmitter();
@@ -159,7 +159,7 @@ describe("Rancher's metadata service as a source of peers", () => {
         ...[PEERS, ['h-d nextHopShared']],
       ]);
     }
-    // The first of them brought h-d; no other change was told.
+    // The first snapshot brought h-d; no other change was reported.
     expect(seen.filter(({ items }) => items.length === 3)).toHaveLength(1);
   });
 

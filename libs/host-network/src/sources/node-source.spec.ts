@@ -18,7 +18,7 @@ const peer = (id: string, number: number) => ({
   ...{ id, subnet: `10.42.${number}.0/24`, nextHop: `172.16.0.${number}` },
 });
 
-/** An API server in memory: what it lists, and a watch that tells what somebody says. */
+/** An API server in memory, with a list of nodes and a watch whose events the test sends. */
 class Cluster implements NodeReader {
   nodes: unknown[];
   lists = 0;

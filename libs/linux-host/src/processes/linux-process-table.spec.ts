@@ -8,7 +8,7 @@ import { LinuxProcessTable } from './linux-process-table.js';
 import { createMarkReader } from './mark-reader.js';
 
 const LINEAGE = '0123456789abcdef';
-/** A megabyte, as far as the kernel lets one variable be. */
+/** A megabyte in ten variables, because the kernel limits the size of one. */
 const LARGE = Object.fromEntries(
   Array.from({ length: 10 }, (_, index) => [`LARGE_${index}`, 'x'.repeat(100_000)]),
 );
@@ -83,11 +83,11 @@ describe('LinuxProcessTable', () => {
   it('reads an environment once for each program that a process runs', async () => {
     const marker = { mark: 'ab'.repeat(16), lineage: LINEAGE, daemon: '7:8.9.x' };
     const env = { RANCHER_WINS_RUN: formatRunMarker(marker) };
-    // Its title is written over its environment; then it runs a program that has none.
+    // The program writes its title over its environment; then it executes a program without the mark.
     const script =
       '$| = 1; print "up"; <STDIN>; $0 = "x" x 4096; print "named"; <STDIN>; delete $ENV{RANCHER_WINS_RUN}; exec "echo changed; exec sleep 1000"';
     const child = spawn('/usr/bin/perl', ['-e', script], { stdio: 'pipe', env });
-    // A look in the middle of its start tells where the environment of the program before lay.
+    // A scan during its start would record the position of the previous program's environment.
     await once(child.stdout, 'data');
     const markIn = async (table: LinuxProcessTable) => {
       const entry = (await table.processes()).get(child.pid ?? 0);

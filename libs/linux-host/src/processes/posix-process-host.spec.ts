@@ -34,7 +34,7 @@ describe('a start of a file that somebody has open for writing', () => {
       code: 'spawnFailed',
       message: expect.stringMatching(/: ETXTBSY$/) as string,
     });
-    // Six waits lie between seven tries.
+    // Seven tries, with six waits between them.
     expect(spawns).toHaveBeenCalledTimes(7);
     spawns.mockRestore();
     closeSync(writer);

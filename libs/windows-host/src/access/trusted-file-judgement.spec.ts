@@ -2,10 +2,10 @@ import { type FileFacts, judgeStep, stepsTo } from './trusted-file-judgement.js'
 
 const ME = 'S-1-5-21-1-2-3-1000';
 const SAFE = 'O:BAG:SYD:(A;;FA;;;SY)(A;;FA;;;BA)(A;;0x1200a9;;;BU)';
-/** The root of a drive, as Windows sets it up: everyone may make folders in it. */
+/** Descriptor of the root of a drive, as Windows sets it up: everyone may create folders in it. */
 const DRIVE =
   'O:S-1-5-80-956008885-3418522649-1831038044-1853292631-2271478464G:SYD:PAI(A;;LC;;;AU)(A;OICIIO;SDGXGWGR;;;AU)(A;OICI;FA;;;SY)(A;OICI;FA;;;BA)(A;OICI;0x1200a9;;;BU)';
-/** ProgramData: everyone may make files and folders in it, and in what is in it. */
+/** Descriptor of ProgramData: everyone may create files and folders at any depth. */
 const PROGRAM_DATA =
   'O:SYG:SYD:PAI(A;OICIIO;FA;;;CO)(A;OICI;FA;;;SY)(A;OICI;FA;;;BA)(A;OICI;0x1200a9;;;BU)(A;CI;DCLCRPCR;;;BU)';
 

@@ -20,7 +20,7 @@ describe('the trust of Windows under the contract of trusts', () => {
         0,
       );
     },
-    // Wine makes no junctions.
+    // Wine cannot create junctions.
     ...(process.env['WINEPREFIX'] === undefined && {
       linkFolder: (target: string, link: string) => symlinkSync(target, link, 'junction'),
     }),

@@ -26,7 +26,7 @@ describe('files of plans', () => {
   after(() => rmSync(folder, { recursive: true }));
   class Failure extends Error {}
   const files = windowsPlanFiles({ failure: (message, options) => new Failure(message, options) });
-  /** Accounts that may use a file, besides those that may use every file. Wine does not store that a list is protected. */
+  /** Accounts that may use a file, without those that may use every file. Wine does not store that a list is protected. */
   const othersOf = (file: string) => {
     const { entries = [] } = parseSecurityDescriptor(fileSecurity(file));
     const own = [SYSTEM, ADMINISTRATORS, processAccount().user];
@@ -84,7 +84,7 @@ describe('files of plans', () => {
     );
     const close = kernel32.func('int __stdcall CloseHandle(intptr_t handle)');
     const held = path.join(folder, 'held');
-    /** Opens the file as Go and most programs do to write into it: nobody may rename or delete it. */
+    /** Opens the file for writing as Go and most programs do: nobody may rename or delete it meanwhile. */
     const hold = (share: number): (() => unknown) => {
       writeFileSync(held, 'a log that is longer than the file');
       const handle: unknown = create(held, 0x4000_0000, share, null, 3, 0, 0);
@@ -97,7 +97,7 @@ describe('files of plans', () => {
 
     it('are waited for', async () => {
       const release = hold(SHARE_READ);
-      // It is released while the new file beside it waits for its name.
+      // Releases the file while the new file beside it waits for the name.
       const watcher = watch(folder, (_event, name) => {
         if (name?.startsWith('.held.') !== true) return;
         watcher.close();

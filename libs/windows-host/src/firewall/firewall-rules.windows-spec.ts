@@ -52,7 +52,7 @@ describe('firewall rules in the registry', () => {
       type: 'text',
       value: `v2.30|Action=Allow|Active=TRUE|Dir=In|Protocol=6|LPort=80|Name=${name}|`,
     });
-  /** The part of netsh that deletes rules by their name. */
+  /** Deletes rules by their name, as netsh does. */
   const netsh = (args: readonly string[]) => {
     assert.deepEqual(args.slice(0, 4), ['advfirewall', 'firewall', 'delete', 'rule']);
     for (const [value, entry] of key.values()) {

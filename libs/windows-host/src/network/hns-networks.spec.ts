@@ -2,7 +2,7 @@ import type { HnsCalls } from './hns-calls.js';
 import { decodeNetworkIds, guidBytes, findHnsNetwork } from './hns-networks.js';
 import { WindowsError } from '../windows-error.js';
 
-// After the published schemas of both versions of HNS, shortened.
+// Shortened from the published schemas of both versions of HNS.
 const OVERLAY = {
   ID: 'AF8B0C6E-2D7F-4B0E-9E0B-0A5A4B1C2D3E',
   Name: 'vxlan0',
@@ -62,7 +62,7 @@ const nat = {
 
 const absent = () => Promise.reject(new WindowsError('unavailable', 'no such DLL'));
 
-/** A host with the second version and these networks. */
+/** Calls of a host with HNS version 2 and these networks. */
 function secondVersion(...networks: readonly { readonly ID: string }[]): HnsCalls {
   return {
     enumerateNetworks: () => Promise.resolve(JSON.stringify(networks.map(({ ID }) => ID))),
@@ -74,7 +74,7 @@ function secondVersion(...networks: readonly { readonly ID: string }[]): HnsCall
   };
 }
 
-/** A host with the first version alone that gives this answer. */
+/** Calls of a host with only HNS version 1, which gives this answer. */
 function firstVersion(answer: unknown): HnsCalls {
   return {
     enumerateNetworks: absent,

@@ -30,7 +30,7 @@ it('writes every field where the system expects it, and leaves the defaults', ()
   const route = row('8.8.8.8/32', '192.0.2.1', { metric: 5, protocol: PROTOCOL.netmgmt });
   writeRow(bytes, route);
   const hex = [
-    'eeeeeeeeeeeeeeee', // the LUID, which goes before the index
+    'eeeeeeeeeeeeeeee', // LUID, which takes precedence over the index
     '04000000',
     '0200000008080808' + '00'.repeat(20), // destination
     '20eeeeee',

@@ -11,7 +11,7 @@ import { isWine } from '../testing/is-wine.js';
 import { WindowsError } from '../windows-error.js';
 
 const system = windowsHostSystem();
-/** An address of documentation, which no one has. */
+/** A documentation address, which no host has. */
 const NOBODY = '203.0.113.77';
 
 describe('the network of the host', () => {
@@ -46,7 +46,7 @@ describe('the network of the host', () => {
 });
 
 describe('HNS', () => {
-  /** Checks for the error of a host without HNS; a host with it finds no network of that name. */
+  /** Checks for the error of a host without HNS; a host with HNS finds no network of that name. */
   const isTold = (error: unknown) => {
     assert.ok(error instanceof WindowsError);
     if (!isWine()) return error.code === 'notFound';

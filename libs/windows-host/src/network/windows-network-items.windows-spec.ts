@@ -9,7 +9,7 @@ import { networkAdapters } from './network-adapters.js';
 import { changeFilters, readFilters } from './packet-filters.js';
 import { windowsHostRoutes } from './windows-host-routes.js';
 
-/** An address of documentation, which no one has, and an index that no interface has. */
+/** A documentation address, which no host has, and an index that no interface has. */
 const ADDRESS = { bytes: Uint8Array.of(203, 0, 113, 77), prefix: 32 };
 const NO_INTERFACE = 0xffff_fff0;
 const ITEM: NetworkItem = {
@@ -17,7 +17,7 @@ const ITEM: NetworkItem = {
   value: '10.42.1.0/24 10.42.0.0/16',
 };
 
-/** Runs what Wine may lack; it says so then. */
+/** Runs calls that Wine may lack; Wine then reports that. */
 function unlessLacking(act: () => void): void {
   try {
     act();

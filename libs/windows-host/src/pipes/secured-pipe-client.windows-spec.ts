@@ -69,7 +69,7 @@ describe('a client that checks who serves the pipe', () => {
 
   it('sends nothing to a server whose process is that of a user, and closes', async (t) => {
     await served(async (address, accepted) => {
-      // No group of its token: not an administrator.
+      // Without groups in its token, the process is not an administrator.
       const { GetTokenInformation: read } = advapi32;
       t.mock.method(
         advapi32,

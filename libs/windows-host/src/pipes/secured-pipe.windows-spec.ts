@@ -1,5 +1,5 @@
 import { openFile } from '../win32/calls/call.js';
-// Longer than most files because it is one list: what a pipe must do, and what it must not leave behind.
+// Longer than most files because it is one list of the promises of a pipe.
 import { grantsTheSame, parseSecurityDescriptor } from '@wins/base';
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -52,7 +52,7 @@ async function serve(
   return { address, accepted, failures, close: () => pipe.close() };
 }
 
-/** Pipes to close after each test, because one that a failed test leaves open would keep the process alive. */
+/** Pipes to close after each test, because a pipe that a failed test leaves open would keep the process alive. */
 const open: PipeEndpoint[] = [];
 afterEach(async () => {
   for (const pipe of open.splice(0)) await pipe.close();
@@ -72,7 +72,7 @@ async function exchange(address: string, text: string): Promise<string> {
   return String(answer);
 }
 
-/** The code of the error with which a connection fails, or that it is `open`. */
+/** Returns `open`, or the error code with which a connection fails. */
 async function attempt(address: string): Promise<string> {
   const client = connect(address);
   try {
@@ -90,12 +90,12 @@ function openAsClient(address: string): OwnedHandle {
   return openFile('opened it', address, { access, share: 0, flags: FILE_FLAG_OVERLAPPED });
 }
 
-/** For what no event tells; the limit of its file bounds it. */
+/** Polls for a condition that no event reports; the time limit of the file ends it. */
 async function until(holds: () => boolean): Promise<void> {
   while (!holds()) await new Promise((resolve) => setTimeout(resolve, 2));
 }
 
-/** Lets calls fail with an error number, from the one of that index on. */
+/** Makes calls fail with an error number, from the call with that index on. */
 function failCreate(t: TestContext, from: number, errorNumber: number): { stop(): void } {
   const { CreateNamedPipeW: create } = kernel32;
   let calls = 0;
@@ -304,7 +304,7 @@ describe('a secured pipe', () => {
     await round(20);
     const before = await round(20);
     await round(200);
-    // What ended a moment ago may still be closing.
+    // Pipes that just ended may still be closing.
     await until(() => handlesInUse() <= before);
   });
 });

@@ -16,7 +16,7 @@ const APART = 'ask-from-apart';
 const node = process.execPath;
 const [, , role, event = ''] = process.argv;
 
-/** A program that ends in good order, with 42, when its event is set. */
+/** A program that ends with 42 when its event is set. */
 function waitForTheEvent(): void {
   const alive = setInterval(() => undefined, 1e6);
   const listener = listenToEvent({
@@ -121,7 +121,7 @@ function theSuite(): void {
   });
 }
 
-/** A keeper of runs has no console, either. */
+/** Stops a run from a process without a console, such as a keeper of runs. */
 async function askFromApart(): Promise<void> {
   const run = start(['-e', ON_BREAK], { signal: 'CTRL_BREAK' });
   await ready(run);

@@ -10,7 +10,7 @@ const ROLE = 'be-at-the-console';
 const CLOSE_MEANWHILE = 'close-meanwhile';
 const BREAK = 1;
 
-/** Lets the system tell this process of an event, as it does itself: in a new thread. */
+/** Delivers an event to this process as the system does: in a new thread. */
 function cause(event: number): void {
   const { CreateThread } = kernel32;
   const routine = addressOfFunction('kernelbase.dll', 'CtrlRoutine');
@@ -18,7 +18,7 @@ function cause(event: number): void {
   assert.notEqual(CreateThread(null, 0, routine, parameter, 0, [0]), 0);
 }
 
-/** Listens, hears, takes its time, and ends with an exit code of its own. */
+/** Listens, receives an event, takes some time, and ends with its own exit code. */
 function beAtTheConsole(event: number): void {
   const keepAlive = setInterval(() => undefined, 1000);
   const events = listenToConsole((heard) => {
@@ -33,7 +33,7 @@ function beAtTheConsole(event: number): void {
   cause(event);
 }
 
-/** Stops to listen while the system is about to tell of an event, and ends with an exit code of its own. */
+/** Stops listening while the system is delivering an event, and ends with its own exit code. */
 function closeMeanwhile(): void {
   const { GetErrorMode: getErrorMode, SetErrorMode: setErrorMode } = systemLibrary(
     'kernel32.dll',
@@ -41,7 +41,7 @@ function closeMeanwhile(): void {
     ['uint32_t GetErrorMode()', 'uint32_t SetErrorMode(uint32_t mode)'],
   );
   const events = listenToConsole((heard) => process.stdout.write(`${heard}\n`));
-  // A handler that is asked before the one of `events`, leaves a trace, and answers 0: that it does not handle the event.
+  // A handler that is called before the handler of `events`, leaves a trace, and returns 0, for not handled.
   setErrorMode(0);
   const trace = addressOfFunction('kernel32.dll', 'SetErrorMode');
   assert.notEqual(kernel32.SetConsoleCtrlHandler(trace, 1), 0);

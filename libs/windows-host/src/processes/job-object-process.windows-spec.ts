@@ -104,7 +104,7 @@ describe('a process in a job object', () => {
 
   describe('with limits', () => {
     const MIB = 1024 * 1024;
-    /** Wine takes limits, and keeps none of them. */
+    /** Returns undefined on Wine, which accepts limits but does not keep them. */
     const limited = (script: string, limits: TreeLimits): JobObjectProcess | undefined =>
       unlessFails(() => JobObjectProcess.start(program(['-e', script]), { limits }), 'unavailable');
 
@@ -158,13 +158,13 @@ describe('a process in a job object', () => {
         await Promise.all(outputs);
         assert.throws(() => start(wrong), { code: 'notFound' });
       }
-      // What was destroyed is closed in a later turn.
+      // Destroyed streams close in a later turn.
       await new Promise((turn) => setTimeout(turn, 20));
       return handlesInUse();
     };
     const before = await runs(10);
     const after = await runs(50);
-    // A run has eight handles: one that is kept would be fifty.
+    // A run has eight handles. If each run kept one, there would be fifty more.
     assert.ok(after < before + 10, `${before} handles became ${after}`);
   });
 

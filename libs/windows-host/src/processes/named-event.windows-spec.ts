@@ -7,7 +7,7 @@ import { eventAccess, listenToEvent, signalEvent, type EventListener } from './n
 const ADMINISTRATORS = 'D:P(A;;GA;;;BA)(A;;GA;;;SY)';
 
 describe('an event with a name', () => {
-  // An event that is waited for keeps no process alive.
+  // Waiting for an event does not keep the process alive.
   let alive: NodeJS.Timeout;
   before(() => {
     alive = setInterval(() => undefined, 1000);
@@ -83,7 +83,7 @@ describe('an event with a name', () => {
   it('is for those of its access list', () => {
     listen(noLonger);
     const { entries = [] } = parseSecurityDescriptor(eventAccess(name));
-    // How the system writes the rights of an event differs; whose they are does not.
+    // The notation of the rights differs between systems; the accounts do not.
     assert.deepEqual(entries.map(({ type, sid }) => [type, sid]).sort(), [
       ['A', 'S-1-5-18'],
       ['A', 'S-1-5-32-544'],

@@ -19,7 +19,7 @@ describe('a program of System32', () => {
 
   it('ends when it is told to', async () => {
     const abort = new AbortController();
-    // It waits for a line that never comes.
+    // The program waits for a line that never comes.
     const running = runSystemProgram('cmd.exe', ['/k'], abort.signal);
     abort.abort(new Error('the client is gone'));
     await assert.rejects(running, /the client is gone/);

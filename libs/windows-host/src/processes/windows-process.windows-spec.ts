@@ -57,7 +57,7 @@ describe('a process', () => {
     const before = Date.now();
     const { identity, exited } = await started();
     const startedAt = processStartedAt(identity.pid) ?? 0;
-    // The two read the clock in steps of their own.
+    // Node and Windows read the clock with different resolution.
     assert.ok(startedAt > before - 100 && startedAt < Date.now() + 100, `${startedAt - before} ms`);
     endProcess(identity);
     await exited;

@@ -1,4 +1,4 @@
-// Longer than most files because this file is also the service that its tests register: the roles and the tests of them are one thing.
+// Longer than most files because this file is also the service that its tests register: roles and tests belong together.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -20,7 +20,7 @@ import type { ServiceDefinition } from './service-config.js';
 import { runAsService, type RunningService } from './service-process.js';
 import type { ServiceStatus } from './service-wait.js';
 
-/** In the command line of a service, this file is the service: the words behind are what it does, and where it tells of it. */
+/** Word in the command line of a service that this file runs; its role and the file for its reports follow. */
 const ROLE = 'be-the-service';
 
 const commandLineOf = ([program = '', ...args]: readonly string[]): string =>
@@ -107,7 +107,7 @@ function theSuite(): void {
   before(() => {
     all = mkdtempSync(path.join(tmpdir(), 'a service '));
   });
-  // One for each test: a service tells more after it has said that it is stopped.
+  // Each test gets its own folder, because a service still writes after it has reported that it is stopped.
   beforeEach(() => {
     folder = mkdtempSync(path.join(all, 'test '));
   });
@@ -160,7 +160,7 @@ function theSuite(): void {
       const { command } = definition('serve', words);
       scm.register({ ...definition('serve'), command });
       assert.equal(scm.config(name).commandLine, commandLineOf(command));
-      // The words as a new process sees them, when that very line starts it.
+      // The arguments that a new process gets from exactly this line.
       const script = 'process.stdout.write(JSON.stringify(process.argv.slice(1)))';
       const line = windowsCommandLine(process.execPath, ['-e', script, '--', ...words]);
       const child = spawn(process.execPath, [line.slice(process.execPath.length + 3)], {

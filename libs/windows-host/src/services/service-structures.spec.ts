@@ -30,7 +30,7 @@ describe('the structures of the service control manager', () => {
       '0000000000000000', // lpCommand
       '03000000', // cActions
       '00000000', // alignment
-      pointer(addressOf(memory) + 40n), // lpsaActions: right behind
+      pointer(addressOf(memory) + 40n), // lpsaActions, which follow
       '0100000088130000', // SC_ACTION_RESTART, 5000
       '0100000010270000',
       '01000000983a0000',

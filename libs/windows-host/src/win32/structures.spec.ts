@@ -24,7 +24,7 @@ it.each([
   ['CERT_CONTEXT', 40],
   ['WINHTTP_PROXY_INFO', 24],
   ['MIB_IPFORWARD_ROW2', 104],
-  // To the last field that is read.
+  // Sizes up to the last field that is read.
   ['IP_ADAPTER_ADDRESSES', 224],
   ['IP_ADAPTER_UNICAST_ADDRESS', 64],
   ['MIB_UNICASTIPADDRESS_ROW', 80],
@@ -52,7 +52,7 @@ it('reads what it wrote, and nothing past the end of memory', () => {
   for (const at of [-1, 9]) expect(() => SC_ACTION.read(memory, at)).toThrow(RangeError);
 });
 
-// The offsets of the headers of Windows for 64-bit programs, of what is written there.
+// Offsets of written fields, by the headers of Windows for 64-bit programs.
 it.each([
   ['FWPM_FILTER0', 'providerKey', 40],
   ['FWPM_FILTER0', 'layerKey', 64],
