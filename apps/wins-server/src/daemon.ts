@@ -30,8 +30,8 @@ export interface Daemon {
 }
 
 /**
- * Serves the pipes and all features, or none. Leftovers of an earlier daemon are ended once this one owns the pipe, and so is the only
- * daemon of that name, but before it serves a client.
+ * Serves the pipes and all features, or fails and serves nothing. It ends the leftovers of an earlier daemon before it serves a client, but only once
+ * it owns the pipe: no other daemon of that name runs then.
  * @throws PipeError when a pipe cannot be served.
  */
 export async function startDaemon(parts: DaemonParts): Promise<Daemon> {

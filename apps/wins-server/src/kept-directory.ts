@@ -18,7 +18,7 @@ export function keptDirectory(
 ): string {
   const { address, name } = resolvePipePath(listen, { platform, env: environment });
   const paths = platform === 'win32' ? path.win32 : path.posix;
-  // Pipe names may contain characters that are invalid in file names; the encoding is unique.
+  // Pipe names may contain characters that are invalid in file names; no two names share a folder.
   const folder = name.replace(/[^a-z0-9_-]/gu, (char) => `%${char.codePointAt(0)?.toString(16)};`);
   if (parent !== undefined) return paths.join(parent, folder);
   if (platform === 'win32') {
@@ -52,7 +52,7 @@ export function stateDirectoryOf(
   return path.win32.join(programData, 'rancher', 'wins', 'state', folder);
 }
 
-/** Creates a missing folder for this user only, because a config is accepted before its folders exist. @throws TrustedFileError. */
+/** Creates the missing folder of a socket for this user only; a config is accepted before its folders exist. @throws TrustedFileError. */
 export function ensurePipeFolder(pipe: string, trust: FileTrust): void {
   if (process.platform === 'win32') return;
   const folder = path.dirname(resolvePipePath(pipe).address);

@@ -6,7 +6,7 @@ export const checkConfig = guard(() => import('./commands/config-check.js'), 'ch
 export const printSchema = guard(() => import('./commands/config-check.js'), 'printSchema');
 const explain = () => import('./commands/config-explain.js');
 export const explainConfig = guard(explain, 'explainConfig');
-/** For shell completion. */
+/** Used by shell completion. */
 export const listConfigKeys = later(explain, 'listConfigKeys');
 export const reloadConfig = guard(() => import('./commands/config-check.js'), 'reloadConfig');
 export const checkRegistry = guard(() => import('./commands/registry-check.js'), 'checkRegistry');
@@ -56,7 +56,7 @@ export const writeTrace = guard(debugFiles, 'writeTrace');
 const stackDump = () => import('./commands/stack-dump.js');
 export const requestStackDump = guard(stackDump, 'requestStackDump');
 
-/** These functions are for `wins uninstall`, which is another application. */
+/** Used by `wins uninstall`, which is another application. */
 export const removeCsiProxy = later(
   () => import('./features/csi-proxy/remove-csi-proxy.js'),
   'removeCsiProxy',
@@ -72,10 +72,10 @@ export const removeNetwork = later(
   'removeNetwork',
 );
 
-/** For `wins up`. */
+/** Used by `wins up`. */
 export const refuseDrops = later(() => import('./configuration/served-note.js'), 'refuseDrops');
 
-/** For `wins cli`, which does not read configs. */
+/** Used by `wins cli`, which does not read configs itself. */
 const deliveries = () => import('./configuration/judge-delivery.js');
 export const judgeDelivery = later(deliveries, 'judgeDelivery');
 export const permitDrops = later(deliveries, 'permitDrops');

@@ -30,7 +30,7 @@ export interface OperatingSystem {
   readonly createPrivateFile?: (file: string) => void;
 }
 
-/** System-specific parts of a daemon. An absent part is unavailable here, or defaults to that of the libraries. */
+/** System-specific parts of a daemon. An absent part is unavailable on this system, or the default of the libraries applies. */
 export interface DaemonSystem {
   readonly processHost: ProcessHost;
   /** Restricts pipes to permitted clients. */
@@ -45,7 +45,7 @@ export interface DaemonSystem {
   readonly trimMemory?: () => void;
   /** Files of plans with permissions. Absent: POSIX permissions. */
   readonly planFiles?: PlanFilesOf;
-  /** Starts processes apart from the daemon. Absent: in their own sessions, with sockets in private folders. */
+  /** Starts processes that outlive the daemon. Absent: they get their own sessions, and sockets in private folders. */
   readonly processesApart?: ProcessesApart;
   /** Opens ports of the host's firewall while a run lasts. */
   readonly portOpener?: PortOpener & RecoveredPorts;
@@ -60,12 +60,12 @@ export interface ProcessesApart {
       env: Readonly<Record<string, string>>;
     }>,
   ): { readonly stdout: Readable; readonly kill: () => void };
-  /** Checks that one process, as `ProcessHost.daemon` names it, serves a pipe, before anything is sent to it. */
+  /** Returns a check that runs before anything is sent: this process, in the form of `ProcessHost.daemon`, must serve the pipe. */
   serverCheck(process: string): PipeServerCheck;
 }
 
 /** Firewall ports that stay open after a daemon has died. */
 export interface RecoveredPorts {
-  /** Closes the ports of all but the living runs. Lists them before its first wait, so that a run that starts meanwhile is not affected. */
+  /** Closes all ports except those of live runs. It lists them before its first wait, so a run that starts meanwhile keeps its ports. */
   sweep(liveMarks: readonly string[]): Promise<readonly string[]>;
 }

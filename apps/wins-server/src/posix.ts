@@ -43,7 +43,7 @@ function linuxParts(logger: Pick<Logger, 'warn'>): Pick<DaemonSystem, 'identify'
   }
 }
 
-/** Connects to a socket only if its server must be this user or root: one of them owns the socket, and nobody else can replace it. */
+/** Connects to a socket only if this user or root owns it and nobody else can replace it, so its server must be one of them. */
 export function ownSocketCheck(trust: FileTrust): PipeServerCheck {
   return {
     open: async ({ address }, signal) => {

@@ -64,7 +64,7 @@ async function runAtTerminal(options: RegisterOptions): Promise<number> {
   return await runDaemon(options, { service, folder: '.', logger, shutdown, ready });
 }
 
-/** Notifies systemd of a daemon that serves, for units with `Type=notify`. Child processes do not inherit the notification socket. */
+/** Returns a function that tells systemd that the daemon serves, for `Type=notify`. Child processes do not inherit the notification socket. */
 async function readyNotice(logger: Surroundings['logger']): Promise<() => void> {
   const { NOTIFY_SOCKET: address } = process.env;
   delete process.env['NOTIFY_SOCKET'];

@@ -119,7 +119,7 @@ function failure(
   };
   if (error.code === 'refused') {
     const administrator = 'run this as an administrator of the host';
-    // The main pipe recognises administrators in session 0 only: there Windows does not report whether a container owns another one.
+    // The main pipe recognises administrators in session 0 only: Windows does not report whether a container owns another session.
     const elsewhere = isWindows ? ', in session 0: over SSH or WinRM' : '';
     const where = isOfAdministrators ? ', outside of containers' : elsewhere;
     const [admin] = absent;
@@ -151,7 +151,7 @@ function failure(
   );
 }
 
-/** Returns the pipe of the config. If the config is broken, as it may be during a diagnosis: the pipe of the previous one, or the default. */
+/** Returns the pipe of the config. If the config is unusable: the pipe of the previous config, or the default name. */
 export async function pipeOfConfig(config: string | undefined): Promise<string> {
   try {
     return (await loadStartConfig(config)).loaded.config.listen;

@@ -45,7 +45,7 @@ export class ConfigGuard implements AsyncDisposable {
     this.#save();
   }
 
-  /** Reports guarded keys that the config of this start lost. A fault of the note on the disk is no reason to reject. */
+  /** Reports guarded keys that the config of this start lost. An unreadable note on the disk is only logged. */
   static async begin(loaded: LoadedConfig, parts: ConfigGuardParts): Promise<ConfigGuard> {
     const { logger, trust } = parts;
     const { config } = loaded;

@@ -5,9 +5,9 @@ import { auditDirectoryOf, keptDirectory, stateDirectoryOf } from '../kept-direc
 
 export interface JudgingOptions {
   readonly platform: NodeJS.Platform;
-  /** Whether an entry that can never match is an error, as unknown keys are; otherwise it is a warning, as at the start of the daemon. */
+  /** True to report an entry that can never match as an error, as for an unknown key; the daemon's start only warns. */
   readonly isStrict: boolean;
-  /** This host, if it uses the config. Absent for another host, whose config is judged only by its content, as far as possible. */
+  /** This host, if it uses the config. Absent when the config is for another host: then only its content is judged. */
   readonly host?: JudgingHost | undefined;
 }
 

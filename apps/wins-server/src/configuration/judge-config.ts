@@ -17,7 +17,7 @@ import { judgePipes } from './judge-pipes.js';
 
 const NO_EFFECT = { severity: 'warning', code: 'noEffect' } as const;
 
-/** Judges a well-formed config. All loaders share these rules, so the daemon starts with any config that one accepts. @throws ConfigError */
+/** Judges a well-formed config. All loaders share these rules, so the daemon starts with any config that one of them accepts. @throws ConfigError */
 export async function judgeConfig(loaded: LoadedConfig, options: JudgingOptions) {
   const { config } = loaded;
   const dialect = options.platform === 'win32' ? 'windows' : 'posix';

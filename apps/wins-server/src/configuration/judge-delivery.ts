@@ -92,7 +92,7 @@ function configOf(bytes: Uint8Array | undefined): GuardedParts | undefined {
   }
 }
 
-/** Undefined for a file that is missing, too large for a config, or not regular, which the delivery itself reports. */
+/** Returns undefined for a file that is missing, too large for a config, or not regular; the delivery itself reports it. */
 async function readSmall(path: string): Promise<Uint8Array | undefined> {
   try {
     return await readBytes(path, { ...LIMITS, followLinks: true });

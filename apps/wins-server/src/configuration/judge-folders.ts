@@ -99,7 +99,7 @@ function distrustOf(folder: string, { trust }: NonNullable<JudgingOptions['host'
   }
 }
 
-/** Returns the positions of the listed paths that are folders. A path that cannot be examined within two seconds does not count as one. */
+/** Returns the positions of the listed paths that are folders. Paths not examined within two seconds in total do not count as folders. */
 async function listedFolders(paths: readonly string[]): Promise<readonly number[]> {
   const folders: number[] = [];
   const isOver = AbortSignal.timeout(LOOK_MS);

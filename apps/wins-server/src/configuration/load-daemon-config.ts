@@ -12,7 +12,7 @@ import { judgeConfig } from './judge-config.js';
 export interface DaemonConfigOptions {
   /** Whether unknown keys and entries that can never match are errors. Default: warnings, as at the start of the daemon. */
   readonly strict?: boolean;
-  /** Whether the file, which must exist, will be copied elsewhere, so that only its content is judged. Default false. */
+  /** True for a file that will be copied elsewhere: it must exist, and only its content is judged. Default false. */
   readonly isCopy?: boolean;
   /** System that uses the config. Default: this system. */
   readonly platform?: NodeJS.Platform;
@@ -51,7 +51,7 @@ export interface StartConfig {
   readonly refused?: Error;
 }
 
-/** Loads the file. If it is unusable, or empty after a failed copy, loads the previously served config instead. @throws ConfigError */
+/** Loads the file. If it is unusable, or empty as after a failed copy, loads the previously served config instead. @throws ConfigError */
 export async function loadStartConfig(named: string | undefined): Promise<StartConfig> {
   let file: LoadedConfig;
   try {

@@ -65,8 +65,8 @@ export interface ConfigOfService {
 }
 
 /**
- * Names guarded keys that a new config of the service lacks, compared with the current file and with the served config. Undefined when none is
- * missing, or when a config cannot be read, which another check reports.
+ * Returns why a new config of the service is refused: it lacks guarded keys of the current file or of the served config. Undefined when it lacks
+ * none, or when a config cannot be read, which another check reports.
  */
 export async function refuseDrops(config: ConfigOfService): Promise<string | undefined> {
   const trust = (await thisSystem()).fileTrust();

@@ -15,7 +15,7 @@ export interface SubjectVerdict {
   readonly allowed: boolean;
   /** Error code of the refusal; empty when the attempt is allowed. */
   readonly code: string;
-  /** The verdict as a sentence; for a verdict that is not final, what else decides. */
+  /** Cause of a refusal, or the input that a final verdict needs; else empty. */
   readonly reason: string;
   readonly entry: DecidingEntry;
 }

@@ -36,7 +36,7 @@ export const checkDaemon: Check = {
   },
 };
 
-/** Advice to start the daemon. With a registered service, no daemon is started by hand. */
+/** Next step when no daemon serves the pipe. */
 const START_DAEMON =
   process.platform === 'win32'
     ? `start the service: sc.exe start ${SERVICE_NAME}`
@@ -87,7 +87,7 @@ async function lookAtPipe(
   return { ...served, findings };
 }
 
-/** Checks the administrators' pipe, whose access list does not depend on the config. A daemon of an earlier release has no such pipe. */
+/** Checks the administrators' pipe, whose access list does not depend on the config. A daemon of an older release lacks this pipe. */
 async function lookAtAdminPipe(name: string, host: DoctorHost, isMainServed: boolean) {
   const { isAbsent, findings } = await lookAtPipe(name, 'administrators', host, undefined);
   if (!isAbsent) return findings;

@@ -42,7 +42,7 @@ export interface DaemonActivity {
   readonly streams: number;
 }
 
-/** Queries of the doctor about a host. No method changes the host; a method that cannot find its answer rejects. */
+/** Queries of the doctor about a host. No method changes the host; a method rejects when it cannot determine its result. */
 export interface DoctorHost {
   /** Versions of this program, of Node and of the system, and the current user, whose permissions limit the findings. */
   versions(): Promise<{
@@ -55,7 +55,7 @@ export interface DoctorHost {
   loadConfig(): Promise<LoadedConfig>;
   servedNote(listen: string): Promise<ServedNote | undefined>;
   missingKeys(before: GuardedParts, loaded: LoadedConfig): Promise<readonly GuardedKey[]>;
-  /** Loads the config that a start uses when the file is unusable; undefined when none is stored. @throws ConfigError */
+  /** Loads the stored copy with which the daemon starts when the config file is unusable; undefined when there is none. @throws ConfigError */
   loadKeptConfig(): Promise<LoadedConfig | undefined>;
   /** Judges the path of a file as the daemon does before it runs the file. */
   judgeFile(path: string): Promise<FileJudgement>;
@@ -78,7 +78,7 @@ export interface DoctorHost {
   dial(port: number): Promise<DialOutcome>;
   /** Connects to a port of another host, for at most 1 s. `refused` also covers unreachable hosts. */
   dialAt(host: string, port: number): Promise<DialOutcome>;
-  /** Returns the IPv4 addresses on the links of this host, and whether each of them answers; undefined where the system has no such file. */
+  /** Returns the IPv4 addresses on the links of this host, and whether each of them answers; undefined on a system without /proc/net/arp. */
   neighbours(): Promise<ReadonlyMap<string, boolean> | undefined>;
   activity(name: string): Promise<DaemonActivity>;
   reachPipe(name: string): Promise<void>;
@@ -104,8 +104,8 @@ export interface DoctorHost {
 /** One check of the doctor. An error that it throws becomes a warning. */
 export interface Check {
   readonly name: string;
-  /** Whether the check depends on the content of the config. Such a check is skipped when the file is unusable, which is reported once. */
+  /** True when the check depends on the content of the config. It is skipped when neither the config file nor its stored copy is usable. */
   readonly needsConfig?: boolean;
-  /** @param loaded - Config that the daemon would start with now; the defaults when the file is unusable. */
+  /** @param loaded - Config with which the daemon would start now, else the defaults. */
   readonly look: (host: DoctorHost, loaded: LoadedConfig) => Promise<readonly Finding[]>;
 }

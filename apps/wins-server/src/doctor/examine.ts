@@ -38,7 +38,7 @@ export async function runCheck({ name, look }: Check, host: DoctorHost, loaded: 
   }
 }
 
-/** Reads the config file; when it is unusable, the other checks use the defaults. */
+/** Reads the config file. When it is unusable, the other checks use its stored copy, else the defaults. */
 export async function checkConfig(host: DoctorHost): Promise<{
   readonly loaded: LoadedConfig;
   readonly isUsable: boolean;
@@ -74,7 +74,7 @@ async function lookAtKept(
   try {
     return { loaded: await host.loadKeptConfig(), findings: [] };
   } catch (error) {
-    // Only the daemon's user and administrators may read it.
+    // Only the daemon's user and administrators may read the stored copy.
     if (error instanceof ConfigError && error.code === 'accessDenied')
       return { loaded: undefined, findings: [] };
     const advice = 'find out who changed it; a daemon that starts with a valid config replaces it';

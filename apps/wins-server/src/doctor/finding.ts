@@ -59,7 +59,7 @@ export function reportValue(findings: readonly Finding[]) {
   return { healthy: exitCodeForFindings(findings) === EXIT.doctor.ok, findings };
 }
 
-/** Returns 0 when all is well, 2 for a fault, else 1. */
+/** Returns 2 when there is a problem, 1 when there are only warnings, else 0. */
 export function exitCodeForFindings(findings: readonly Finding[]): number {
   if (findings.some(({ level }) => level === 'problem')) return EXIT.doctor.problems;
   return findings.some(({ level }) => level === 'warning') ? EXIT.doctor.warnings : EXIT.doctor.ok;

@@ -48,7 +48,7 @@ export interface LocalDoctorHostOptions {
   readonly system: OperatingSystem;
 }
 
-/** Creates the doctor's view of this host; its parts for pipes and systemChecks are for systems with Unix sockets. */
+/** Creates the doctor's view of this host for POSIX systems; Windows overrides some of its members. */
 export function localDoctorHost(options: LocalDoctorHostOptions): DoctorHost {
   const { config: named, executable, system } = options;
   const security = system.pipeServerCheck?.();

@@ -45,7 +45,7 @@ async function serves(host: DoctorHost, listen: string): Promise<readonly Findin
   try {
     await host.reachPipe(listen);
     const { version } = await host.daemonInfo(listen);
-    // Only administrators get an answer, so a missing one is not reported as a fault of the daemon.
+    // Only administrators may make this call, so a refusal is no fault of the daemon.
     const daemon = await host.daemonConfig(listen).catch(() => undefined);
     const age = daemon && ` for ${wholeSeconds(host.now() - daemon.startedAtMs)}`;
     return [ok('daemon', `serves ${version}${daemon ? `${age} (process ${daemon.pid})` : ''}`)];

@@ -23,7 +23,7 @@ export class AdminPipe implements AsyncDisposable {
         handshakes: resources.adminHandshakes,
         requestOctets: resources.adminRequestOctets,
         answerOctets: resources.adminAnswerOctets,
-        // Fewer than the connections, so that a run can still be stopped when all followers are connected.
+        // There are fewer waits than connections, so that a run can still be stopped when all followers are connected.
         waits: resources.followers,
       },
     });
@@ -67,7 +67,7 @@ export class AdminPipe implements AsyncDisposable {
 /** Maximum number of logged client names, because administrators choose them freely. */
 const MOST_CLIENTS = 32;
 
-/** Wraps the callers of the main pipe: its use by an administrator is deprecated, which is logged once per client. */
+/** Returns the callers of the main pipe. Its use by an administrator is deprecated, and logged once per client. */
 export function noteAdministrators(
   connections: Pick<Connections, 'clientOf' | 'ownerOf'>,
   logger: Logger,

@@ -17,7 +17,7 @@ const STOPPING: FeatureOff = { reason: 'the daemon is stopping' };
 const NOTHING: RunningFeature<object> = { close: () => undefined };
 const RETRY = { initialMs: 1_000, maxMs: 60_000, jitter: 0 };
 
-/** One change at a time, and the newest settings win. A failure is retried after 1 s, 2 s, and so on up to a minute. */
+/** Turns a feature on and off. One change at a time, and the newest settings win. A failure is retried after 1 s, 2 s, and so on up to a minute. */
 export class FeatureSwitch<
   Settings extends object = object,
   Running extends RunningFeature<Settings> = RunningFeature<Settings>,

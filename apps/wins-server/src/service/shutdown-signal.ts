@@ -6,7 +6,7 @@ import {
   type ServiceStopReason,
 } from '@wins/windows-host';
 
-/** Signals that end the daemon. On Windows they stand for Ctrl-C, Ctrl-Break and a closed console, as far as Node receives them first. */
+/** Signals that end the daemon. Node sends them on Windows for Ctrl-C, Ctrl-Break and a closed console. */
 const SIGNALS: readonly NodeJS.Signals[] =
   process.platform === 'win32'
     ? ['SIGINT', 'SIGTERM', 'SIGBREAK', 'SIGHUP']
@@ -24,7 +24,7 @@ export interface ShutdownSignal extends Disposable {
   readonly requested: Promise<ShutdownRequest>;
 }
 
-/** Signals and uncaught errors, until disposal. A service ignores the Windows console, so that it survives a log-off. */
+/** Listens for signals and uncaught errors until disposal. A service ignores the Windows console, so that it survives a log-off. */
 export function listenForShutdown(place: 'terminal' | 'service' = 'terminal'): ShutdownSignal {
   let request: (request: ShutdownRequest) => void = () => undefined;
   const requested = new Promise<ShutdownRequest>((resolve) => {

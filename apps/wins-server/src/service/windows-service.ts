@@ -31,7 +31,7 @@ export interface WindowsServiceOptions extends LogOptions, LogFileOptions {
   readonly secureFolder?: SecureFolder;
 }
 
-/** @param serve - Returns the exit code; an error is logged and mapped to one. @returns `undefined` when this process is not a service. */
+/** @param serve - Returns the exit code; an error is logged and mapped to an exit code. @returns `undefined` when this process is not a service. */
 export async function runAsWindowsService(
   {
     secureFolder = (folder) => windowsFileTrust().ensurePrivateFolder(folder),

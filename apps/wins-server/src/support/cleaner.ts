@@ -23,9 +23,8 @@ const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*/g;
 type Clean = (text: string) => string;
 
 /**
- * Second line of defence: removes known secrets, also in JSON-escaped form, and users, passwords and queries of addresses. JSON stays
- * valid.
- * @param known - Shorter secrets than four characters stay, and so do words such as `true` and log levels. A number matches only whole.
+ * Second line of defence: removes known secrets, also in JSON-escaped form, and users, passwords and queries of addresses. JSON stays valid.
+ * @param known - Secrets. Those under four characters stay, and so do words such as `true` and log levels. Digits are removed only as a whole number.
  */
 export function cleanerOf(known: readonly string[]): (text: string) => string {
   const secrets = known

@@ -5,7 +5,7 @@ export interface SupportMember {
   readonly name: string;
   /** Limit in bytes; a longer text loses its beginning, because the newest part is last. */
   readonly maxBytes: number;
-  /** Creates the text; its error becomes the text of the member instead. */
+  /** Creates the text; an error becomes the text of the member instead. */
   readonly make: () => Promise<string>;
 }
 

@@ -27,7 +27,7 @@ export async function supportSource(named: string | undefined, host: DoctorHost)
   }
 }
 
-/** Returns the text of a fault. Problem messages quote file content, which may be secret, so it gives their positions only. */
+/** Returns the text of a fault. Problem messages quote file content, which may be secret, so only their positions are returned. */
 function faultOf(error: unknown): string {
   if (!(error instanceof ConfigError)) return messageOf(error);
   const places = error.problems.map((problem) => JSON.stringify(problemPlace(problem)));

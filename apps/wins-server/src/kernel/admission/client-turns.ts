@@ -8,7 +8,7 @@ import { weightOf } from './shares.js';
 const SETTLED = Promise.resolve();
 /** Another client counts as served if it sent something within this time before a turn. */
 const OTHERS_MS = 1000;
-/** Octets that are assumed to cost one quantum before a client's first read; that read is therefore 4 KiB. */
+/** Size of a client's first read, which is assumed to cost one quantum. */
 const FIRST_READ_OCTETS = 4096;
 /** Maximum number of a client's connections whose input is buffered in this process; input of others stays in the system. */
 const MOST_WAITING = 8;
@@ -19,7 +19,7 @@ const RETRY_MS = 50;
 /** Minimum size of a read: a frame and its header. */
 const LEAST_READ_OCTETS = 256;
 
-/** One read of a client's connection, until all work that it caused at once is done. */
+/** One read of a client's connection, with the work that it causes at once. */
 export interface Turn {
   /** The pipe, or the method of the last call that the turn began. */
   readonly what: string;
@@ -58,10 +58,10 @@ interface Party {
   readonly ready: Set<Readable>;
   /** Rest of the client's quantum, in milliseconds; negative when a turn took longer. */
   leftMs: number;
-  /** Whether the input arrived while no other input of this client was waiting. Such a client is served first while it has quantum left. */
+  /** Whether the input arrived while no other input of this client was waiting. Then the client is served first while it has quantum left. */
   isFresh: boolean;
   msPerOctet: number;
-  /** Whether connections without buffered input are no longer read from the system. */
+  /** True while connections without buffered input are not read, so that their input stays in the system. */
   isHeld: boolean;
   forgetting?: Disposable | undefined;
 }
@@ -112,8 +112,8 @@ export class ClientTurns implements Disposable {
   }
 
   /**
-   * Charges the client for the set-up and the time since the accept. Above its connection rate a client waits unread. A failed set-up
-   * destroys the connection.
+   * Charges the client for the set-up and the time since the accept. A connection above its client's rate waits unread. A failed set-up destroys the
+   * connection.
    */
   admit(socket: Readable, client: ClientIdentity, acceptedAt: number, setUp: () => void): void {
     const party = this.#join(client);
@@ -214,7 +214,7 @@ export class ClientTurns implements Disposable {
     return client.isAdministrator ? this.#administrators : this.#others;
   }
 
-  /** True when no other client waits and this one has quantum left, or may exceed it because no others are served. */
+  /** True when no other client waits and this client has quantum left, or may exceed its quantum because no others are served. */
   #isFree(party: Party): boolean {
     if (this.#open !== undefined || this.#administrators.size + this.#others.size > 0) return false;
     const isShared = this.#isShared(party.client.key, this.#now());
@@ -338,7 +338,7 @@ export class ClientTurns implements Disposable {
 
   #begin(party: Party, what: string, octets: number): void {
     this.#open = { what, requests: 0, party, octets, beganAt: this.#now() };
-    // A promise, because this runs after each turn and Node creates an async-hooks object for each `queueMicrotask`.
+    // Uses a promise, because `queueMicrotask` would create an async-hooks object for each turn.
     void SETTLED.then(this.#afterPromises);
   }
 

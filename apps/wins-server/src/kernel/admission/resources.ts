@@ -66,7 +66,7 @@ export function resourceTable(
       ...{ what: 'streams of all tunnels', total: part(16_384, 4), reserve: part(64, 128) },
       ...{ floor: 4, atLimit: 'yields' },
     },
-    // A connection uses two sockets. Sources are network addresses, and their claims are not revoked for other sources.
+    // A relayed connection uses two sockets. Here clients are network addresses; a claim of one is not revoked for another.
     relayed: refused('connections to published ports', part(2048, 128)),
     relayedFlows: refused('UDP flows of published ports', part(2048, 64)),
     dials: { what: 'dials of all tunnels', total: 64, reserve: 4, floor: 1, atLimit: 'waits' },

@@ -43,9 +43,9 @@ interface Waiting {
 }
 
 /**
- * Shares one resource: each client that holds some gets an equal part, but at most half of it. All unidentified clients together get half
- * a share. Claims are revoked only once the total is used up, from the client that holds the most, so no client waits without any claim while
- * another exceeds its share. Administrators have a reserve instead.
+ * Shares one resource: each client that holds some gets an equal part, but at most half of it. All unidentified clients together get half a share. A
+ * client above its share loses a claim of its own. When the total is used up, the client that holds the most loses one. Administrators have a reserve
+ * instead of a share.
  */
 export class Shares {
   readonly row: ResourceRow;

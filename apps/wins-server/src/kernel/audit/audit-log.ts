@@ -98,7 +98,7 @@ export class AuditLog {
     });
   }
 
-  /** Does not wait. Lost records are counted, and the number is recorded later. @returns False for a record that was only counted. */
+  /** Adds a record without waiting. Lost records are counted, and the number is recorded later. @returns False for a record that was only counted. */
   note(record: AuditFacts, flood?: Flood): boolean {
     try {
       const encode = this.#encoder(record);
@@ -162,7 +162,7 @@ export class AuditLog {
     this.#options.onCounted?.(counted);
   }
 
-  /** @param share - Fraction of the queue that is available to such a record. */
+  /** @param share - Fraction of the queue that is available to this record. */
   #take(text: string, share: number, settle?: Waiting['settle']): boolean {
     const sizeBytes = Buffer.byteLength(text);
     const isFull =

@@ -42,7 +42,7 @@ export interface ChainEnd {
 }
 
 /**
- * Facts that are too long for a line are shortened: texts to 256 characters, lists to 16 entries; `cut` marks this.
+ * Encodes the facts of a record. Facts too long for a line are shortened: texts to 256 characters, lists to 16 entries; `cut` marks this.
  * @throws FeatureError `auditUnavailable` for a reserved name, and for facts that are still too long.
  */
 export function encodeFacts(facts: AuditFacts, time: Date): string {

@@ -13,8 +13,8 @@ export interface AuditTrailOptions extends Omit<AuditLogOptions, 'onChange' | 'o
 }
 
 /**
- * The audit log is authoritative; copies in the daemon's log may be lost. For a flood of allowed actions, both logs contain the first records
- * and then only counts; each refusal is a line. While nothing can be written, actions that require a record are refused.
+ * The audit log is authoritative; copies in the daemon's log may be lost. In a flood of allowed actions both logs contain the first records and then
+ * only counts. The daemon's log has a line for each refusal. While nothing can be written, actions that require a record are refused.
  */
 export class AuditTrail {
   readonly #log: AuditLog;

@@ -51,7 +51,7 @@ export class ChainWriter {
     this.#file = new RollingFile(this.#files, { isDurable: true });
   }
 
-  /** Writes and flushes all records or none. @throws any error of Node; then none counts, and the next call reopens the file. */
+  /** Writes and flushes all records or none. @throws any error of Node; then no record counts, and the next call reopens the file. */
   async append(records: readonly string[]): Promise<void> {
     try {
       const end = await this.#open();

@@ -33,7 +33,7 @@ export class FloodGate {
   readonly #shares = new Map<boolean, TokenBucket>();
   #nowMs = 0;
 
-  /** False for a record that is only counted. `sizeOf` is called when needed, so that such records need not be encoded. */
+  /** Returns false for a record that is only counted. `sizeOf` is called only when needed, because it encodes the record. */
   admit(kind: string, sizeOf: () => number, flood: Flood, nowMs: number): boolean {
     const { client, verdict, act } = flood;
     const group = this.#groupOf(JSON.stringify([kind, verdict, client, act]), {

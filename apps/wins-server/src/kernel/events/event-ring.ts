@@ -46,8 +46,8 @@ export interface PageOptions extends EventRange {
 }
 
 /**
- * Events are written together ten times a second and not flushed, so a crash of the system loses only the last moment. While the disk is
- * unavailable, 2,048 are queued; further ones are counted, and the ring reports their number.
+ * Events are written together ten times a second, but not flushed, so a crash of the system may lose the newest. While the disk is unavailable, 2,048
+ * are queued; further ones are counted, and the ring reports their number.
  */
 export class EventRing implements AsyncDisposable {
   readonly #writer: SegmentWriter;

@@ -113,7 +113,7 @@ export class SegmentWriter {
     this.#current = { firstSeq, sizeBytes: sizeBytes + bytes.length, events: events + count };
   }
 
-  /** Before a new file is started: removes files beyond the number of events to keep or beyond the size limit. */
+  /** Makes space for a new file: removes files beyond the number of events to keep or beyond the size limit. */
   async #removeOld(): Promise<void> {
     const { maxEvents, maxBytes } = this.#options;
     const starts = await this.#files.numbers();
