@@ -39,11 +39,13 @@ export interface DaemonSystem {
   readonly identify?: IdentifyClient;
   /** Security and client identification of the administrators' pipe, independent of the config. Absent: as for the other pipes. */
   readonly adminPipe?: { readonly security: PipeSecurity; readonly identify: IdentifyClient };
-  /** Distinguishes a client session from another of the same number. Absent: client keys are never reused. */
+  /**
+   * Returns the start time of a client session, because Windows reuses session numbers; undefined when unknown. Absent: client keys are never reused.
+   */
   readonly sessionStart?: (session: number) => string | undefined;
   /** Returns free memory of this process to the system. Absent: not needed, or not possible. */
   readonly trimMemory?: () => void;
-  /** Files of plans with permissions. Absent: POSIX permissions. */
+  /** Writes files of plans with their permissions. Absent: POSIX permissions. */
   readonly planFiles?: PlanFilesOf;
   /** Starts processes that outlive the daemon. Absent: they get their own sessions, and sockets in private folders. */
   readonly processesApart?: ProcessesApart;

@@ -6,12 +6,11 @@ import { runInNewContext } from 'node:vm';
 const GROWING_PERCENT = 320;
 
 /**
- * Bounds the growth of the heap and the young generation. V8 reads both flags each time it computes a limit, so they may be set at run
- * time; a V8 that does not know a flag prints a line and continues. Code that is loaded later gets no code cache.
+ * Bounds the growth of the heap and the young generation. V8 reads both flags each time it computes a limit, so they may be set at run time; a V8
+ * that does not know a flag prints a line and continues. Code that is loaded later gets no code cache.
  *
- * Growth: V8's default is less than the buffers between two collections of young objects, so output would cause a full mark every few
- * milliseconds. A larger limit would let an attacker create more garbage. Young generation: 4 MiB by now; under load it would grow to three
- * times 16 MiB.
+ * Growth: V8's default is less than the buffers between two collections of young objects, so output would cause a full mark every few milliseconds. A
+ * larger limit would let an attacker create more garbage. Young generation: it has 4 MiB at this time and would grow to 48 MiB under load.
  */
 export function boundHeap(): void {
   setFlagsFromString(`--heap-growing-percent=${GROWING_PERCENT}`);
@@ -93,8 +92,8 @@ export class MemoryPolicy {
 }
 
 /**
- * V8 collects only when there is more to do, and the C library keeps freed memory, so without this a quiet daemon would stay as large as an
- * attack made it, for days. Timers do not keep the process alive.
+ * V8 collects only under load, and the C library keeps freed memory, so a quiet daemon would keep the memory of a past attack for days. Timers do not
+ * keep the process alive.
  */
 export function returnMemory({
   collect = collector(),

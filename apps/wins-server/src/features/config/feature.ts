@@ -8,7 +8,7 @@ import { runs } from '../runs/feature.js';
 import { createConfigService } from './config-service.js';
 import { followConfig, type FollowedConfig } from './follow-config.js';
 
-/** Checks for guarded keys of the served config, or of the one before the last start, that this config lacks. */
+/** Reports guarded keys that this config lacks, although the served config, or the config before the last start, has them. */
 export const checkServed: Check = {
   name: 'config',
   needsConfig: true,

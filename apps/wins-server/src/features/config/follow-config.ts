@@ -12,14 +12,17 @@ const RECENT_MS = 60_000;
 export interface FollowedConfig {
   /** Whether the file is usable and its content is in force. */
   readonly isGood: boolean;
-  /** Loads the file now, or returns the change if it was loaded since it was written. @throws Error; the current config then stays in force. */
+  /**
+   * Loads the file now; returns the earlier change if the daemon has already loaded this content. @throws Error; the current config then stays in
+   * force.
+   */
   reload(
     allowDrop?: readonly string[],
   ): Promise<{ readonly loaded: LoadedConfig; readonly change: ConfigChange }>;
   close(): Promise<void>;
 }
 
-/** Follows the config file: a usable config takes effect, is noted, and is stored for the next start. */
+/** Follows the config file: a usable config takes effect, is recorded, and is stored for the next start. */
 export async function followConfig(kernel: Kernel, changed: () => void): Promise<FollowedConfig> {
   const { config, logger, events, audit, trust, program } = kernel;
   const { named, loaded, refused, fingerprint } = config.start;

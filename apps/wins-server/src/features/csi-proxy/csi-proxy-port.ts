@@ -25,7 +25,7 @@ export interface CsiProxyService {
   setCommand(command: ServiceCommand): Promise<void>;
   /** Starts the service, and resolves once its process exists. No error if it already runs. */
   start(): Promise<void>;
-  /** Stops the service from any state, and kills its process after `graceMs`, because a stopped csi-proxy keeps running. */
+  /** Stops the service from any state, and kills its process after `graceMs`, because csi-proxy keeps running when its service stops. */
   stop(graceMs: number): Promise<void>;
   /** Ends processes that still run this program, because a csi-proxy that outlived an earlier stop keeps the pipes. */
   endLeftovers(program: string): Promise<void>;

@@ -10,7 +10,7 @@ const LOG_FILE = 'csi-proxy.log';
 export interface RemoveCsiProxyOptions {
   /** Judges files and folders. Default: the trust of this system. */
   readonly trust?: FileTrust;
-  /** Default: the bundle beside this one. */
+  /** Loads the code of csi-proxy. Default: from the bundle beside this one. */
   readonly load?: HeavyParts['csiProxy'];
 }
 

@@ -1,4 +1,4 @@
-/** Composition root of the csi-proxy keeper. Loaded when the config has, or had, such a section. */
+/** Composition root of the csi-proxy keeper. Loaded when the config has, or had, a csi-proxy section. */
 import type { TlsSettings } from '@wins/config';
 import { readCertificates, systemRoots } from '@wins/net';
 import { createDownload, type Download } from '@wins/rancher-client';
@@ -15,7 +15,7 @@ export type CsiProxyParts = Pick<
 >;
 
 const MAX_AUTHORITIES_BYTES = 1024 * 1024;
-/** Time for retries before the first byte; short, because a command should not wait and the keeper retries by itself. */
+/** Time for retries before the first byte; short, because a command may wait for it and the keeper retries by itself. */
 const TIMEOUT_MS = 60_000;
 
 export type CsiProxyManager = Pick<KeeperOptions, 'service' | 'goProgram' | 'programMagic'>;
@@ -41,7 +41,10 @@ async function windowsManager(): Promise<CsiProxyManager> {
   return { service: new WindowsCsiService(), goProgram: goProgram() };
 }
 
-/** Trusts the authorities of the system and of `tls-config`; accepts any certificate only with a known digest. @throws Error for `certFilePath`. */
+/**
+ * Trusts the authorities of the system and of `tls-config`; accepts any certificate only with a known digest. @throws Error for an unusable
+ * `certFilePath`.
+ */
 async function downloadFor(
   { insecure = false, certFilePath }: TlsSettings,
   trust: FileTrust,

@@ -105,7 +105,10 @@ export interface CpuProfileNode {
 /** Sampling interval in microseconds. */
 const INTERVAL_US = 1000;
 
-/** Costs a few percent of the thread; its end may block for some hundred milliseconds. @throws FeatureError; the reason of the signal. */
+/**
+ * Records a CPU profile. It costs a few percent of the thread; its end may block for some hundred milliseconds. @throws FeatureError; the reason of
+ * the signal.
+ */
 export function recordCpuProfile(options: RecordOptions): Promise<CpuProfile> {
   return recorded('record a CPU profile', options, async (session, wait) => {
     await session.ask('Profiler.enable');
@@ -124,7 +127,7 @@ export function cpuProfileText(profile: CpuProfile): Buffer {
   throw new FeatureError('tooLarge', message);
 }
 
-/** Runtime work beside JavaScript, and garbage collection. Promise events would slow everything down. */
+/** Trace categories: runtime work beside JavaScript, and garbage collection. Events of promises would slow everything down. */
 const CATEGORIES = [
   ...['v8', 'node.perf', 'node.fs.sync', 'node.fs.async', 'node.net.native', 'node.dns.native'],
   ...['node.promises.rejections', 'node.threadpoolwork.sync', 'node.threadpoolwork.async'],
@@ -172,7 +175,9 @@ export type LongProfileKind = 'cpu' | 'heap';
 /** Maximum duration of a CPU profile, because its samples are kept until the end. */
 const LONGEST_MS = 3600 * 1000;
 
-/** `cpu` samples every 10 ms for at most an hour, `heap` once per 128 KiB. Only names of functions and files. @throws FeatureError */
+/**
+ * Starts a profile: `cpu` samples every 10 ms for at most an hour, `heap` once per 128 KiB. It names only functions and files. @throws FeatureError
+ */
 export async function startLongProfile(kind: LongProfileKind) {
   const isCpu = kind === 'cpu';
   const stop = isCpu ? 'Profiler.stop' : 'HeapProfiler.stopSampling';
@@ -180,7 +185,7 @@ export async function startLongProfile(kind: LongProfileKind) {
   try {
     if (isCpu) {
       await session.ask('Profiler.enable');
-      // Longer interval than for short profiles, because this one may last long and keeps each sample until the end.
+      // Longer interval than for short profiles, because this profile may last an hour and keeps each sample until the end.
       await session.ask('Profiler.setSamplingInterval', { interval: 10_000 });
       await session.ask('Profiler.start');
     } else {

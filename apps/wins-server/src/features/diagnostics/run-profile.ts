@@ -14,7 +14,7 @@ export interface ProfileOptions {
 }
 
 /**
- * Writes the profile over the previous one at disposal. If that cannot be done, the log says so and the daemon continues.
+ * Writes the profile over the previous one at disposal. A failure is logged, and the daemon continues.
  * @param folder - Folder for a relative file name; undefined when there is none, as in some services.
  */
 export async function startRunProfile(

@@ -9,7 +9,7 @@ export interface KeptEvent {
 }
 
 const CLIENT = /^(?:pipe|tunnel):/;
-/** Actions that every run causes besides its start and end; allowed ones are only counted. */
+/** Actions that every run causes besides its start and end; allowed ones are not stored. */
 const ROUTINE: ReadonlySet<string> = new Set(['keepAlive', 'wait', 'updateFile']);
 
 /** Facts are listed one by one, here or by their source, so that a new field cannot add an argument, a variable, output or a query. */
@@ -58,7 +58,6 @@ export function keptEvent(event: DaemonEvent): KeptEvent | undefined {
 
 function decision({ decision }: Extract<DaemonEvent, { type: 'decided' }>): KeptEvent | undefined {
   const { action, verdict } = decision;
-  // Allowed connects of a tunnel would otherwise be stored one by one.
   if (verdict === 'allowed' && ROUTINE.has(action)) return undefined;
   const { requester, mark, path, name, port, code, rule, outcome } = decision;
   const { source, checksum, attempt } = decision;

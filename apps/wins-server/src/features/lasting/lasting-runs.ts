@@ -62,7 +62,7 @@ export interface LastingRunsOptions {
   readonly clock?: Clock;
   /** Random source for `Backoff`. */
   readonly random?: () => number;
-  /** Default: starts a process of this program. */
+  /** Starts a keeper. Default: as a process of this program. */
   readonly startKeeper?: typeof startKeeper;
 }
 
@@ -706,7 +706,7 @@ export class LastingRuns {
 
   async #sweep(): Promise<void> {
     const { logger } = this.#kernel;
-    // A keeper that is being started does not hold the run yet.
+    // A starting keeper does not hold its copy of the program open yet.
     if (!this.#keepers.hasOwn)
       await removeCopies(this.#folders.folder).catch((error: unknown) => {
         logger.warn({ problem: messageOf(error) }, 'cannot remove the program of a keeper');

@@ -9,7 +9,7 @@ import { stateFile, treeLimits } from './run-folders.js';
 const BACKOFF = { initialMs: 1000, maxMs: 5 * 60_000 };
 /** Minimum life of a healthy attempt, after which earlier failures no longer count. */
 const HEALTHY_MS = 10 * 60_000;
-/** Number of consecutive attempts with a shorter life than this, after which the run is given up. */
+/** Number of consecutive attempts that live for less than `ms` before the run is given up. */
 const BURST = { attempts: 5, ms: 10_000 };
 /** Maximum size of a request, which is kept as JSON on disk and in memory as long as its run. */
 const MAX_REQUEST_BYTES = 256 * 1024;

@@ -50,7 +50,7 @@ export const keptRun = z.object({
   maxAgeMs: count,
   /** Folder of the run that this attempt continues, and the size of its output so far. */
   continues: z.exactOptional(z.object({ folder: text.check(z.regex(MARK)), outputBytes: count })),
-  /** Time in milliseconds that a held run survives without a daemon. The output of such a run is not dropped before it is read. */
+  /** Time in milliseconds that a held run survives without a daemon. Output of a held run is not dropped before it is read. */
   leaseMs: z.exactOptional(count),
 });
 

@@ -57,7 +57,7 @@ export class MetricRegistry {
     this.#histograms.get(name)?.observe(labels, seconds);
   }
 
-  /** If the function throws or returns a value that is not a number, the metric has no samples in that scrape. */
+  /** Registers a reader of values. If it throws or returns a value that is not a number, the metric has no samples in that scrape. */
   read<Name extends OfType<'counter' | 'gauge'>>(name: Name, samples: () => Samples<Name>): void {
     this.#readers.set(name, samples);
   }
@@ -115,7 +115,7 @@ export class MetricRegistry {
     }
   }
 
-  /** Undefined for a metric that nobody reads. */
+  /** Returns undefined for a metric without a reader. */
   #samples(name: MetricName): readonly (readonly [Labels, number])[] | undefined {
     try {
       const read = this.#readers.get(name);

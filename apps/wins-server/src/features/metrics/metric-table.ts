@@ -63,7 +63,7 @@ const END_REASON = [
   ...['replaced', 'yielded', 'daemonStopping', 'hostFailed'],
 ] as const satisfies readonly ExitReason[];
 
-/** `other`: the record was changed. */
+/** `other`: the record names none of these. */
 export const UPGRADE_OUTCOMES = ['upgraded', 'rolledBack', 'failed', 'other'] as const;
 
 /** Upper bounds of histogram buckets, in seconds. */

@@ -114,7 +114,7 @@ async function probePeers(
   return [ok(NAME, `${peers.length} other hosts have a route, ${seen} are on the link${answered}`)];
 }
 
-/** A finding of these texts, if there are any. */
+/** Returns one finding for all texts; none without a text. */
 function some(
   level: typeof problem,
   texts: readonly string[],

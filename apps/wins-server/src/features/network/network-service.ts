@@ -24,7 +24,7 @@ export interface KeptNetwork {
 /** Part of the port relays that this service needs. */
 export interface KeptPorts {
   readonly relays: Pick<PortRelays, 'standings' | 'setDown'>;
-  /** Sources that report ports, without the config. */
+  /** Sources of ports other than the config. */
   readonly sources: readonly NamedStatus[];
 }
 

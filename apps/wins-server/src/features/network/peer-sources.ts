@@ -30,7 +30,7 @@ export interface PeerSourcesParts {
   /** Private folder of the sources' files. */
   readonly folder: string;
   readonly trust: FileTrust;
-  /** Default: addresses of this host that others can reach. */
+  /** Returns the addresses of this host. Default: those that others can reach. */
   readonly ownAddresses?: () => ReadonlySet<string>;
   /** Called when the peers or the state of a source change. */
   readonly onChange: (status: NamedSourceStatus) => void;
@@ -77,7 +77,7 @@ export class PeerSources implements AsyncDisposable {
       if (running !== undefined && isDeepStrictEqual(running.settings, wanted)) continue;
       this.#running.delete(name);
       this.#end(running, async () => {
-        // Its last report must not count when it is turned on again.
+        // The last report of this source must not count when the source is turned on again.
         if (wanted === undefined) await rm(this.#fileOf(name), { force: true });
       });
       if (wanted !== undefined)

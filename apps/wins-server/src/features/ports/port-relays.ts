@@ -185,7 +185,7 @@ export interface PortRelaysOptions extends Omit<RelayParts, 'flows'> {
   readonly flows: Pick<ResourceRow, 'total'>;
 }
 
-/** Desired ports of the host that lead to containers. Its opener closes it. */
+/** Desired ports of the host that lead to containers. Its creator closes it. */
 export class PortRelays implements AsyncDisposable {
   readonly #parts: RelayParts;
   /** Relays by protocol and listen address, so that each port has one owner. */

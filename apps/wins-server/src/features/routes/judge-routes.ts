@@ -20,7 +20,10 @@ export interface Destination {
   readonly network: IpNetwork;
 }
 
-/** At most 256, without duplicates and host bits. @throws FeatureError `invalidArgument` as `readRouteDestinations` refuses. */
+/**
+ * Parses at most 256 destinations, and drops duplicates and host bits. @throws FeatureError `invalidArgument` for what `readRouteDestinations`
+ * refuses.
+ */
 export function parseDestinations(texts: readonly string[]): readonly Destination[] {
   const read = readRouteDestinations(texts.map(withoutHostBits));
   if ('refused' in read) throw new FeatureError('invalidArgument', read.refused);

@@ -90,7 +90,7 @@ type Part = keyof Totals;
 /** Sums the resource use of runs by entry name: ended runs by their events, the others by their measurements. */
 export class RunTotals {
   readonly #ended = new Map<EntryName, Totals>();
-  /** Last reported totals, because Prometheus takes a counter that decreases for a restart. */
+  /** Last reported totals, because a counter must not decrease: Prometheus would see a restart. */
   readonly #told = new Map<EntryName, Totals>();
   #memoryBytes = new Map<EntryName, number>();
 

@@ -22,7 +22,7 @@ const CLOSE_MS = 2_000;
 
 /**
  * Sends spans by OTLP/HTTP in JSON. Calls never wait: at most 2,048 spans are queued, further ones are dropped. An answer may take 5 s, closing 2 s.
- * @param gatherMs - Default 1,000.
+ * @param gatherMs - Time to gather spans for one request. Default 1,000.
  */
 export function startTracing(
   { endpoint }: TracingSettings,
@@ -100,7 +100,7 @@ function send(tracer: Tracer, event: Extract<DaemonEvent, { type: 'call' }>): vo
   span.end(startTime + ms);
 }
 
-/** OpenTelemetry's own exporter uses `import()`, which packaged executables refuse, and follows environment variables. */
+/** Replaces OpenTelemetry's own exporter, which uses `import()`, refused by packaged executables, and follows environment variables. */
 function spanPoster(url: URL, onChange: (isTaken: boolean, reason?: Error) => void): SpanExporter {
   const closed = new AbortController();
   const client = new HttpClient({

@@ -1,7 +1,7 @@
 import type { Check } from '../../doctor/doctor-host.js';
 import { ok, warning } from '../../doctor/finding.js';
 
-/** Maximum number of ports to try; a longer list is not one of metrics exporters. */
+/** Maximum number of ports to try; further ones are not checked. */
 const MOST_PORTS = 32;
 const RECENT_MS = 15 * 60_000;
 

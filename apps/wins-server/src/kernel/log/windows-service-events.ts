@@ -34,7 +34,7 @@ const ACTS = new Set<unknown>(['start', 'upgrade', 'addRoutes', 'removeRoutes'])
 /** Cause of an event; events of one cause share a limit per minute. */
 type Cause = 'own' | 'refusal' | 'act';
 
-/** Warnings, errors, the daemon's lifecycle, refusals, and allowed starts, upgrades and route changes; undefined for others. */
+/** Returns the event for a warning, an error, the daemon's lifecycle, a refusal, or an allowed start, upgrade or route change; else undefined. */
 export function eventOf(line: LogLine): (LogEvent & { readonly cause: Cause }) | undefined {
   const { level = 'info', time: _time, msg = '', ...fields } = line;
   const isDecision = fields['log'] === AUDIT;

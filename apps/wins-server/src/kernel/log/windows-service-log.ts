@@ -6,7 +6,7 @@ import { createLoggerTo, type LogFileOptions, type LogOptions, type Logger } fro
 import { openRotatingLog, type RotatingLog } from './rotating-log.js';
 import { createEventDestination } from './windows-service-events.js';
 
-/** Creates a folder that only administrators and the system can write; changes an existing one to that, or throws. */
+/** Creates a folder that only administrators and the system can write, or restricts an existing one to them. @throws when it cannot. */
 export type SecureFolder = (folder: string) => void | Promise<void>;
 
 /** Log of a service; its opener closes it. */
@@ -22,7 +22,7 @@ export function serviceLogFolder(env: NodeJS.ProcessEnv = process.env): string {
   return path.win32.join(env['ProgramData'] ?? 'C:\\ProgramData', 'rancher', 'wins', 'log');
 }
 
-/** Logs everything as JSON lines in files, and important events in the event log; uses the event log alone if there can be no folder. */
+/** Logs everything as JSON lines in files, and important events in the event log; uses the event log alone if the folder is unusable. */
 export async function openServiceLog(
   options: LogOptions & LogFileOptions,
   secureFolder: SecureFolder,

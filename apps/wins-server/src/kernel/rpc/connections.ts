@@ -62,7 +62,7 @@ const NAMES: Readonly<Record<ConnectionsOptions['pipe'], string>> = {
 /** Normal ends of connections, which reveal nothing about the client. */
 const ORDINARY_ENDS: ReadonlySet<EndReason> = new Set(['clientGone', 'closed', 'idle']);
 
-/** Part of a gRPC call that identifies its maker. */
+/** Part of a gRPC call that identifies its caller. */
 export interface Caller {
   getPeer(): string;
   readonly metadata: { get(key: string): readonly (string | Buffer)[] };
@@ -204,7 +204,7 @@ export class Connections {
     return this.#admitted.get(name)?.client;
   }
 
-  /** Returns the maker of a call in the form of an owner of processes. A process that is started for a closed connection ends at once. */
+  /** Returns the caller as an owner of processes. A process that is started for a closed connection ends at once. */
   ownerOf(caller: Caller): ProcessOwner {
     const id = caller.getPeer();
     const client = this.clientOf(caller);

@@ -11,7 +11,7 @@ export function nodeLook(
 ): () => Promise<CsiProxyFacts> {
   /** File fingerprints of programs whose digest was verified. */
   const known = new Map<string, string>();
-  /** Any error counts as not intact: the program is then fetched again, and if that fails too, the failure gives the reason. */
+  /** Any error counts as not intact: the program is then fetched again, and if the download fails too, its error gives the reason. */
   const isIntact = async ({ program, programSha256 }: StoredRelease): Promise<boolean> => {
     const state = `${programSha256} ${fileFingerprint(program)}`;
     if (known.get(program) === state) return true;

@@ -7,7 +7,7 @@ import type { InstallRecord, ObsoleteProgram } from '../decide/install-record.js
 /** Time to retry while a virus scanner keeps a program open. */
 const HELD_MS = 5_000;
 
-/** Removes an adopted program only while it is unchanged. Never rejects. @returns Programs that are gone, and why others stay. */
+/** Removes programs; an adopted one only while it is unchanged. Never rejects. @returns Programs that are gone, and why others stay. */
 export async function removePrograms(
   programs: readonly string[],
   { releases, obsolete }: InstallRecord,

@@ -159,7 +159,7 @@ export type CsiProxySettings =
 /** Config folder of Rancher's installer. */
 const CONFIG_FOLDER = { win32: 'C:\\etc\\rancher\\wins', other: '/etc/rancher/wins' } as const;
 
-/** Reads nothing from disk. Pure. @param file - Config file; another system's default path is assumed for that system. */
+/** Reads nothing from disk. Pure. @param file - Config file; for another system it is ignored, and that system's default path is assumed. */
 export function csiProxySettings(
   { csiProxy: section, tlsConfig: trust = {} }: Pick<WinsConfig, 'csiProxy' | 'tlsConfig'>,
   file: string,
@@ -174,7 +174,7 @@ export function csiProxySettings(
   if (section === undefined) return { kind: 'none', stateFolder };
 
   const { kubeletPath } = section;
-  // Rancher sets this to the path of the program, which does not name a folder.
+  // Rancher sets this key to the path of a program, which is no folder, so that value is ignored.
   const kubeletFolder = /\.exe$/i.test(kubeletPath) ? undefined : kubeletPath;
   const { url, doubts, faults } = judgeRelease(section);
   const fault = (keyPath: string, found: string, wanted: string): void =>

@@ -17,7 +17,7 @@ export interface EndParts {
 }
 
 /**
- * Ends keepers and their runs permanently, when no daemon will return: first in the keeper's own way, then by force.
+ * Ends keepers and their runs permanently, when no daemon will return: first by a request to the keepers, then by force.
  *
  * @returns The number of processes that are still alive.
  */

@@ -1,7 +1,7 @@
 /**
- * Protocol between a daemon and a keeper: JSON messages, each prefixed with its length in four bytes. The daemon speaks first, with the
- * token and the protocol version. A keeper serves the daemons of its own release and of the next. Unknown fields are ignored; a larger
- * change gets a new version, which a daemon offers last.
+ * Protocol between a daemon and a keeper: JSON messages, each prefixed with its length in four bytes. The daemon speaks first, with the token and the
+ * protocol version. A keeper serves the daemons of its own release and of the next, which therefore also speak the previous version. Unknown fields
+ * are ignored; a larger change gets a new version.
  */
 import { STOP_SIGNALS } from '@wins/base';
 import type { Socket } from 'node:net';
@@ -95,7 +95,7 @@ export interface MessageEnd<Sent> {
  * Exchanges messages on a socket, which is closed at the first message that is too long or invalid.
  *
  * @param received - Called with each message, in order.
- * @param closed - Called once.
+ * @param closed - Called once, when the socket has closed.
  */
 export function speakMessages<Received, Sent extends object>(
   socket: Socket,

@@ -35,7 +35,7 @@ import {
   type MessageEnd,
 } from './keeper-messages.js';
 
-/** Grace period for ending a process tree. The process manager uses the same for a run whose leader has ended. */
+/** Grace period for ending a process tree. The process manager uses the same value for a run whose leader has ended. */
 const GRACE_MS = 10_000;
 /** Time that a keeper without runs waits for the daemon that started it. */
 const UNUSED_MS = 30_000;

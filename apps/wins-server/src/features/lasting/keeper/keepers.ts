@@ -18,7 +18,7 @@ export interface KeepersParts {
   readonly folders: RunFolders;
   /** Aborts all waits for keepers. */
   readonly closing: AbortSignal;
-  /** Default: a process of this program. */
+  /** Starts a keeper. Default: as a process of this program. */
   readonly start: typeof startKeeper | undefined;
 }
 

@@ -9,13 +9,13 @@ import { copyForKeeper, ownExecutable } from './keeper-program.js';
 /** Time limit for the start. A Node program starts within a second, or several on a fully loaded host. */
 const START_MS = 20_000;
 const MAX_LINE_BYTES = 4096;
-/** Variables of the daemon's environment that a keeper receives. Its runs get theirs with their commands. */
+/** Variables of the daemon's environment that a keeper receives. Runs get their variables with their commands. */
 const KEPT_VARIABLES = ['PATH', 'TZ', 'SystemRoot', 'ProgramData', 'TEMP'];
 
 export interface KeeperStart {
-  /** The file of this program. */
+  /** File of this program. */
   readonly program: string;
-  /** Its SHA-1. */
+  /** SHA-1 of `program`. */
   readonly release: string;
   /** Must be private already. */
   readonly stateDirectory: string;

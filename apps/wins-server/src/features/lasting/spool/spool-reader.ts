@@ -163,7 +163,7 @@ async function numbersOf(files: NumberedFiles): Promise<readonly number[]> {
   try {
     return await files.numbers();
   } catch (error) {
-    // The file was removed during the read.
+    // The folder was removed during the read.
     if (errnoOf(error) === 'ENOENT') return [];
     throw error;
   }

@@ -5,9 +5,9 @@ import { FILES_OF_SPOOL, spoolFiles, type SpoolFrame } from './spool-frame.js';
 
 /** Maximum amount of output queued for the disk; above it the program should wait. */
 const MAX_WAITING_BYTES = 4 * 1024 * 1024;
-/** Maximum number of files. Each attempt at a run starts a file, so this limits many short ones. */
+/** Maximum number of files. Each attempt at a run starts a file, so many short attempts need this limit. */
 const MAX_FILES = 4 * FILES_OF_SPOOL;
-/** Number of files of unread output at which the spool counts as full, besides the output that is queued for the disk. */
+/** Amount of unread output, in files, at which the spool counts as full; output queued for the disk counts too. */
 const FULL_FILES = 12;
 /** Maximum time for gathering output, because each write costs the same regardless of its size. */
 const GATHER_MS = 2;
@@ -19,7 +19,7 @@ const NOTHING: Buffer = Buffer.alloc(0);
 export interface SpoolWriterOptions {
   /** Existing folder that only this process uses. */
   readonly folder: string;
-  /** Size of the existing spool to continue. Default 0: there is none. */
+  /** Bytes of output of earlier attempts, whose spool is continued. Default: there is none. */
   readonly from?: number;
   /** Maximum size on disk, including headers; at the limit the oldest file, a sixteenth of it, is removed. */
   readonly maxBytes: number;
@@ -182,7 +182,7 @@ export class SpoolWriter {
     }
     const isFull = (this.#sizes.get(number) ?? 0) + bytes.length > this.#fileBytes;
     const next = isFull && this.#sizes.has(number) ? start : number;
-    // In a new file, existing content is an incomplete frame of an earlier attempt.
+    // Content of the first file that is opened is an incomplete frame of an earlier attempt, and is dropped.
     const keptBytes = this.#isBegun ? Infinity : 0;
     if (!this.#sizes.has(next) || !this.#file.isIntact()) await this.#file.open(next, keptBytes);
     this.#isBegun = true;
