@@ -97,7 +97,7 @@ describe('a daemon whose firewall hangs', () => {
       { code: 'aborted' },
     );
     await givenUp;
-    // The connection of the client is still there.
+    // The connection of the client is still open.
     await expect(client.listProcesses()).resolves.toEqual([]);
     expect(events).toEqual(['startFailed']);
     await client.close();

@@ -35,7 +35,7 @@ describe('wins srv app run', () => {
   it('starts with the options that a service of an earlier release may have', async () => {
     process.env['WINS_SERVICE'] = __filename;
     try {
-      // As far as the config, which this file is not.
+      // Fails at the config, because this file is not one.
       await expect(run({ ...profile, config: __filename })).resolves.toBe(78);
     } finally {
       delete process.env['WINS_SERVICE'];

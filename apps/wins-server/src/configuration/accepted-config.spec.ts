@@ -27,7 +27,7 @@ afterAll(() => {
   rmSync(folder, { recursive: true });
 });
 
-/** Text of people: short, long, and with what is special in names, paths and SDDL. It never names a place outside of the test. */
+/** Text that people may write, short and long, with the special characters of names, paths and SDDL. It names no place outside of the test. */
 const text = fc.oneof(
   fc.string({
     unit: fc.constantFrom(...Array.from('aZ0. -_%é€😀:;()$~')),
@@ -145,8 +145,8 @@ const argument = fc.oneof(
   ),
 );
 
-/** A value for every key of the file, good and bad; that of a list entry by the key that ends with `[]`. */
 const uuid = fc.constantFrom('h', '../h');
+/** Valid and invalid values for every key of the file. The key of a list entry ends with `[]`. */
 const VALUES: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   ...{
     debug: flag,
@@ -193,7 +193,7 @@ const VALUES: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   'white_list.processPaths[].lasting.restart': flag,
   'white_list.proxyPorts': listOf(number(65535)),
   'white_list.proxyUdpPorts': listOf(number(65535)),
-  // None that is there, so that none is started.
+  // These programs do not exist, so none is started.
   'keep[].path': fc.constantFrom('/nowhere/tool', '/nowhere/other', 'x'),
   ...{ 'keep[].name': fc.constantFrom('a', 'b c', ''), 'keep[].args': listOf(text) },
   'keep[].envs': fc.dictionary(fc.constantFrom('A', 'PATH', 'a=b'), text, { maxKeys: 2 }),
@@ -208,7 +208,7 @@ const VALUES: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   'routes.allow': listOf(
     fc.constantFrom('10.42.0.0/16', '127.0.0.0/8', '0.0.0.0/0', 'x', 'fd00::/8'),
   ),
-  // No interface reaches this gateway, so that no route of the machine is changed; a cloud would change some.
+  // No interface reaches this gateway, so no route of the machine changes. Clouds of hostNetwork.keep would change some.
   'hostNetwork.routes[].destination': fc.constantFrom('198.51.100.0/24', '0.0.0.0/0', 'x'),
   'hostNetwork.routes[].gateway': fc.constantFrom('203.0.113.77', '::1', 'x'),
   'hostNetwork.routes[].interface': text,
@@ -217,9 +217,9 @@ const VALUES: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   ...{ 'hostNetwork.metadata.hostUuid': uuid, 'hostNetwork.metadata.environmentUuid': uuid },
   'hostNetwork.metadata.address': fc.constantFrom('127.0.0.1:9', '192.0.2.1', 'x'),
   'hostNetwork.metadata.routerIp': fc.constantFrom('192.0.2.2', '::1', 'x'),
-  // It needs a subnet.
+  // Published ports need a subnet.
   'hostNetwork.metadata.ports': flag,
-  // Without a cluster that has it, a subnet is refused: a host would get it.
+  // Without a cluster network that contains it, a subnet is refused, so that no host gets one.
   'hostNetwork.subnet': fc.constantFrom('10.42.1.0/24', 'x'),
   'hostNetwork.gateway': fc.constantFrom('10.42.1.1', 'x'),
   'hostNetwork.cluster': listOf(fc.constantFrom('10.43.0.0/16', '0.0.0.0/0', 'x')),
@@ -257,13 +257,13 @@ const VALUES: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   ...{ 'tls-config.insecure': flag, 'tls-config.certFilePath': place, agentStrictTLSMode: flag },
 };
 
-/** The keys that hold values: sections and lists of sections are made of their keys. */
+/** Keys that hold values; sections and lists of sections hold keys only. */
 const keys = configKeys('linux').map(({ key }) => key);
 const leaves = keys.filter(
   (key) => !keys.some((other) => other.startsWith(`${key}.`) || other.startsWith(`${key}[`)),
 );
 
-/** Other values that a section must have. */
+/** Other values that an entry requires. */
 const REQUIRED: Readonly<Record<string, unknown>> = {
   'white_list.processPaths[].path': '/bin/true',
   'hostNetwork.peers[].subnet': '10.42.2.0/24',
@@ -283,7 +283,7 @@ const REQUIRED: Readonly<Record<string, unknown>> = {
   'csi-proxy.kubeletPath': 'C:/k',
 };
 
-/** A file with a few of the keys: with all of them, one is always wrong. */
+/** A file with a few of the keys, because with all of them one value is always invalid. */
 const content = fc
   .subarray(Object.keys(VALUES), { minLength: 1, maxLength: 4 })
   .chain((names) =>
@@ -330,7 +330,7 @@ async function startAndStop(loaded: Awaited<ReturnType<typeof loadDaemonConfig>>
   });
   const canRecord = daemon.kernel.audit.isAvailable;
   await daemon.close();
-  // What cannot be recorded is refused: a daemon that serves and can record nothing is of no use.
+  // A daemon that cannot record refuses all actions, so such a config must not be accepted.
   if (!canRecord) throw new Error('the audit log cannot be written');
 }
 

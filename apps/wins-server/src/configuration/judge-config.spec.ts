@@ -14,7 +14,7 @@ const OPTIONS: JudgingOptions = {
     pipeAccessFault: () => undefined,
   },
 };
-/** A config for another host. */
+/** Options for a config of another host. */
 const ELSEWHERE = { host: undefined } as const;
 const ON_WINDOWS = { platform: 'win32', isStrict: true, ...ELSEWHERE } as const;
 

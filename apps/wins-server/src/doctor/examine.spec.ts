@@ -56,16 +56,16 @@ async function loaded(config: unknown = CONFIG, tellsClientsApart = true): Promi
   });
 }
 
-/** An event of a time after that of the host. */
+/** Returns an event that is newer than the time of the host. */
 const event = (seq: number, type: string) => ({ seq, type, time: '2026-01-01T00:00:00.000Z' });
 
-/** Rejects for one pipe alone. */
+/** Rejects for one pipe only. */
 const unreachable = (pipe: string, error: PipeError) => (name: string) =>
   name === pipe ? Promise.reject(error) : Promise.resolve();
 const judged = (file: string, judgement: FileJudgement) => (path: string) =>
   Promise.resolve(path === file ? judgement : TRUSTED);
 
-/** A host on which all is well, but for the given changes. */
+/** Returns a host without problems, except for the given changes. */
 function host(changes: Partial<DoctorHost> = {}): DoctorHost {
   return {
     versions: gives({ wins: WINS, node: '22.1.0', system: 'Linux 6.1' }),
@@ -109,7 +109,7 @@ function host(changes: Partial<DoctorHost> = {}): DoctorHost {
 const notOk = (findings: readonly Finding[]) => findings.filter(({ level }) => level !== 'ok');
 
 interface Case {
-  /** The problem, in words. */
+  /** Description of the problem. */
   readonly what: string;
   readonly changes: Partial<DoctorHost>;
   readonly check: string;
@@ -406,7 +406,7 @@ describe('the doctor', () => {
 
   async function onlyFinding(changes: Partial<DoctorHost>): Promise<Finding> {
     const [finding, ...others] = notOk(await examine(host(changes)));
-    // Without a file no program is listed either.
+    // Without a file no program is listed, which the doctor reports too.
     expect(others.filter(({ found }) => found !== 'no program may run')).toEqual([]);
     expect(finding?.advice).toMatch(/./);
     return finding as Finding;
@@ -440,7 +440,7 @@ describe('the doctor', () => {
     );
     expect(asked).toEqual(['rancher_wins', 'rancher_wins_proxy', 'rancher_wins_admin']);
     expect(findings.filter(({ level }) => level === 'problem')).toHaveLength(3);
-    // What the config would say is not told of the defaults.
+    // The defaults are not judged as if they were the config.
     expect(findings.some(({ check }) => check === 'whitelist')).toBe(false);
   });
 

@@ -44,10 +44,7 @@ const say = {
   ...bytes,
 } as const;
 
-/**
- * A feature of which no other file of the daemon knows: the word that it says is its section of the
- * config.
- */
+/** Feature that no other file of the daemon knows: it answers with the word that `processEnvironment.ECHO` sets. */
 function echoFeature(acts: string[], changes: EventEmitter): Feature<EchoSettings, Echo> {
   let failures = 1;
   return {
@@ -104,7 +101,7 @@ describe('a feature that is added to the array, and to nothing else', () => {
   const changes = new EventEmitter();
   const echo = echoFeature(acts, changes);
   const features = [
-    // The bundle of the metrics is made from these sources.
+    // The metrics come from these sources instead of a bundle.
     ...FEATURES.map((one) => (one === metrics ? metricsFeature(() => ({ startMetrics })) : one)),
     echo,
   ];

@@ -6,7 +6,7 @@ import path from 'node:path';
 import { hostSystemContract } from '../kernel/host-system/testing/host-system-contract.js';
 
 const UNSHARE = '/usr/bin/unshare';
-/** A network and the view of /sys that belongs to it, which end with the last process in them. */
+/** Namespaces for the network and for its view of /sys, which end with their last process. */
 const OPTIONS = ['--net', '--mount', '/bin/sh', '-c'];
 /** One adapter with an address and a default route. */
 const SETUP = `set -e
@@ -20,7 +20,7 @@ ip link set wins0 up
 ip route add default via 192.0.2.1 dev wins0
 `;
 
-/** Changing routes takes a network to change, which is never the one that the tests run in. */
+/** Changes of routes are tested only in a network namespace of their own. */
 const mayMakeNetwork =
   process.platform === 'linux' &&
   spawnSync(UNSHARE, [...OPTIONS, SETUP], { stdio: 'ignore' }).status === 0;

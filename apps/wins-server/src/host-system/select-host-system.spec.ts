@@ -5,7 +5,7 @@ import { FeatureError } from '../kernel/feature-error.js';
 import { hostSystemErrorCode } from '../kernel/feature-error.js';
 import { hostSystem } from './select-host-system.js';
 
-/** These read the system that runs the tests; what there is to read differs, what it means does not. */
+/** These tests read the system on which they run, so they check the form of the values only. */
 const IP = '/sbin/ip';
 const onLinux = process.platform === 'linux' ? describe : describe.skip;
 if (process.platform !== 'linux') process.stderr.write('SKIPPED: the host calls of Linux\n');

@@ -1,7 +1,7 @@
 import { getHeapSpaceStatistics } from 'node:v8';
 import { boundHeap } from './memory.js';
 
-/** How much young objects may take until they are collected; V8 14 commits the pages for it one after the other. */
+/** Returns the capacity of the young generation before a collection, because V8 14 commits its pages one after the other. */
 const placeBytes = (): number => {
   const space = getHeapSpaceStatistics().find(({ space_name: name }) => name === 'new_space');
   return space === undefined ? NaN : space.space_used_size + space.space_available_size;
@@ -15,6 +15,6 @@ it('lets the place for young objects become no larger, whatever survives in it',
     expect(survivors).toHaveLength(100_000);
     return placeBytes();
   });
-  // It doubles when it grows. Survivors alone may take a little more than there is, until the next collection.
+  // Growth would double the capacity. Survivors may exceed it a little until the next collection.
   expect(Math.max(...places)).toBeLessThan(2 * before);
 });

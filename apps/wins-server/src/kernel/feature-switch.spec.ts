@@ -9,13 +9,13 @@ interface Settings {
   readonly name: string;
 }
 
-/** A feature that writes down what is done with it. */
+/** Feature that records its calls. */
 class Recorded {
   readonly acts: string[] = [];
   readonly lines: string[] = [];
   readonly clock = new StillClock();
   failures = 0;
-  /** Set: starts wait for it. */
+  /** Promise that starts wait for, if set. */
   gate: Promise<unknown> | undefined;
   report: FeatureReport<Settings> | undefined;
 
@@ -56,7 +56,7 @@ class Recorded {
   }
 }
 
-/** Resolves when the switch has settled so. */
+/** Resolves when the switch has reached the expected state. */
 function until(one: FeatureSwitch<Settings>, isSo: () => boolean): Promise<void> {
   return new Promise((resolve) => {
     const look = (): void => {
@@ -124,8 +124,7 @@ describe('the switch of a feature', () => {
     one.apply({ name: 'a' });
     await until(one, () => one.state.kind === 'on');
     one.apply({ name: 'b' });
-    // What needs no waiting is done at once: a program that was taken off a list must not start any
-    // more.
+    // Settings take effect without a wait where possible: a program that is no longer listed must not start any more.
     expect(recorded.acts).toEqual(['start a', 'configure a', 'configure b']);
     await one.close();
     expect(recorded.acts.at(-1)).toBe('close a');
@@ -239,7 +238,7 @@ describe('the switch of a feature', () => {
     await one.begin({ name: 'b' });
     const running = one.require();
     await one.close();
-    // Calls that are under way are answered by what served them.
+    // The running feature still answers the pending calls.
     expect([one.require(), recorded.acts.at(-1)]).toEqual([running, 'close b']);
   });
 });

@@ -5,7 +5,7 @@ const QUIET = 0.01;
 const BUSY = 0.9;
 const START_MIB = 65;
 
-/** Returns the answers of the policy to looks: seconds, MiB, and how busy it was. */
+/** Returns the decisions of the policy, given the time in seconds, the memory in MiB and the busy share of each look. */
 function asked(...looks: readonly (readonly [at: number, mib: number, busyShare?: number])[]) {
   const policy = new MemoryPolicy(START_MIB * MIB);
   return looks.map(([seconds, mib, busyShare = QUIET]) =>
@@ -127,7 +127,7 @@ describe('memory is given back', () => {
 
 it('collects what nobody has any more, and shows the rest of the program nothing of how', async () => {
   const weak = new WeakRef({});
-  // Until the turn ends, a weak reference holds what was made in it.
+  // A weak reference keeps its target alive until the end of the event-loop turn.
   await new Promise((resolve) => setImmediate(resolve));
   const collect = collector();
   collect();
@@ -147,7 +147,7 @@ it('gives back what reads have left outside of the heap, without a look at all o
   const before = octets();
   for (let count = 0; count < 64; count += 1) Buffer.allocUnsafeSlow(MIB / 16);
   const collect = youngCollector();
-  // V8 frees beside the program what it has collected.
+  // V8 frees collected memory in a background thread.
   while (octets() > before + 2 * MIB) {
     collect();
     await new Promise((resolve) => setImmediate(resolve));

@@ -21,7 +21,7 @@ import { registerService, unregisterService } from '../commands/app-register.js'
 import { serviceLogFolder } from '../kernel/log/windows-service-log.js';
 import { runAsWindowsService } from './windows-service.js';
 
-/** The service is this file, started as `srv app run`: it reads the config that it was registered with, and serves nothing. */
+/** Acts as the service: reads the config with which it was registered, but serves nothing. */
 async function beTheDaemon(): Promise<void> {
   const config = process.argv[process.argv.indexOf('--config') + 1] ?? '';
   process.env['ProgramData'] = path.dirname(config);
@@ -41,7 +41,7 @@ async function beTheDaemon(): Promise<void> {
         return 70;
       }
       logger.info(request, 'stopping');
-      // The exit code of the last resort: something hangs on.
+      // Keeps the process alive as a hanging daemon does, so that only `process.exit` ends it.
       setInterval(() => undefined, 1000);
       return 0;
     },

@@ -6,10 +6,10 @@ import path from 'node:path';
 import type { ClientIdentity } from '@wins/base';
 import { serveCalls } from './serve-calls.js';
 
-/** Asks services as one client or another, each time over a socket of its own, and keeps what they decide. Its creator disposes of it. */
+/** Calls services as different clients, each time over a socket of its own, and records their decisions. Its creator disposes of it. */
 export class AskedAs implements Disposable {
   readonly decisions: Decision[] = [];
-  /** For the services. */
+  /** Audit trail for the services. */
   readonly audit = {
     decided: (decision: Decision): Promise<void> => {
       this.decisions.push(decision);

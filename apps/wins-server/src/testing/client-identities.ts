@@ -1,6 +1,6 @@
 import type { ClientIdentity } from '@wins/base';
 
-/** For specs: an administrator of the host. */
+/** Administrator of the host. */
 export const ADMINISTRATOR: ClientIdentity = {
   key: 'uid:0',
   isAdministrator: true,
@@ -9,7 +9,7 @@ export const ADMINISTRATOR: ClientIdentity = {
   names: ['administrators', 'user:0'],
 };
 
-/** For specs: a process in a container, which is no administrator. */
+/** Process in a container, without administrator rights. */
 export const CONTAINER: ClientIdentity = {
   key: 'container:c',
   isAdministrator: false,

@@ -1,6 +1,4 @@
-// A program of its own, because it changes routes: it runs in a network that belongs to no one
-// else, and writes what each check
-// came to as JSON.
+// A program of its own, because it changes routes: it runs in a network namespace of its own, and prints the result of each check as JSON.
 import { linuxHostSystem } from '@wins/linux-host';
 import { hostSystemContract } from '../kernel/host-system/testing/host-system-contract.js';
 

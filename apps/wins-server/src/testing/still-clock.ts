@@ -1,8 +1,8 @@
 import type { Clock } from '@wins/time';
 
-/** For specs: a clock on which the latest wait ends when the spec says so. */
+/** Clock whose latest wait ends when the spec says so. */
 export class StillClock implements Clock {
-  /** The waits that were asked for, in milliseconds. */
+  /** Requested waits, in milliseconds. */
   readonly waits: number[] = [];
   #end: () => void = () => undefined;
 

@@ -43,7 +43,7 @@ describe('the audit log of a plan with many files', () => {
     const handle = await open(__filename);
     const prototype = Object.getPrototypeOf(handle) as FileHandle;
     await handle.close();
-    // The real flush, counted; only the audit log flushes data alone.
+    // Counts the real flushes of the audit log, the only user of `datasync`.
     const flushes = jest.spyOn(prototype, 'datasync');
     await applier.apply(
       {

@@ -54,7 +54,7 @@ class World implements AsyncDisposable {
     one.apply(one.feature.settings(this.config(text)));
   }
 
-  /** The bundle, with a service that stands in for one of Windows. */
+  /** Loads the csi-proxy bundle with a stand-in for the Windows service. */
   load(fails = false): HeavyParts['csiProxy'] {
     return () => {
       this.loads += 1;
@@ -92,7 +92,7 @@ class World implements AsyncDisposable {
   }
 }
 
-/** Resolves once the switch is in a state. */
+/** Resolves once the switch is in the expected state. */
 function until(one: Switch, isSo: () => boolean): Promise<void> {
   return new Promise((resolve) => {
     const look = (): void => {
@@ -138,7 +138,6 @@ describe('the feature csi-proxy', () => {
     await until(one, () => !existsSync(path.join(world.folder, 'csi-proxy')));
     expect(await world.service.query()).toBeUndefined();
     expect(world.loads).toBe(1);
-    // Nothing is looked at any more.
     await one.close();
     expect(one.running).toBeUndefined();
   });

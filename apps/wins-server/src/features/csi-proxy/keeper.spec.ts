@@ -1,4 +1,4 @@
-// Longer than most files because it is one node through its whole life, with each thing that may go wrong in it.
+// Longer than most files because it follows one node through its whole life, with every failure that may occur.
 import { posixFileTrust } from '@wins/trusted-files';
 import { createHash } from 'node:crypto';
 import {
@@ -82,7 +82,7 @@ class Node {
     return kept;
   }
 
-  /** Answer of the pipe: the mark of the program that serves. */
+  /** Returns the answer of the pipe: the mark of the program that serves it. */
   answer(): Promise<string> {
     return new Promise((resolve, reject) => {
       let text = '';
@@ -158,7 +158,7 @@ describe('a node', () => {
     expect((await kept.apply()).kind).toBe('serving');
     expect(await node.answer()).toBe('v1.1.3');
     expect(existsSync(`/proc/${pid}`)).toBe(false);
-    // Nothing needs the old release any more.
+    // The old release is no longer needed.
     expect(readdirSync(node.home).filter((name) => name.startsWith('v1.1.2'))).toEqual([]);
   });
 
@@ -197,7 +197,7 @@ describe('a node', () => {
     await node.service.stop(0);
     expect((await kept.apply()).kind).toBe('serving');
     expect(node.service.pid).not.toBe(pid);
-    // The service manager thinks that it has stopped; the process lives on with the pipe.
+    // The service manager reports a stopped service, while the process and its pipe continue.
     const { command = { program: '', args: [] } } = (await node.service.query()) ?? {};
     await node.service.remove();
     await node.service.create(command);
@@ -213,7 +213,7 @@ describe('a node', () => {
     expect((await kept.apply()).kind).toBe('serving');
     expect(await node.answer()).toBe('v1.1.3');
     expect(existsSync(node.goProgram)).toBe(false);
-    // From now on it is ours, and goes with the section.
+    // From now on the service belongs to wins, and is removed with the section.
     kept.want(undefined);
     expect((await kept.apply()).kind).toBe('absent');
     expect(await node.service.query()).toBeUndefined();
@@ -246,7 +246,7 @@ describe('a node', () => {
         return async (...args: unknown[]) => {
           const result = await act(...args);
           if (name !== 'remove') return result;
-          // What has its name now cannot be removed.
+          // The folder that now has this name cannot be removed as a file.
           rmSync(goProgram);
           mkdirSync(goProgram);
           return result;
@@ -297,7 +297,7 @@ describe('a node', () => {
     await node.publish('v1.1.3');
     const kept = node.keep(node.wish('v1.1.3'));
     await kept.apply();
-    // As an administrator does it.
+    // Disables the service as an administrator would.
     const definition = path.join(node.folder, 'service.json');
     const { command } = JSON.parse(readFileSync(definition, 'utf8')) as { command: object };
     writeFileSync(definition, JSON.stringify({ command, isDisabled: true }));
@@ -372,7 +372,7 @@ describe('a node', () => {
     const begun = () => new Promise<void>((resolve) => started.add(resolve));
     const slow: KeeperOptions['downloadFor'] = () =>
       Promise.resolve((url, wanted, sink) => {
-        // More, or anything else, it may not be.
+        // The download must be limited in size and must be gzip.
         expect(wanted).toMatchObject({ maxBytes: 2 ** 28, magic: Uint8Array.of(0x1f, 0x8b) });
         if (!url.includes('slow')) return memoryDownload(node.files)(url, wanted, sink);
         for (const tell of started) tell();
@@ -471,7 +471,7 @@ describe('a node', () => {
     await squatter.remove();
     await node.publish('v1.1.3');
     try {
-      // It is listening a moment after it was started.
+      // The squatter listens a moment after its start.
       for (let isUp = false; !isUp; isUp = await squatter.isServing());
       const kept = node.keep(node.wish('v1.1.3'));
       expect(await kept.apply()).toMatchObject({
@@ -500,7 +500,7 @@ describe('a daemon that dies while it changes the service', () => {
       const dead = new Promise<never>(() => undefined);
       let died: () => void = () => undefined;
       const dying = new Promise<void>((resolve) => (died = resolve));
-      // From that call on nothing happens any more, as if the process were gone.
+      // After this call nothing happens any more, as if the process had died.
       let isDead = false;
       let isArmed = false;
       const service = new Proxy<CsiProxyService>(node.service, {
@@ -519,7 +519,7 @@ describe('a daemon that dies while it changes the service', () => {
         },
       });
       node.keep(node.wish('v1.1.3'), { service });
-      // It never ends, as a dead one does not.
+      // This keeper is never closed, as if its process had died.
       node.open.pop();
       await dying;
       const next = node.keep(node.wish('v1.1.3'));

@@ -27,12 +27,12 @@ import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { WindowsCsiService } from './windows-csi-service.js';
 
-/** In the command line of a service, this file is csi-proxy, and its program says by the folder it is in what it does. */
+/** With this word in its command line, this file acts as csi-proxy; the folder of its program selects the behaviour. */
 const ROLE = 'be-csi-proxy';
 const NAME = 'csiproxy';
 const PIPE = '\\\\.\\pipe\\csi-proxy-filesystem-v1';
 
-/** It serves, says that it has stopped when it is asked to, and lives on with its pipe. */
+/** Serves the pipe. At a stop request it reports that it has stopped, but continues with its pipe. */
 async function beCsiProxy(): Promise<void> {
   const program = process.execPath;
   const isDeaf = program.includes('v1.1.9');
@@ -85,7 +85,7 @@ function theSuite(): void {
   };
 
   before(async () => {
-    // A real node may have the real service: that one is not for tests.
+    // A node with a real csi-proxy is not for tests.
     assert.throws(() => services.status(NAME), { code: 'notFound' });
     folder = mkdtempSync(path.join(process.env['ProgramFiles'] ?? 'C:\\', 'wins csi '));
     const node = readFileSync(process.execPath);

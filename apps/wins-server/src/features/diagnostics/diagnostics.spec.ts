@@ -10,7 +10,7 @@ async function whole(pieces: Pieces): Promise<Buffer> {
   return Buffer.concat(parts);
 }
 
-/** Works for as long as the recording lasts, so that there is a stack to see. */
+/** Keeps the thread busy during the recording, so that it has a stack to show. */
 async function keepBusyWhile<Result>(recording: Promise<Result>): Promise<Result> {
   let over = false;
   void recording.finally(() => (over = true)).catch(() => undefined);
@@ -33,7 +33,7 @@ describe('what a process tells about itself', () => {
     const waiting = setInterval(() => undefined, 1_000_000);
     const text = await keepBusyWhile(new Diagnostics().stacks({ seconds: 0.3 }));
     clearInterval(waiting);
-    // What is called often may have become a part of its caller.
+    // V8 may have inlined a function that is called often.
     expect(text).toMatch(/\d % of \d+ looks\n(?: {4}.*\n)*? {4}keepBusyWhile \(.*spec\.ts:\d+\)/);
     expect(text).toMatch(/ {4}Timeout: \d+/);
   });

@@ -30,7 +30,7 @@ import { createRouteService } from '../routes/feature.js';
 const FRAME_HEADER_BYTES = 9;
 const DATA_FRAME = 0;
 
-/** The host is in one network. */
+/** The host is in one network, without a gateway. */
 const OWN = {
   networks: [{ bytes: Uint8Array.of(10, 1, 7, 0), prefix: 24 }],
   gateways: [],
@@ -38,7 +38,7 @@ const OWN = {
 
 const OTHER = { ...CONTAINER, key: 'container:other' };
 
-/** A host that answers what the recorded one did, and remembers what it was asked. */
+/** Answers like the recorded host, and records its calls. */
 class RecordedHost implements HostSystem {
   readonly asked: unknown[] = [];
   /** Promise that the next change waits for. */
@@ -97,7 +97,7 @@ describe('the services of the host', () => {
   let records: HostDecision[];
   let auditFails: boolean;
   let granted: readonly string[];
-  /** Promise that the record of an allowed call waits for. */
+  /** Called to record an allowed call, which waits for the result. */
   let recording: (() => Promise<void>) | undefined;
   let served: AsyncDisposable;
   let client: WinsClient;
@@ -163,7 +163,7 @@ describe('the services of the host', () => {
     return answer;
   }
 
-  /** The body of the answer that the Go daemon gave: its DATA frames. */
+  /** Returns the body of the Go daemon's answer: its DATA frames. */
   function recordedBody(command: RecordedCommand): Buffer {
     const octets = recordedDaemon(command);
     const body: Buffer[] = [];
@@ -329,7 +329,7 @@ describe('the services of the host', () => {
     await isAsked();
     left.abort();
     await expect(second).rejects.toMatchObject({ code: 'aborted' });
-    // The daemon has read the cancellation when it answers what was sent after it: nobody serves this here.
+    // The daemon has read the cancellation when it answers a later call, which no service here implements.
     await expect(client.info()).rejects.toMatchObject({ grpcCode: status.UNIMPLEMENTED });
     expect(host.asked).toEqual([['add', '192.0.2.1']]);
     open();

@@ -19,7 +19,7 @@ const ROOT: ClientIdentity = {
   ...{ key: 'uid:0', isAdministrator: true, isEverybody: false },
   ...{ description: {}, names: ['administrators'] },
 };
-/** A program that prints, in place of a keeper, the record of one that serves already. */
+/** Stands in for a keeper: prints the record of a keeper that serves already. */
 const STARTER = `process.stdout.write(require('fs').readFileSync(__dirname + '/record') + '\\n')`;
 
 describe('runs that last, and their keeper', () => {
@@ -66,7 +66,7 @@ describe('runs that last, and their keeper', () => {
     await runs.adopt();
   }
 
-  /** Serves as the keeper that is started next. */
+  /** Serves as the keeper that the daemon starts next. */
   async function serve(ofSystem: ProcessHost = host): Promise<Keeper> {
     const stateDirectory = path.join(directory.path, 'state');
     const facts = { stateDirectory, release: 'release', identify: undefined };
@@ -88,7 +88,7 @@ describe('runs that last, and their keeper', () => {
     const first = await serve();
     await start('one');
     await serve();
-    // The system asks it to end, and the daemon does not know that yet.
+    // The system requests the keeper's end, which the daemon has not noticed yet.
     first.endAll();
     await manager.find({ value: 'rancher-wins-tool' }).ended;
     expect(await start('two')).toBe('two');
@@ -113,7 +113,7 @@ describe('runs that last, and their keeper', () => {
     void keeper.over.then(() => (isOver = true));
     await start('one');
     const removed = runs.remove('one', ROOT, 'pipe:1');
-    // Its name is free once that has ended, just before the keeper has nothing more to keep.
+    // The label is free once the run has ended, just before the keeper becomes idle.
     await manager.find({ value: 'rancher-wins-tool' }).ended;
     const [second] = await Promise.all([start('two'), removed]);
     expect([second, isOver]).toEqual(['two', false]);

@@ -29,7 +29,7 @@ import { LastingRuns } from './lasting-runs.js';
 
 const GRANT = { maxRuns: 4, spoolBytes: 2 ** 20, maxAgeMs: 1e6, restart: true };
 
-/** A clock whose waits are over at once, or when the spec says so. */
+/** Clock whose waits end at once, or when the spec says so. */
 class WaitingClock implements Clock {
   isHeld = false;
   #held: (() => void)[] = [];
@@ -87,7 +87,7 @@ describe('a run that is started again', () => {
   const programPath = (): string => path.join(folder, 'bin', 'tool');
   const entry = (): AllowedExecutable => ({ path: programPath(), lasting: GRANT });
 
-  /** A script, and the request that an honest client makes for it. */
+  /** Writes a script, and returns the request of a client to start it. */
   function program(script: string) {
     writeFileSync(programPath(), `#!/bin/sh\n${script}\n`);
     chmodSync(programPath(), 0o755);
@@ -137,7 +137,7 @@ describe('a run that is started again', () => {
       new AbortController().signal,
     );
   const find = (): Kept => daemon.runs.find('web', ADMINISTRATOR);
-  /** All output, once the run has ended for good. */
+  /** Returns all output after the final end of the run. */
   async function outputToTheEnd(): Promise<string> {
     let text = '';
     const { signal } = new AbortController();
@@ -152,7 +152,7 @@ describe('a run that is started again', () => {
     await until(() => found().length >= count);
     return found()[count - 1] as LastingEvent;
   }
-  /** Waits until the run has written so much. */
+  /** Waits until the output of the run contains this text. */
   async function written(text: string): Promise<void> {
     let seen = '';
     const reading = new AbortController();
@@ -206,7 +206,7 @@ describe('a run that is started again', () => {
       ...Array<string>(4).fill('runRestarts'),
       'runGaveUp',
     ]);
-    // What it was told to do is known to the next daemon, and not done again.
+    // The next daemon knows the restart plan, and does not repeat it.
     await daemon.close();
     daemon = await startDaemon();
     expect([stateOf(find()), events.length]).toEqual(['gaveUp', 5]);

@@ -11,7 +11,7 @@ import { kernelOf } from '../../testing/kernel-of.js';
 import { FEATURES } from '../features.js';
 import { keepMetrics } from './daemon-metrics.js';
 
-/** A daemon in which nothing goes on but what a test says. */
+/** Daemon in which nothing happens except by the test. */
 class QuietDaemon implements Disposable {
   readonly events = new DaemonEvents((error) => {
     throw error;
@@ -19,7 +19,7 @@ class QuietDaemon implements Disposable {
   readonly metrics = new MetricRegistry();
   readonly #kept: Disposable;
 
-  /** @param running - Of features, by their names. */
+  /** @param running - Running features, by name. */
   constructor(running: Readonly<Record<string, object>> = {}) {
     const traffic = { receivedBytes: 0, sentBytes: 0, pauses: 0, droppedDatagrams: 0 };
     const figures = { connections: 0, sessions: 0, streams: 0, flows: 0, traffic };
@@ -258,7 +258,7 @@ describe('the metrics of the daemon', () => {
     const memory = 'wins_run_memory_bytes{entry="exporter.exe"}';
     const first = await daemon.samples();
     expect([first.get(cpu), first.get(memory)]).toEqual([1.5, 4096]);
-    // Between its end and the event it must not go down, or Prometheus would count all of it again.
+    // Between the run's end and its event the counter must not decrease, or Prometheus would see a restart.
     state.kind = 'ended';
     expect((await daemon.samples()).get(cpu)).toBe(1.5);
     daemon.events.publish(ended('exporter.exe', { code: 0, reason: 'exited' }));

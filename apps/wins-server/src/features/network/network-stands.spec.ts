@@ -6,7 +6,7 @@ import { networkStands } from './network-stands.js';
 const WANTED: NetworkSettings = { routes: [], keep: ['gce'] };
 const never = new Promise<never>(() => undefined);
 
-/** A kernel whose network has the status that the spec gives it. */
+/** Creates a kernel whose network has the status that the spec sets. */
 function kernelOf(settings: NetworkSettings | undefined) {
   const status: { kind: HostNetworkStatus['kind'] } = { kind: 'starting' };
   const view: { settings: object | undefined; running: object | undefined } = {

@@ -120,7 +120,7 @@ describe('a port of the host', () => {
     ];
     expect(ownerOf(before)).toEqual(['192.168.100.12:80']);
     expect(ownerOf(before, all.slice(0, 2))).toEqual(['192.168.100.10:80']);
-    // The config goes first: it is of this host.
+    // Ports of the config take precedence over published ones.
     const own = port('0.0.0.0:8080', '192.168.100.9:80');
     expect(refusalsOf([own, ...publishedPorts(all, before)])).toEqual([
       undefined,

@@ -8,7 +8,7 @@ import { PortRelays, type RelayState } from './port-relays.js';
 const FACTS = { ownAddresses: [], ownPorts: [] };
 const ROW = { what: 'connections', total: 8, reserve: 0, floor: 1, atLimit: 'refused' } as const;
 
-/** All that comes until the end; the other direction goes on, unlike after an iteration. */
+/** Reads everything until the end; the other direction stays open, unlike after an iteration. */
 function text(socket: Socket): Promise<string> {
   return new Promise((resolve, reject) => {
     let read = '';
@@ -17,7 +17,7 @@ function text(socket: Socket): Promise<string> {
   });
 }
 
-/** A container of the spec: it says its name before what it was sent, once that has ended. */
+/** Starts a container of the spec: after the end of a request it answers with its name and the request. */
 async function startTcp(name: string): Promise<Server> {
   const server = createServer({ allowHalfOpen: true }, (socket) => {
     socket.on('error', () => undefined);
@@ -79,7 +79,7 @@ describe('relayed ports', () => {
     return each;
   };
   const states = () => relays.standings.map(({ state }) => state);
-  /** Waits until the ports stand so. */
+  /** Waits until the ports have these states. */
   async function stand(...wanted: (RelayState | 'rejected' | 'down')[]): Promise<void> {
     while (states().join() !== wanted.join())
       await new Promise<void>((resolve) => (changed = resolve));
@@ -112,7 +112,7 @@ describe('relayed ports', () => {
     const [tcp, udp] = [own(await startTcp('web')), own(await startUdp('dns'))];
     const [a, b] = [await freePort(), await freePort()];
     await want(relayed('tcp', a, portOf(tcp)), relayed('udp', b, portOf(udp)));
-    // The container answers only to the end of what it is sent.
+    // The container answers only after the end of its input.
     expect(await ask(a, 'question')).toBe('web question');
     expect(await askUdp(b)).toBe('dns x');
     expect(relays.standings.map(({ open }) => open)).toEqual([0, 1]);

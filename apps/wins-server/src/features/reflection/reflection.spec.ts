@@ -14,7 +14,7 @@ import { CONTAINER } from '../../testing/client-identities.js';
 import { serveCalls } from '../../testing/serve-calls.js';
 
 const METHOD = '/grpc.reflection.v1.ServerReflection/ServerReflectionInfo';
-/** A request for the list of services: field 7, a text. */
+/** Request for the list of services: field 7, a text. */
 const LIST = Buffer.from([0x3a, 0x01, 0x2a]);
 
 type Exchange = ClientDuplexStream<Buffer, Buffer>;

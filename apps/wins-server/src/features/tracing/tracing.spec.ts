@@ -116,7 +116,7 @@ describe('the span of a call', () => {
 
   it('begins when the call did, by the clock of the system as it is now', async () => {
     const { answered, close } = started(60_000);
-    // The clock is set, a day on; the one that counts from the start of the process goes on as before.
+    // Sets the wall clock a day ahead; the monotonic clock is unaffected.
     const now = Date.now() + 86_400_000;
     jest.useFakeTimers({ now, doNotFake: EVERYTHING_BUT_DATE });
     answered({ ms: 12.5 });

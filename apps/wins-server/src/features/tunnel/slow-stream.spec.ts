@@ -2,7 +2,7 @@ import type { TunnelStream } from '@wins/tcp-tunnel';
 import { PassThrough } from 'node:stream';
 import { noticeSilence } from './slow-stream.js';
 
-/** Bytes that a stream has moved after 15 s, and whether its program counts as silent. */
+/** Bytes of a stream after 15 s, and whether its program counts as silent. */
 const CASES = [
   { bytesRead: 90, bytesWritten: 0, silent: 1, what: 'got a request and sent nothing' },
   { bytesRead: 90, bytesWritten: 1, silent: 0, what: 'has answered' },

@@ -21,7 +21,7 @@ onUnix('the Connects of a tunnel', () => {
   const pipe = path.join(folder, 'tunnel');
   const { logger, events } = kernelOf();
   const resources = daemonResources(logger);
-  // A clock that stands still: nothing comes back of a rate.
+  // A clock that stands still, so that no rate recovers.
   const row = { ...PROCESSOR, requests: { burst: BURST, perSecond: 1 } };
   const turns = new ClientTurns({ row, now: () => 0 });
   const connected: string[] = [];

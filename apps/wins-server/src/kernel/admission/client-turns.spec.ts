@@ -8,10 +8,10 @@ const HOSTILE = container('container:hostile');
 const OTHER = container('container:other');
 const ADMINISTRATOR = { ...container('uid:0'), isAdministrator: true };
 const KIB = 1024;
-/** Octets of a millisecond of work. */
+/** Octets that cost a millisecond of work. */
 const OCTETS_PER_MS = 1000;
 
-/** A clock that goes forward only by work, and by what a test does. */
+/** Clock that advances only by work, and by the test. */
 class Clock {
   now = 0;
   #waiting: { readonly at: number; readonly then: () => void }[] = [];
@@ -58,7 +58,7 @@ describe('the turns of clients', () => {
     });
   });
 
-  /** A connection whose octets are work, the half of it in a promise's callback. */
+  /** Opens a connection whose octets cost work, half of it in a promise's callback. */
   function connect(
     client: ClientIdentity,
     { mayRead, requests = 0 }: { mayRead?: () => boolean; requests?: number } = {},
@@ -75,7 +75,7 @@ describe('the turns of clients', () => {
     turns.watch(socket, { client, what: 'test', ...(mayRead && { mayRead }) });
     return connection;
   }
-  /** Some turns of the event loop, each of which may have a turn of a client. */
+  /** Waits for some turns of the event loop, each of which may contain a turn of a client. */
   async function loops(count: number): Promise<void> {
     for (let each = 0; each < count; each += 1) await new Promise((done) => setImmediate(done));
   }
@@ -130,12 +130,12 @@ describe('the turns of clients', () => {
       const at = ended.length;
       other.socket.write(Buffer.alloc(100));
       while (!keys().slice(at).includes(OTHER.key)) await loops(1);
-      // One turn may be under way.
+      // One turn may be in progress.
       expect(keys().indexOf(OTHER.key, at) - at).toBeLessThanOrEqual(1);
       fill();
       await loops(20);
     }
-    // It asks all the time now, always when nothing of it waits.
+    // The other client now sends again whenever none of its input waits.
     const from = ended.length;
     for (let each = 0; each < 200; each += 1) {
       if (other.socket.readableLength === 0) other.socket.write(Buffer.alloc(1000));
@@ -158,7 +158,7 @@ describe('the turns of clients', () => {
       for (let tick = 0; tick < 8; tick += 1)
         await new Promise<void>((done) => process.nextTick(done));
     }
-    // What it may use is over: the event loop looks for others first.
+    // The client is above its limit of immediate turns, so the event loop looks for others first.
     expect(reads).toBeGreaterThan(10);
     await loops(4);
     expect(hostile.octets).toBe(1000 * reads);
@@ -173,7 +173,7 @@ describe('the turns of clients', () => {
       ended.reduce((sum, { client, ms }) => sum + (client.key === key ? ms : 0), 0);
     expect(one.octets).toBeLessThan(250 * KIB);
     expect(used(HOSTILE.key) / used(OTHER.key)).toBeCloseTo(1, 0);
-    // Each of a client's connections has its turn.
+    // Each of a client's connections gets turns.
     expect(many.every(({ octets }) => octets > 0)).toBe(true);
   });
 
@@ -220,7 +220,7 @@ describe('the turns of clients', () => {
     expect(busy.octets).toBe(300);
   });
 
-  /** Connections that were accepted, and how many of them are set up. */
+  /** Lets connections arrive; `setUp` counts those that are set up. */
   function arrive(client: ClientIdentity, count: number, eachMs = 0) {
     const arrived = { sockets: [] as PassThrough[], setUp: 0 };
     for (let each = 0; each < count; each += 1) {
@@ -278,7 +278,7 @@ describe('the turns of clients', () => {
     await loops(8);
     for (const socket of many.sockets) socket.destroy();
     await loops(4);
-    // Nothing of them waits any more.
+    // No connection of this client waits any more.
     paused.length = 0;
     clock.pass(50);
     await loops(4);
@@ -287,7 +287,7 @@ describe('the turns of clients', () => {
     await loops(4);
     expect(many.setUp).toBe(128);
     expect(clock.timers).toBe(0);
-    // One that is not closed yet.
+    // This stream never emits `close`.
     const ending = new PassThrough({ destroy: () => undefined });
     turns.admit(ending, OTHER, clock.now, () => expect('set up').toBe('not set up'));
     ending.destroy();

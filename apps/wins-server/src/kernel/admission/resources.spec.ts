@@ -11,11 +11,11 @@ const SOURCES = [
     ...['linux-host', 'windows-host', 'base'],
   ].map((library) => `libs/${library}/src`),
 ];
-/** A constant that says how much there may be of something. */
+/** Matches a constant that limits a number of things. */
 const LIMIT = /\bconst ((?:MAX|MOST)_\w+|\w*LIMITS?)\b/g;
-/** Names of limits of one thing: text, a message, a file, a time. */
+/** Matches names of limits of one thing: a text, a message, a file, a time. */
 const OF_ONE_THING = /_(BYTES|OCTETS|LENGTH|CHARACTERS|TEXT|MS)$/;
-/** The others that are no share of anything: a reason, and their names. */
+/** Other limits that are not shared among clients, by reason. */
 const NO_SHARES: Readonly<Record<string, readonly string[]>> = {
   'what one connection, request, stream or record may hold, by its protocol': [
     ...['DEFAULT_LIMITS', 'PROTOCOL_LIMITS', 'DEFAULT_FLOW_LIMITS', 'START_LIMITS', 'LIMITS'],
@@ -83,7 +83,7 @@ describe('the table of resources', () => {
       const of = (name: ResourceName): number => table[name].total;
       const connections = of('connections') + of('handshakes') + of('tunnelHandshakes');
       const administrators = of('adminConnections') + of('adminHandshakes');
-      // A run has two pipes, and a file and a process for some time.
+      // A run has two pipes, and for some time a file and a process.
       const relayed = 2 * of('relayed') + of('relayedFlows');
       const used =
         connections + administrators + of('tunnels') + of('streams') + 4 * of('runs') + relayed;

@@ -29,7 +29,7 @@ const rows: fc.Arbitrary<ResourceRow> = fc
   .record({ total: fc.integer({ min: 16, max: 40 }), reserve: fc.nat(3) })
   .map((numbers) => ({ what: 'things', floor: 1, atLimit: 'yields', ...numbers }));
 
-/** One resource with clients that do what they like, and what a simple book of it says. */
+/** One resource with clients that act at random, and a simple model of the expected shares. */
 class World {
   readonly #shares: Shares;
   readonly #row: ResourceRow;
@@ -47,7 +47,7 @@ class World {
     );
   }
 
-  /** Returns the amount that a client may count on beside all clients that hold something. */
+  /** Returns the guaranteed amount of a client beside all clients that hold some. */
   shareOf({ key }: ClientIdentity): number {
     const present = CLIENTS.filter(
       (each) => !each.isAdministrator && (each.key === key || this.heldBy(each) > 0),
@@ -71,7 +71,7 @@ class World {
       return;
     }
     if (client.isAdministrator || !hadNone) return;
-    // A client without any is refused only when nobody else has more than a share.
+    // A client without a claim is refused only when nobody else exceeds a share.
     for (const other of CLIENTS.filter((each) => !each.isAdministrator && each !== client))
       expect(this.heldBy(other)).toBeLessThanOrEqual(this.shareOf(other));
   }

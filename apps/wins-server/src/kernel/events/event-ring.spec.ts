@@ -16,7 +16,7 @@ import { privateFolder } from '../../testing/private-folder.js';
 import { EventRing, type EventRingOptions } from './event-ring.js';
 import { readEvents, type RingEvent } from './ring-files.js';
 
-// A folder of /proc can be opened and not written, as a full disk; other systems have none.
+// Folders of /proc can be opened but not written, like a full disk; other systems have none.
 const onLinux = process.platform === 'linux' ? it : it.skip;
 
 describe('a ring of events', () => {
@@ -128,7 +128,7 @@ describe('a ring of events', () => {
   onLinux(
     'keeps no more in memory while its folder can be read and not written, however often it tries',
     async () => {
-      // No file can be made there, not even by root.
+      // Nobody can create a file there, not even root.
       await symlink('/proc/self', directory);
       await using ring = ringWith({ prepareDirectory: () => undefined });
       for (let n = 0; n < 3000; n += 1) ring.tell('meanwhile', { n });
@@ -241,7 +241,7 @@ describe('a ring of events', () => {
     expect(events.filter(({ type }) => type === 'decided')).toHaveLength(1000 + 60);
     const counted = events.filter(({ type }) => type === 'counted');
     expect(counted.reduce((sum, { count }) => sum + Number(count), 0)).toBe(20_000 - 1000 + 940);
-    // Their numbers are events as well.
+    // The counts are events as well.
     expect(counted).toHaveLength(2);
   });
 

@@ -106,7 +106,7 @@ describe('a rotating log', () => {
 
   it('survives a disk that takes nothing', async () => {
     const problems: unknown[] = [];
-    // A device where the file should be.
+    // Puts a device in the place of the file.
     symlinkSync('/dev/full', path.join(folder, 'wins.000001.log'));
     const log = openLog({ onProblem: (error) => problems.push(error) });
     log.write('lost\n');

@@ -13,7 +13,7 @@ describe('the log on a terminal', () => {
     expect(shown).toContain('\\u001b[2J');
     expect(shown).toContain('\\u009b31m');
     expect(shown).toContain('terminal-log.spec');
-    // Colours of our own are all that may be left.
+    // Only the colours of this program may remain.
     const uncoloured = shown.replaceAll(/\p{Cc}\[[0-9;]*m/gu, '');
     expect(uncoloured.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cf}]/u);
     expect(uncoloured.split('\n').some((line) => line.startsWith('forged'))).toBe(false);

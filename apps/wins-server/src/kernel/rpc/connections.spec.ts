@@ -41,7 +41,7 @@ describe('the calls of one client', () => {
     await client.greet();
     return client;
   }
-  /** Opens calls that stay, on a connection of their own each 256. */
+  /** Opens calls that stay open, 256 per connection. */
   async function call(count: number): Promise<FrameClient[]> {
     const made: FrameClient[] = [];
     for (let left = count; left > 0; left -= 256) {
@@ -67,7 +67,7 @@ describe('the calls of one client', () => {
     const gone = first?.closed;
     first?.[Symbol.dispose]();
     await gone;
-    // The server has heard of it once it has answered someone who came later.
+    // The server has noticed the end once it answers a later ping on another connection.
     await second?.ping('later');
     const [fourth] = (await call(1)) as [FrameClient];
     expect(answers(fourth)).toEqual([]);

@@ -36,7 +36,7 @@ describe('health', () => {
       path.join(folder, 's'),
       (server) => health.addTo(server),
       undefined,
-      // Each connection is of another container.
+      // Each connection belongs to another container.
       () => ({ ...CONTAINER, key: `container:${(clientCount += 1)}` }),
     );
   });
@@ -46,7 +46,7 @@ describe('health', () => {
     rmSync(folder, { recursive: true });
   });
 
-  /** Each client has a connection of its own. */
+  /** Connects a client with a connection of its own. */
   function connect(): Client {
     const client = new Client(`unix:${path.join(folder, 's')}`, credentials.createInsecure(), {
       'grpc.use_local_subchannel_pool': 1,
@@ -178,7 +178,7 @@ describe('health', () => {
     const told: unknown[] = [];
     stranger.on('data', (answer) => told.push(answer));
     health.set(true);
-    // What comes after on the same connection.
+    // The next message on the same connection.
     expect(await next(call)).toBe(HealthStatus.SERVING);
     expect(told).toEqual([]);
   });
@@ -191,7 +191,7 @@ describe('health', () => {
     );
     expect(await failed(follow(client, ''))).toBe(status.RESOURCE_EXHAUSTED);
     calls[0]?.cancel();
-    // The cancellation was read when what is sent after it is answered.
+    // The server has read the cancellation when it answers a later call.
     await ask(client, '');
     expect(await next(follow(client, ''))).toBe(HealthStatus.NOT_SERVING);
   });

@@ -67,7 +67,7 @@ class Host {
         this.starts.push(call.request);
         done(this.startError ?? null, { Data: NAME, Warnings: [], LeaseMs: 0 });
       },
-      // No recorded client knows it.
+      // No recorded client calls this method.
       startExactly: (_call, done) => done(null, { Warnings: [], LeaseMs: 0 }),
       updateFile: (_call, done) => done(null, {}),
       wait: (call) => {

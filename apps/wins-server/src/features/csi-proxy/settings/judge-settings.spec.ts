@@ -52,7 +52,7 @@ describe('the section that Rancher writes', () => {
     expect(faultsOf({ kubeletPath: 'var/lib' })).toEqual([
       expect.stringMatching(/^csi-proxy\.kubeletPath: "var\/lib"; an absolute path/),
     ]);
-    // Without a drive it would be on whatever drive is the current one.
+    // A path without a drive would depend on the current drive.
     expect(faultsOf({ kubeletPath: '/var/lib/kubelet' })).toHaveLength(1);
   });
 

@@ -2,13 +2,13 @@ import path from 'node:path';
 import type { CsiProxyManager } from '../start-csi-proxy.js';
 import { LinuxService } from './linux-service.js';
 
-/** The file that stands for the service csiproxy; undefined where the environment names none. */
+/** Returns the file that stands for the service csiproxy; undefined when the environment names none. */
 export function serviceFile(): string | undefined {
   const file = process.env['WINS_CSI_PROXY_SERVICE'];
   return file !== undefined && path.isAbsolute(file) ? file : undefined;
 }
 
-/** The service of a file. Its programs are scripts, and the original's lies in `System32` beside it. */
+/** Returns a manager for the service of this file. Its programs are scripts; that of the Go release is in `System32` beside the file. */
 export function linuxManager(file: string): CsiProxyManager {
   const goProgram = path.join(path.dirname(file), 'System32', 'csi-proxy.exe');
   return { service: new LinuxService(file), goProgram, programMagic: Buffer.from('#!') };

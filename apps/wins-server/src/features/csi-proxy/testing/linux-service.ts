@@ -12,8 +12,8 @@ interface Definition {
 }
 
 /**
- * The service of csi-proxy on Linux: a file holds its definition, its process outlives its starter, and a socket is the pipe, which
- * the process finds in the variable `CSI_PROXY_PIPE`.
+ * Service of csi-proxy on Linux: a file holds its definition, its process outlives its starter, and a socket stands for the pipe. The process finds
+ * the socket in the variable `CSI_PROXY_PIPE`.
  */
 export class LinuxService implements CsiProxyService {
   readonly name = 'csiproxy';
@@ -22,14 +22,14 @@ export class LinuxService implements CsiProxyService {
   /** Path of the socket that the process serves. */
   readonly pipe: string;
 
-  /** @param file - An absolute path in a folder that exists. */
+  /** @param file - Absolute path in an existing folder. */
   constructor(file: string) {
     this.#file = file;
     this.#process = new DetachedProcess(`${file}.pid`);
     this.pipe = `${file}.pipe`;
   }
 
-  /** The process of the service; undefined while it does not run. */
+  /** Process of the service; undefined while it does not run. */
   get pid(): number | undefined {
     return this.#process.pid;
   }
@@ -102,7 +102,7 @@ export class LinuxService implements CsiProxyService {
   }
 }
 
-/** A script is the second word of the line of its interpreter. */
+/** Returns true when a process runs a program. A script is the second word of its interpreter's command line. */
 function runsProgram(pid: string, program: string): boolean {
   try {
     const words = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');

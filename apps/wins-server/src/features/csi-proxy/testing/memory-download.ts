@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Download } from '@wins/rancher-client';
 
-/** A download from a table of addresses, which compares digests and bounds sizes as a real one does. */
+/** Creates a download from a table of addresses. It compares digests and limits sizes as a real download does. */
 export function memoryDownload(files: ReadonlyMap<string, Buffer>): Download {
   return async (url, { sha256, maxBytes, signal }, sink) => {
     signal?.throwIfAborted();

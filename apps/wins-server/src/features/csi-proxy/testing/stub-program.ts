@@ -1,14 +1,14 @@
-/** How a stub of csi-proxy behaves. */
+/** Behaviour of a stub of csi-proxy. */
 export interface StubBehaviour {
-  /** Makes two stubs different programs. */
+  /** Distinguishes the programs of two stubs. */
   readonly mark: string;
-  /** Whether it opens the pipe. Default true. */
+  /** Whether the stub opens the pipe. Default true. */
   readonly serves?: boolean;
-  /** Whether it ends when it is asked to, as the real one does not. Default false. */
+  /** Whether the stub ends at a request, which the real program does not. Default false. */
   readonly stops?: boolean;
 }
 
-/** The script of a stub for `LinuxService`: it serves the pipe, and lives on when it is asked to stop. */
+/** Returns the script of a stub for `LinuxService`: it serves the pipe, and ignores a request to stop unless `stops` is set. */
 export function stubProgram({ mark, serves = true, stops = false }: StubBehaviour): string {
   return `#!${process.execPath}
 'use strict';

@@ -155,7 +155,7 @@ describe('a keeper', () => {
     keeper.endAll();
     await keeper.over;
     await keeper.close();
-    // The system says so at the end of the leader; not every kernel gives this process a cgroup.
+    // Stands in for the system's report at the end of the leader, because not every kernel gives this process a cgroup.
     keeper = await startKeeper({
       ...host,
       start: async (command) => {
@@ -206,7 +206,7 @@ describe('a keeper', () => {
     const facts = (await folders.run(mark).read()) as KeptRun;
     const adopted = second.adopt(facts, { written: () => undefined });
     expect(await adopted.exited).toEqual({ code: 5 });
-    // What it left behind ignores the request to end.
+    // A remaining process ignores the request to end.
     while (!(await adopted.isGone())) await adopted.terminate('force');
     await settled(adopted);
     expect(await folders.end(mark).read()).toMatchObject({ code: 5, reason: 'exited' });
@@ -287,7 +287,7 @@ describe('a keeper', () => {
     );
     const [socket] = (await once(server, 'connection')) as [Socket];
     socket.destroy();
-    // It hung up, and lives: it is asked again, until it has died. Its runs are lost then.
+    // The keeper closed the connection but is alive, so the daemon retries until it has died. Then its runs are lost.
     isAlive = false;
     expect([(await waiting).isOpen, (await waiting).has('any')]).toEqual([false, true]);
     const abandoned = new AbortController();
@@ -357,7 +357,7 @@ describe('a keeper', () => {
       end = all;
       tell();
     });
-    // By then it would have ended.
+    // By this time an unpaused program would have ended.
     await settled((await start(connection, 'sleep 0.2')).process);
     expect(end).toBeUndefined();
     let bytes = 0;
@@ -396,7 +396,7 @@ describe('a keeper', () => {
       socket.write(bytes);
       await closed;
     }
-    // It serves as before.
+    // The keeper still serves.
     await settled((await start(await connect(), 'true')).process);
   });
 
@@ -426,7 +426,7 @@ describe('a keeper', () => {
 
   it('gives a program its outputs and variables, and neither its pipe nor its token', async () => {
     const connection = await connect();
-    // The keeper serves in this process, whose other sockets are its own. Its outputs are sockets, too.
+    // The keeper runs in this process, which has other sockets. The outputs of the run are sockets, too.
     const script = 'for fd in /proc/$$/fd/*; do readlink $fd; done; echo; cat /proc/$$/environ';
     const { mark, process: run } = await start(connection, script);
     await settled(run);

@@ -30,7 +30,7 @@ describe('a spool', () => {
     const writer = new SpoolWriter({ folder, maxBytes });
     for (const [stream, bytes] of chunks) {
       writer.append(stream === 0 ? 'stdout' : 'stderr', bytes, 1000);
-      // Some chunks are written together, and some alone.
+      // Writes some chunks together, and others alone.
       if (bytes.length % 3 === 0) await turn();
     }
     await writer.close();
@@ -114,7 +114,7 @@ describe('a spool', () => {
     const all = Buffer.concat(chunks.map(([, bytes]) => bytes)).toString('latin1');
     expect(textOf(found)).toBe(all.slice(first.bytes));
     expect(found.filter(({ kind }) => kind === 'skipped')).toHaveLength(1);
-    // A bound that is nearly reached is of use: at most two of sixteen files are missing from it.
+    // The size limit is used well: at most two of sixteen files are missing.
     expect(sizeOnDisk()).toBeGreaterThan((MIB * 13) / 16);
   });
 
@@ -268,7 +268,7 @@ describe('a spool', () => {
   });
 
   it('loses what a full disk does not take, goes on when there is room, and tells how much is missing', async () => {
-    // A folder takes the place of its first file: no write succeeds, as on a full disk.
+    // A folder has the name of the first file, so every write fails, as on a full disk.
     const blocked = path.join(folder, 'spool.000000000000000.bin');
     mkdirSync(blocked);
     const writer = new SpoolWriter({ folder, maxBytes: MIB });
@@ -276,7 +276,7 @@ describe('a spool', () => {
     await writer.close();
     rmSync(blocked, { recursive: true });
     let size = 0;
-    // A disk that failed is left alone for a while.
+    // After a disk error the writer pauses for a moment.
     while (size === 0) {
       writer.append('stdout', Buffer.from('kept'));
       await writer.close();

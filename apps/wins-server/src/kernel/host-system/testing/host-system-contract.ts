@@ -1,7 +1,6 @@
 /**
- * Requirements for every `HostSystem`, as a list of named checks for any test runner:
- * `test.each(hostSystemContract(subject))('%s', async (_name, check) => check())`. The host has a default route of IPv4 through a
- * gateway.
+ * Requirements for every `HostSystem`, as a list of named checks for any test runner: `test.each(hostSystemContract(subject))('%s', async (_name,
+ * check) => check())`. The host needs a default IPv4 route through a gateway.
  */
 import type { HostSystem, RouteEntry } from '@wins/base';
 import assert from 'node:assert/strict';
@@ -9,16 +8,16 @@ import { hostname, networkInterfaces } from 'node:os';
 import { inspect } from 'node:util';
 import type { HostSystemErrorCode } from '../../feature-error.js';
 
-/** A host system under the contract. */
+/** Host system under test. */
 export interface HostSystemSubject {
   readonly system: HostSystem;
-  /** Whether the test may change the routing table, and the system can: Wine cannot. */
+  /** Whether the test may change the routing table, which the system must support; Wine does not. */
   readonly changesRoutes: boolean;
 }
 
 type Check = (system: HostSystem) => Promise<void>;
 
-/** Lists the checks: the name of each, and a function that throws if it fails. */
+/** Returns the checks: each has a name, and a function that throws if it fails. */
 export function hostSystemContract({
   system,
   changesRoutes,
@@ -27,10 +26,10 @@ export function hostSystemContract({
   return Object.entries(applicable).map(([name, check]) => [name, () => check(system)]);
 }
 
-/** Addresses of documentation, which no host has. */
+/** Addresses for documentation, which no host has. */
 const HOST = '203.0.113.77';
 const NETWORK = '198.51.100.0/24';
-/** Where clouds serve their metadata. */
+/** Addresses of cloud metadata services. */
 const METADATA = ['169.254.169.254', '169.254.169.253', '169.254.169.249'];
 
 const READING: Readonly<Record<string, Check>> = {
