@@ -69,7 +69,7 @@ function createFileInOwnFolder(file: string): void {
   } catch (error) {
     if (!(error instanceof WindowsError) || error.code !== 'alreadyExists') throw error;
     const details = { cause: error };
-    throw new TrustedFileError('alreadyExists', 'make', file, 'something has the name', details);
+    throw new TrustedFileError('alreadyExists', 'make', file, 'something has this name', details);
   }
 }
 

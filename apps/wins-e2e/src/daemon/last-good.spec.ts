@@ -16,7 +16,7 @@ import { until } from '../testing/process-table.js';
 import { Workspace } from '../testing/workspace.js';
 
 const TAKEN = 'config changed';
-const STARTED_ON_LAST = 'config rejected; the daemon starts with the one that was in force before';
+const STARTED_ON_LAST = 'config rejected; the daemon starts with the previous config';
 
 /** A daemon that served with a config that allows one program, and was killed. */
 async function servedOnce() {

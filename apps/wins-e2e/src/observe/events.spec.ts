@@ -90,7 +90,7 @@ describe('the events of a daemon', () => {
     rmSync(folder, { recursive: true });
     writeFileSync(folder, 'a file where the folder was');
     await using daemon = await Daemon.start(workspace, config);
-    await daemon.logged(({ msg }) => msg === 'events cannot be kept now; the daemon goes on');
+    await daemon.logged(({ msg }) => msg === 'events cannot be kept now; the daemon continues');
     expect((await run(program)).code).toBe(3);
     rmSync(folder);
     expect((await events()).map(({ type }) => type)).toContain('runEnded');

@@ -59,7 +59,7 @@ describe('a program that the config keeps', () => {
     expect(never.code).toBe(126);
     expect(never.stderr).toContain('it was never started: ');
     const examined = await inConfig('doctor', '-o', 'json');
-    expect(examined.stdout.toString()).toContain('keep:fails is not started again any more');
+    expect(examined.stdout.toString()).toContain('keep:fails will not be started again');
 
     const [one, two] = ['one', 'two'].map((name) => workspace.path(name));
     config = keeping([

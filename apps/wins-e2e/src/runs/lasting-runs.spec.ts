@@ -308,7 +308,7 @@ describe('a detached run', () => {
     const again = await prc('run', '-d', '--name', 'web', '--path', counter, '--', stop);
     expect([again.code, again.stderr]).toEqual([
       125,
-      'wins: cannot start a detached run: a run of the name "web" is kept; remove it, or choose another name\n',
+      'wins: cannot start a detached run: there is a run named "web"; remove it, or choose another name\n',
     ]);
   });
 

@@ -150,7 +150,8 @@ describe('files that a client gives to its run', () => {
     const request = ProcessStartRequest.fromPartial({ ...startRequest(reader), Files });
     await expect(client.call(lastingRunsDefinition.start, request)).rejects.toMatchObject({
       ...{ code: 'invalidRequest', reason: 'invalidArgument' },
-      details: 'cannot start a detached run: no client would keep its files fresh',
+      details:
+        'cannot start a detached run: its files could not be updated, because no client holds it',
     });
   });
 

@@ -378,7 +378,7 @@ export const EVERY_COMMAND: Readonly<Record<string, (host: CommandHost) => Promi
   ...Object.fromEntries(
     (
       [
-        ['stacks', /^stacks of the thread of JavaScript, within 0\.1 s\n/, '--seconds', '0.1'],
+        ['stacks', /^stacks of the JavaScript thread within 0\.1 s\n/, '--seconds', '0.1'],
         ['report', /^\{\n {2}"header": \{/],
         ['handles', /^\[/],
         ['connections', /^\[/],

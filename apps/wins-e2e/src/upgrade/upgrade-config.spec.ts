@@ -61,9 +61,7 @@ describe('an upgrade that rolls back on a node whose config was broken meanwhile
     expect((await world.answer())?.version).toBe('v1.0.0');
     expect(readFileSync(world.config, 'utf8')).toBe(BROKEN);
     expect(existsSync(`${world.config}.not-taken`)).toBe(false);
-    expect(world.supervisor.said).toContain(
-      'the daemon starts with the one that was in force before',
-    );
+    expect(world.supervisor.said).toContain('the daemon starts with the previous config');
   });
 });
 

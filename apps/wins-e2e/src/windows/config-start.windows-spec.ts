@@ -56,7 +56,7 @@ describe('the config of a daemon on Windows', () => {
     await first.outcome;
     workspace.config([tool], [], { pipeAccess: 'Everyone' });
     const second = await serve(config);
-    assert.match(second.stderr(), /the daemon starts with the one that was in force before/);
+    assert.match(second.stderr(), /the daemon starts with the previous config/);
     const info = await workspace.client('app', 'info').outcome;
     assert.equal(info.code, 0, info.stderr);
     const { stdout } = await workspace.run('doctor', '--config', config);

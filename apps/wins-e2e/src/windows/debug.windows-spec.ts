@@ -79,7 +79,7 @@ describe('the stacks of the service', () => {
     const [file = ''] = dumps();
     assert.equal(path.basename(file), name);
     const text = readFileSync(file, 'utf8');
-    assert.match(text, /stacks of the thread of JavaScript, within 1 s/);
+    assert.match(text, /stacks of the JavaScript thread within 1 s/);
     assert.doesNotMatch(text, /environmentVariables|commandLine/);
   });
 

@@ -42,7 +42,7 @@ export async function unregisterService(): Promise<number> {
     const config = configOfService(services.config(SERVICE_NAME).commandLine);
     await services.stop(SERVICE_NAME);
     const found = await endLastingRuns(config, { reason: 'unregistered', keepsOutput: true });
-    if (found !== undefined) say(`detached runs may go on running: ${found}`);
+    if (found !== undefined) say(`detached runs may still be running: ${found}`);
     services.remove(SERVICE_NAME);
     const isGone = await services.gone(SERVICE_NAME, { timeoutMs: GONE_WITHIN_MS });
     say(`the service ${SERVICE_NAME} is removed`);

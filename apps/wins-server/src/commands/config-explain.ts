@@ -42,7 +42,8 @@ const NEXT_STEP: Readonly<Record<string, string>> = {
 export async function explainConfig(options: ExplainOptions): Promise<Answer> {
   const { key, path, sha256, port, server } = options;
   const chosen = [key, path, port].filter((choice) => choice !== undefined);
-  if (chosen.length > 1) throw new UsageError('wanted only one of KEY, --path and --port');
+  if (chosen.length > 1)
+    throw new UsageError('KEY, --path and --port exclude each other; pass one of them');
   if (port !== undefined && !(Number.isInteger(port) && port > 0 && port < 2 ** 16))
     throw new UsageError(`--port ${port} is not a port; wanted 1 to 65535`);
   if (path !== undefined || port !== undefined) {

@@ -69,7 +69,7 @@ export async function* eventsOf(
   }
   if (count > 0) return;
   if (isRefused(failure)) throw failure;
-  fromDisk(`${messageOf(failure)}\nwins: there are no such events on the disk, either`);
+  fromDisk(`${messageOf(failure)}\nwins: there are no matching events on the disk, either`);
 }
 
 function askPage(options: RunningDaemonOptions, { since, follow }: Range, After: bigint) {

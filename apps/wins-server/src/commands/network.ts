@@ -75,7 +75,7 @@ function sourceLines(source: HostNetworkSource): readonly string[] {
   return [
     `  ${Source} is ${State}: ${Peers} ${toldBy(Source)}, version ${Version === '' ? 'none' : Version}, ${age}`,
     ...(source.Problem === '' ? [] : [`    ${source.Problem}`]),
-    ...(source.Limited ? ['    limited: it has more than the daemon accepts'] : []),
+    ...(source.Limited ? ['    limited: it has more entries than the daemon accepts'] : []),
     ...(source.Doubted ? ['    most are missing in its latest snapshot: reading it again'] : []),
     ...Skipped.map(({ Id, Code }) => `    skipped ${Id === '' ? 'an element' : Id}: ${Code}`),
     ...(SkippedCount > Skipped.length ? [`    and ${SkippedCount - Skipped.length} more`] : []),

@@ -123,7 +123,7 @@ function failure(
     const elsewhere = isWindows ? ', in session 0: over SSH or WinRM' : '';
     const where = isOfAdministrators ? ', outside of containers' : elsewhere;
     const [admin] = absent;
-    const earlier = admin === undefined ? '' : `, for there is no pipe ${quoteText(admin)}`;
+    const earlier = admin === undefined ? '' : `, because there is no pipe ${quoteText(admin)}`;
     return failed(error.details, `${administrator}${where}${earlier}`, noPermission);
   }
   const { cause } = error;

@@ -17,7 +17,7 @@ export function requestStackDump(options: StackDumpOptions): Answer {
   }
   const pid = options.pid ?? serviceControlManager().status(SERVICE_NAME).pid;
   if (pid === 0) {
-    const message = `cannot dump stacks: the service ${SERVICE_NAME} does not run`;
+    const message = `cannot dump stacks: the service ${SERVICE_NAME} is not running`;
     throw new WindowsError('unavailable', message);
   }
   signalEvent(stackDumpEvent(pid));

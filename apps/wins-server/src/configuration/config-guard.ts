@@ -68,7 +68,7 @@ export class ConfigGuard implements AsyncDisposable {
       refused.map((key) => ({
         ...{ severity: 'error', code: 'dropped', keyPath: key },
         found: `that it is missing: ${describeLosses([key])}`,
-        expected: 'what is in force to stay',
+        expected: 'the value that is in force',
         nextStep: `put it back, or allow its removal: ${howToDrop(next.path, refused)}`,
       })),
     );
@@ -99,7 +99,10 @@ export class ConfigGuard implements AsyncDisposable {
         trust.ensurePrivateFolder(path.dirname(this.#state.path));
         await this.#state.write(note);
       } catch (err) {
-        logger.warn({ err }, 'cannot record which config is served; the next start reports less');
+        logger.warn(
+          { err },
+          'cannot record which config is served; the next start cannot report lost keys',
+        );
       }
     });
   }
@@ -112,7 +115,7 @@ function tellLost(
 ): void {
   const nextStep = `put it back, or allow its removal: ${howToDrop(file, keys)}`;
   const facts = { keys, lost: describeLosses(keys), config: escapeText(file), nextStep };
-  logger.warn(facts, 'the config lacks what the daemon served with before this start');
+  logger.warn(facts, 'the config lacks keys that were in force before this start');
   events.publish({ type: 'configLost', keys });
   audit.note('configLost', { keys });
 }

@@ -108,7 +108,7 @@ function judgeUnused(config: WinsConfig, platform: NodeJS.Platform): readonly Ju
   }
   if (systemAgent?.interlockDirectory !== undefined) {
     const keyPath = 'systemagent.interlockDirectory';
-    const found = 'a key that this release does not use, nor do those of Rancher';
+    const found = 'a key that neither this release nor a release of Rancher uses';
     unused.push({ ...NO_EFFECT, keyPath, found, expected: 'none', nextStep: 'remove it' });
   }
   return unused;

@@ -124,6 +124,6 @@ function judgeAccess({ pipeAccess }: WinsConfig, { host }: JudgingOptions): read
   return doubts.map((doubt) => ({
     ...{ severity: 'warning', code: 'doubtful', keyPath, found: about(doubt) },
     expected: 'SYSTEM, administrators, single services and single accounts, by their SIDs',
-    nextStep: 'remove that entry from pipeAccess: whoever can open a pipe controls the host',
+    nextStep: 'remove that entry from pipeAccess: every client of a pipe controls the host',
   }));
 }

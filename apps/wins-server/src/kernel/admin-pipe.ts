@@ -57,7 +57,7 @@ export class AdminPipe implements AsyncDisposable {
     } catch (err) {
       logger.error(
         { err, pipe },
-        'cannot serve the pipe of administrators; reading the config again tries again',
+        'cannot serve the pipe of administrators; a reload of the config tries again',
       );
       return false;
     }
@@ -83,7 +83,7 @@ export function noteAdministrators(
       noted.add(label);
       logger.warn(
         { client: label, adminPipe },
-        'deprecated: an administrator used the pipe of containers; use the pipe of administrators, like wins of this release',
+        'deprecated: an administrator used the pipe of containers; use the pipe of administrators, as this release does',
       );
     },
   };

@@ -56,10 +56,7 @@ export class ConfigInForce implements DaemonConfig {
     events.publish({ type: 'kept', event: 'started', facts, isUrgent: true });
     if (refused === undefined) return;
     const fields = { err: refused, config: file, inForce: lastGoodFile(file), sha256 };
-    logger.error(
-      fields,
-      'config rejected; the daemon starts with the one that was in force before',
-    );
+    logger.error(fields, 'config rejected; the daemon starts with the previous config');
     events.publish({ type: 'configReloaded', result: 'lastGood', changed: [] });
     audit.note('lastGoodConfig', { config: file, sha256 });
   }

@@ -113,7 +113,11 @@ export const checkRegistries: Check = {
       check = await host.checkRegistries(settings);
     } catch (error) {
       return [
-        problem(REGISTRIES, messageOf(error), 'until then no image of a plan can be fetched'),
+        problem(
+          REGISTRIES,
+          messageOf(error),
+          'correct it: until then no image of a plan can be fetched',
+        ),
       ];
     }
     const { registriesFile, registries, warnings } = check;

@@ -114,8 +114,7 @@ export class Keeper implements AsyncDisposable {
         const facts = await this.#look();
         const step = decide(wish, facts);
         if (steps >= MAX_STEPS || isDeepStrictEqual(step, last)) {
-          const found = `no effect (${step.reason})`;
-          const message = `cannot ${step.act} csi-proxy: found ${found}; wanted another state of the node`;
+          const message = `cannot ${step.act} csi-proxy: the step had no effect (${step.reason})`;
           throw new FeatureError('serviceFailed', message);
         }
         last = step;

@@ -35,7 +35,7 @@ export class Diagnostics {
     const profile = await recordCpuProfile(options);
     const waits = this.handles().map(({ kind, count }) => `    ${kind}: ${count}`);
     const text = [
-      `stacks of the thread of JavaScript, within ${options.seconds} s`,
+      `stacks of the JavaScript thread within ${options.seconds} s`,
       stacksText(profile),
       ['what keeps the process alive', ...waits].join('\n'),
     ].join('\n\n');
@@ -78,7 +78,7 @@ export class Diagnostics {
 
   #begin(what: string): Disposable {
     if (this.#underWay.has(what)) {
-      const message = `cannot ${what}: another one is running. Try again when it has ended`;
+      const message = `cannot ${what}: another request for it is running. Try again when it has ended`;
       throw new FeatureError('busy', message);
     }
     this.#underWay.add(what);
@@ -150,7 +150,7 @@ export function stacksText({ nodes, samples = [] }: CpuProfile): string {
   const ranked = [...seen].sort(([, one], [, other]) => other - one);
   const shown = ranked.slice(0, MOST_STACKS).map(([id, count]) => {
     const share = ((count / samples.length) * 100).toFixed(1);
-    return [`${share} % of ${samples.length} looks`, ...framesFrom(id, byId, parents)].join('\n');
+    return [`${share} % of ${samples.length} samples`, ...framesFrom(id, byId, parents)].join('\n');
   });
   const hidden = ranked.length - shown.length;
   return [...shown, ...(hidden > 0 ? [`and ${hidden} rarer stacks`] : [])].join('\n\n');

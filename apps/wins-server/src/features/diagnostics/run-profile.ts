@@ -24,8 +24,8 @@ export async function startRunProfile(
 ): Promise<AsyncDisposable> {
   if (kind === 'none') return NOTHING;
   if (kind !== 'cpu' && kind !== 'heap') {
-    const found = 'this runtime has no profile of this kind; nothing is written';
-    logger.warn({ profile: kind }, `${found}; cpu and heap are there`);
+    const found = 'cannot record the profile: this runtime has no profile of this kind';
+    logger.warn({ profile: kind }, `${found}. Use cpu or heap`);
     return NOTHING;
   }
   const name = output ?? `wins.${kind}profile`;

@@ -32,7 +32,7 @@ describe('a dump of stacks', () => {
     expect(path.basename(file)).toBe(`rancher-wins.${process.pid}.stacks.log`);
     expect(statSync(file).mode & 0o777).toBe(0o600);
     const text = readFileSync(file, 'utf8');
-    expect(text).toMatch(/stacks of the thread of JavaScript, within 0.01 s\n/);
+    expect(text).toMatch(/stacks of the JavaScript thread within 0.01 s\n/);
     expect(text).toContain('"javascriptHeap"');
     expect(text).not.toContain('canary-51d0');
     expect(readdirSync(folder)).toEqual([path.basename(file)]);

@@ -33,7 +33,7 @@ export class EventJournal {
       prepareDirectory: (folder) => trust.ensurePrivateFolder(folder),
       onChange: (isAvailable, err) => {
         if (isAvailable) logger.debug({ directory }, 'events are kept');
-        else logger.warn({ directory, err }, 'events cannot be kept now; the daemon goes on');
+        else logger.warn({ directory, err }, 'events cannot be kept now; the daemon continues');
       },
     });
     this.#subscription = events.subscribe((event) => {

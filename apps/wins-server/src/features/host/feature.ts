@@ -82,12 +82,12 @@ function readChoice(choice: ChoiceMessage): NetworkSelector | undefined {
   if ($case === 'Name') {
     if (value.length <= MAX_NAME_LENGTH && !/\p{Cc}/u.test(value)) return { name: value };
     throw invalid(
-      `the name has ${value.length} characters; wanted 1 to ${MAX_NAME_LENGTH} printable ones`,
+      `cannot choose a network: the name has ${value.length} characters; wanted 1 to ${MAX_NAME_LENGTH} printable ones`,
     );
   }
   const network = parseNetwork(value);
   if (network === undefined)
-    throw invalid('the value is not an IP address; wanted one such as 192.0.2.2');
+    throw invalid('cannot choose a network: its address is not an IP address such as 192.0.2.2');
   const address = formatAddress(network.bytes);
   return { address: value.includes('/') ? `${address}/${network.prefix}` : address };
 }

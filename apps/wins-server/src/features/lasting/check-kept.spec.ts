@@ -20,7 +20,7 @@ describe('of programs that the config keeps the doctor says', () => {
 
   it('which one was given up, and why', async () => {
     expect(await look([started, gaveUp])).toEqual([
-      'problem: keep:one is not started again any more: it failed',
+      'problem: keep:one will not be started again: it failed',
     ]);
   });
 

@@ -18,7 +18,7 @@ export const checkKept: Check = {
         return isStart || (type === 'runGaveUp' && facts['label'] === label);
       });
       if (last?.type !== 'runGaveUp') return [];
-      const found = `${label} is not started again any more: ${String(last['reason'])}`;
+      const found = `${label} will not be started again: ${String(last['reason'])}`;
       const advice = `see wins cli prc logs ${label}; a change of its entry, or a restart of the daemon, tries again`;
       return [problem('keep', found, advice)];
     });

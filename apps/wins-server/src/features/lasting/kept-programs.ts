@@ -66,7 +66,7 @@ export function faultsOfKeep(
     names.flatMap((name, index) => {
       const first = names.indexOf(name);
       const found = `it has the ${what} of entry ${first}`;
-      return first === index ? [] : [{ index, found, wanted: 'each once' }];
+      return first === index ? [] : [{ index, found, wanted: `another ${what}` }];
     });
   const never = checkAllowedExecutables(keep.map(entryOf), dialect).filter(
     (fault) => fault.neverMatches,
@@ -76,7 +76,7 @@ export function faultsOfKeep(
       planOf(program);
       return [];
     } catch (error) {
-      return [{ index, found: messageOf(error), wanted: 'less' }];
+      return [{ index, found: messageOf(error), wanted: 'fewer bytes' }];
     }
   });
   return [

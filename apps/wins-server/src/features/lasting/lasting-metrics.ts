@@ -13,7 +13,7 @@ export function toldBy({ logger, events }: Pick<Kernel, 'logger' | 'events'>) {
     const about = { mark, name, path, entry, label: run.label };
     if ('next' in more) {
       const { why, reason } = more.next;
-      logger.warn({ ...about, why, reason }, 'a run is not started again any more');
+      logger.warn({ ...about, why, reason }, 'a run will not be started again');
       events.publish({ type: 'kept', event: type, facts: { ...about, why, reason } });
       return;
     }

@@ -144,7 +144,7 @@ export class LastingRuns {
         await this.#adoptRun(folder, hasKeeper);
       } catch (err) {
         // One unreadable run must not stop the other runs or the daemon.
-        this.#kernel.logger.error({ err, folder }, 'cannot read what is kept of a run');
+        this.#kernel.logger.error({ err, folder }, 'cannot read the record of a run');
       }
     }
     this.#isAdopted = true;
@@ -187,7 +187,7 @@ export class LastingRuns {
     if (this.#entries.has(name) || this.#labels.has(name))
       throw refusal(
         'alreadyRunning',
-        `a run of the name ${quoteText(name)} is kept; remove it, or choose another name`,
+        `there is a run named ${quoteText(name)}; remove it, or choose another name`,
       );
     const { path: program, args, envs, directory, sha1, sha256, limits } = request;
     const plan = newPlan(restart, {
@@ -415,13 +415,18 @@ export class LastingRuns {
     client: ClientIdentity,
   ): KeptRun['owner'] {
     const known = this.#knownOwner(client);
-    if (known === undefined) throw refusal('callerNotAllowed', 'the system does not say who asks');
+    if (known === undefined)
+      throw refusal('callerNotAllowed', 'the system cannot identify the client');
     if (exposes.length > 0)
       throw refusal(
         'invalidArgument',
         'its ports cannot be exposed, because they close with the daemon',
       );
-    if (files.length > 0) throw refusal('invalidArgument', 'no client would keep its files fresh');
+    if (files.length > 0)
+      throw refusal(
+        'invalidArgument',
+        'its files could not be updated, because no client holds it',
+      );
     return known;
   }
 
@@ -473,7 +478,7 @@ export class LastingRuns {
     const isBusy = keeper === undefined && processHost.isDaemonAlive(facts.keeper);
     if (isBusy && entry.end === undefined) {
       this.#entries.set(label, entry);
-      logger.warn({ mark, label }, 'a run that lasts waits for its keeper, which is busy');
+      logger.warn({ mark, label }, 'a detached run waits for its keeper, which is busy');
     } else await this.#takeOver(entry, keeper);
   }
 
@@ -501,9 +506,9 @@ export class LastingRuns {
       );
       this.#follow(entry, adopted);
       if (isHeld(entry)) keeper.read(mark, 0);
-      logger.info({ mark, label, pid: facts.pid }, 'took over a run that lasts');
+      logger.info({ mark, label, pid: facts.pid }, 'took over a detached run');
     } catch (err) {
-      logger.error({ err, mark, label }, 'cannot take over a run that lasts; it is ended');
+      logger.error({ err, mark, label }, 'cannot take over a detached run; it is ended');
       await kept.terminate('force');
       this.#entries.set(label, entry);
       entry.over = kept.exited.then(() => this.#ended(entry, 'exited'));
@@ -633,7 +638,7 @@ export class LastingRuns {
     const file = planFile(this.#folders.folderOf(folderNameOf(entry.facts)));
     await (isBegun(entry) ? file.write(plan) : Promise.resolve()).catch((err: unknown) => {
       const { mark } = entry.facts.run;
-      this.#kernel.logger.warn({ err, mark }, 'cannot write down when a run is started again');
+      this.#kernel.logger.warn({ err, mark }, 'cannot record when a run is started again');
     });
     const { onEvent } = this.#options;
     if (next.kind === 'gaveUp') onEvent?.({ type: 'runGaveUp', run: entry, next });
@@ -651,7 +656,7 @@ export class LastingRuns {
       .end(folder)
       .write(end)
       .catch((err: unknown) => {
-        this.#kernel.logger.warn({ err, mark }, 'cannot write down how a run ended');
+        this.#kernel.logger.warn({ err, mark }, 'cannot record how a run ended');
       });
     return end;
   }
@@ -683,7 +688,7 @@ export class LastingRuns {
       if (oldest === undefined)
         throw refusal(
           'tooManyProcesses',
-          `${grant.maxRuns} lasting runs of its entry exist already; wanted fewer`,
+          `its entry allows ${grant.maxRuns} detached runs at once. Remove one`,
         );
       await this.#forget(oldest);
     }
@@ -693,7 +698,10 @@ export class LastingRuns {
       const own = [...this.#entries.values()].filter(({ facts }) => facts.owner.key === client.key);
       const oldest = oldestEnded(own.filter(mayYield));
       if (oldest === undefined)
-        throw refusal('tooManyProcesses', 'this client has its share of what is kept of runs');
+        throw refusal(
+          'tooManyProcesses',
+          'this client has used its share of the disk space for output. Remove a run',
+        );
       await this.#forget(oldest);
     }
   }

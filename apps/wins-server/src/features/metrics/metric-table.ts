@@ -137,7 +137,7 @@ export const METRICS = {
   wins_config_rejected: gauge(
     '1 while the config file is unusable and an earlier one is in force, else 0.',
   ),
-  wins_disk_free_bytes: gauge('Free bytes of the disks without whose space no run can start.', {
+  wins_disk_free_bytes: gauge('Free bytes of the disks of the state folder and of the audit log.', {
     folder: ['state', 'audit'],
   }),
   wins_config_reloads_total: counter('Reloads of the config, by result.', {
@@ -168,10 +168,10 @@ export const METRICS = {
   wins_host_ports: gauge('Ports of the host that lead to containers, by state.', {
     state: ['listening', 'starting', 'busy', 'failed', 'rejected', 'down'],
   }),
-  wins_host_port_connections: gauge('Open connections and UDP flows of these ports.', {
+  wins_host_port_connections: gauge('Open connections and UDP flows of relayed ports.', {
     protocol: ['tcp', 'udp'],
   }),
-  wins_host_port_refusals_total: counter('Failed connections and UDP flows of these ports.', {
+  wins_host_port_refusals_total: counter('Failed connections and UDP flows of relayed ports.', {
     protocol: ['tcp', 'udp'],
   }),
   wins_host_route_changes_total: counter(

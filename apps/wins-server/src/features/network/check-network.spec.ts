@@ -74,7 +74,7 @@ describe('of the network of the host the doctor says', () => {
       'problem: a; b; c; and 2 more',
       'problem: 10.1.0.0/16: in the way; 10.1.0.0/16: the host itself is in it',
       'warning: 10.1.0.0/16: no default route',
-      'warning: they are marked as made by wins, but have no known owner: 10.9.0.0/16',
+      'warning: routes are marked as made by wins, but have no known owner: 10.9.0.0/16',
     ]);
   });
 

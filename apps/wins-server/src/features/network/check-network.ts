@@ -36,13 +36,18 @@ function judge(status: HostNetworkStatusResponse): readonly Finding[] {
     Routes.filter((route) => states.includes(route.State)).map(
       ({ Destination, Detail }) => `${Destination}: ${Detail}`,
     );
-  const orphans = 'they are marked as made by wins, but have no known owner: ';
+  const orphans = 'routes are marked as made by wins, but have no known owner: ';
   const fix = 'correct "hostNetwork" in the config, or remove the obstacle';
   const retried = 'correct it; it is retried, or now by "wins srv network apply"';
   const findings = [
     ...some(problem, Problems, '', retried),
     ...some(problem, details('conflict', 'rejected'), '', fix),
-    ...some(warning, details('waiting'), '', 'the daemon adds it once that exists'),
+    ...some(
+      warning,
+      details('waiting'),
+      '',
+      'wait: the daemon adds the route when the missing part exists',
+    ),
     ...some(warning, Orphans, orphans, 'remove them by hand if they are unused'),
   ];
   if (findings.length > 0) return findings;

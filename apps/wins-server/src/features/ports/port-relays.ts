@@ -146,7 +146,7 @@ export class PortRelay {
   async #dial({ remoteAddress, signal }: PendingConnection): Promise<Socket> {
     const claim = this.#parts.connections.take(sourceOf(remoteAddress));
     if (claim === undefined) {
-      const message = `cannot accept a connection of ${remoteAddress}: too many connections`;
+      const message = `cannot accept a connection from ${remoteAddress}: too many connections`;
       throw new TunnelError('tooManyStreams', message, { port: this.listen.port });
     }
     const socket = dialTcp(this.#to);

@@ -14,7 +14,9 @@ export const checkWhiteList: Check = {
     const { processPaths, proxyPorts, proxyUdpPorts } = config.whiteList;
     const findings: Finding[] = [];
     if (processPaths.length === 0)
-      findings.push(warning(name, 'no program may run', 'list some in white_list.processPaths'));
+      findings.push(
+        warning(name, 'no program may run', 'list programs in white_list.processPaths'),
+      );
     const isFault = ({ code }: ConfigProblem): boolean => code === 'wrongValue';
     for (const [index, { path }] of processPaths.entries()) {
       const told = warnings.filter(({ keyPath }) => keyPath === `${ENTRY}${index}]`);
@@ -37,7 +39,11 @@ async function judgeProgram(path: string, host: DoctorHost, config: WinsConfig):
   if (judgement.kind === 'trusted') {
     const { refusal } = await host.judgeStart(path, config);
     if (refusal === undefined) return ok('whitelist', `${path} may run`);
-    return problem('whitelist', refusal.message, 'the daemon refuses it until then');
+    return problem(
+      'whitelist',
+      refusal.message,
+      'correct it: the daemon refuses the program until then',
+    );
   }
   if (judgement.kind === 'missing')
     return warning('whitelist', `${path} does not exist`, 'install it, or remove it from the list');

@@ -86,7 +86,11 @@ export async function openTunnelEndpoint(options: TunnelEndpointOptions): Promis
     turnedAway: turnedAway.turnedAway,
   });
   const connects = createConnectLimits();
-  const overRate = tallyLog(logger, 'warn', 'refused to connect: too many in a short time');
+  const overRate = tallyLog(
+    logger,
+    'warn',
+    'refused to connect: too many connections in a short time',
+  );
   const handshakes = new WebSocketHandshakes(
     limits.handshakeTimeoutMs,
     (webSocket, socket, guest, label) => {

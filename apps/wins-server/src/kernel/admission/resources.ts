@@ -57,9 +57,13 @@ export function resourceTable(
     requestOctets: yields('bytes of requests that are not complete or not taken', 24 * MIB, MIB),
     answerOctets: yields('bytes of answers that wait for their readers', 64 * MIB, 4 * MIB),
     adminConnections: yields('connections of the pipe of administrators', 8, 0),
-    adminHandshakes: yields('connections of that pipe that have not greeted', 8, 0),
-    adminRequestOctets: yields('bytes of requests on that pipe', MIB, 0),
-    adminAnswerOctets: yields('bytes of answers on that pipe', 40 * MIB, 0),
+    adminHandshakes: yields(
+      'connections of the pipe of administrators that have not greeted',
+      8,
+      0,
+    ),
+    adminRequestOctets: yields('bytes of requests on the pipe of administrators', MIB, 0),
+    adminAnswerOctets: yields('bytes of answers on the pipe of administrators', 40 * MIB, 0),
     tunnels: yields('sessions of the tunnel', tunnels, tunnels < 2 ? 0 : 1),
     tunnelHandshakes: yields('connections of the tunnel without a session', part(64, 32), 1),
     streams: {

@@ -39,7 +39,7 @@ describe('the trail of decisions', () => {
     const group = { kind: 'connect', client: 'a client', verdict: 'allowed', count: 40 };
     expect([copies.length, lines.length, told.length]).toEqual([10, 31, 70]);
     const groups: unknown = expect.arrayContaining([group]);
-    const msg = 'allowed more than is written out';
+    const msg = 'allowed more actions than this log lists';
     expect(lines.at(-1)).toMatchObject({ count: 40, groups, msg });
     const kinds: unknown[] = [];
     for await (const { kind } of readAuditLog(directory)) kinds.push(kind);

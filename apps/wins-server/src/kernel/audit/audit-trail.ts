@@ -36,7 +36,7 @@ export class AuditTrail {
         else
           logger.error(
             { directory, err },
-            'cannot write the audit log: what must be recorded is refused',
+            'cannot write the audit log: actions that need a record are refused',
           );
         this.#onChange(isAvailable);
       },
@@ -102,7 +102,7 @@ export class AuditTrail {
     const count = this.#notCopied;
     this.#notCopied = 0;
     if (count > 0)
-      this.#logger.info({ log: AUDIT, count, groups }, 'allowed more than is written out');
+      this.#logger.info({ log: AUDIT, count, groups }, 'allowed more actions than this log lists');
   }
 }
 

@@ -41,7 +41,7 @@ export function createCallServer(): CallServer {
   const inside = server as unknown as Partial<ServerInside>;
   const { handlers } = inside;
   if (typeof inside._streamHandler !== 'function' || !(handlers instanceof Map))
-    throw new Error('grpc-js has no _streamHandler and handlers to give calls to');
+    throw new Error('cannot serve calls: this grpc-js has no _streamHandler or no handlers');
   const entrance = inside as ServerInside;
   return {
     server,

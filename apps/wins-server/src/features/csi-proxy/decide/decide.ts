@@ -66,7 +66,7 @@ export function decide(wish: CsiProxyWish | undefined, facts: CsiProxyFacts): St
     const from = isOnTrial && !isProven ? trial.from : service.command;
     const reason = isOfGo(facts)
       ? 'the service runs a program that an earlier release of wins installed'
-      : `the service runs ${service.command?.program ?? 'nothing'}, or with other arguments`;
+      : `the service runs another program or other arguments: ${service.command?.program ?? 'none'}`;
     return { act: 'switch', to: target, ...(from && { from }), reason };
   }
   if (isOnTrial && !isProven) {

@@ -72,7 +72,10 @@ export function serviceChange(
       return { isDone: true, text: 'the previous release was restored and serves' };
     } catch (error) {
       // The first cause is reported; the next attempt finds the trial in the record.
-      return { isDone: false, text: `it could not be restored: ${messageOf(error)}` };
+      return {
+        isDone: false,
+        text: `the previous state could not be restored: ${messageOf(error)}`,
+      };
     }
   };
   return {

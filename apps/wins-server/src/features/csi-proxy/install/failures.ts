@@ -31,13 +31,13 @@ export function withReasons(service: CsiProxyService): CsiProxyService {
   };
   return {
     name,
-    query: () => told('ask for', () => service.query()),
+    query: () => told('query', () => service.query()),
     create: (command) => told('register', () => service.create(command)),
     setCommand: (command) => told('register', () => service.setCommand(command)),
     start: () => told('start', () => service.start()),
     stop: (graceMs) => told('stop', () => service.stop(graceMs)),
-    endLeftovers: (program) => told('end what is left of', () => service.endLeftovers(program)),
+    endLeftovers: (program) => told('end leftovers of', () => service.endLeftovers(program)),
     remove: () => told('remove', () => service.remove()),
-    isServing: () => told('look for the pipe of', () => service.isServing()),
+    isServing: () => told('check the pipe of', () => service.isServing()),
   };
 }

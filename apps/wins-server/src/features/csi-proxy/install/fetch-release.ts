@@ -102,7 +102,7 @@ async function downloadArchive(
     const why = search === '' ? messageOf(cause) : messageOf(cause).replaceAll(search, '');
     const isOther = cause instanceof Error && 'code' in cause && cause.code === 'digestMismatch';
     const code = isOther ? 'digestMismatch' : 'downloadFailed';
-    const nextStep = isOther ? '. If it is the right one, set csi-proxy.sha256' : '';
+    const nextStep = isOther ? '. If this archive is the right one, set csi-proxy.sha256' : '';
     const message = `cannot fetch ${toldAddress(url)}: ${why}${nextStep}`;
     throw new FeatureError(code, message, { cause });
   }

@@ -20,13 +20,13 @@ ${stops ? '' : "process.on('SIGTERM', () => undefined);"}
 setInterval(() => undefined, 1e8);
 const listen = () => {
   const server = net.createServer((socket) => {
-    // Who only looks whether it is there hangs up at once.
+    // A client that only checks for the pipe closes the connection at once.
     socket.on('error', () => undefined);
     socket.end(mark);
   });
   server.once('error', () => {
     const probe = net.connect(pipe);
-    // A pipe that another process serves stays its own.
+    // Leaves a pipe alone that another process serves.
     probe.once('connect', () => process.exit(1));
     probe.once('error', () => { fs.rmSync(pipe, { force: true }); listen(); });
   });
