@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import type { Readable } from 'node:stream';
 import { WINS } from './workspace.js';
 
-/** How a built program ended and what it printed. */
+/** Exit of a built program, and its output. */
 export interface Outcome {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
@@ -11,7 +11,7 @@ export interface Outcome {
   readonly stderr: string;
 }
 
-/** A built program that runs. */
+/** A built program while it runs. */
 export interface RunningProgram {
   readonly child: ChildProcess;
   readonly outcome: Promise<Outcome>;
@@ -20,7 +20,7 @@ export interface RunningProgram {
   stderr(): string;
   /** Resolves once its standard output contains the text. */
   printed(text: string): Promise<void>;
-  /** Resolves once its standard error contains the text so many times. */
+  /** Resolves once standard error contains the text this many times. */
   said(text: string, times?: number): Promise<void>;
 }
 
@@ -30,8 +30,8 @@ export function startWins(args: readonly string[], environment: NodeJS.ProcessEn
 }
 
 /**
- * Starts what is to be started, and once more when the system gave no reason that Node knows: Wine has refused a start like that. A
- * program that cannot be started is refused with a reason.
+ * Runs `start`, and once more if it fails with an error code unknown to Node, because Wine sometimes refuses a start so. Errors for a program
+ * that cannot be started have a known code.
  */
 function surely<T>(start: () => T): T {
   try {
@@ -42,7 +42,7 @@ function surely<T>(start: () => T): T {
   }
 }
 
-/** Starts any program, by its path; elsewhere, or as another user, if told so. */
+/** Starts a program by its path, optionally in another folder or as another user. */
 export function startProgram(
   file: string,
   args: readonly string[],
@@ -93,7 +93,7 @@ export function startProgram(
   };
 }
 
-/** Runs `wins` with these arguments to its end; or another program of JavaScript. */
+/** Runs `wins`, or another JavaScript program, to its end. */
 export function runWins(
   args: readonly string[],
   environment: NodeJS.ProcessEnv,

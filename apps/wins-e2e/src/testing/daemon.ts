@@ -5,7 +5,7 @@ import type { Workspace } from './workspace.js';
 /** A line of the daemon's log. */
 export type LogRecord = Readonly<Record<string, unknown>> & { readonly msg: string };
 
-/** The built daemon, running. */
+/** The built daemon while it runs. */
 export class Daemon implements AsyncDisposable {
   readonly #program: RunningProgram;
 
@@ -13,26 +13,24 @@ export class Daemon implements AsyncDisposable {
     this.#program = program;
   }
 
-  /** Starts the daemon and waits until it serves. */
   static async start(workspace: Workspace, config: string, ...args: string[]): Promise<Daemon> {
     const daemon = Daemon.launch(workspace, config, ...args);
     await daemon.ready();
     return daemon;
   }
 
-  /** Starts the daemon without waiting for anything. */
+  /** Starts the daemon without waiting until it serves. */
   static launch(workspace: Workspace, config: string, ...args: string[]): Daemon {
     return new Daemon(
       startWins(['srv', 'app', 'run', '--config', config, ...args], workspace.environment),
     );
   }
 
-  /** The daemon that another program has become or will become. */
+  /** Wraps a program that is a daemon, or becomes one. */
   static of(program: RunningProgram): Daemon {
     return new Daemon(program);
   }
 
-  /** Waits until the daemon serves. */
   async ready(): Promise<void> {
     await this.logged((record) => record.msg === 'ready');
   }
@@ -45,12 +43,12 @@ export class Daemon implements AsyncDisposable {
     return this.#program.outcome;
   }
 
-  /** Its standard error so far. */
+  /** Standard error so far. */
   get text(): string {
     return this.#program.stderr();
   }
 
-  /** The log so far. */
+  /** Log records so far. */
   get log(): LogRecord[] {
     return this.#program
       .stderr()
@@ -59,7 +57,7 @@ export class Daemon implements AsyncDisposable {
       .map((line) => JSON.parse(line) as LogRecord);
   }
 
-  /** Waits for a record of the log, from the start of the daemon or after the first `skip` records. */
+  /** Waits for a log record, among all or after the first `skip` records. */
   readonly logged = async (
     wanted: (record: LogRecord) => boolean,
     skip = 0,
@@ -77,7 +75,7 @@ export class Daemon implements AsyncDisposable {
     }
   };
 
-  /** Asks the daemon to end and waits for it. */
+  /** Sends a signal to the daemon and waits for its end. */
   stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<Outcome> {
     this.child.kill(signal);
     return this.outcome;

@@ -1,4 +1,4 @@
-// Longer than most files because it is one list: each command of the program, once.
+// Long because it is one list: each command of the program, once.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { readFileSync, rmSync } from 'node:fs';
@@ -6,35 +6,35 @@ import { connect } from 'node:net';
 import type { Outcome, RunningProgram } from './built-program.js';
 import { freePorts } from './tunnel/tunnel.js';
 
-/** A host on which each command can be tried: a daemon serves, made of the same file as the client. */
+/** A host on which each command can be tried. Its daemon and its client are the same file. */
 export interface CommandHost {
-  /** Starts the program that is tried; the maker of the host ends what still runs. */
+  /** Starts the program under test; the creator of the host ends remaining processes. */
   start(...args: string[]): RunningProgram;
   readonly server: string;
   readonly proxy: string;
   readonly config: string;
   /** A config file that no daemon can load. */
   readonly brokenConfig: string;
-  /** SHA-1 of the file that client and daemon are. */
+  /** SHA-1 of the file of client and daemon. */
   readonly sha1: string;
-  /** A program that the daemon may run, and words that make it print `hello` and end with 7, or print `up` and stay. */
+  /** A program that the daemon may run. With `greet` it prints `hello` and exits with 7; with `stay` it prints `up` and keeps running. */
   readonly tool: string;
   readonly greet: readonly string[];
   readonly stay: readonly string[];
-  /** The same release, under a name that the daemon may run. */
+  /** Copy of the same release, under a name that the daemon may run. */
   readonly upgrader: string;
-  /** Whether the daemon is the service, and the options that name that. */
+  /** Whether the daemon is a service; `service` holds the options that name it. */
   readonly isService: boolean;
   readonly service: readonly string[];
-  /** Options that choose an adapter that is there. */
+  /** Options that choose an existing adapter. */
   readonly adapter: readonly string[];
-  /** A port of the host that sends back what it gets. */
+  /** A port of the host that echoes its input. */
   readonly echoPort: number;
 }
 
 const ONE_LINE = /^wins: [^\n]+\n$/;
 
-/** Runs a command to its end and compares the exit code. */
+/** Runs a command to its end and checks the exit code. */
 async function run(host: CommandHost, code: number, ...args: string[]): Promise<Outcome> {
   const outcome = await host.start(...args).outcome;
   assert.equal(outcome.code, code, `${args.join(' ')}: ${outcome.code}: ${outcome.stderr}`);
@@ -48,7 +48,7 @@ async function print(host: CommandHost, ...args: string[]): Promise<string> {
   return String(stdout);
 }
 
-/** The line of a command that fails, and nothing on standard output. */
+/** Runs a command that must fail; returns its one line of standard error and checks that standard output is empty. */
 async function fail(host: CommandHost, code: number, ...args: string[]): Promise<string> {
   const { stdout, stderr } = await run(host, code, ...args);
   assert.equal(String(stdout), '');
@@ -56,7 +56,7 @@ async function fail(host: CommandHost, code: number, ...args: string[]): Promise
   return stderr;
 }
 
-/** A command of `srv plan`, where the agent is off. */
+/** Runs a command of `srv plan` while the agent is off. */
 async function noAgent(host: CommandHost, ...args: string[]): Promise<void> {
   const { config, server } = host;
   const words = ['srv', 'plan', ...args, '--config', config, '--server', server];
@@ -64,7 +64,7 @@ async function noAgent(host: CommandHost, ...args: string[]): Promise<void> {
   assert.deepEqual([code, /the agent is disabled/.test(stderr)], [69, true], stderr);
 }
 
-/** A command of `srv debug`. */
+/** Runs a command of `srv debug`. */
 function diagnosis(host: CommandHost, ...args: string[]): Promise<string> {
   const { config, server } = host;
   return print(host, 'srv', 'debug', ...args, '--config', config, '--server', server);
@@ -75,7 +75,7 @@ const on = ({ server }: CommandHost) => ['--server', server];
 const runTool = (host: CommandHost, words: readonly string[]) =>
   host.start('cli', 'prc', 'run', ...on(host), '--path', host.tool, '--', ...words);
 
-/** Starts what stays, and names it as the daemon does. */
+/** Starts the tool so that it keeps running; returns its client and the name of its run. */
 async function stayingTool(host: CommandHost): Promise<{ client: RunningProgram; name: string }> {
   const client = runTool(host, host.stay);
   await client.printed('up');
@@ -86,20 +86,19 @@ async function stayingTool(host: CommandHost): Promise<{ client: RunningProgram;
 
 const DETACHED = 'detached';
 
-/** Starts a detached run. */
 async function detachedTool(host: CommandHost): Promise<void> {
   const started = ['cli', 'prc', 'run', '--detach', '--name', DETACHED, ...on(host)];
   const words = [...started, '--path', host.tool, '--', ...host.greet];
   assert.equal(await print(host, ...words), `${DETACHED}\n`);
 }
 
-/** Removes that run, after which a command about it has nothing to do. */
+/** Removes the detached run, and checks that the command then reports an unknown run. */
 async function forgetDetached(host: CommandHost, words: readonly string[]): Promise<void> {
   assert.equal(await print(host, 'cli', 'prc', 'rm', DETACHED, ...on(host)), '');
   await fail(host, 127, ...words);
 }
 
-/** Runs a command about the node with `--dry-run`: it is refused where nothing is installed, and on other systems than Windows. */
+/** Runs a command about the node with `--dry-run`; it is refused where nothing is installed, and on systems other than Windows. */
 async function planNode(host: CommandHost, command: string): Promise<void> {
   const { code, stdout, stderr } = await host.start(command, '--dry-run').outcome;
   if (process.platform !== 'win32') assert.match(stderr, /WINS_NODE_ROOT names none/);
@@ -108,7 +107,7 @@ async function planNode(host: CommandHost, command: string): Promise<void> {
   else assert.match(stderr, ONE_LINE);
 }
 
-/** Check of each command, by its name; a command that is missing here fails the suites that use this. */
+/** Check of each command, by name. A suite that uses this list fails if a command is missing. */
 export const EVERY_COMMAND: Readonly<Record<string, (host: CommandHost) => Promise<void>>> = {
   'cli app info': async (host) => {
     const info = json(await print(host, 'cli', 'app', 'info', ...on(host))) as {
@@ -229,7 +228,7 @@ export const EVERY_COMMAND: Readonly<Record<string, (host: CommandHost) => Promi
     await fail(host, 127, 'cli', 'net', 'get', ...on(host), '--name', 'no such adapter');
   },
   'cli hns get-network': async (host) => {
-    // Where there is no such service, that is said.
+    // Where the host has no HNS, the command says so.
     const args = ['cli', 'hns', 'get-network', ...on(host), '--name', 'no such network'];
     const { code, stdout, stderr } = await host.start(...args).outcome;
     assert.ok(code === 125 || code === 127, `${code}: ${stderr}`);
@@ -429,14 +428,14 @@ export const EVERY_COMMAND: Readonly<Record<string, (host: CommandHost) => Promi
   },
   logs: async (host) => {
     const { code, stdout, stderr } = await host.start('logs', '--config', host.config).outcome;
-    // The daemon may write to who has started it.
+    // The daemon may log to the program that started it instead.
     if (code === 0) assert.match(String(stdout), /"msg":/);
     else assert.match(`${code} ${stderr}`, /^69 wins: cannot read the log: [^\n]+\n$/);
   },
   doctor: async (host) => {
     const { code, stdout } = await host.start('doctor', '--json', '--config', host.config).outcome;
     const { findings } = json(String(stdout)) as { findings: { check: string; level: string }[] };
-    // That the daemon is no service may be worth a warning.
+    // The doctor may warn that the daemon is no service.
     assert.ok(code === 0 || (code === 1 && !host.isService), String(stdout));
     assert.ok(findings.some(({ check, level }) => check === 'daemon' && level === 'ok'));
   },

@@ -17,7 +17,7 @@ interface Manifest {
   };
 }
 
-// The parser of the daemon's config; specs of the built programs import nothing of it.
+// Loads the parser of the daemon's config by path, because specs of the built programs import no library of the daemon.
 const yaml = createRequire(path.join(ROOT, 'libs/config/package.json'))('yaml') as {
   readonly parse: (text: string) => unknown;
   readonly parseAllDocuments: (text: string) => readonly { toJS(): Manifest }[];
@@ -25,13 +25,13 @@ const yaml = createRequire(path.join(ROOT, 'libs/config/package.json'))('yaml') 
 };
 export const { parse: parseYaml, stringify: stringifyYaml } = yaml;
 
-/** The objects of a file of examples/kubernetes. */
+/** Returns the objects of a file of examples/kubernetes. */
 export function exampleManifests(file: string): Manifest[] {
   const text = readFileSync(path.join(ROOT, 'examples/kubernetes', file), 'utf8');
   return yaml.parseAllDocuments(text).map((document) => document.toJS());
 }
 
-/** The words that a container of these objects gives to `wins`, with `C:\` led to a folder of this system. */
+/** Returns the arguments that a container passes to `wins`, with `C:\` replaced by a folder of this system. */
 export function wordsOfContainer(
   manifests: readonly Manifest[],
   name: string,

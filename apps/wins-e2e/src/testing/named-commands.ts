@@ -1,17 +1,17 @@
 import type { Outcome } from './built-program.js';
 
-/** A command as `--help` of the one above names it. */
+/** A command as its parent's `--help` names it. */
 export interface NamedCommand {
-  /** Its words after `wins`: `cli prc run`. */
+  /** Words after `wins`, such as `cli prc run`. */
   readonly name: string;
-  /** The same command by another last word. */
+  /** Other names of the same command. */
   readonly aliases: readonly string[];
-  /** The words that it has below it; none when it does something. */
+  /** Names of its subcommands; empty for a command that acts. */
   readonly below: readonly string[];
   readonly help: string;
 }
 
-/** Every command of a program, found by its `--help` alone, so that none can be forgotten. */
+/** Finds every command of a program through `--help` alone, so that no command is forgotten. */
 export async function namedCommands(
   run: (args: readonly string[]) => Promise<Outcome>,
 ): Promise<NamedCommand[]> {

@@ -3,10 +3,10 @@ import { startProgram, type RunningProgram } from './built-program.js';
 import { WINS } from './workspace.js';
 
 const UNSHARE = '/usr/bin/unshare';
-/** A network and the view of /sys that belongs to it, which end with the last process in them. */
+/** Creates a network and its view of /sys, which end with their last process. */
 const OPTIONS = ['--net', '--mount', '/bin/sh', '-c'];
 
-/** One adapter with an address and a default route of both families. */
+/** Creates one adapter with an address and a default route of both families. */
 const SETUP = `set -e
 PATH=/usr/sbin:/sbin:/usr/bin:/bin
 mount -t sysfs sysfs /sys
@@ -20,15 +20,15 @@ ip route add default via 192.0.2.1 dev wins0
 ip -6 route add default via 2001:db8::1 dev wins0
 `;
 
-/** Whether this user may make a network of his own, and has the tools for it. */
+/** Whether this user may create a network, and has the tools for it. */
 export function mayMakeNetwork(): boolean {
   return spawnSync(UNSHARE, [...OPTIONS, SETUP], { stdio: 'ignore' }).status === 0;
 }
 
 /**
- * Starts `wins` in a network of its own: wins0 has 192.0.2.2 and 2001:db8::2, gateways are .1 and ::1.
+ * Starts `wins` in its own network: wins0 has 192.0.2.2 and 2001:db8::2, and the gateways are 192.0.2.1 and 2001:db8::1.
  *
- * @param more - Commands of the shell that change that network before.
+ * @param more - Shell commands that change the network first.
  */
 export function startWinsInNetwork(
   args: readonly string[],
@@ -38,7 +38,7 @@ export function startWinsInNetwork(
   return startInNetwork([process.execPath, WINS, ...args], environment, more);
 }
 
-/** Starts a program in such a network. */
+/** Starts a program in its own network. */
 export function startInNetwork(
   command: readonly string[],
   environment: NodeJS.ProcessEnv = {},

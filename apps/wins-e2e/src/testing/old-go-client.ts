@@ -7,7 +7,7 @@ const PREFACE_BYTES = 24;
 const FRAME_HEADER_BYTES = 9;
 const GRPC_HEADER_BYTES = 5;
 
-/** Splits what an HTTP/2 client sent into its preface and its frames. */
+/** Splits the bytes that an HTTP/2 client sent into preface and frames. */
 function framesOf(sent: Buffer): Buffer[] {
   const frames = [sent.subarray(0, PREFACE_BYTES)];
   for (let at = PREFACE_BYTES; at < sent.length;) {
@@ -18,7 +18,7 @@ function framesOf(sent: Buffer): Buffer[] {
   return frames;
 }
 
-/** The DATA frame of Start with another program in its request; everything else stays. */
+/** Changes the request in the DATA frame of Start, and keeps the rest. */
 function withProgram(frame: Buffer, change: object): Buffer {
   const body = frame.subarray(FRAME_HEADER_BYTES + GRPC_HEADER_BYTES);
   const request = { ...ProcessStartRequest.decode(body), ...change };
@@ -30,8 +30,9 @@ function withProgram(frame: Buffer, change: object): Buffer {
 }
 
 /**
- * Sends to a pipe what a client sent, part by part: after each part it waits, as the client did, for the answer to the
- * call on that stream. Gives the answers by stream.
+ * Sends recorded bytes of a client to a pipe, part by part. After each part it waits for the answer on a stream, as the client did.
+ *
+ * @returns Answers by stream.
  */
 export async function replay(
   address: string,
@@ -51,7 +52,7 @@ export async function replay(
   return answers;
 }
 
-/** Replays `prc run` with another program; gives the answers to Start, KeepAlive and Wait. */
+/** Replays `prc run` with another program; returns the answers to Start, KeepAlive and Wait. */
 export async function replayRun(
   address: string,
   program: Partial<ProcessStartRequest>,
@@ -61,7 +62,7 @@ export async function replayRun(
     frame[3] === 0 && frame.readUInt32BE(5) === stream;
   const start = frames.findIndex((frame, index) => index > 0 && isData(frame, 1));
   const request = withProgram(frames[start] ?? Buffer.alloc(0), program);
-  // The Go client waited for Start, followed the output to its end, and then let go.
+  // The Go client waited for Start, read the output to its end, and then disconnected.
   const answers = await replay(
     address,
     [Buffer.concat([...frames.slice(0, start), request]), 1],

@@ -2,15 +2,15 @@ import { spawnSync } from 'node:child_process';
 import { startProgram, type RunningProgram } from './built-program.js';
 
 const UNSHARE = '/usr/bin/unshare';
-/** Options that set a container apart from the host, for the daemon. */
+/** Options that make a process a container in the view of the daemon. */
 const OPTIONS = ['--mount'];
 
-/** Whether this user may make mounts of his own. */
+/** Whether this user may create a mount namespace. */
 export function mayMakeContainer(): boolean {
   return spawnSync(UNSHARE, [...OPTIONS, '/bin/true'], { stdio: 'ignore' }).status === 0;
 }
 
-/** Starts a program of Node's as a client in a container, or, where none can be made, as another client of the host. */
+/** Starts a Node program as a client in a container; where this user can create none, as another client of the host. */
 export function startInContainer(
   args: readonly string[],
   environment: NodeJS.ProcessEnv,

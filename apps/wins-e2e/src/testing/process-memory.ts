@@ -1,18 +1,15 @@
 import { readFileSync } from 'node:fs';
 
-/** How often the memory of a process is looked at. */
+/** Number of samples of the memory of a process. */
 const LOOKS = 6;
 
-/** The least and the most that a process had in memory, in bytes. */
+/** The lowest and the highest memory of a process, in bytes. */
 interface MemoryRange {
   readonly least: number;
   readonly most: number;
 }
 
-/**
- * Returns the memory of each process over several looks, one after each round of work. A single look says little, because the memory varies
- * with garbage that a process has not collected yet.
- */
+/** Samples the memory of each process after each round of work. One sample is not enough, because uncollected garbage makes the memory vary. */
 export async function memoryOver(
   pids: readonly (number | undefined)[],
   work: () => Promise<unknown>,
@@ -28,7 +25,7 @@ export async function memoryOver(
   });
 }
 
-/** Returns the certain growth of each process, in bytes: the least after, minus the most before. */
+/** Returns the certain growth of each process, in bytes: the lowest value after, minus the highest before. */
 export function memoryGrowth(
   before: readonly MemoryRange[],
   after: readonly MemoryRange[],
@@ -41,7 +38,7 @@ export function residentBytes(pid: number | undefined): number {
   return memoryField(pid, 'VmRSS');
 }
 
-/** The most that a process ever had in memory, in bytes: no moment is missed. */
+/** Returns the highest resident memory that a process ever had, in bytes; the kernel records it. */
 export function peakBytes(pid: number | undefined): number {
   return memoryField(pid, 'VmHWM');
 }

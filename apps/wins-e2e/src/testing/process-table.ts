@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** PIDs of the processes whose command line contains every text; zombies do not count. */
+/** Returns PIDs of the processes whose command line contains every text; zombies do not count. */
 export function processesWith(...texts: string[]): number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
@@ -13,12 +13,12 @@ export function processesWith(...texts: string[]): number[] {
           !/^State:\tZ/m.test(readFileSync(`/proc/${pid}/status`, 'latin1'))
         );
       } catch {
-        return false; // it ended while we looked
+        return false; // the process has ended since the listing
       }
     });
 }
 
-/** Waits until a condition holds; the test's own time limit bounds it. There is no event for these. */
+/** Polls until a condition holds; the time limit of the test applies. Use it only where no event exists. */
 export async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await new Promise((resolve) => setTimeout(resolve, 20));
 }

@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
 
-/** Whether a long spec tries all that there is: `npm run test:long -- --all`. */
+/** Whether long specs try all cases: `npm run test:long -- --all`. */
 export const isAll = process.env['WINS_TEST_ALL'] === '1';
 const SEED = process.env['WINS_TEST_SEED'] ?? '0';
 
 /**
- * The acts at which a long spec kills: so many of them, which the seed of the run chooses; all of them with
- * `npm run test:long -- --all`. A failure has to name its act: with `--all` it is met again.
+ * Chooses the cases of a long spec by the seed of the run, or all cases with `npm run test:long -- --all`. A failure must name its case, so that
+ * `--all` can repeat it.
  *
- * @param count - How many, 2 at least; the first and the last are always among them.
+ * @param count - Number of cases, at least 2; the first and the last are always chosen.
  */
 export function sampleOf<T>(items: readonly T[], count: number): readonly T[] {
   if (isAll || items.length <= count) return items;
@@ -21,7 +21,6 @@ export function sampleOf<T>(items: readonly T[], count: number): readonly T[] {
   );
 }
 
-/** The numbers from 1 to `last`. */
 export function numbersTo(last: number): readonly number[] {
   return Array.from({ length: last }, (_, index) => index + 1);
 }

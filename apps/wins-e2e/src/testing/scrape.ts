@@ -1,9 +1,9 @@
 import { freePorts } from './tunnel/tunnel.js';
 
-/** The samples of one scrape, by their series as the text has it: `wins_runs{state="running"}`. */
+/** Samples of one scrape by series, such as `wins_runs{state="running"}`. */
 export type Scrape = ReadonlyMap<string, number>;
 
-/** An address for the metrics of a daemon, and the key of its config for it. */
+/** Returns a free address for the metrics of a daemon, and the config that sets it. */
 export async function freeMetrics() {
   const [port = 0] = await freePorts(1);
   const address = `127.0.0.1:${port}`;
@@ -29,7 +29,7 @@ export function parseScrape(text: string): Scrape {
   return new Map(samples);
 }
 
-/** How counters have grown from one scrape to another; those that have not are left out. */
+/** Returns the growth of counters between two scrapes; unchanged counters are left out. */
 export function growth(before: Scrape, after: Scrape): Readonly<Record<string, number>> {
   const grown = [...after]
     .filter(([series]) => /_total(?:\{|$)/.test(series))
@@ -38,11 +38,11 @@ export function growth(before: Scrape, after: Scrape): Readonly<Record<string, n
   return Object.fromEntries(grown);
 }
 
-/** Counters that nearly everything moves: calls, their connections, records, and the processor time of all. */
+/** Counters that change in nearly every test: calls, connections, audit records, and processor time. */
 const ORDINARY =
   /^(?:wins_(?:calls|connections|audit_records|run_cpu_seconds)_total|process_cpu_seconds_total)/;
 
-/** Scrapes until it is as it should be; the test's own time limit bounds it. */
+/** Scrapes until a condition holds; the time limit of the test applies. */
 export async function scrapeUntil(
   address: string,
   isReached: (now: Scrape) => boolean,
@@ -53,7 +53,7 @@ export async function scrapeUntil(
   }
 }
 
-/** Does something, and gives how the counters have grown once these have grown by so much. */
+/** Runs `cause` and waits until counters have grown as expected; returns the growth of all counters. */
 export async function growthBy(
   address: string,
   cause: () => Promise<unknown>,
@@ -68,7 +68,7 @@ export async function growthBy(
   return growth(before, after);
 }
 
-/** Returns the growth without the counters that nearly everything moves. */
+/** Returns the growth without the ordinary counters. */
 export function unusual(grown: Readonly<Record<string, number>>): Readonly<Record<string, number>> {
   return Object.fromEntries(Object.entries(grown).filter(([series]) => !ORDINARY.test(series)));
 }

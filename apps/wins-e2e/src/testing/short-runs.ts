@@ -6,10 +6,10 @@ import { startRequest } from './digests.js';
 import { Workspace } from './workspace.js';
 
 const PROGRAMS = 8;
-/** Lies among the records of runs, and is of none. */
+/** A file among the records of runs that belongs to no run. */
 const SERVED_NOTE = 'served-config.json';
 
-/** A daemon whose client runs short programs again and again, and what the daemon holds. */
+/** A client that starts many short programs, and their daemon. */
 export class ShortRuns implements AsyncDisposable {
   readonly #workspace: Workspace;
   readonly #programs: readonly string[];
@@ -42,12 +42,12 @@ export class ShortRuns implements AsyncDisposable {
     return `/proc/${this.daemon.child.pid ?? 0}/${name}`;
   }
 
-  /** How many descriptors the daemon has. */
+  /** Number of open descriptors of the daemon. */
   get descriptors(): number {
     return readdirSync(this.#proc('fd')).length;
   }
 
-  /** The children of the daemon and the records of runs. */
+  /** Children of the daemon and records of runs. */
   get leftovers(): readonly string[] {
     const children = readFileSync(
       this.#proc(`task/${this.daemon.child.pid ?? 0}/children`),
@@ -59,7 +59,7 @@ export class ShortRuns implements AsyncDisposable {
     return [...children.split(' ').filter(Boolean), ...records];
   }
 
-  /** Runs so many programs, as many at a time as there are programs. */
+  /** Runs programs `count` times, with all {@link PROGRAMS} programs in parallel. */
   async run(count: number): Promise<void> {
     await Promise.all(
       this.#programs.map(async (program) => {
@@ -80,7 +80,7 @@ export class ShortRuns implements AsyncDisposable {
     if (output !== 'hi\n') throw new Error(`a run printed ${JSON.stringify(output)}`);
   }
 
-  /** Opens so many connections, a hundred at a time; each ends at once, half of them with some bytes. */
+  /** Opens `count` connections, a hundred at a time, and closes them at once; half of them send some bytes first. */
   async comeAndGo(count: number): Promise<void> {
     for (let round = 0; round < count; round += 100) {
       const sockets = Array.from({ length: 100 }, () => connect(this.#address));

@@ -1,11 +1,11 @@
-/** In CI every test runs: what the machine cannot do there is a failure, not a skip that no one reads. */
+/** In CI every test runs: a missing right or tool fails there instead of causing a skip that nobody reads. */
 const mustRun = process.env['CI'] !== undefined || process.env['WINS_REQUIRE_WINDOWS'] === '1';
 
 /**
- * For tests that need a right or a tool that not every machine has: Jest's `it` or `describe`, which skips where
- * `isPossible` is false; standard error names what was skipped.
+ * Returns Jest's `it` or `describe` for tests that need a right or a tool; it skips where `isPossible` is false. Standard error names the
+ * skipped tests.
  *
- * @param skipped - What is not tested then, and why.
+ * @param skipped - The skipped tests, and why.
  */
 export function wherePossible<Test extends { readonly skip: Test }>(
   test: Test,

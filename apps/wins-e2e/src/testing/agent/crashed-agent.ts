@@ -10,16 +10,16 @@ import { base64, PlanNode } from './plan-node.js';
 import { processesWith, until } from '../process-table.js';
 import { ROOT } from '../workspace.js';
 
-/** When the daemon dies: before an act, while it is under way, or when it is done and nothing has followed from it. */
+/** When the daemon dies: before an act, during it, or right after it. */
 export type Moment = 'before' | 'during' | 'after';
 
-/** Which of the acts, by its number from 1 on or by its name. */
+/** Act at which the daemon dies, by number from 1 or by name. */
 export interface Crash {
   readonly act: number | string;
   readonly moment: Moment;
 }
 
-/** How the plan ends, and by which rules the Secret is followed: those before plan-state, or those with it. */
+/** Outcome of the plan, and the protocol of its Secret: with `plan-state` (pending) or the older one without. */
 export interface PlanOfCrash {
   readonly isPending: boolean;
   readonly fails: boolean;
@@ -99,10 +99,10 @@ require.cache[features].exports = {
 require(${JSON.stringify(path.join(ROOT, 'dist', 'wins.cjs'))});
 `;
 
-/** Two files and two instructions, each of which leaves a line with its name and its attempt. */
+/** Names of the two files and two instructions of the plan; each instruction logs its name and attempt. */
 const NAMES = ['first', 'second'];
 
-/** A node whose daemon is killed while it follows the plan of a Secret, and started again. */
+/** A node whose daemon is killed while it follows the plan of a Secret, and is then restarted. */
 export class CrashedAgent implements AsyncDisposable {
   readonly node = new PlanNode();
   readonly #api: ApiServer;
@@ -117,7 +117,7 @@ export class CrashedAgent implements AsyncDisposable {
     this.#rules = rules;
     this.#config = this.node.remoteConfig(api);
     this.#driver = workspace.write('driver.cjs', DRIVER);
-    // The daemon dies at what it says: by then its line is there.
+    // Writes to the file first, because the daemon may die at the output.
     const line = '"$1 $CATTLE_AGENT_ATTEMPT_NUMBER"';
     const say = workspace.script('say', `echo ${line} >>${this.#runs}; echo ${line}; exit $2`);
     const plan = JSON.stringify({
@@ -137,7 +137,7 @@ export class CrashedAgent implements AsyncDisposable {
     return new CrashedAgent(await startApiServer(), rules);
   }
 
-  /** The names of everything that the agent does, from the start of the daemon until the Secret has the result. */
+  /** Returns the names of all acts of the agent, from the start of the daemon until the Secret has the result. */
   static async acts(rules: PlanOfCrash): Promise<string[]> {
     await using crashed = await CrashedAgent.create(rules);
     const daemon = crashed.#launch();
@@ -147,8 +147,8 @@ export class CrashedAgent implements AsyncDisposable {
   }
 
   /**
-   * Has the daemon die, starts it again, and checks that nothing is lost and nothing is done twice but what had no result yet, or what
-   * the rules do at each start.
+   * Kills the daemon at an act, restarts it, and checks that nothing is lost. Instructions run again only if they had no result yet, or if the
+   * older protocol applies the plan at each start.
    */
   async dieAndFollow(crash: Crash): Promise<void> {
     const crashing = this.#launch(crash);
@@ -156,7 +156,7 @@ export class CrashedAgent implements AsyncDisposable {
       crashing.outcome.then(({ signal }) => signal),
       until(() => this.#isAtRest),
     ]);
-    // By its number, an act may not come this time: then the daemon dies when all is done.
+    // The agent may not reach an act of this number; the daemon is then killed when the plan is done.
     if (typeof crash.act === 'string') assert.equal(ended, 'SIGKILL');
     await crashing.stop('SIGKILL');
     const before = this.#lines('runs');

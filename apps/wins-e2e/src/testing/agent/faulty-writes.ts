@@ -8,22 +8,18 @@ import { base64, PlanNode } from './plan-node.js';
 import { until } from '../process-table.js';
 import type { PlanOfCrash } from './crashed-agent.js';
 
-/** Nothing listens there: the counter of such a probe is written with the result, and twice more. */
+/** Nothing listens here. A failing probe causes three writes: with the result, and twice more. */
 const NOWHERE = 'http://127.0.0.1:1/';
 const PROBE = { failureCount: 3 };
 
-/** Fault of one write of the agent, or of several that follow each other. */
+/** Fault of one write of the agent, or of consecutive writes. */
 export interface WriteFault {
   readonly title: string;
   readonly fault: ApiFault;
-  /** Default: 1. */
   readonly times?: number;
 }
 
-/**
- * A daemon that follows one plan after the other. Each of them must run once, whatever becomes of the writes that it causes, and the
- * Secret must say in the end what it says where nothing happens.
- */
+/** A daemon that follows a series of plans while its writes fail. Each plan must run once, and the Secret must end as it does without faults. */
 export class FaultyWrites implements AsyncDisposable {
   readonly #api: ApiServer;
   readonly #node = new PlanNode();
@@ -48,14 +44,14 @@ export class FaultyWrites implements AsyncDisposable {
     return faulty;
   }
 
-  /** Has a plan applied to which nothing happens, and tells how many writes that are. */
+  /** Applies a plan without faults and returns the number of writes. */
   async countWrites(): Promise<number> {
     const before = this.#writes.length;
     await this.#applyNext();
     return this.#writes.length - before;
   }
 
-  /** Has a plan applied of which this write, by its number from 1 on, meets the fault, and those behind it if they are more. */
+  /** Applies a plan whose write number `write`, from 1, meets the fault; so do the writes after it, up to `times`. */
   async apply(write: number, { fault, times = 1 }: WriteFault): Promise<void> {
     let writes = 0;
     const when = ({ method }: { readonly method: string }) =>
@@ -83,7 +79,7 @@ export class FaultyWrites implements AsyncDisposable {
       [fails ? 'failed-checksum' : 'applied-checksum']: checksum,
       'plan-state': isPending ? ended : undefined,
       'plan-revision': isPending ? numberAfter(before['plan-revision']) : undefined,
-      // Only the rules before plan-state count the failures of one plan after the other.
+      // Only the protocol without `plan-state` adds up failures of different plans.
       'failure-count': !fails ? '0' : isPending ? '1' : numberAfter(before['failure-count']),
       'success-count': fails ? '0' : numberAfter(before['success-count']),
     };
@@ -105,7 +101,7 @@ export class FaultyWrites implements AsyncDisposable {
       [`${name} ${attempt}`],
     );
     assert.equal(this.#outputs[name], base64(`${name} ${attempt}\n`));
-    // What the agent wrote meanwhile is this plan's, and goes one way.
+    // Every write since then is for this plan, and its states never go back.
     const writes = this.#writes.slice(written).map(({ data = {} }) => data);
     assert.deepEqual(new Set(writes.map((data) => data['plan'])), new Set([base64(plan)]));
     const states = writes.map((data) => text(data['plan-state']));
@@ -115,7 +111,7 @@ export class FaultyWrites implements AsyncDisposable {
     assert.equal(states.filter((state) => state === 'in-progress').length, announced.length);
   }
 
-  /** The versions of the Secret that the agent made. */
+  /** Versions of the Secret that the agent wrote. */
   get #writes() {
     return this.#api.events.filter(({ manager }) => manager === 'wins').map(({ object }) => object);
   }

@@ -5,12 +5,12 @@ import type { AddressInfo } from 'node:net';
 import { digestOf, tarOf, type PlayingRegistry } from '@wins/system-agent/testing';
 import type { KeyPair } from '@wins/base/testing';
 
-/** A registry over TLS with one image, `some/img:v1`, whose run.sh ends well. It also answers `/healthz` with status 200. */
+/** A TLS registry with one image, `some/img:v1`, whose run.sh exits with 0. It also answers `/healthz` with status 200. */
 export interface ImageRegistry extends AsyncDisposable, PlayingRegistry {
   readonly port: number;
-  /** The paths of the requests, in order. */
+  /** Paths of the requests, in order. */
   readonly requests: readonly string[];
-  /** Answers the next requests in this way, one after the other. */
+  /** Responses to the next requests, one for each. */
   readonly faults: ((response: ServerResponse) => void)[];
 }
 

@@ -8,10 +8,9 @@ import { runWins, type Outcome } from '../built-program.js';
 import { Daemon } from '../daemon.js';
 import { Workspace } from '../workspace.js';
 
-/** A node on which the daemon follows plans, in a folder of its own. */
+/** A node in its own folder, on which the daemon follows plans. */
 export class PlanNode implements AsyncDisposable {
   readonly workspace = new Workspace();
-  /** The agent's own folders. */
   readonly home = this.workspace.path('agent');
   readonly plans = this.workspace.path('plans');
   #daemon: Daemon | undefined;
@@ -21,7 +20,7 @@ export class PlanNode implements AsyncDisposable {
     return this.#daemon;
   }
 
-  /** The config file, with these keys of the agent and more; without any of the agent it is off. */
+  /** Writes a config file with these keys of the agent and more; without keys of the agent, the agent is off. */
   config(
     agent?: Readonly<Record<string, unknown>>,
     allowed: readonly string[] = [],
@@ -37,18 +36,17 @@ export class PlanNode implements AsyncDisposable {
     return this.workspace.config(allowed, { ...(systemagent && { systemagent }), ...more });
   }
 
-  /** The config of a node that follows the Secret of this API server. */
+  /** Writes the config of a node that follows the Secret of this API server. */
   remoteConfig(api: ApiServer): string {
     const connectionInfoFile = this.workspace.write('connection_info.json', api.connectionInfo());
     return this.config({ remoteEnabled: true, connectionInfoFile });
   }
 
-  /** Starts the daemon and waits until it serves. */
   async start(config: string, ...args: string[]): Promise<Daemon> {
     return (this.#daemon = await Daemon.start(this.workspace, config, ...args));
   }
 
-  /** A plan in the folder of local plans. */
+  /** Writes a plan to the folder of local plans. */
   localPlan(name: string, plan: object): string {
     return this.workspace.write(`plans/${name}`, JSON.stringify(plan));
   }
@@ -64,7 +62,7 @@ export class PlanNode implements AsyncDisposable {
     return JSON.parse(String(stdout)) as Answer;
   }
 
-  /** Every file below a folder of the node in which a text stands. */
+  /** Returns the files below a folder of the node that contain a text. */
   filesWith(text: string, folder = this.workspace.folder): string[] {
     return readdirSync(folder, { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile())
@@ -79,7 +77,7 @@ export class PlanNode implements AsyncDisposable {
   }
 }
 
-/** A component that answers 200 as long as it is open. */
+/** A component that answers 200 until it is disposed. */
 export async function wellComponent(): Promise<AsyncDisposable & { readonly url: string }> {
   const server = createServer((_request, response) => response.end('ok'));
   server.listen(0, '127.0.0.1');
@@ -95,7 +93,7 @@ export async function wellComponent(): Promise<AsyncDisposable & { readonly url:
   };
 }
 
-/** The content of a file as a plan has it. */
+/** Encodes the content of a file for a plan. */
 export function base64(text: string): string {
   return Buffer.from(text).toString('base64');
 }

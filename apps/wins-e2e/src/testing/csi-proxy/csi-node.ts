@@ -10,7 +10,7 @@ import { standIn } from '../packages/package-folder.js';
 import { Workspace } from '../workspace.js';
 import { csiProgram, CsiService } from './csi-service.js';
 
-/** A secret in the address of csi-proxy. */
+/** A secret in the download URL of csi-proxy. */
 export const CANARY = 'canary-of-a-signature';
 
 /** JSON answer of `wins srv csi-proxy status`. */
@@ -22,7 +22,7 @@ interface Status {
   readonly version: string;
 }
 
-/** A node whose daemon keeps csi-proxy, and a server that has it. */
+/** A node whose daemon manages csi-proxy, and a server that offers it for download. */
 export class CsiNode implements AsyncDisposable {
   readonly workspace = new Workspace();
   readonly service = new CsiService(this.workspace.path('csi-service.json'));
@@ -35,8 +35,8 @@ export class CsiNode implements AsyncDisposable {
   ) {}
 
   /**
-   * @param versions - What the server has; the text of each is in its program.
-   * @param keys - What else the config has.
+   * @param versions - Versions on the server; each text becomes part of the program.
+   * @param keys - More keys of the config.
    */
   static async start(
     versions: Readonly<Record<string, string>>,
@@ -59,7 +59,7 @@ export class CsiNode implements AsyncDisposable {
     return { ...this.workspace.environment, WINS_CSI_PROXY_SERVICE: this.service.file };
   }
 
-  /** The config; `tls` by default trusts the server. */
+  /** Writes the config; by default, `tls` trusts the server. */
   config(section: object | undefined, tls: object = this.trusted()): string {
     const url = `${this.server.url}/assets/csi-proxy-%[1]s.tar.gz?sig=${CANARY}`;
     const csi = { url, kubeletPath: '/var/lib/kubelet/kubelet.exe', ...section };
@@ -96,7 +96,7 @@ export class CsiNode implements AsyncDisposable {
     return JSON.parse(String(stdout)) as Status;
   }
 
-  /** Waits until the log has the state. */
+  /** Waits until the log contains the state. */
   async reached(state: string, detail = /./): Promise<void> {
     await this.daemon.logged(
       (record) => record['state'] === state && detail.test(JSON.stringify(record)),

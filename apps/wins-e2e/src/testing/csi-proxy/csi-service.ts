@@ -3,13 +3,12 @@ import { once } from 'node:events';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 
-/** Command that the service runs. */
 interface Command {
   readonly program: string;
   readonly args: readonly string[];
 }
 
-/** The service csiproxy of a node, as `WINS_CSI_PROXY_SERVICE` tells the programs of it: a file, a record of its process, a socket. */
+/** Double of the service csiproxy, given to `wins` as `WINS_CSI_PROXY_SERVICE`: a file, a record of its process, and a socket. */
 export class CsiService {
   readonly #process: DetachedProcess;
   readonly #pipe: string;
@@ -23,13 +22,13 @@ export class CsiService {
     return this.#process.pid;
   }
 
-  /** Command that it runs; undefined when there is no such service. */
+  /** Command of the service; undefined when the service does not exist. */
   get command(): Command | undefined {
     if (!existsSync(this.file)) return undefined;
     return (JSON.parse(readFileSync(this.file, 'utf8')) as { readonly command: Command }).command;
   }
 
-  /** Makes it and starts it, as someone else than wins does. */
+  /** Registers and starts the service, as a program other than wins would. */
   async start(command: Command): Promise<void> {
     writeFileSync(this.file, JSON.stringify({ command, isDisabled: false }));
     const { program: file, args } = command;
@@ -47,17 +46,17 @@ export class CsiService {
       .finally(() => socket.destroy());
   }
 
-  /** Ends its process, if there is one. */
+  /** Ends the process of the service, if there is one. */
   stop(): Promise<void> {
     return this.#process.stop(0);
   }
 }
 
 /**
- * A script in the place of csi-proxy: it serves the pipe of the service.
+ * Returns a script that replaces csi-proxy and serves the pipe of the service.
  *
- * @param mark - Makes two of them different programs.
- * @param stops - Whether it ends when it is asked to, as the real one does not.
+ * @param mark - Makes the program different from others.
+ * @param stops - Whether it exits on SIGTERM; the real csi-proxy does not.
  */
 export function csiProgram(mark: string, stops = false): string {
   return `#!${process.execPath}

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { NodeWorld, type Cluster } from './node-world.js';
 
-/** How many lines the journal of a node has now; 0 without one. */
+/** Returns the number of lines in the journal of a node; 0 without a journal. */
 export function linesOf(world: NodeWorld): number {
   try {
     return readFileSync(world.journal, 'utf8').split('\n').length - 1;
@@ -13,9 +13,10 @@ export function linesOf(world: NodeWorld): number {
 }
 
 /**
- * Joins a node, and kills the command as soon as its journal has so many lines, or earlier when it has ended by itself; then joins again.
+ * Joins a node, kills the command once its journal has `lines` lines, and joins again. A command that ends earlier is not killed.
  *
- * @returns What the second command said. The node is well, or this throws.
+ * @returns Report of the second command.
+ * @throws Error when the node is not healthy afterwards.
  */
 export async function crashAndJoin(cluster: Cluster, lines: number): Promise<string> {
   await using world = new NodeWorld();
@@ -27,7 +28,7 @@ export async function crashAndJoin(cluster: Cluster, lines: number): Promise<str
   const said = await world.say(['join', '--wait', '20s'], cluster.variables);
   const found = [said.code, said.reason, ...readdirSync(world.stateFolder)].join();
   assert.equal(found, '0,the node is in the requested state,install-manifest.json');
-  // A machine that the server made is not made twice.
+  // The second command reuses a machine that the server created for the first.
   if (id !== undefined) assert.equal(world.text(world.nodeId).trim(), id);
   assert.equal(await world.serves(), true);
   const again = await world.say(['join'], cluster.variables);

@@ -4,20 +4,22 @@ import { live, mortalRelease, type Death } from './mortal-release.js';
 import { NodeWorld } from './node-world.js';
 import { Rke2OfNode } from './rke2-of-node.js';
 
-/** How one job ended, and the next. */
+/** End of a killed job, and report of the next one. */
 export interface CrashedSuc {
   readonly wasKilled: boolean;
-  /** The change after which it was killed, as the release recorded it. */
+  /** The change after which the job was killed, as the release recorded it. */
   readonly last: string;
-  /** Report of the next command on the one that was killed. */
+  /** Report of the next command on the killed one. */
   readonly recovered: string;
 }
 
 const WAIT = ['--wait', '20s'];
 
 /**
- * Has a job of the upgrade controller change config, dependency, start and program of a node on which rke2 runs and depends on the daemon;
- * kills it behind one change that it makes, and runs one that wants nothing, and then the same again. The node is well, or this throws.
+ * Runs a job of the upgrade controller that changes config, dependency, start type and program. The node runs rke2, which depends on the daemon.
+ * Kills the job after one change, runs a job that wants no change, and then the first job again.
+ *
+ * @throws Error when the node is not healthy afterwards.
  */
 export async function crashSuc(diesAt: Death): Promise<CrashedSuc> {
   await using world = new NodeWorld();

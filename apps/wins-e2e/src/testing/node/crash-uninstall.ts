@@ -3,9 +3,10 @@ import { live, mortalRelease, type Death, type Life } from './mortal-release.js'
 import { NodeWorld } from './node-world.js';
 
 /**
- * Uninstalls a node and kills the command behind one change that it makes; then uninstalls it again. Nothing remains, or this throws.
+ * Uninstalls a node, kills the command after one change, and uninstalls the node again.
  *
- * @returns How the first command ended.
+ * @returns End of the first command.
+ * @throws Error when something remains.
  */
 export async function crashUninstall(diesAt: Death): Promise<Life> {
   await using world = new NodeWorld();

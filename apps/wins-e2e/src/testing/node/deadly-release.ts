@@ -5,16 +5,16 @@ import { ROOT } from '../workspace.js';
 import { nodeRelease } from './node-release.js';
 import { NodeWorld } from './node-world.js';
 
-/** Program that a release runs first: it counts the changes of its commands, and dies at the change that DIE_AT names. */
+/** Code that the release runs first. It counts the changes of a command and kills the command at the change number in DIE_AT. */
 const DEADLY = path.join(ROOT, 'tools', 'package', 'probe', 'die-at-change.cjs');
 
-/** A node whose commands can be made to die at any change of a file. */
+/** A node whose commands can be killed at any change of a file. */
 export class DeadlyNode implements AsyncDisposable {
   readonly #world = new NodeWorld();
   readonly #release = nodeRelease(this.#world.workspace, undefined, readFileSync(DEADLY, 'utf8'));
   #before: Record<string, string> = {};
 
-  /** A node on which nothing is installed. */
+  /** Creates a node on which nothing is installed. */
   static async start(): Promise<DeadlyNode> {
     const node = new DeadlyNode();
     await node.#say('install', '--dry-run');
@@ -22,7 +22,7 @@ export class DeadlyNode implements AsyncDisposable {
     return node;
   }
 
-  /** The changes that a command makes, by name and place, in their order. */
+  /** Returns the changes of a command, by name and path, in order. */
   async changesOf(command: 'install' | 'uninstall'): Promise<readonly string[]> {
     const log = this.#world.workspace.path(`${command}.log`);
     rmSync(log, { force: true });
@@ -33,7 +33,7 @@ export class DeadlyNode implements AsyncDisposable {
     return readFileSync(log, 'utf8').trimEnd().split('\n');
   }
 
-  /** Has an installation die at a change; the next one makes it whole, and its end leaves nothing. */
+  /** Kills an installation at a change. The next installation completes it, and uninstalling leaves nothing. */
   async installAt(change: number): Promise<void> {
     await this.#die('install', change);
     const { code, reason } = await this.#say('install');
@@ -44,7 +44,7 @@ export class DeadlyNode implements AsyncDisposable {
     this.#assertEmpty();
   }
 
-  /** Has the end of an installation die at a change; the next one leaves nothing. */
+  /** Kills an uninstallation at a change. The next uninstallation leaves nothing. */
   async uninstallAt(change: number): Promise<void> {
     await this.#say('install');
     await this.#die('uninstall', change);

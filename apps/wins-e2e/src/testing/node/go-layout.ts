@@ -4,10 +4,10 @@ import { csiProgram, CsiService } from '../csi-proxy/csi-service.js';
 import type { NodeWorld } from './node-world.js';
 import { startServiceOf } from './service-of-node.js';
 
-/** The id that the original's script wrote: lower-case hex and the line end of PowerShell. */
+/** Id as the script of the Go release wrote it: lower-case hex and a line end of PowerShell. */
 export const GO_NODE_ID = 'ab'.repeat(31);
 
-/** A node as the original's script leaves it: nothing of it is recorded anywhere. */
+/** A node as the script of the Go release leaves it, without any record of the installation. */
 export interface GoLayout {
   /** Double of the service csiproxy; commands find it by the variable `WINS_CSI_PROXY_SERVICE`. */
   readonly csiProxy: CsiService;
@@ -16,8 +16,8 @@ export interface GoLayout {
 }
 
 /**
- * Lays a node out as the original's script does it after it ran twice: the service runs the copy in the folder of Windows, the PATH has
- * each element as often as it ran, csi-proxy is a service of its own.
+ * Lays out a node as the script of the Go release does after two runs: the service runs the copy in the folder of Windows, the PATH has each element
+ * twice, and csi-proxy is a separate service.
  */
 export async function layOutAsGoScript(
   world: NodeWorld,

@@ -3,9 +3,8 @@ import type { NodeWorld } from './node-world.js';
 import { nodeRelease } from './node-release.js';
 
 /**
- * JavaScript by which a release records each change that one command makes to the disk and to services, after the change. It ends itself by
- * SIGKILL after the change that DIES_AT names by number or kind: names of files, lines of the journal, starts and stops. The daemon that it
- * starts is spared.
+ * JavaScript that a release runs first. After each change that a command makes to the disk or to services, it records the change. After the
+ * change that DIES_AT names, by number or kind, it kills the command with SIGKILL. The daemon is spared.
  */
 const MORTAL = `
 const { DIES_AT: diesAt, CHANGES: changes } = process.env;
@@ -63,12 +62,12 @@ if (changes !== undefined) {
 }
 `;
 
-/** A release whose commands can be made to die. */
+/** Creates a release whose commands can be killed. */
 export function mortalRelease({ workspace }: NodeWorld, version?: string): string {
   return nodeRelease(workspace, version, MORTAL);
 }
 
-/** Behind which change a command dies: its number, from 1, or the first of a kind. */
+/** The change after which a command dies: its number from 1, or the first of a kind. */
 export type Death = number | 'start' | 'stop';
 
 /** Changes that a command made before it ended or was killed. */
@@ -77,7 +76,7 @@ export interface Life {
   readonly changes: readonly string[];
 }
 
-/** Runs a command of a mortal release to its end, or to its death. */
+/** Runs a command of a mortal release until it ends or is killed. */
 export async function live(
   world: NodeWorld,
   program: string,

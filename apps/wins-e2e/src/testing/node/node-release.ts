@@ -4,9 +4,10 @@ import { standIn } from '../packages/package-folder.js';
 import type { Workspace } from '../workspace.js';
 
 /**
- * A release as one small file, which runs the built programs: it is copied in no time, and so are they when its version is another.
+ * Creates a release that is one small file and runs the built programs, or copies of them that report `version`. It is small so that it installs
+ * fast.
  *
- * @param more - JavaScript that it runs first; `args` are its arguments.
+ * @param more - JavaScript to run first; `args` holds the arguments.
  */
 export function nodeRelease(workspace: Workspace, version?: string, more = ''): string {
   const folder = version === undefined ? standIn() : copyOfDist(workspace, version);

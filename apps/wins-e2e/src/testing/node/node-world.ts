@@ -16,7 +16,7 @@ import { startProgram, type Outcome, type RunningProgram } from '../built-progra
 import { nodeRelease } from './node-release.js';
 import { Workspace } from '../workspace.js';
 
-/** A token of registration: in no argument, log, record, message or file. */
+/** A registration token, which may not appear in any argument, log, record, message or file. */
 export const CANARY = 'canary-of-a-token-0123456789';
 
 /** JSON answer of a command about a node. */
@@ -46,15 +46,15 @@ export interface StandIn {
   readonly things: Readonly<Record<string, { readonly state: unknown }>>;
 }
 
-/** A server with the cluster behind it. */
+/** A server and its cluster. */
 export interface Cluster extends AsyncDisposable {
   readonly rancher: RancherDouble;
   readonly api: ApiServer;
-  /** The variables by which a node joins it. */
+  /** Variables with which a node joins the cluster. */
   readonly variables: NodeJS.ProcessEnv;
 }
 
-/** Starts a server whose answer leads to an API server with an empty plan; both without TLS if they are to be `plain`. */
+/** Starts a server that directs nodes to an API server with an empty plan. With `plain`, both are without TLS. */
 export async function startCluster({
   plain = false,
   authority,
@@ -77,7 +77,7 @@ export async function startCluster({
   };
 }
 
-/** A node below a folder of its own: a release installs itself there, and daemons outlive the commands that start them. */
+/** A node in its own folder. A release installs itself there, and daemons outlive the commands that start them. */
 export class NodeWorld implements AsyncDisposable {
   readonly workspace = new Workspace();
   readonly root = this.workspace.path('node');
@@ -91,7 +91,7 @@ export class NodeWorld implements AsyncDisposable {
   readonly journal = path.join(this.stateFolder, 'journal.jsonl');
   readonly manifest = path.join(this.stateFolder, 'install-manifest.json');
 
-  /** Release that runs by default. */
+  /** Default release of commands. */
   readonly release = nodeRelease(this.workspace);
 
   constructor() {
@@ -102,7 +102,7 @@ export class NodeWorld implements AsyncDisposable {
     return path.join(this.root, ...names);
   }
 
-  /** Starts a command of a release, with no variable that a shell might have set for servers and proxies. */
+  /** Starts a command of a release, without variables of the shell for servers and proxies. */
   start(
     args: readonly string[],
     variables: NodeJS.ProcessEnv = {},
@@ -123,7 +123,7 @@ export class NodeWorld implements AsyncDisposable {
     return this.start(args, variables, program).outcome;
   }
 
-  /** Runs a command, and gives its exit code with what it says to programs. */
+  /** Runs a command; returns its exit code and its JSON output. */
   async say(
     args: readonly string[],
     variables?: NodeJS.ProcessEnv,
@@ -137,7 +137,7 @@ export class NodeWorld implements AsyncDisposable {
     }
   }
 
-  /** The PID of the daemon; undefined when none runs. */
+  /** PID of the daemon; undefined when none runs. */
   get pid(): number | undefined {
     const file = path.join(this.runtimeDirectory, 'rancher-wins.pid');
     const pid = existsSync(file) ? Number(readFileSync(file, 'utf8').split(' ')[0]) : 0;
@@ -172,7 +172,7 @@ export class NodeWorld implements AsyncDisposable {
     return (await this.wins(['cli', 'app', 'info'])).code === 0;
   }
 
-  /** The release of the daemon, once it answers. */
+  /** Waits until the daemon answers; returns its version. */
   async version(): Promise<string> {
     for (;;) {
       const { code, stdout } = await this.wins(['cli', 'app', 'info', '-o', 'json']);
@@ -181,7 +181,7 @@ export class NodeWorld implements AsyncDisposable {
     }
   }
 
-  /** All that is below the root, but for what a daemon writes while it runs: modes and contents, by path, and the system. */
+  /** Returns modes and contents below the root, by path, and the system; excludes files that a daemon writes while it runs. */
   snapshot(): Record<string, string> {
     const names = existsSync(this.root) ? readdirSync(this.root, { recursive: true }) : [];
     const entries = names
@@ -206,7 +206,7 @@ export class NodeWorld implements AsyncDisposable {
     return { ...Object.fromEntries(entries), system: JSON.stringify(this.system) };
   }
 
-  /** Files below the root in which a text stands. */
+  /** Returns the files below the root that contain a text. */
   filesWith(text: string): string[] {
     return readdirSync(this.root, { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile())
@@ -215,7 +215,7 @@ export class NodeWorld implements AsyncDisposable {
         try {
           return readFileSync(file).includes(text);
         } catch (error) {
-          // The daemon has removed it after it was listed.
+          // The daemon has removed the file since the listing.
           if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
           throw error;
         }

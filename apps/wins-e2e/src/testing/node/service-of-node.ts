@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { NodeWorld } from './node-world.js';
 
-/** A service that another program registers on a node. */
+/** A service of another program. */
 export interface OtherService {
   readonly program: string;
   readonly args: readonly string[];
@@ -12,7 +12,7 @@ export interface OtherService {
   readonly environment?: Readonly<Record<string, string>>;
 }
 
-/** Registers a service and starts it, as if it had been there before. */
+/** Registers and starts a service, as if it had existed before wins. */
 export async function startServiceOf(
   world: NodeWorld,
   name: string,
@@ -28,7 +28,7 @@ export async function startServiceOf(
   const env = { PATH, WINS_RUNTIME_DIR: world.runtimeDirectory, ...environment };
   const child = spawn(program, [...args], { cwd: '/', stdio: 'ignore', detached: true, env });
   await once(child, 'spawn');
-  // As the node remembers what runs: by PID and time of start.
+  // The node identifies a process by its PID and start time.
   const stat = readFileSync(`/proc/${child.pid ?? 0}/stat`, 'utf8');
   const started = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '';
   writeFileSync(path.join(world.runtimeDirectory, `${name}.pid`), `${child.pid ?? 0} ${started}`);

@@ -14,13 +14,13 @@ const PINNED = path.join('node_modules', '.cache', 'wins-windows');
 
 const git = (...args: string[]) => execFileSync('git', args, { cwd: ROOT, encoding: 'utf8' });
 
-/** Runs a tool as another user would, whose time zone, language and home are others. */
+/** Runs a tool as a user with another time zone, language and home. */
 export function runAsAnotherUser(home: string, ...args: string[]): void {
   const habits = { TZ: 'Asia/Tokyo', LANG: 'tr_TR.UTF-8', HOME: home, CI: '1' };
   execFileSync(process.execPath, args, { cwd: home, env: { ...process.env, ...habits } });
 }
 
-/** Makes a checkout of the same commit in another folder: its sources, what `npm ci` installs, and nothing that was built. */
+/** Copies the checkout to another folder: sources and installed packages, without build results. */
 export function copyCheckout(folder: string): void {
   const sources = git('ls-files', '-co', '--exclude-standard', '-z').split('\0').filter(Boolean);
   for (const file of sources.filter((name) => existsSync(path.join(ROOT, name)))) {
@@ -29,7 +29,7 @@ export function copyCheckout(folder: string): void {
   }
   writeFileSync(path.join(folder, '.git'), `gitdir: ${git('rev-parse', '--absolute-git-dir')}`);
 
-  // npm puts some packages beside the workspace that needs them.
+  // npm installs some packages below the workspace that needs them.
   const workspaces = ['apps', 'libs'].flatMap((group) =>
     readdirSync(path.join(ROOT, group)).map((name) => path.join(group, name)),
   );
@@ -37,12 +37,12 @@ export function copyCheckout(folder: string): void {
     const [from, to] = [ROOT, folder].map((root) => path.join(root, workspace, 'node_modules'));
     if (from === undefined || to === undefined || !existsSync(from)) continue;
     const packages = readdirSync(from).filter((name) => name !== '.cache');
-    // What another npm left may be empty.
+    // Another version of npm may leave empty folders.
     if (packages.length === 0) continue;
     mkdirSync(to);
     execFileSync('cp', ['-a', ...packages, to], { cwd: from });
   }
-  // What is fetched once for each checkout, and pinned by digest.
+  // Files that each checkout downloads once, pinned by digest.
   const [from, to] = [ROOT, folder].map((root) => path.join(root, PINNED)) as [string, string];
   mkdirSync(to, { recursive: true });
   const pinned = readdirSync(from).filter((name) => /-\d+\.\d+\.\d+$/.test(name));

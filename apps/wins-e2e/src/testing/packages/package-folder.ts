@@ -5,18 +5,18 @@ import { ROOT } from '../workspace.js';
 const found = new Map<string, string>();
 
 /**
- * Where the package is, which is made once before the end-to-end tests.
+ * Folder of the package, which is built once before the end-to-end tests.
  *
- * @throws Error when it is not made of the programs in dist/: `node tools/prepare.mjs package` makes it.
+ * @throws Error when the package does not match the programs in dist/; `node tools/prepare.mjs package` rebuilds it.
  */
 export function packageFolder(): string {
   return made('package');
 }
 
 /**
- * A program with what stands for a service manager on Linux: `wins.cjs` and the others, or `wins` for the executable.
+ * Returns a program built with a stand-in for a service manager on Linux: `wins.cjs` and others, or `wins` for the executable.
  *
- * @throws Error when it is not made of the programs in dist/: `node tools/prepare.mjs stand-ins` makes it.
+ * @throws Error when it does not match the programs in dist/; `node tools/prepare.mjs stand-ins` rebuilds it.
  */
 export function standIn(name = ''): string {
   return path.join(made('stand-ins'), name);

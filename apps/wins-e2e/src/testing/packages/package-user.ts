@@ -9,13 +9,13 @@ interface Manifest {
   readonly dependencies?: Readonly<Record<string, string>>;
 }
 
-/** A library of this repository, and what a user of it would first reach for. */
+/** A library of this repository, and its main export. */
 export interface Library {
   readonly folder: string;
   readonly manifest: Manifest;
   readonly name: string;
   readonly first: string;
-  /** Specifiers by which it can be imported. */
+  /** Specifiers of its entry points. */
   readonly doors: readonly string[];
 }
 
@@ -40,7 +40,6 @@ const FIRST: Readonly<Record<string, string>> = {
   '@wins/base': 'escapeText',
 };
 
-/** All libraries. */
 export const LIBRARIES: readonly Library[] = readdirSync(path.join(ROOT, 'libs')).map((name) => {
   const folder = path.join(ROOT, 'libs', name);
   const manifest = JSON.parse(readFileSync(path.join(folder, 'package.json'), 'utf8')) as Manifest;
@@ -51,12 +50,11 @@ export const LIBRARIES: readonly Library[] = readdirSync(path.join(ROOT, 'libs')
   return { folder, manifest, name: manifest.name, first, doors };
 });
 
-/** Returns the README of a library. */
 export function readmeOf({ folder }: Library): string {
   return readFileSync(path.join(folder, 'README.md'), 'utf8');
 }
 
-/** The example of a library in a folder: a program. */
+/** Returns the example program of a library. */
 export function exampleOf(folder: string): string {
   return path.join(ROOT, 'examples/libraries', `${path.basename(folder)}.ts`);
 }
@@ -67,17 +65,17 @@ const npm = path.join(
 );
 const tsc = require.resolve('typescript/bin/tsc');
 
-/** Repository that the packages name as their source, in these specs. */
+/** Repository that the packages name in these specs. */
 export const REPOSITORY = 'https://example.org/somebody/wins';
 
-/** The ways in which TypeScript finds modules, and the ends of the files that can be written for each. */
+/** Module resolutions of TypeScript, each with the extensions of its source files. */
 const RESOLUTIONS = {
   node16: ['mts', 'cts'],
   nodenext: ['mts', 'cts'],
   bundler: ['ts'],
 } as const;
 
-/** The forms in which an example runs: compiled for each module system, and bundled from it. */
+/** Forms of an example: compiled for each module system, or bundled. */
 const FORMS = {
   'an ES module': 'es-module/*.mjs',
   CommonJS: 'commonjs/*.cjs',
@@ -87,34 +85,31 @@ const FORMS = {
   'a bundle of webpack': 'webpack/*.cjs',
 } as const;
 
-/** A form in which an example runs. */
 export type ExampleForm = keyof typeof FORMS;
 
-/** All forms. */
 export const EXAMPLE_FORMS = Object.keys(FORMS) as ExampleForm[];
 
-/** A way in which TypeScript finds modules. */
 export type Resolution = keyof typeof RESOLUTIONS;
 
-/** The file of a Node of each line on which the packages are tested, by its version. The first is the oldest. */
+/** Executables of Node by version, one for each tested line; the oldest is first. */
 export const nodeLines = (): ReadonlyMap<string, string> => {
   const tool = path.join(ROOT, 'tools/libraries/node-lines.mjs');
   const files = execFileSync(process.execPath, [tool], { encoding: 'utf8' }).trim().split('\n');
   return new Map(files.map((file) => [/-([\d.]+)\/bin\/node$/.exec(file)?.[1] ?? file, file]));
 };
 
-/** A project of someone else into which libraries are installed from the files that would be published. */
+/** A user's project in which libraries are installed from the files that would be published. */
 export class PackageUser {
   readonly #folder: string;
 
-  /** @param folder - Where the project is made. */
+  /** @param folder - Folder to create for the project. */
   constructor(folder: string) {
     this.#folder = folder;
     mkdirSync(folder);
     writeFileSync(path.join(folder, 'package.json'), '{ "name": "user", "private": true }');
   }
 
-  /** Packs the libraries and installs them, with nothing else of ours. */
+  /** Packs the libraries and installs them without other packages of this repository. */
   install(libraries: readonly Library[]): void {
     const names = libraries.map(({ folder }) => path.basename(folder));
     const tool = path.join(ROOT, 'tools/libraries/pack-libraries.mjs');
@@ -123,13 +118,13 @@ export class PackageUser {
     const options = ['--prefer-offline', '--ignore-scripts', '--no-audit', '--no-fund'];
     const stdio: ['ignore', 'ignore', 'pipe'] = ['ignore', 'ignore', 'pipe'];
     execFileSync(npm, ['install', ...options, ...tarballs], { cwd: this.#folder, stdio });
-    // A user of the tunnel's server half has it.
+    // A user of the tunnel's server half has these types.
     const types = 'node_modules/@types/ws';
     mkdirSync(path.join(this.#folder, path.dirname(types)), { recursive: true });
     symlinkSync(path.join(ROOT, types), path.join(this.#folder, types), 'dir');
   }
 
-  /** Imports all doors by name, and requires them; gives what the first export is either way, and whether that is one. */
+  /** Imports and requires all entry points; returns the type of the main export either way, and whether both are the same object. */
   loads({ name, first, doors }: Library): { imported: string; required: string; isOne: boolean } {
     const printed = this.#run(
       'both.mjs',
@@ -143,7 +138,7 @@ console.log(JSON.stringify({ imported: typeof ${first}, required: typeof require
     return JSON.parse(printed) as { imported: string; required: string; isOne: boolean };
   }
 
-  /** Requires what tools take that know neither ES modules nor newer conditions; gives what the first export is. */
+  /** Requires the files for tools without support for ES modules and newer conditions; returns the type of the main export. */
   requiresCommonJs(library: Library): string {
     const { exports } = this.manifestOf(library) as unknown as {
       exports: Record<string, { default: { default: string } }>;
@@ -160,9 +155,9 @@ console.log(typeof library.${library.first});`,
   }
 
   /**
-   * Compiles the examples of the libraries, and a program that uses every door of them.
+   * Compiles the examples of the libraries, and a program that imports every entry point.
    *
-   * @throws Error when the types of a door are not known.
+   * @throws Error when the types of an entry point are not found.
    */
   compiles(libraries: readonly Library[], resolution: Resolution): void {
     const source = libraries
@@ -176,7 +171,7 @@ void wrong${at};`,
       .join('\n');
     const files = RESOLUTIONS[resolution].map((end) => `typed.${end}`);
     for (const file of files) writeFileSync(path.join(this.#folder, file), source);
-    // They wait at their top level, which CommonJS cannot.
+    // Examples use top-level await, which CommonJS does not allow.
     const examples = libraries.map(({ folder }) => {
       const file = `examples/${path.basename(folder)}.${RESOLUTIONS[resolution][0]}`;
       cpSync(exampleOf(folder), path.join(this.#folder, file));
@@ -185,7 +180,7 @@ void wrong${at};`,
     this.#compile(resolution, ['--outDir', `built-${resolution}`, ...files, ...examples]);
   }
 
-  /** Requires each library in Jest, which knows no ES module; gives how many of them it tried. */
+  /** Requires each library in Jest, which cannot load ES modules; returns how many tests passed. */
   loadsInJest(libraries: readonly Library[]): number {
     const names = JSON.stringify(libraries.map(({ name, first }) => [name, first]));
     const test = `test.each(${names})('%s', (name, first) => expect(typeof require(name)[first]).toBe('function'));`;
@@ -203,7 +198,7 @@ void wrong${at};`,
     execFileSync(process.execPath, [tool, this.#folder], { stdio: ['ignore', 'ignore', 'pipe'] });
   }
 
-  /** Runs the example of a library, which must be built, on a Node; gives what it prints. */
+  /** Runs the built example of a library on a version of Node; returns its output. */
   runs(
     { folder }: Library,
     form: ExampleForm,
@@ -212,7 +207,7 @@ void wrong${at};`,
     node = process.execPath,
   ): string {
     const file = path.join('built', FORMS[form].replace('*', path.basename(folder)));
-    // Examples leave their folders; and the runner of the tests may ask for colours, which a README has none of.
+    // Examples leave folders behind. The test runner may request colours, but a README shows none.
     const temporary = path.join(this.#folder, 'temporary');
     mkdirSync(temporary, { recursive: true });
     const plain = { ...env, TMPDIR: temporary, FORCE_COLOR: '0' };
@@ -220,18 +215,18 @@ void wrong${at};`,
     return execFileSync(node, [file, ...args], options);
   }
 
-  /** The files of a library as they were installed. */
+  /** Returns the installed files of a library. */
   filesOf({ name }: Library): string[] {
     const installed = path.join(this.#folder, 'node_modules', name);
     return readdirSync(installed, { recursive: true, encoding: 'utf8' });
   }
 
-  /** The README of a library as it was installed. */
+  /** Returns the installed README of a library. */
   installedReadmeOf({ name }: Library): string {
     return readFileSync(path.join(this.#folder, 'node_modules', name, 'README.md'), 'utf8');
   }
 
-  /** The package.json of a library as it was installed. */
+  /** Returns the installed package.json of a library. */
   manifestOf({ name }: Library): Record<string, unknown> {
     const file = path.join(this.#folder, 'node_modules', name, 'package.json');
     return JSON.parse(readFileSync(file, 'utf8')) as Record<string, unknown>;
@@ -239,7 +234,7 @@ void wrong${at};`,
 
   #compile(resolution: Resolution, args: readonly string[]): void {
     const module = resolution === 'bundler' ? 'esnext' : resolution;
-    // What a door needs of the libraries of others is their matter.
+    // Types of third-party libraries are not under test, hence `--skipLibCheck`.
     const options = [
       '--strict',
       '--skipLibCheck',

@@ -1,7 +1,7 @@
 import type { NamedCommand } from '../named-commands.js';
 import { blocksOf, pageText, PAGES } from './page.js';
 
-/** Lines of shells, and code in a sentence, that begin with the program. */
+/** Lines of shell blocks, and inline code, that begin with the program. */
 function* commandLines(text: string): Iterable<string> {
   const prose = text.replace(/^( *)```[^]*?^\1```$/gm, '');
   for (const [, code = ''] of prose.matchAll(/`([^`\n]+)`/g)) yield code;
@@ -10,7 +10,7 @@ function* commandLines(text: string): Iterable<string> {
       yield* block.text.replaceAll('\\\n', ' ').split('\n');
 }
 
-/** Returns the problems of pages that name commands which the program lacks, according to the help of each of its commands. */
+/** Returns problems of pages that name commands which the help of the program lacks. */
 export function unknownCommands(commands: readonly NamedCommand[]): string[] {
   const known = new Map(commands.map((command) => [command.name, command]));
   const below = ({ name }: NamedCommand, word: string): NamedCommand | undefined =>
@@ -23,7 +23,7 @@ export function unknownCommands(commands: readonly NamedCommand[]): string[] {
     for (const line of commandLines(pageText(page))) {
       const [, typed] = /^\s*(?:\.\\|C:\\\S*\\)?wins(?:-upgrade)?(?:\.exe)? (.*)$/.exec(line) ?? [];
       if (typed === undefined) continue;
-      // What a shell reads, what is passed on to a program, and what stands for words.
+      // Cut off shell syntax, arguments of another program, and placeholders.
       const [told = ''] = typed.split(/ -- | [|&;>#]| 2>|─| {3}/);
       const words = told
         .replace(/^help( |$)/, '')

@@ -2,11 +2,11 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { ROOT } from '../workspace.js';
 
-/** A block of a page between fences. */
+/** A fenced block of a page. */
 export interface Block {
   readonly language: string;
   readonly text: string;
-  /** The line of its first fence. */
+  /** Line of its opening fence. */
   readonly line: number;
 }
 
@@ -15,7 +15,7 @@ const markdownIn = (folder: string) =>
     .filter((file) => file.endsWith('.md'))
     .map((file) => path.join(folder, file));
 
-/** The pages that people read, by their paths from the root of the checkout; decisions and READMEs of libraries are not among them. */
+/** Pages for users, by their paths from the root of the checkout; decision records and READMEs of libraries are excluded. */
 export const PAGES = [
   ...markdownIn('.'),
   ...markdownIn('docs'),
@@ -23,7 +23,7 @@ export const PAGES = [
   'charts/rancher-wins-upgrader/README.md',
 ];
 
-/** The text of a page, by its path from the root of the checkout. */
+/** Returns the text of a page, by its path from the root of the checkout. */
 export function pageText(page: string): string {
   return readFileSync(path.join(ROOT, page), 'utf8');
 }
@@ -38,7 +38,7 @@ export function blocksOf(text: string): Block[] {
   );
 }
 
-/** Returns a pattern for the output that a page shows: `…` stands for any text of a line, a line of `…` alone for any lines. */
+/** Returns a pattern for output that a page shows: `…` matches any text of a line, and a line of `…` alone matches any lines. */
 export function shownOutput(text: string): RegExp {
   const lines = text.trimEnd().split('\n');
   const patterns = lines.map((line, index) => {

@@ -4,25 +4,25 @@ import type { Readable, Writable } from 'node:stream';
 import { ROOT, WINS, Workspace } from '../workspace.js';
 
 const BASH = ['bash', '--noprofile', '--norc'];
-/** A network of its own, so that the ports of a page are free. */
+/** Runs a command in its own network, so that the ports of a page are free. */
 const APART = ['unshare', '--net', '/bin/sh', '-c', 'ip link set lo up && exec "$@"', 'sh'];
 const [unshare = '', ...apart] = APART;
 const mayBeApart = spawnSync(unshare, [...apart, 'true'], { stdio: 'ignore' }).status === 0;
 
-/** Shell of a reader of a page: in the checkout, it runs the blocks of a page one after the other. */
+/** Runs the blocks of a page one after the other in one shell, in the checkout. */
 export class ShellSession implements AsyncDisposable {
   readonly #shell: ChildProcessByStdio<Writable, Readable, null>;
   readonly #ended: Promise<unknown>;
-  /** Where temporary folders of the page are. */
+  /** Holds temporary folders of the page. */
   readonly #workspace = new Workspace();
   #printed = '';
 
-  /** @param options - `wins`: whether `wins` is in the PATH already, as where it is installed. */
+  /** @param options - `wins`: whether `wins` is in the PATH, as after an installation. */
   constructor({ wins }: { readonly wins: boolean }) {
     const [file = '', ...args] = mayBeApart ? [...APART, ...BASH] : BASH;
     const { NODE_OPTIONS: _options, WINS_RUNTIME_DIR: _folder, ...environment } = process.env;
     const env = { ...environment, TMPDIR: this.#workspace.folder };
-    // A group of its own: what a page leaves running ends with it.
+    // Its own process group, so that programs that a page leaves running end with it.
     this.#shell = spawn(file, args, {
       ...{ cwd: ROOT, env, detached: true },
       stdio: ['pipe', 'pipe', 'ignore'],
@@ -31,12 +31,12 @@ export class ShellSession implements AsyncDisposable {
     this.#shell.stdout.setEncoding('utf8').on('data', (text: string) => {
       this.#printed += text;
     });
-    // An interactive shell knows aliases, and shows both streams.
+    // Imitates an interactive shell: aliases work, and both streams are shown.
     this.#shell.stdin.write('shopt -s expand_aliases\nexec 2>&1\n');
     if (wins) this.#shell.stdin.write(`alias wins='${process.execPath} ${WINS}'\n`);
   }
 
-  /** Runs commands and gives what they printed. */
+  /** Runs commands and returns their output. */
   async run(commands: string): Promise<string> {
     this.#printed = '';
     const end = `\0${Math.random()}\n`;

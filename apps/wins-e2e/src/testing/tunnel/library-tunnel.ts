@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { WebSocket } from 'ws';
 
 /**
- * Opens a tunnel by the library, in the process of the test: no port listens.
+ * Opens a tunnel with the library, inside the test process and without a listening port.
  *
- * @param clientName - What the client calls itself.
+ * @param clientName - Name that the client gives itself.
  */
 export async function openLibraryTunnel(tunnelAddress: string, clientName: string) {
   const webSocket = new WebSocket(`ws+unix:${tunnelAddress}:/`, {

@@ -5,7 +5,7 @@ import type { Passing, Sender } from './tunnel-relay.js';
 
 type Kind = keyof typeof MESSAGE;
 
-/** Loses the first message of each of these kinds, and doubles the second. */
+/** Drops the first message of each of these kinds, and repeats the second. */
 export class Loss {
   readonly #seen = new Map<string, number>();
   readonly #kinds: readonly `${Sender} ${Kind}`[];
@@ -35,14 +35,14 @@ function nameOf(type: number): string {
   return Object.entries(MESSAGE).find(([, number]) => number === type)?.[0] ?? '';
 }
 
-/** A connection whose sides end one by one. */
+/** Opens a connection whose sides end separately. */
 export async function connected(port: number): Promise<Socket> {
   const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
   await once(socket, 'connect');
   return socket;
 }
 
-/** Sends a text and gives what comes back for it. */
+/** Sends a text and returns the answer. */
 export async function say(socket: Socket, text: string): Promise<string> {
   socket.write(text);
   const [answer] = (await once(socket, 'data')) as [Buffer];

@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import type { Readable, Writable } from 'node:stream';
 
-/** A prime: bytes that are lost, doubled or swapped never fall on equal ones. */
+/** A prime length, so that a lost, doubled or swapped piece never matches the expected bytes. */
 const PERIOD = 1_048_573;
 const PIECE = 64 * 1024;
 const BYTES = randomBytes(PERIOD);
 const ROUND = Buffer.concat([BYTES, BYTES]);
 
-/** Writes the first bytes of the pattern, as fast as the reader takes them. */
+/** Writes the first `sizeBytes` of the pattern, with back pressure. */
 export async function writePattern(stream: Writable, sizeBytes: number): Promise<void> {
   for (let at = 0; at < sizeBytes && !stream.destroyed;) {
     const from = at % PERIOD;
@@ -28,7 +28,7 @@ export async function writePattern(stream: Writable, sizeBytes: number): Promise
 /**
  * Reads to the end and compares every byte with the pattern.
  *
- * @returns How many bytes came.
+ * @returns Number of bytes.
  * @throws Error at the first byte that differs.
  */
 export async function readPattern(stream: Readable): Promise<number> {

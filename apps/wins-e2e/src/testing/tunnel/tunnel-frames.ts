@@ -1,4 +1,4 @@
-/** The numbers of some messages of the tunnel's protocol. */
+/** Type numbers of some messages of the tunnel's protocol. */
 export const MESSAGE = { data: 1, connect: 2, error: 3, pause: 6, resume: 7, end: 1002 } as const;
 /** WebSocket opcodes. */
 export const OPCODE = { binary: 2, ping: 9 } as const;
@@ -18,12 +18,12 @@ export interface TunnelFrame {
 const HEAD_END = '\r\n\r\n';
 const NOTHING = Buffer.alloc(0);
 
-/** Finds the frames in one direction of a connection, which may come in pieces of any size. */
+/** Finds the frames in one direction of a connection, whatever the sizes of its chunks. */
 export class TunnelFrames {
   #rest: Buffer = NOTHING;
   #inHead = true;
 
-  /** The frames that this chunk completes. */
+  /** Returns the frames that this chunk completes. */
   add(chunk: Buffer): TunnelFrame[] {
     this.#rest = Buffer.concat([this.#rest, chunk]);
     const frames: TunnelFrame[] = [];
@@ -73,7 +73,7 @@ export class TunnelFrames {
 
 const NO_MESSAGE = { stream: 0, type: 0, body: NOTHING };
 
-/** Message id, stream and type; Data and Connect have a fourth number, which no one reads. */
+/** Parses message id, stream and type. Data and Connect have a fourth number, which is ignored. */
 function headOf(message: Buffer): { stream: number; type: number; body: Buffer } {
   let at = 0;
   const number = (): number => {

@@ -3,12 +3,11 @@ import { connect, createServer, type Server, type Socket } from 'node:net';
 import type { Daemon } from '../daemon.js';
 import type { Workspace } from '../workspace.js';
 
-/** Side that sent something through a relay. */
 export type Sender = 'client' | 'daemon';
-/** Made for each direction of each connection: what is passed on of what came. */
+/** Creates a filter for each direction of each connection; the filter returns the chunks to forward. */
 export type Passing = (from: Sender) => (chunk: Buffer) => Iterable<Buffer>;
 
-/** A pipe of its own between clients and the tunnel pipe of a daemon, where a test can do harm. */
+/** A relay between clients and the tunnel pipe of a daemon, in which a test can change or stop the traffic. */
 export class TunnelRelay implements AsyncDisposable {
   readonly #sockets = new Set<Socket>();
   readonly #frozen = new Set<Socket>();
@@ -39,7 +38,7 @@ export class TunnelRelay implements AsyncDisposable {
     return relay;
   }
 
-  /** From now on nothing gets through on the connections that are open, not even their end. New ones work. */
+  /** Silences the open connections: no more data passes, and their end does not pass either. New connections work. */
   freeze(): void {
     for (const socket of this.#sockets) this.#frozen.add(socket);
   }

@@ -11,11 +11,11 @@ import type { Duplex, Readable } from 'node:stream';
 import { startWins, type Outcome, type RunningProgram } from '../built-program.js';
 import type { Workspace } from '../workspace.js';
 
-/** `wins cli proxy`, running. */
+/** `wins cli proxy` while it runs. */
 export class Tunnel implements AsyncDisposable {
   private constructor(readonly program: RunningProgram) {}
 
-  /** Publishes ports without waiting for anything. */
+  /** Publishes ports without waiting until the tunnel is up. */
   static launch(workspace: Workspace, publish: string, ...args: string[]): Tunnel {
     return new Tunnel(
       startWins(['cli', 'proxy', '--publish', publish, ...args], workspace.environment),
@@ -29,7 +29,7 @@ export class Tunnel implements AsyncDisposable {
     return tunnel;
   }
 
-  /** Asks it to end and waits for that. */
+  /** Sends a signal and waits for the end. */
   stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<Outcome> {
     this.program.child.kill(signal);
     return this.program.outcome;
@@ -44,7 +44,7 @@ export class Tunnel implements AsyncDisposable {
 /** A program of the host that listens on its loopback. */
 export class HostProgram implements AsyncDisposable {
   readonly #sockets = new Set<Socket>();
-  /** How many connections were ever accepted. */
+  /** Number of accepted connections so far. */
   connections = 0;
 
   readonly #server: Server;
@@ -94,13 +94,12 @@ export class HostProgram implements AsyncDisposable {
   }
 }
 
-/** The UDP sockets that hold the ports of this process; the system closes them when it ends. */
+/** UDP sockets that reserve the ports of this process; the system closes them when the process ends. */
 const claims: UdpSocket[] = [];
 
 /**
- * TCP ports on which nothing listens, and which no other call gives out, in no process of this machine: a port is claimed by a UDP
- * socket of the same number. They are below the ports that Linux, Windows and macOS choose by themselves, for port 0 and for outgoing
- * connections.
+ * Returns TCP ports on which nothing listens, unique among all processes of this machine: a UDP socket of the same number reserves a port. The
+ * ports are below those that Linux, Windows and macOS choose for port 0 and for outgoing connections.
  */
 export async function freePorts(count: number): Promise<number[]> {
   const ports: number[] = [];
@@ -134,7 +133,7 @@ async function isUnused(port: number): Promise<boolean> {
   return true;
 }
 
-/** Reads to the end. Iterating would destroy a stream that may still be written. */
+/** Reads to the end. Iteration would destroy a stream that is still writable. */
 export async function textOf(stream: Readable): Promise<string> {
   const chunks: Buffer[] = [];
   stream.on('data', (chunk: Buffer) => chunks.push(chunk));

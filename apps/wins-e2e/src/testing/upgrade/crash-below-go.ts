@@ -8,14 +8,14 @@ import { sha256, type Faults, type UpgradeWorld } from './upgrade-world.js';
 
 const NEXT = 'v1.1.0';
 
-/** The new release, which counts its acts, and those of the helper that it leaves. */
+/** Returns a new release that counts its acts and those of the helper that it starts. */
 function helperOf({ workspace, driver }: UpgradeWorld): string {
   const settings = workspace.path('settings.json');
   const upgrade = `UPGRADE_PROGRAM="$0" UPGRADE_DRIVER="$(cat "${settings}")" exec "${process.execPath}" "${driver}"`;
   return fakeRelease(NEXT, undefined, upgrade);
 }
 
-/** Has the daemon run the helper, which dies at one of its acts if told so, and waits until no process of it runs. */
+/** Runs the helper through the daemon, with faults at its acts, and waits until all processes of the upgrade have ended. */
 async function upgrade(world: UpgradeWorld, faults: Faults = {}): Promise<void> {
   const { workspace, pipe } = world;
   const trace = workspace.path('trace');
@@ -26,7 +26,7 @@ async function upgrade(world: UpgradeWorld, faults: Faults = {}): Promise<void> 
   await until(() => processesWith(world.driver).length === 0);
 }
 
-/** The numbers of all acts of an upgrade through a daemon of the original, those of both processes. */
+/** Returns the numbers of all acts of an upgrade through a Go daemon, in both processes. */
 export async function actsBelowGo(): Promise<number[]> {
   await using world = await nodeWithGoDaemon('kills');
   await upgrade(world);
@@ -35,7 +35,7 @@ export async function actsBelowGo(): Promise<number[]> {
 }
 
 /**
- * Lets the helper die at an act, restarts the node, and asks for the upgrade again if the old release serves.
+ * Kills the helper at an act, restarts the node, and repeats the upgrade if the old release serves.
  *
  * @returns The release that served after the restart.
  */
@@ -44,13 +44,13 @@ export async function dieBelowGo(act: number, whenStopped: 'kills' | 'leaves'): 
   const old = world.installed;
   const next = sha256(helperOf(world));
   await upgrade(world, { [act]: 'before' });
-  // The process that leaves the run has one act after its helper has begun, which goes on.
+  // This act comes after the start of the helper; the helper continues.
   const goesOn = world.effects[act - 1] === 'remove upgrader';
   assert.ok(world.effects.length === act || goesOn, 'it was not killed');
   assert.ok([old, next].includes(world.named ?? ''), `${world.named ?? ''} is not whole`);
   await world.supervisor.powerCycle();
   let serves: string | undefined;
-  // A release on trial that came too early ends, and the old one is started.
+  // A release on trial that starts too early exits, and the service then starts the old release.
   while (serves === undefined || world.supervisor.command[0] !== world.target) {
     serves = (await world.answer())?.version;
   }

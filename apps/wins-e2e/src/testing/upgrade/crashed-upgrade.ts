@@ -4,7 +4,7 @@ import { fakeRelease, type Misbehaviour } from './fake-release.js';
 import { sha256, UpgradeWorld, type Fault } from './upgrade-world.js';
 
 export const OLD = fakeRelease('v1.0.0');
-/** Longer than a test: a service that crashes stays down, so that each upgrade does the same acts. */
+/** Longer than a test: a crashed service stays down, so that each upgrade performs the same acts. */
 const NEVER_MS = 600_000;
 
 /** An upgrade whose helper is killed at one of its acts. */
@@ -21,7 +21,7 @@ export class CrashedUpgrade {
     return ['--path', world.release('v1.1.0', this.#misbehaviour)];
   }
 
-  /** Runs it again where it was interrupted. A daemon may be finishing it just then: "busy" asks for another try. */
+  /** Repeats the interrupted upgrade. While a daemon finishes the upgrade, the command reports "busy" and is tried again. */
   async again(world: UpgradeWorld): Promise<Outcome> {
     for (;;) {
       const outcome = await world.up(this.args(world));
@@ -29,7 +29,7 @@ export class CrashedUpgrade {
     }
   }
 
-  /** The numbers of its acts. */
+  /** Returns the numbers of the acts of the upgrade. */
   async acts(): Promise<number[]> {
     await using world = await UpgradeWorld.running();
     world.supervisor.restartMs = NEVER_MS;
@@ -38,9 +38,9 @@ export class CrashedUpgrade {
   }
 
   /**
-   * Makes a node on which the helper died, and checks that what the service names is whole.
+   * Creates a node on which the helper was killed at an act, and checks that the program of the service is complete.
    *
-   * @param act - Its number, or its name.
+   * @param act - Number or name.
    */
   async interrupted(act: number | string, moment: Fault): Promise<UpgradeWorld> {
     const world = await UpgradeWorld.running();

@@ -4,7 +4,7 @@ import { processesWith, until } from '../process-table.js';
 import { singleFile } from './single-file.js';
 import type { Result, UpgradeWorld } from './upgrade-world.js';
 
-/** Lets the daemon run the helper with any words. */
+/** Runs the helper through the daemon, with any arguments. */
 export function runHelper(
   world: UpgradeWorld,
   program: string,
@@ -15,12 +15,12 @@ export function runHelper(
   return runWins([...run, ...words], world.workspace.environment);
 }
 
-/** Lets the daemon run a helper, as a container does: `wins cli prc run --path wins-upgrade --args "up …"`. */
+/** Runs the helper through the daemon as a container does: `wins cli prc run --path wins-upgrade --args "up …"`. */
 export function upgradeThroughDaemon(world: UpgradeWorld, program: string): Promise<Outcome> {
   return runHelper(world, program, 'up', '--json');
 }
 
-/** A release whose daemon ends at once. */
+/** Returns a release whose daemon exits at once. */
 export function crashing(version: string): string {
   const crash = "\nif (process.argv.includes('run')) process.exit(7);\n";
   return singleFile(version).replace('\n', crash);

@@ -1,6 +1,6 @@
 import path from 'node:path';
 
-/** How a release of the fake daemon misbehaves. */
+/** Misbehaviour of a fake release. */
 export type Misbehaviour =
   | 'crashes'
   | 'hangs'
@@ -12,11 +12,11 @@ export type Misbehaviour =
   | 'does not accept the config';
 
 /**
- * A release that is small and starts soon, yet a real program: it says its version, checks the config, answers Info and health on
- * the pipe of its config, and finishes or undoes upgrades when it starts. The shell answers what needs no Node.
+ * A small release that starts fast, but is a real program: it prints its version, checks the config, serves Info and health on the pipe of its
+ * config, and finishes or undoes upgrades when it starts. The shell answers requests that need no Node.
  *
  * @param version - Plain characters only.
- * @param upgrade - A command that does what follows `up` for it, in place of the shell.
+ * @param upgrade - Command that runs in place of `up`.
  */
 export function fakeRelease(version: string, misbehaviour?: Misbehaviour, upgrade = ''): string {
   return `#!/bin/sh

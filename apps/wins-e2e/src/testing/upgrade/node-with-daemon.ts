@@ -4,9 +4,9 @@ import type { Workspace } from '../workspace.js';
 import { UpgradeWorld } from './upgrade-world.js';
 
 /**
- * A node whose service is the real daemon, which may run what upgrades it, and more.
+ * A node whose service is the real daemon, which may run the upgrade helper and more.
  *
- * @param keysOf - What else its config has, for its folder.
+ * @param keysOf - Returns more keys of the config, for the workspace.
  */
 export async function nodeWithDaemon(
   allowed: object = {},

@@ -2,15 +2,15 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { UpgradeWorld } from './upgrade-world.js';
 
-/** The release that stands for one of the original. */
+/** Version of the release that imitates the Go release. */
 export const GO_RELEASE = 'v0.1.1';
 
 const GO_DAEMON = path.join(__dirname, '..', '..', 'fixtures', 'programs', 'go-daemon.cjs');
 
 /**
- * A node whose service is a daemon as those of the original are, which may run `wins-upgrade`.
+ * A node whose service imitates a Go daemon that may run `wins-upgrade`.
  *
- * @param whenStopped - What becomes of what it runs when it is stopped: there that is a race.
+ * @param whenStopped - Whether stopping the daemon kills its runs or leaves them; in the Go release this is a race.
  */
 export async function nodeWithGoDaemon(whenStopped: 'kills' | 'leaves'): Promise<UpgradeWorld> {
   const world = await UpgradeWorld.empty();

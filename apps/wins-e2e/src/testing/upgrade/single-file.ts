@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { standIn } from '../packages/package-folder.js';
 
-/** The programs beside `wins.cjs`. */
+/** Programs beside `wins.cjs`. */
 const PARTS = [
   'wins-cli.cjs',
   'wins-cli-proxy.cjs',
@@ -12,7 +12,7 @@ const PARTS = [
   'wins-upgrade.cjs',
 ];
 
-/** The built program as one file that can be run by its path, as a release of this version. */
+/** Returns the built programs as one executable file, as a release of this version. */
 export function singleFile(version: string): string {
   const part = (name: string) =>
     readFileSync(standIn(name), 'utf8').replaceAll('"v1.0.0"', `"${version}"`);

@@ -4,7 +4,7 @@ import { existsSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import { until } from '../process-table.js';
 
-/** How long a service that failed stays down before it is started again, unless a test says otherwise. */
+/** Default delay before a failed service is restarted. */
 const DEFAULT_RESTART_MS = 30;
 
 type State = 'running' | 'stopped' | 'paused' | 'pending';
@@ -14,18 +14,18 @@ interface Request {
 }
 
 /**
- * Double of Windows' service manager for one service: it starts the program that the definition names, when the system starts and after a
- * failure, and answers requests on a socket.
+ * Double of Windows' service manager for one service. It starts the program of the definition at system start and after a failure, and answers
+ * requests on a socket.
  */
 export class Supervisor implements AsyncDisposable {
-  /** State that it answers in place of the real one, for states that a process cannot be in. */
+  /** State to report instead of the real one, for states that a process cannot have. */
   pretend: State | undefined;
   restartMs = DEFAULT_RESTART_MS;
   /** Makes starting fail, as a service manager may. */
   refuseStart = false;
-  /** A start fails, as on Windows, when its daemon ends before there is this socket. Default: it never does. */
+  /** Socket of the daemon. As on Windows, a start fails if the daemon exits before this socket exists. By default, a start never fails. */
   servesAt: string | undefined;
-  /** Command lines that were started, in order. */
+  /** Command lines of all starts, in order. */
   readonly started: string[] = [];
   readonly #server: Server;
   #child: ChildProcess | undefined;
@@ -51,7 +51,7 @@ export class Supervisor implements AsyncDisposable {
     return supervisor;
   }
 
-  /** Command of the service now, program and arguments. */
+  /** Current command of the service: program and arguments. */
   get command(): readonly [string, ...string[]] {
     const { command } = JSON.parse(readFileSync(this.definition, 'utf8')) as { command: string };
     const quoted = /^"([^"]+)"(.*)$/.exec(command);
@@ -74,7 +74,7 @@ export class Supervisor implements AsyncDisposable {
     return this.#child?.pid;
   }
 
-  /** Standard error of the service, for failed tests. */
+  /** Standard error of the service, to explain failed tests. */
   get said(): string {
     return this.#output;
   }
@@ -101,7 +101,7 @@ export class Supervisor implements AsyncDisposable {
     child.once('error', ended);
   }
 
-  /** Stops the service; what does not end is ended. */
+  /** Stops the service, and kills it after the grace time. */
   async stop(graceMs: number): Promise<void> {
     this.#wanted = false;
     clearTimeout(this.#restart);
@@ -113,7 +113,7 @@ export class Supervisor implements AsyncDisposable {
     clearTimeout(timer);
   }
 
-  /** The power fails, comes back, and the system starts what the definition names. */
+  /** Simulates a power failure: kills the service and starts the program of the definition. */
   async powerCycle(): Promise<void> {
     await this.stop(0);
     this.start();

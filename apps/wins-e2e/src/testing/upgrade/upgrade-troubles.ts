@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { type Fault, UpgradeWorld } from './upgrade-world.js';
 
-/** A service that finds this as the journal of an upgrade serves, and is upgraded as if there were none. */
+/** Checks that a service with this journal file serves, and that an upgrade ignores the file. */
 export async function expectGoneOnWith(journal: string): Promise<void> {
   await using world = await UpgradeWorld.running();
   mkdirSync(world.folder, { mode: 0o700 });
@@ -14,7 +14,7 @@ export async function expectGoneOnWith(journal: string): Promise<void> {
   assert.equal(await world.rest(), 'v1.1.0');
 }
 
-/** An upgrade one effect of which fails says why, and leaves what was there. */
+/** Checks that an upgrade with one failing effect reports the reason and leaves the old release in place. */
 export async function expectGoodEnd(
   effect: string,
   error: Fault,

@@ -8,10 +8,10 @@ import { Supervisor } from './supervisor.js';
 import { standIn } from '../packages/package-folder.js';
 import { Workspace } from '../workspace.js';
 
-/** Fault at an effect: the process is killed before or after it, or the effect fails with an error of the system. */
+/** Fault at an effect: the process is killed before or after it, or the effect fails with a system error. */
 export type Fault = 'before' | 'after' | 'EBUSY' | 'ENOSPC' | 'EROFS' | 'EIO' | 'ECONNRESET';
 
-/** Faults by the number of the effect, the first being 1, or by its name. */
+/** Faults by the number of the effect, from 1, or by its name. */
 export type Faults = Readonly<Record<number | string, Fault>>;
 
 /** Content of the result file. */
@@ -23,7 +23,7 @@ export interface Result {
   readonly to?: { readonly version?: string; readonly sha256: string };
 }
 
-/** A process that upgrades, as the program that is named, if one is, and counts what it and those before it did. */
+/** Runs `wins` with injected faults, under the path in UPGRADE_PROGRAM if set. Counts the effects of this process and of earlier ones. */
 const driver = (upgrade: string, wins: string) => `
 const fs = require('node:fs');
 if (process.env.UPGRADE_PROGRAM) process.argv[1] = process.env.UPGRADE_PROGRAM;
@@ -46,19 +46,19 @@ require.cache[require.resolve(${JSON.stringify(upgrade)})].exports = {
 require(${JSON.stringify(wins)});
 `;
 
-/** Standard error without the steps that are ticked off. */
+/** Returns standard error without completed steps. */
 export function saidBeside(stderr: string): string {
   return stderr.replace(/^wins: ✓ .*\n/gm, '');
 }
 
-/** A node with the service on it, in a folder of its own. */
+/** A node with the service, in its own folder. */
 export class UpgradeWorld implements AsyncDisposable {
   readonly target: string;
   readonly folder: string;
   readonly config: string;
   readonly definition: string;
   readonly pipe: string;
-  /** Runs `wins up` with the faults that `UPGRADE_DRIVER` of its environment names. */
+  /** Runs `wins up` with the faults in the variable `UPGRADE_DRIVER`. */
   readonly driver: string;
 
   private constructor(
@@ -78,7 +78,7 @@ export class UpgradeWorld implements AsyncDisposable {
     this.driver = workspace.write('driver.cjs', driver(...programs));
   }
 
-  /** A node that has no service yet. */
+  /** Creates a node without the service. */
   static async empty(programName = 'bin/wins'): Promise<UpgradeWorld> {
     const workspace = new Workspace();
     mkdirSync(path.dirname(workspace.path(programName)), { recursive: true, mode: 0o755 });
@@ -88,7 +88,7 @@ export class UpgradeWorld implements AsyncDisposable {
     return new UpgradeWorld(workspace, supervisor, programName);
   }
 
-  /** A node whose service runs v1.0.0. */
+  /** Creates a node whose service runs v1.0.0. */
   static async running(programName?: string): Promise<UpgradeWorld> {
     const world = await UpgradeWorld.empty(programName);
     writeFileSync(world.target, fakeRelease('v1.0.0'), { mode: 0o755 });
@@ -101,7 +101,7 @@ export class UpgradeWorld implements AsyncDisposable {
     writeFileSync(this.definition, JSON.stringify({ command }), { mode: 0o600 });
   }
 
-  /** A release to upgrade to. */
+  /** Writes a release to upgrade to. */
   release(version: string, misbehaviour?: Misbehaviour): string {
     return this.workspace.write('offered/wins', fakeRelease(version, misbehaviour), 0o755);
   }
@@ -109,7 +109,7 @@ export class UpgradeWorld implements AsyncDisposable {
   /**
    * Starts `wins up` for this service.
    *
-   * @param runtime - What runs it.
+   * @param runtime - Program that runs the driver.
    */
   startUp(
     args: readonly string[] = [],
@@ -128,13 +128,13 @@ export class UpgradeWorld implements AsyncDisposable {
     return this.startUp(args, faults).outcome;
   }
 
-  /** The effects that the driver has come to so far. */
+  /** Effects that the driver has reached so far. */
   get effects(): string[] {
     const file = this.workspace.path('trace');
     return existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : [];
   }
 
-  /** Leaves the record of an upgrade for the next daemon, as a helper does at its end. */
+  /** Writes the record of an upgrade for the next daemon, as a helper does at its end. */
   leaveRecord(result: Pick<Result, 'outcome' | 'reason'>): void {
     mkdirSync(this.folder, { recursive: true, mode: 0o700 });
     const id = randomUUID();
@@ -148,7 +148,7 @@ export class UpgradeWorld implements AsyncDisposable {
     return JSON.parse(readFileSync(path.join(this.folder, 'result.json'), 'utf8')) as Result;
   }
 
-  /** Names in the folder of the upgrade except the result, the log, and records that no daemon has taken. */
+  /** Names in the folder of the upgrade except the result, the log, and records that no daemon has read. */
   get leftovers(): string[] {
     if (!existsSync(this.folder)) return [];
     return readdirSync(this.folder).filter(
@@ -156,7 +156,7 @@ export class UpgradeWorld implements AsyncDisposable {
     );
   }
 
-  /** SHA-256 of what the service names; undefined when there is nothing. */
+  /** SHA-256 of the program that the service names; undefined when the file does not exist. */
   get named(): string | undefined {
     const [program] = this.supervisor.command;
     return existsSync(program) ? sha256(readFileSync(program)) : undefined;
@@ -175,7 +175,7 @@ export class UpgradeWorld implements AsyncDisposable {
     }
   }
 
-  /** Waits until the service is stable: it names the target, runs it, and nothing is left to be done. */
+  /** Waits until the service is stable: its command names the target, the target runs, and no work is left. */
   async rest(): Promise<string> {
     const deadline = Date.now() + 30_000;
     for (;;) {
@@ -183,7 +183,7 @@ export class UpgradeWorld implements AsyncDisposable {
       if (named === this.target && this.leftovers.length === 0) {
         const answer = await this.answer();
         const bytes = readFileSync(this.target);
-        // What runs may be from before the last rename, but not of another content.
+        // The process may have started before the last rename, so compare contents.
         if (answer?.sha1 === createHash('sha1').update(bytes).digest('hex')) return answer.version;
       }
       if (Date.now() > deadline) {
@@ -196,7 +196,7 @@ export class UpgradeWorld implements AsyncDisposable {
     }
   }
 
-  /** Digest of what is in place. */
+  /** Digest of the installed program. */
   get installed(): string {
     return sha256(readFileSync(this.target));
   }
@@ -207,12 +207,11 @@ export class UpgradeWorld implements AsyncDisposable {
   }
 }
 
-/** Hexadecimal SHA-256. */
 export function sha256(bytes: string | Buffer): string {
   return createHash('sha256').update(bytes).digest('hex');
 }
 
-/** Runs a check for each item, a few at a time, and tells which items failed. */
+/** Runs a check for each item, three at a time, and reports the failed items. */
 export async function forEachOf<T>(
   items: readonly T[],
   check: (item: T) => Promise<void>,

@@ -8,19 +8,19 @@ import { nodeWithDaemon } from './node-with-daemon.js';
 import { singleFile } from './single-file.js';
 import type { UpgradeWorld } from './upgrade-world.js';
 
-/** A release that is well. */
+/** A healthy release. */
 export const WELL = singleFile('v1.1.0');
-/** A name for what the host program of a test runs, to be found among all processes. */
+/** Argument of the test's host program, unique among all processes. */
 export const NAP = `${process.pid}.25`;
 
-/** Sends a text and gives what comes back for it. */
+/** Sends a text and returns the answer. */
 export async function say(socket: Socket, text: string): Promise<string> {
   socket.write(text);
   const [answer] = (await once(socket, 'data')) as [Buffer];
   return answer.toString();
 }
 
-/** A node with a daemon that may run `sleeper`, an echo that the tunnel leads to, and clients of both. */
+/** A node with a daemon that may run `sleeper`, an echo server behind the tunnel, and clients of both. */
 export class Clients implements AsyncDisposable {
   readonly #echo: HostProgram;
 
@@ -52,7 +52,7 @@ export class Clients implements AsyncDisposable {
     );
   }
 
-  /** A run that has started, and how a stream ends that has carried something. */
+  /** Starts a run and a stream that has carried data; `cut` resolves when the stream fails. */
   async begin(): Promise<{ readonly run: RunningProgram; readonly cut: Promise<unknown> }> {
     const open = connect(this.port, '127.0.0.1');
     assert.equal(await say(open, 'before'), 'before');
@@ -76,10 +76,10 @@ export class Clients implements AsyncDisposable {
 }
 
 /**
- * During an upgrade to this release, a run and a stream get a clear end, and what comes after them is served.
+ * Checks that an upgrade to this release ends a run and a stream clearly, and that later clients are served.
  *
- * @param code - Of the upgrade.
- * @param version - That serves after it.
+ * @param code - Exit code of the upgrade.
+ * @param version - Version that serves afterwards.
  */
 export async function expectClearEnds(
   release: string,

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { copyFileSync, linkSync, readFileSync, realpathSync } from 'node:fs';
 import type { Workspace } from '../workspace.js';
 
-/** Puts a program where a daemon's verified copy of the listed `name` lies. The kernel then tells this path of what runs it. */
+/** Puts a program in the path of a verified copy of the listed `name`. The kernel then reports this path for its processes. */
 export function verifiedCopy(
   { workspace }: { readonly workspace: Workspace },
   program: string,
@@ -19,10 +19,10 @@ export function verifiedCopy(
   return copy;
 }
 
-/** A process that runs such a copy, and that no daemon has started. */
+/** A process that runs a verified copy but was not started by a daemon. */
 export class StrangerProcess implements Disposable {
   readonly #child: ChildProcess;
-  /** Resolves when it has ended. */
+  /** Resolves when the process has ended. */
   readonly ended: Promise<unknown>;
 
   constructor(program: string) {
