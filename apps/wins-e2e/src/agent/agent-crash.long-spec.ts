@@ -1,9 +1,9 @@
 /**
- * The daemon is killed at a sample of everything that its agent does to the node, to the Secret and with programs, and started again. What has a
- * result is not run again, but where the rules before plan-state run an applied plan at each start; what has none is, as the same attempt.
+ * Kills the daemon at a sample of the acts of its agent, and restarts it. An act changes the node, writes the Secret or starts a program. A plan
+ * with a result does not run again, unless the older protocol applies it at each start. A plan without a result runs again, as the same attempt.
  *
- * Between one act and the next nothing changes, so dying after an act is dying before the next one; requests and programs are also
- * died in, for there the other side goes on.
+ * Nothing changes between two acts, so dying after one equals dying before the next. Requests and programs are also interrupted in the middle,
+ * because the other side then continues.
  */
 import { CrashedAgent, type Crash, type PlanOfCrash } from '../testing/agent/crashed-agent.js';
 import { sampleOf } from '../testing/sample.js';

@@ -1,4 +1,4 @@
-/** The answer to a write never comes: the daemon waits for it for half a minute, and then finds out what became of it. */
+/** Tests writes without an answer: the daemon waits 30 s and then checks the outcome. */
 import { silent, unanswered } from '@wins/system-agent/testing';
 import { FaultyWrites, type WriteFault } from '../testing/agent/faulty-writes.js';
 import { numbersTo, sampleOf } from '../testing/sample.js';
@@ -12,7 +12,7 @@ const RULES = [true, false].flatMap((isPending) =>
 );
 
 it('a daemon that gets no answer to one of its writes runs each plan once, and has the Secret say so', async () => {
-  // They wait for most of the time.
+  // Run all rules in parallel, because each spends most of its time waiting.
   const all = RULES.map(async (rules) => {
     await using faulty = await FaultyWrites.create(rules);
     const count = await faulty.countWrites();

@@ -1,4 +1,4 @@
-// Answers that never come, which cost half a minute each, are in faulty-writes.long-spec.ts.
+// faulty-writes.long-spec.ts tests missing answers, which cost 30 s each.
 import { reset, resetAfter, unanswered } from '@wins/system-agent/testing';
 import { FaultyWrites, type WriteFault } from '../testing/agent/faulty-writes.js';
 

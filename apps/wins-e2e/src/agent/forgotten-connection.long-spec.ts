@@ -3,7 +3,7 @@ import { startApiServer, startForgetfulBox } from '@wins/system-agent/testing';
 import { PlanNode } from '../testing/agent/plan-node.js';
 import { until } from '../testing/process-table.js';
 
-/** Within which a connection that is forgotten on the way is noticed. */
+/** Limit for noticing a connection that a device on the way forgot. */
 const NOTICED_MS = 45_000;
 
 describe('a daemon whose connection to the API server something on the way forgets', () => {
@@ -19,7 +19,7 @@ describe('a daemon whose connection to the API server something on the way forge
         const info = node.workspace.write('info.json', api.connectionInfo({ server: box.url }));
         await node.start(node.config({ remoteEnabled: true, connectionInfoFile: info }));
         await until(() => String(api.data()['success-count']) === '1');
-        // The answer to that has arrived, too.
+        // Without this file, the agent also has the answer to its write.
         const unwritten = node.workspace.path('agent/applied/state/unwritten.json');
         await until(() => !existsSync(unwritten));
         box.forget(what);

@@ -6,7 +6,7 @@ import { gunzipSync } from 'node:zlib';
 import { base64, PlanNode, wellComponent } from '../testing/agent/plan-node.js';
 import { until } from '../testing/process-table.js';
 
-/** An archive of an image whose tars, the layer and all of it, are those of the seventh Unix. */
+/** Creates an image archive in the tar format of Unix Version 7, including its layer. */
 function oldArchive(node: PlanNode, name: string, script: string): void {
   const folder = node.workspace.path('v7');
   const pack = (file: string) =>

@@ -24,7 +24,7 @@ describe('a node whose server uses plan-state', () => {
     await api.close();
   });
 
-  /** A plan that leaves a line behind for each run. */
+  /** A plan that appends a line at each run. */
   const plan = (name: string): string => {
     const runs = node.workspace.path('runs');
     const command = node.workspace.script(
@@ -115,7 +115,7 @@ describe('a node whose server uses plan-state', () => {
       }
       const events = await node.wins('srv', 'events', '-o', 'json');
       expect(String(events.stdout)).toMatch(/"instruction": ?"install","exitCode": ?3/);
-      // The next plan that is applied takes the failure back.
+      // The next applied plan clears the failure.
       api.update({ plan: plan('b'), ...(state !== undefined && { 'plan-state': state }) });
       await until(() => String(api.data()['failed-instruction']) === '');
       expect((await told()).failure).toBeUndefined();

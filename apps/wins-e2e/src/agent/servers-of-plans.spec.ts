@@ -9,7 +9,7 @@ const IMAGE = 'some/img:v1';
 const hasEnded = ({ msg }: LogRecord) => msg === 'an instruction of a plan has ended';
 const instructionOf = (image: string) => [{ name: 'of-the-image', image }];
 
-/** A root, an authority below it, and a certificate of that for a server on this machine; the server shows no more than its own. */
+/** Creates a root, an authority below the root, and a server certificate from that authority, without the chain. */
 function chain() {
   const root = createCertificateAuthority('root');
   const issuing = createCertificateAuthority('issuing', root);
@@ -68,7 +68,7 @@ describe('the image of a plan', () => {
 
 describe('one authority for the API server, an image and a probe', () => {
   const { root, issuing, pair } = chain();
-  // Each server shows the same certificate; with that of the root alone it has to show what is between.
+  // Servers show one certificate. Clients that trust only the root need the intermediate certificate as well.
   const shown = { ...pair, cert: pair.cert + issuing.cert };
 
   it.each([

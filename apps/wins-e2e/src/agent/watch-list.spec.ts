@@ -1,4 +1,4 @@
-// An answer that hangs, which costs half a minute, is in watch-list.long-spec.ts.
+// watch-list.long-spec.ts tests an answer that hangs, which costs 30 s.
 import { answer, resetAfter, startApiServer, type ApiRequest } from '@wins/system-agent/testing';
 import { WatchedNode } from '../testing/agent/watched-node.js';
 import { PlanNode } from '../testing/agent/plan-node.js';

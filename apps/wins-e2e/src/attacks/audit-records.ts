@@ -12,7 +12,7 @@ export function audit(workspace: Workspace, ...args: string[]): Promise<Outcome>
   return runWins(words, workspace.environment);
 }
 
-/** All records of the log. */
+/** Returns all records of the log. */
 export async function records(workspace: Workspace): Promise<AuditRecord[]> {
   const { code, stdout, stderr } = await audit(workspace, 'show', '-o', 'json');
   assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
@@ -26,12 +26,12 @@ export async function verified(workspace: Workspace): Promise<Record<string, unk
   return JSON.parse(stdout.toString()) as Record<string, unknown>;
 }
 
-/** The folder of the log of a daemon that has the bare name of a pipe. */
+/** Folder of the audit log, for a daemon whose config gives the pipe a bare name. */
 export function auditFolder(workspace: Workspace): string {
   return path.join(workspace.runtimeDirectory, 'rancher_wins.audit');
 }
 
-/** The starts that were decided so. */
+/** Returns the records of starts with this verdict. */
 export function starts(all: readonly AuditRecord[], verdict: string): AuditRecord[] {
   return all.filter((record) => record.kind === 'start' && record['verdict'] === verdict);
 }

@@ -7,7 +7,7 @@ import { openLibraryTunnel } from '../testing/tunnel/library-tunnel.js';
 import { Workspace } from '../testing/workspace.js';
 import { auditFolder, records, starts, verified, type AuditRecord } from './audit-records.js';
 
-/** Counts what was written out and what was counted of a kind. */
+/** Counts the records of a kind, both individual and summarised ones. */
 function total(all: readonly AuditRecord[], kind: string): number {
   type Group = { readonly kind: string; readonly count: number };
   const counted = all
@@ -80,7 +80,7 @@ describe('an attacker of the audit log', () => {
     const client = createWinsClient({ address });
     await client.startProcess(startRequest(tool));
     await client.close();
-    // As long as a path in a record can be, and six characters for each of its own.
+    // A path of the maximum length in a record; each of its characters takes six when escaped.
     const Path = `/${'\u009b'.repeat(1023)}`;
     const refusedOf = async (): Promise<number> => {
       const attacker = createWinsClient({ address });
@@ -106,7 +106,7 @@ describe('an attacker of the audit log', () => {
     const counted = all.filter(({ kind }) => kind === 'counted');
     const sum = counted.reduce((total, { count }) => total + Number(count), 0);
     expect(sum + starts(all, 'refused').length).toBe(refused);
-    // All of them would have been 6 MB.
+    // Unlimited records would have taken 6 MB.
     const sizes = readdirSync(auditFolder(workspace)).map(
       (name) => statSync(path.join(auditFolder(workspace), name)).size,
     );

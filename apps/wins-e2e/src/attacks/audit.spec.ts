@@ -65,7 +65,7 @@ describe('an attacker of the audit log', () => {
     expect(await run()).toMatchObject({ code: 0, stdout: Buffer.from('ran\n') });
     await expect(client.isServing()).resolves.toBe(true);
 
-    // The file is another one, so it is opened anew, in a folder that others may look into.
+    // The file is replaced, so the daemon opens it again, in a folder that is now open to others.
     const file = path.join(auditFolder(workspace), 'audit.00000001.jsonl');
     chmodSync(auditFolder(workspace), 0o755);
     copyFileSync(file, `${file}.copy`);
@@ -105,7 +105,7 @@ describe('an attacker of the audit log', () => {
       const run = () => runWins(['cli', 'prc', 'run', '--path', tool], workspace.environment);
       const filler = path.join(disk, 'filler');
       expect(() => writeFileSync(filler, Buffer.alloc(256 * 1024))).toThrow('ENOSPC');
-      // The last page of the log may have room for a record or two.
+      // The last page of the disk may hold one or two more records.
       let outcome = await run();
       while (outcome.code === 0) outcome = await run();
       expect(outcome.stderr).toContain('ENOSPC');

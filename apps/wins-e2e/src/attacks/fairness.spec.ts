@@ -123,7 +123,7 @@ describe('a client that wants everything', () => {
     'hands its connections to another process and ends, and has less than another client by that (A49)',
     async () => {
       const { daemon } = world;
-      // Its process has ended when the daemon looks at who connects.
+      // Freeze the daemon, so that the client's process has ended when the daemon looks it up.
       daemon.child.kill('SIGSTOP');
       await world.play('orphan-tunnels.cjs', 'connected', world.tunnelAddress, 16);
       daemon.child.kill('SIGCONT');
@@ -195,7 +195,7 @@ describe('a client that wants everything', () => {
         reason: 'callerNotAllowed',
       });
       const starts = () => world.daemon.log.filter((record) => record['action'] === 'start');
-      // A client may have its answer before the record has come through the pipe of the log.
+      // A client may get its answer before the log line reaches this process.
       await world.daemon.logged(() => starts().length === 3);
       expect(starts().map((record) => record['code'] ?? record['verdict'])).toEqual([
         ...['callerNotAllowed', 'allowed', 'callerNotAllowed'],

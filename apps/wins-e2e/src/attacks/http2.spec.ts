@@ -16,12 +16,12 @@ import { peakBytes, residentBytes } from '../testing/process-memory.js';
 import { Workspace, WINS } from '../testing/workspace.js';
 
 const MEGABYTE = 1024 * 1024;
-/** More than a daemon needs for what it may hold, a fraction of what each attack took before. */
+/** More memory than the daemon's limits allow, and a fraction of what each attack used to take, in bytes. */
 const BOUND = 128 * MEGABYTE;
 
 const START = '/wins.ProcessService/Start';
 const KEEP_ALIVE = '/wins.ProcessService/KeepAlive';
-/** One setting, by which the client of the original begins. */
+/** One setting, as the Go client sends it first. */
 const ONE_SETTING = frame(FRAME.settings, 0, 0, Buffer.from('000300000064', 'hex'));
 
 describe('an attacker who speaks HTTP/2 at the pipe', () => {
@@ -32,7 +32,7 @@ describe('an attacker who speaks HTTP/2 at the pipe', () => {
   let idleBytes: number;
 
   beforeAll(async () => {
-    // A small young generation collects often, which is when a session of Node's found out about what it had lost.
+    // A small young generation causes frequent collections, which triggered the abort in Node's own HTTP/2 sessions.
     const args = ['--max-semi-space-size=1', WINS, 'srv', 'app', 'run', '--config'];
     const config = workspace.config([]);
     daemon = Daemon.of(startProgram(process.execPath, [...args, config], workspace.environment));
@@ -82,7 +82,7 @@ describe('an attacker who speaks HTTP/2 at the pipe', () => {
     await late.close();
   });
 
-  /** Plays writes on six connections at a time, again and again. */
+  /** Plays the writes on this many connections, six at a time. */
   async function play(writes: readonly Buffer[], connections: number): Promise<void> {
     let left = connections;
     const player = async (): Promise<void> => {
@@ -93,7 +93,7 @@ describe('an attacker who speaks HTTP/2 at the pipe', () => {
           socket.write(octets);
           await new Promise((resolve) => setImmediate(resolve));
         }
-        // By then the daemon has read all of it, and collected some of what it made of it.
+        // After these calls the daemon has read all writes and collected some garbage.
         for (let round = 0; round < 5; round += 1) await client.info();
         socket.destroy();
         await gone(socket);
@@ -137,7 +137,7 @@ describe('an attacker who speaks HTTP/2 at the pipe', () => {
     expect(daemon.child.exitCode).toBeNull();
   });
 
-  /** Eight connections that each begin messages and end none, until they are ended. */
+  /** Opens eight connections that each send unfinished messages until the daemon ends them. */
   async function sendUnfinished(): Promise<void> {
     const message = grpcMessage(Buffer.alloc(MEGABYTE)).subarray(0, -1);
     const attackers = await Promise.all(Array.from({ length: 8 }, attacker));
@@ -191,7 +191,7 @@ describe('an attacker who speaks HTTP/2 at the pipe', () => {
     attacking.send(FRAME.data, FLAG.endStream, 1, message);
     attacking.headers(3, FLAG.endHeaders, info('6'));
     attacking.send(FRAME.data, FLAG.endStream, 3, message);
-    // PROTOCOL_ERROR
+    // 1 is PROTOCOL_ERROR
     expect(await Promise.all([attacking.reset(1), attacking.reset(3)])).toEqual([1, 1]);
     attacking.headers(5, FLAG.endHeaders, info('5'));
     attacking.send(FRAME.data, FLAG.endStream, 5, message);
@@ -227,7 +227,7 @@ describe('an attacker who speaks HTTP/2 at the pipe', () => {
   });
 
   it('cannot keep others from being served by headers that take long to decode (A57)', async () => {
-    // The letter a, eight times in five octets; 12,800 of them for a name.
+    // Eight letters a in Huffman code take five octets; the name has 12,800 letters.
     const name = Buffer.concat(
       Array.from({ length: 1600 }, () => Buffer.from('18c6318c63', 'hex')),
     );
@@ -251,7 +251,7 @@ describe('an attacker who speaks HTTP/2 at the pipe', () => {
     for (let count = 0; count < 20; count += 1) await client.info();
     served = true;
     await Promise.all(flooding);
-    // Not by a faster decoder alone: the daemon disconnects a client that goes on, and reports the reason to it.
+    // The daemon also disconnects a client that continues, and reports the reason to it.
     using attacking = await attacker();
     for (let id = 1; id < 400 && attacking.socket.writable; id += 2) {
       attacking.send(FRAME.headers, FLAG.endHeaders | FLAG.endStream, id, literal);

@@ -18,15 +18,15 @@ import { wherePossible } from '../testing/where-possible.js';
 import { Workspace } from '../testing/workspace.js';
 
 const MEGABYTE = 1024 * 1024;
-/** Characters that steer a terminal, and octets that are no text. */
+/** Characters that control a terminal, and invalid UTF-8. */
 const STEERING = /[^\P{C}\n]|[\p{Zl}\p{Zp}\ufffd]/u;
 const REFLECTION = '/grpc.reflection.v1.ServerReflection/ServerReflectionInfo';
-/** Octets as Node writes them into a header: one for each character. */
+/** Bytes in the form that Node takes for a header: one character for each byte. */
 const EVIL = '\u009b31m\u00ff\u009d0;owned\u009c';
 
 const raw = (bytes: Buffer): Buffer => bytes;
 
-/** A field of a message that is a text. */
+/** A text field of a message. */
 function field(number: number, text: string): Buffer {
   const head = [(number << 3) | 2];
   let rest = Buffer.byteLength(text);
@@ -85,7 +85,7 @@ describe('a hostile client of the pipes', () => {
     const before = residentBytes(daemon.child.pid);
     for (let index = 16; index < 400; index += 1) await watchOne(index);
     expect(peakBytes(daemon.child.pid) - before).toBeLessThan(64 * MEGABYTE);
-    // It did not use up the places of others, nor its own.
+    // The client has not used up the places of others, nor its own.
     expect(await told(watch(''))).toBe(HealthStatus.SERVING);
     client.close();
   });
@@ -112,12 +112,12 @@ describe('a hostile client of the pipes', () => {
       session.destroy();
     };
     for (let round = 0; round < 2; round += 1) await Promise.all(Array.from({ length: 5 }, evil));
-    // What came before is in the log once this is.
+    // The log is in order, so it is complete once it has this call.
     const client = createWinsClient({ address, clientName: 'afterwards' });
     await client.host.routes();
     await client.close();
     await daemon.logged(({ clientSays }) => clientSays === 'afterwards');
-    // Both headers of each of 1,000 calls would be a line, together of 8 KiB.
+    // 1,000 calls with two lines of 8 KiB each would exceed the limit by far.
     expect(daemon.text).not.toMatch(STEERING);
     expect(daemon.text.length).toBeLessThan(MEGABYTE);
   });
@@ -149,7 +149,7 @@ describe('a hostile client of the pipes', () => {
     const octets: Buffer[] = [];
     socket.on('data', (chunk: Buffer) => {
       if (octets.length === 0) {
-        // A close with 1000 and the octets C3 28, masked by zeros.
+        // A close frame with code 1000 and the invalid UTF-8 C3 28, masked with zeros.
         socket.write(Buffer.from('888400000000' + '03e8c328', 'hex'));
       }
       octets.push(chunk);
@@ -166,7 +166,7 @@ describe('a hostile client of the pipes', () => {
   });
 });
 
-/** A daemon that is wrong here would change the routes of the machine: it gets a network of its own. */
+/** A wrong daemon would change the routes of the machine, so the tests need their own network. */
 const inOwnNetwork = wherePossible(
   describe,
   mayMakeNetwork(),
@@ -189,7 +189,7 @@ inOwnNetwork('a client that leads the traffic of the host elsewhere (A56)', () =
     await daemon[Symbol.asyncDispose]();
     workspace[Symbol.dispose]();
   });
-  /** Without IPv6, where the kernel adds routes by itself once a link is up. */
+  /** Excludes IPv6, where the kernel adds routes by itself once a link is up. */
   const table = async (): Promise<string[]> =>
     (await client.host.routes())
       .map(({ destinationCidr }) => destinationCidr)
@@ -230,7 +230,7 @@ describe('a client that asks reflection and never reads (A44)', () => {
     await using daemon = await Daemon.start(workspace, workspace.config([], { reflection: true }));
     const { address } = await daemon.logged(({ msg }) => msg === 'ready');
     const other = createWinsClient({ address: String(address) });
-    // Who sends on and on without an answer taken loses the connection.
+    // The daemon disconnects a client that keeps sending without reading answers.
     const session = connectHttp2('http://localhost', {
       createConnection: () => connect(String(address)),
     }).on('error', () => undefined);
@@ -245,7 +245,7 @@ describe('a client that asks reflection and never reads (A44)', () => {
         .on('error', () => undefined);
     const body = field(4, 'wins.ProcessService');
     const message = Buffer.concat([Buffer.from([0, 0, 0, 0, body.length]), body]);
-    // The library is loaded by the first call.
+    // The first call loads the library.
     const first = open();
     first.end(message).resume();
     await once(first, 'close');
@@ -253,7 +253,7 @@ describe('a client that asks reflection and never reads (A44)', () => {
     const before = residentBytes(daemon.child.pid);
 
     const stream = open().pause();
-    // A million requests.
+    // The client would send a million requests.
     const thousand = Buffer.concat(Array.from({ length: 1000 }, () => message));
     let taken = 0;
     const ask = (): void => {
@@ -268,7 +268,7 @@ describe('a client that asks reflection and never reads (A44)', () => {
       stream.once('close', resolve);
     });
     for (let index = 0; index < 150; index += 1) await other.info();
-    // No more than what fits into the windows of HTTP/2.
+    // No more is sent than fits into the windows of HTTP/2.
     expect(taken).toBeLessThan(50);
     expect(peakBytes(daemon.child.pid) - before).toBeLessThan(64 * MEGABYTE);
     session.destroy();

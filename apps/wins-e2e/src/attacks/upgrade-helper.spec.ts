@@ -8,13 +8,13 @@ import { singleFile } from '../testing/upgrade/single-file.js';
 import { Supervisor } from '../testing/upgrade/supervisor.js';
 import { sha256, UpgradeWorld } from '../testing/upgrade/upgrade-world.js';
 
-/** Variables that could lead the helper to another service or pipe, if it read them. An entry of the whitelist lets a client set all of them. */
+/** Variables that would direct the helper to another service or pipe if it read them. An entry of the whitelist lets a client set them all. */
 const ENVS = [
   ...['WINS_RUNTIME_DIR', 'WINS_SERVICE', 'XDG_RUNTIME_DIR'],
   ...['RANCHER_WINS_SERVICE', 'RANCHER_WINS_RUNTIME_DIR', 'TMPDIR'],
 ];
 
-/** A node whose daemon may run one helper, which its config pins, as the chart has it. */
+/** Creates a node whose daemon may run one helper, which its config pins as the chart does. */
 async function nodeWithHelper(version: string, config: object = {}, entry: object = {}) {
   const world = await UpgradeWorld.empty('program files/wins');
   const { workspace } = world;
@@ -31,7 +31,7 @@ async function nodeWithHelper(version: string, config: object = {}, entry: objec
   return { world, helper };
 }
 
-/** The client has this helper run with his words. */
+/** Runs the helper as a client, with any arguments. */
 function run(
   { world, helper }: { world: UpgradeWorld; helper: string },
   words: readonly string[],
@@ -42,7 +42,7 @@ function run(
   return runWins([...call, ...words], world.workspace.environment);
 }
 
-/** The decisions that the daemons of the service have logged, oldest first. */
+/** Returns the audit records that the daemons of the service have logged, oldest first. */
 function audited({ supervisor }: UpgradeWorld, action: string): Record<string, unknown>[] {
   return supervisor.said
     .split('\n')
@@ -119,7 +119,7 @@ describe('whoever has the pipe of a daemon that may run the upgrade helper', () 
   });
 
   it('does not choose by the environment which service is upgraded, nor who says that it serves (A58)', async () => {
-    // A bare name, which the environment of the helper could lead elsewhere.
+    // A bare name of a pipe, which the environment of the helper could direct to another folder.
     const node = await nodeWithHelper('v1.1.0', { listen: 'a58' }, { envs: ENVS });
     const { world } = node;
     await using _world = world;
@@ -144,7 +144,7 @@ describe('whoever has the pipe of a daemon that may run the upgrade helper', () 
   });
 });
 
-/** Sockets that someone else may serve, and how often they were asked. */
+/** Listens on sockets of an attacker and counts their connections. */
 async function listenOn(
   ...addresses: string[]
 ): Promise<AsyncDisposable & { connections: number }> {

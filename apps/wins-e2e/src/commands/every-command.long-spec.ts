@@ -8,7 +8,7 @@ import { sampleOf } from '../testing/sample.js';
 import { Workspace } from '../testing/workspace.js';
 import { PackagedHost } from './packaged-host.js';
 
-/** A copy in a folder that other users can reach. */
+/** A copy of the program in a folder that other users can reach. */
 const made = new Workspace();
 const PACKAGED = made.path('wins');
 
@@ -40,7 +40,7 @@ describe('the packaged program for Linux', () => {
     });
     afterAll(() => host[Symbol.asyncDispose]());
 
-    // every-command.spec.ts tries each with the service; only the daemon's place differs here.
+    // every-command.spec.ts tries each command with the service; only the daemon's folders differ here.
     it.each(sampleOf(Object.entries(EVERY_COMMAND), 12))(
       'does what it should: wins %s',
       (_name, check) => check(host),
@@ -55,7 +55,7 @@ describe('the packaged program for Linux', () => {
     (_whose, home, mode) => {
       const workspace = new Workspace();
       afterAll(() => workspace[Symbol.dispose]());
-      // Who is not root already is someone without privileges.
+      // For root, run as `nobody`; other users have no privileges already.
       const user = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
       const own = (folder: string): string => {
         if (user.uid !== undefined) chownSync(folder, user.uid, user.gid);

@@ -1,4 +1,4 @@
-// A daemon at a terminal, every option and users without privileges are in every-command.long-spec.ts.
+// every-command.long-spec.ts tests a daemon at a terminal, every option, and users without privileges.
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { startProgram, type Outcome } from '../testing/built-program.js';
@@ -47,7 +47,7 @@ describe('the packaged program for Linux', () => {
       const above = name.split(' ').slice(0, -1);
       for (const alias of aliases) {
         const { stdout } = await run(...above, alias, '--help');
-        // It names the commands below it by the words that were typed.
+        // The help repeats the alias that was typed.
         expect(
           stdout.toString().replaceAll(`wins ${[...above, alias].join(' ')}`, `wins ${name}`),
         ).toBe(help);

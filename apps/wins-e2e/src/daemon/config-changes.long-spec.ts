@@ -1,2 +1,2 @@
-// More that a config file can become.
+// Repeats the spec with the changes of FOR_THE_LONG_TIER.
 import './config-changes.spec.js';

@@ -30,7 +30,7 @@ describe('the daemon', () => {
       socket.resume();
       await once(socket, 'close');
     }
-    // These are closed by the deadlines of their handshake.
+    // The daemon closes these connections at the deadline of their handshake.
     for (const bytes of ['', 'P', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n']) {
       const silent = connect(address);
       silent.write(bytes);

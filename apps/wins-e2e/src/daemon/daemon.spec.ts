@@ -173,7 +173,7 @@ console.log('up');`,
       Buffer.alloc(0),
     );
     watch.on('error', () => undefined);
-    // HealthCheckResponse: field 1 is the status, 1 SERVING, 2 NOT_SERVING.
+    // HealthCheckResponse has one field, the status: 1 is SERVING, and 2 is NOT_SERVING.
     expect(((await once(watch, 'data')) as [Buffer])[0]).toEqual(Buffer.from([8, 1]));
     const client = startWins(['cli', 'prc', 'run', '--path', program], workspace.environment);
     await client.printed('up');
@@ -189,7 +189,7 @@ console.log('up');`,
   it('refuses cleanly when it cannot place the copy of a program, and goes on', async () => {
     mkdirSync(workspace.path('readonly'));
     const program = workspace.script('readonly/prog', 'echo hi');
-    // A folder in the place of the copy: no rename can replace it, for root neither.
+    // A folder with content blocks the copy: no rename can replace it, even for root.
     mkdirSync(workspace.path('readonly', 'rancher-wins-prog', 'full'), { recursive: true });
     await using _daemon = await Daemon.start(workspace, workspace.config([program]));
     const { code, stderr } = await wins('cli', 'prc', 'run', '--path', program);

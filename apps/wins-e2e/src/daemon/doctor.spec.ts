@@ -170,7 +170,7 @@ describe('wins doctor', () => {
   it('leaves no file and no record in the log of the daemon', async () => {
     const files = () => readdirSync(workspace.folder, { recursive: true }).map(String).sort();
     await using daemon = await Daemon.start(workspace, config, '--debug');
-    // What the daemon keeps of its start is on the disk a moment later.
+    // The daemon writes these files a moment after its start.
     const kept = [/\/events\.\d+\.jsonl$/, /\/served-config\.json$/, /\.last-good\/config$/];
     while (!kept.every((name) => files().some((file) => name.test(file))))
       await new Promise((resolve) => setTimeout(resolve, 5));
@@ -178,7 +178,7 @@ describe('wins doctor', () => {
     const lines = daemon.log.length;
     await doctor();
     expect(files()).toEqual(before);
-    // A busy machine may let the daemon stand still, which it says.
+    // The log may report a stall on a busy machine.
     const stall = 'the event loop was blocked';
     const told = daemon.log
       .slice(lines)

@@ -25,7 +25,7 @@ describe('a daemon on a host in trouble', () => {
   afterEach(() => workspace[Symbol.dispose]());
   const wins = (...args: string[]) => runWins(args, workspace.environment);
 
-  /** A small file system of its own. */
+  /** Mounts a small file system. */
   function mount(name: string, options: string): Disposable & { path: string } {
     const folder = workspace.path(name);
     mkdirSync(folder);
@@ -116,7 +116,7 @@ describe('a daemon on a host in trouble', () => {
     const { address, tunnelAddress } = await daemon.logged(({ msg }) => msg === 'ready');
     const [grpc, webSocket] = [connect(String(address)), connect(String(tunnelAddress))];
     await Promise.all([once(grpc, 'connect'), once(webSocket, 'connect')]);
-    // A later client is served, so these two connections have been accepted.
+    // The daemon accepts connections in order, so it has accepted these two once it serves a later client.
     const later = createWinsClient({ address: String(address) });
     await later.info();
     const accepted = performance.now();
@@ -131,12 +131,12 @@ describe('a daemon on a host in trouble', () => {
       'GET / HTTP/1.1\r\nHost: wins\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nrancher-wins-cli-proxy: me\r\n' +
         'Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n',
     );
-    // It is the time itself that must pass.
+    // The test needs the deadline itself to pass.
     await until(() => performance.now() - accepted > limitMs);
     const answers = Promise.all([once(grpc, 'data'), once(webSocket, 'data')]);
     daemon.child.kill('SIGCONT');
     const [[settings], [response]] = (await answers) as [[Buffer], [Buffer]];
-    // The fourth byte of a frame is its type.
+    // The fourth byte of a frame is its type; 4 is SETTINGS.
     expect(settings[3]).toBe(4);
     expect(String(response)).toMatch(/^HTTP\/1\.1 101 /);
     for (const socket of [grpc, webSocket]) socket.destroy();
@@ -151,7 +151,7 @@ describe('a daemon on a host in trouble', () => {
     await first.stop('SIGKILL');
     await client.outcome;
 
-    // The record of the killed daemon now names a process that is no one's business.
+    // The record of the killed daemon now names an unrelated process.
     const state = workspace.path('run', 'rancher_wins.state');
     const [record = ''] = readdirSync(state).filter((name) => name.endsWith('.json'));
     const bystander = spawn('/bin/sleep', ['1000'], { detached: true, stdio: 'ignore' });

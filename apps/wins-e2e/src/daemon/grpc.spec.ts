@@ -16,7 +16,7 @@ import { markOf } from '../testing/mark-of.js';
 import { startRequest } from '../testing/digests.js';
 import { ROOT, Workspace } from '../testing/workspace.js';
 
-/** A service of a .proto file, by its path below the root of the checkout. */
+/** Loads a service of a .proto file, given by its path below the root of the checkout. */
 function service(
   file: string,
   name: string,
@@ -120,7 +120,7 @@ describe('the gRPC pipe', () => {
     const name = await client.startProcess(startRequest(sleeper));
     const lease = client.keepAlive(name);
     const texts = [readAll(name), readAll(name), readAll(name)];
-    // Before its first words it could be stopped without them.
+    // Waits for the first output: a stop before it would leave no output to expect.
     for await (const { Options } of client.waitProcess(name))
       if (Options?.$case === 'StdOut') break;
     await client.stopProcess(name);
@@ -286,7 +286,7 @@ describe('the gRPC pipe', () => {
     socket.write('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n');
     socket.write(frame(4, 0, Buffer.alloc(0)));
     socket.write(frame(1, 0, Buffer.from([0x83])));
-    // Literal headers of one letter, for as long as the daemon listens.
+    // Sends one-letter headers until the daemon disconnects.
     const literals = Buffer.from(
       '000161016200016101620001610162000161016200016101620001610162',
       'hex',
@@ -332,12 +332,12 @@ describe('the gRPC pipe', () => {
       const socket = connect(address);
       socket.on('error', () => undefined);
       sockets.push(socket);
-      // A full queue of the socket refuses some: they are as good as the others.
+      // A full socket queue refuses some connections, which is fine for this test.
       if (index % 100 === 0)
         await new Promise((resolve) => socket.once('ready', resolve).once('close', resolve));
     }
     for (const socket of sockets) socket.destroy();
-    // The daemon sees them go one by one; until then a new client may still be one too many.
+    // The daemon notices the closed connections one by one, so it may still refuse a new client for a while.
     for (let served = false; !served;) {
       const after = createWinsClient({ address });
       served = await after.info().then(

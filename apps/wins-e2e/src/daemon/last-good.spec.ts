@@ -18,7 +18,7 @@ import { Workspace } from '../testing/workspace.js';
 const TAKEN = 'config changed';
 const STARTED_ON_LAST = 'config rejected; the daemon starts with the previous config';
 
-/** A daemon that served with a config that allows one program, and was killed. */
+/** Starts a daemon whose config allows one program, and kills it once it serves. */
 async function servedOnce() {
   const workspace = new Workspace();
   const program = workspace.script('prog', 'exit 0');

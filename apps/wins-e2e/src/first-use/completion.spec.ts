@@ -6,10 +6,10 @@ import { wherePossible } from '../testing/where-possible.js';
 import { WINS, Workspace } from '../testing/workspace.js';
 
 const ZSH = '/usr/bin/zsh';
-/** Gives a shell a terminal of its own. */
+/** Runs a shell on its own terminal. */
 const SCRIPT = '/usr/bin/script';
 
-/** A folder with what could be taken for commands, and `wins` on the path. */
+/** A folder with files that look like commands, and `wins` in the PATH. */
 const workspace = new Workspace();
 const here = workspace.path('here');
 const environment = {
@@ -37,7 +37,7 @@ afterAll(async () => {
   workspace[Symbol.dispose]();
 });
 
-/** Input that is followed by a tab, and the line that stands there then. */
+/** Each input before a tab, and the completed line. */
 const TYPED = [
   ['wins sr', 'wins srv '],
   ['wins cl', 'wins cli '],
@@ -55,9 +55,9 @@ const TYPED = [
   ['wins cli do', 'wins cli do'],
 ] as const;
 
-/** Types into a shell at a terminal, and gives what stood in its lines after the tabs. */
+/** Types into a shell at a terminal; returns the lines after the tabs. */
 function type(shell: string, begin: readonly string[]): string[] {
-  // Ctrl-A, Ctrl-E: what was completed is printed instead of being run.
+  // Ctrl-A and Ctrl-E wrap the completed line in echo, so that the shell prints it instead of running it.
   const lines = TYPED.map(([typed]) => `${typed}\t\u0001echo "<\u0005>"\n`);
   const { stdout } = spawnSync(SCRIPT, ['-qec', shell, '/dev/null'], {
     cwd: here,
@@ -95,7 +95,7 @@ describe('a tab (finding 15)', () => {
       `fpath=(${workspace.folder} $fpath); autoload -Uz compinit; compinit -u -D`,
       'PS1=; bindkey -e',
     ];
-    // zsh takes the blank after a word, and the slash after a folder, away again unless one goes on typing.
+    // zsh removes the blank after a word, and the slash after a folder, unless typing continues.
     const trimmed = (lines: readonly string[]) => lines.map((line) => line.replace(/[ /]$/, ''));
     expect(trimmed(type(`${ZSH} -f -i`, begin))).toEqual(trimmed(completed));
   });

@@ -67,14 +67,14 @@ describe('a first user of the config', () => {
   });
 
   it('hears of what the daemon refuses, and of what never matches, from check and daemon (4)', async () => {
-    // A file with which no daemon has served: there is no config before it to start on.
+    // No daemon has served with this file, so there is no earlier config to fall back to.
     const listen = workspace.write('wrong', JSON.stringify({ listen: 'a/b' }));
     const refused = await Daemon.launch(workspace, listen).outcome;
     const checked = await check(listen);
     expect([refused.code, checked.code]).toEqual([78, 78]);
     const problem = 'listen: found "a/b": ';
     expect(checked.stderr).toContain(problem);
-    // A line of the log is JSON.
+    // The JSON log escapes quotes.
     expect(refused.stderr.replaceAll('\\"', '"')).toContain(problem);
 
     mkdirSync(workspace.path('folder'));

@@ -40,7 +40,7 @@ describe('the examples for Kubernetes', () => {
     programs.push(program);
     return program;
   };
-  /** Starts it in a network of its own. */
+  /** Starts a program in its own network. */
   const startApart = (...words: string[]) => start('unshare', [...UNSHARE, ...words]);
   const wins = (...words: string[]) => [process.execPath, WINS, ...words];
 
@@ -52,7 +52,7 @@ describe('the examples for Kubernetes', () => {
         .flatMap((text) => [...text.matchAll(/[\\/]pipe[\\/]+([\w%-]+)/g)])
         .map(([, name]) => name),
     );
-    // The chart mounts the one of its value host.pipe, which is the main one.
+    // `%s` stands for the value host.pipe of the chart; its default is the main pipe.
     expect([...new Set(mounted)].sort()).toEqual(['%s', 'rancher_wins', 'rancher_wins_proxy']);
   });
 
@@ -73,7 +73,7 @@ describe('the examples for Kubernetes', () => {
     const manifests = exampleManifests('windows-exporter.yaml');
     const words = (name: string) => wordsOfContainer(manifests, name, workspace.folder);
 
-    // The node: a network in which only the daemon and what it runs are.
+    // The node is a network with only the daemon and its runs.
     mkdirSync(workspace.path('etc/windows-exporter'), { recursive: true });
     const exporter = workspace.path('etc/windows-exporter/windows-exporter.exe');
     copyFileSync(EXPORTER, exporter);
@@ -85,7 +85,7 @@ describe('the examples for Kubernetes', () => {
     const node = startApart(...wins('srv', 'app', 'run', '--config', config));
     await node.said('"msg":"ready"');
 
-    // The pod: a network of its own, with both containers and, nearer than in a cluster, Prometheus.
+    // The pod is a network with both containers. Prometheus runs in it too, for simplicity; in a cluster it is outside.
     start(process.execPath, [WINS, ...words('exporter')]);
     const proxy = startApart(...wins(...words('proxy')));
     await proxy.said('the tunnel is ready');
@@ -94,7 +94,7 @@ describe('the examples for Kubernetes', () => {
     const scrape = parseYaml(
       manifests.find(({ kind }) => kind === 'ConfigMap')?.data?.['prometheus.yml'] ?? '',
     ) as { scrape_configs: Record<string, unknown>[] };
-    // There is no cluster to ask: what it would answer is written down.
+    // There is no cluster, so its answer is fixed.
     const { kubernetes_sd_configs: discovery, ...job } = scrape.scrape_configs[0] ?? {};
     expect(discovery).toHaveLength(1);
     const found = {

@@ -1,7 +1,7 @@
 import { runWins } from '../testing/built-program.js';
 import { namedCommands } from '../testing/named-commands.js';
 
-/** Commands that print no data but the output of a program, a log, a script, or nothing. */
+/** Commands that print no data except the output of a program, a log, or a script. */
 const WITHOUT = [
   'cli prc run',
   'cli prc logs',
@@ -15,7 +15,7 @@ const WITHOUT = [
   'logs',
   'completion',
 ];
-/** A schema is JSON: a table of it would be none. */
+/** A schema is always JSON. */
 const JSON_ALONE = ['srv config schema'];
 
 describe('the forms of an answer', () => {

@@ -5,11 +5,11 @@ import { ShellSession } from '../testing/pages/shell-session.js';
 import { BARE_NODE, commandsOfNode } from '../testing/pages/windows-commands.js';
 import { ROOT } from '../testing/workspace.js';
 
-/** Pages whose shell blocks are run as they stand; a text block that follows is what they print. */
+/** Pages whose shell blocks are run unchanged; a text block after one shows the expected output. */
 const RUN = ['README.md', 'docs/getting-started.md'];
-/** Commands that CI runs before and beside this. */
+/** Commands that CI runs separately. */
 const BY_CI = /^npm (ci|test|run [a-z:]+)( .*)?$/;
-/** Commands that packages.long-spec.ts runs, those that take a Windows node, a cluster or a registry, which no test here has. */
+/** Commands that packages.long-spec.ts runs, and commands that need a Windows node, a cluster or a registry. */
 const ELSEWHERE =
   /^(tar -xf|npm install --offline|npm publish|kubectl|helm|docker|sc\.exe|icacls|Get-\w+|New-Item|Set-Content|Copy-Item|\$env:|(\.\\)?wins(-upgrade)?\.exe|.*\\wins-upgrade\.exe) ?/;
 

@@ -7,14 +7,14 @@ import { blocksOf, shownOutput } from '../testing/pages/page.js';
 import { freePorts, Tunnel } from '../testing/tunnel/tunnel.js';
 import { ROOT, Workspace } from '../testing/workspace.js';
 
-/** A daemon that serves, with a port that is listed and that no one serves. */
+/** A daemon, and a listed port on which nothing listens. */
 interface Host {
   readonly workspace: Workspace;
   readonly daemon: Daemon;
   readonly closedPort: number;
 }
 
-/** Functions that bring about the symptom of each section of the page. */
+/** Functions that cause the symptom of each section of the page. */
 const SYMPTOMS: Readonly<Record<string, (host: Host) => Promise<string>>> = {
   'The client finds no daemon': ({ workspace }) =>
     saying(['cli', 'app', 'info'], { WINS_RUNTIME_DIR: workspace.path('nowhere') }, 125),
@@ -29,7 +29,7 @@ const SYMPTOMS: Readonly<Record<string, (host: Host) => Promise<string>>> = {
     (await refusal(host, 'tool', '--dir', '/')) +
     (await refusal(host, 'strict', '--args', 'anything')),
   'The daemon refuses an administrator': async ({ workspace }) => {
-    // An account that may replace the socket may also be the one that serves it.
+    // The client refuses this folder: an account that may replace the socket may also serve it.
     chmodSync(workspace.runtimeDirectory, 0o777);
     const words = ['srv', 'config', 'reload', '--config', workspace.path('config')];
     const said = await saying(words, workspace.environment, 77);
@@ -91,7 +91,7 @@ function wrongConfig(workspace: Workspace, text: string, mode: number): Promise<
   return saying(['srv', 'app', 'run', '--config', config], workspace.environment, 78);
 }
 
-/** The first line that a tunnel says of a port, when someone connects to it. */
+/** Returns the first message of a tunnel about a port, after a connection to the port. */
 async function lineOfTunnel(workspace: Workspace, hostPort: number): Promise<string> {
   const [port = 0] = await freePorts(1);
   await using tunnel = await Tunnel.start(workspace, `TCP:${port}:${hostPort}`);
@@ -143,7 +143,7 @@ describe('troubleshooting', () => {
     expect(shown.map(([title]) => title).sort()).toEqual(Object.keys(SYMPTOMS).sort());
   });
 
-  // Those that end the daemon come last.
+  // Symptoms that end the daemon come last.
   const order = (title: string) => Object.keys(SYMPTOMS).indexOf(title);
   it.each([...shown].sort(([a], [b]) => order(a) - order(b)))(
     'shows what is said: %s',

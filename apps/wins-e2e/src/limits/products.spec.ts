@@ -17,7 +17,7 @@ describe('limits that multiply', () => {
     await other.info();
     const before = residentBytes(daemon.child.pid);
 
-    // A message of 1 MiB and one of half of that, none of them whole: 1.5 MiB of the 2 MiB that a connection may hold.
+    // One incomplete message of 1 MiB and another of half that size hold 1.35 MiB of the 2 MiB that a connection may hold.
     const messages = [0.9, 0.45].map((size) =>
       grpcMessage(Buffer.alloc(MEGABYTE)).subarray(0, size * MEGABYTE),
     );
@@ -33,7 +33,7 @@ describe('limits that multiply', () => {
           client.send(FRAME.data, 0, id, message.subarray(at, at + 16_384));
         }
       }
-      // It is taken in, or ended for another one.
+      // The daemon holds these messages, or ends this connection in favour of another.
       return await client.ping('taken').then(
         () => 'taken',
         () => client.goaway(),
@@ -47,7 +47,7 @@ describe('limits that multiply', () => {
     const ended = clients.filter(({ frames }) => frames.some(({ type }) => type === FRAME.goaway));
     expect(ended.length).toBeGreaterThan(0);
     expect((await other.info()).version).toMatch(/^v/);
-    // 64 MiB are held; what V8 has not collected yet comes on top.
+    // The daemon may hold 64 MiB; garbage that V8 has not collected yet adds to them.
     expect(peakBytes(daemon.child.pid) - before).toBeLessThan(256 * MEGABYTE);
 
     for (const client of clients) client[Symbol.dispose]();

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { startProgram, type RunningProgram } from '../testing/built-program.js';
 import { NSENTER, routesOf, type HostInNetwork, type NetworkStatus } from './host-in-network.js';
 
-/** A container of a host: a network of its own whose cable is attached to the bridge of the host. */
+/** A container of a host: a network whose cable is attached to the bridge of the host. */
 export class Container implements AsyncDisposable {
   readonly #program: RunningProgram;
 
@@ -10,7 +10,7 @@ export class Container implements AsyncDisposable {
     this.#program = program;
   }
 
-  /** Starts one that has these addresses, and a host at the other end of its cable: its gateway, if it has one. */
+  /** Starts a container with these addresses. The host is at the other end of its cable, and may be its gateway. */
   static async start(
     host: Pick<HostInNetwork, 'run' | 'ip'>,
     addresses: readonly string[],
@@ -35,7 +35,7 @@ export class Container implements AsyncDisposable {
     return container;
   }
 
-  /** The name of the end of its cable that is at the host. */
+  /** Name of the host's end of the cable. */
   get cable(): string {
     return `c${this.#program.child.pid}`;
   }
@@ -65,7 +65,7 @@ export const peer = (number: number, via: string) => ({ subnet: `10.42.${number}
 type Place = Pick<HostInNetwork, 'run'>;
 const node = (place: Place, script: string) => place.run(process.execPath, '-e', script);
 
-/** Answers "hello" to each connection, prints each datagram, and sends it back. */
+/** Answers "hello" to each TCP connection; prints and echoes each datagram. */
 const LISTENER = `
 require("net").createServer((socket) => socket.end("hello")).listen(7070, "0.0.0.0", () => {
   const udp = require("dgram").createSocket("udp4");
@@ -80,7 +80,7 @@ export async function listen(place: Place) {
   const program = node(place, LISTENER);
   await program.printed('listens');
   return {
-    /** Waits for a datagram and says which ones have come until then. */
+    /** Waits for a datagram; returns all datagrams until then. */
     got: async (last: string): Promise<readonly string[]> => {
       await program.printed(`got ${last}`);
       return Array.from(program.stdout().matchAll(/^got (.*)$/gm), ([, text = '']) => text);
@@ -92,7 +92,7 @@ export async function listen(place: Place) {
   };
 }
 
-/** Connects to addresses one after another, and says what came back from each. */
+/** Connects to addresses one after another; returns the answers. */
 export async function dial(
   place: Place,
   ...addresses: readonly string[]
@@ -108,7 +108,7 @@ const { connect } = require("net");
   return stdout.toString().trim().split('\n');
 }
 
-/** Sends a numbered datagram each 5 ms, once the first has come back. */
+/** Sends a numbered datagram each 5 ms, once the first one was echoed. */
 export async function flowing(place: Place, address: string) {
   const program = node(
     place,
@@ -128,7 +128,7 @@ udp.once("connect", next).once("message", () => {
   );
   await program.printed('flows');
   return {
-    /** Stops it, once its last one has come back, and says which ones have not. */
+    /** Stops after the last echo; returns the datagrams without an echo. */
     end: async (): Promise<readonly string[]> => {
       program.child.kill();
       const [, text = ''] = (await program.outcome).stdout.toString().trim().split('\n');
@@ -143,7 +143,7 @@ udp.once("connect", next).once("message", () => {
   };
 }
 
-/** Sends datagrams one after another: what is dropped cannot come after what arrives. */
+/** Sends datagrams one after another, so that a dropped one cannot arrive after a later one. */
 export async function send(
   place: Place,
   ...all: readonly (readonly [address: string, text: string])[]
@@ -156,7 +156,7 @@ next();`;
   await node(place, script).outcome;
 }
 
-/** All of a host's network that wins could have changed. */
+/** Returns the network settings of a host that wins could have changed. */
 export const networkOf = (host: Pick<HostInNetwork, 'ip'>) => [
   ...routesOf(host),
   host.ip('rule show'),
@@ -173,7 +173,7 @@ export const standings = ({ Routes }: NetworkStatus) =>
     [Kind, Destination, State, Code].join(' ').trim(),
   );
 
-/** A bridge that is made again has another address. */
+/** Removes the address of a bridge, because a recreated bridge has another one. */
 export function withoutMac(text: string): string {
   return text.replaceAll(/link\/ether \S+/g, '').replaceAll(/^\d+: /gm, '');
 }

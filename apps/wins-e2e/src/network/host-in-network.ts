@@ -7,7 +7,7 @@ import { WINS, Workspace } from '../testing/workspace.js';
 
 export const NSENTER = '/usr/bin/nsenter';
 
-/** Output of `wins srv network status -o json`, as far as specs look at it. */
+/** The part of the output of `wins srv network status -o json` that specs read. */
 export interface NetworkStatus {
   readonly On: boolean;
   readonly State: string;
@@ -22,7 +22,7 @@ export interface NetworkStatus {
   readonly Problems: readonly string[];
 }
 
-/** A host with a network of its own, and a daemon in it: wins0 has 192.0.2.2, the gateway is 192.0.2.1. */
+/** A host in its own network, with a daemon: wins0 has 192.0.2.2, and the gateway is 192.0.2.1. */
 export class HostInNetwork implements AsyncDisposable {
   readonly workspace = new Workspace();
   #daemon: Daemon | undefined;
@@ -67,13 +67,13 @@ export class HostInNetwork implements AsyncDisposable {
     return startProgram(NSENTER, [...this.#inNetwork, ...command], {});
   }
 
-  /** Runs `wins` as an administrator of this host: one elsewhere would be taken for a container. */
+  /** Runs `wins` inside the network of the host, because the daemon takes a client outside for a container. */
   wins(...words: readonly string[]): Promise<Outcome> {
     const args = [...this.#inNetwork, process.execPath, WINS, ...words];
     return startProgram(NSENTER, args, this.workspace.environment).outcome;
   }
 
-  /** `wins srv network …`, whose answer is JSON. */
+  /** Runs `wins srv network …` and returns its JSON output. */
   async network<Answer = NetworkStatus>(...words: readonly string[]): Promise<Answer> {
     const on = ['--config', this.workspace.path('config'), '-o', 'json'];
     const { stdout, stderr } = await this.wins('srv', 'network', ...words, ...on);
@@ -81,17 +81,17 @@ export class HostInNetwork implements AsyncDisposable {
     return JSON.parse(stdout.toString()) as Answer;
   }
 
-  /** Does something, and waits for a line of the log that follows. */
+  /** Runs `act` and waits for a later log record. */
   async logs(wanted: (record: LogRecord) => boolean, act: () => unknown): Promise<LogRecord> {
     const { length } = this.daemon.log;
     await act();
     return await this.daemon.logged(wanted, length);
   }
 
-  /** Ends the daemon at once and starts another one in the same network. */
+  /** Kills the daemon and starts another one in the same network. */
   async killAndStartAgain(meanwhile: () => void = () => undefined): Promise<void> {
     const before = this.daemon;
-    // It keeps the network while no daemon is in it.
+    // This process keeps the network alive while no daemon is in it.
     const holder = this.run('/bin/sh', '-c', 'echo in; exec sleep 600');
     await holder.printed('in');
     before.child.kill('SIGKILL');
@@ -104,7 +104,7 @@ export class HostInNetwork implements AsyncDisposable {
     await holder.outcome;
   }
 
-  /** The file in which the daemon records the routes that it added. */
+  /** File in which the daemon records its routes. */
   get recordFile(): string {
     const folder = readdirSync(this.workspace.runtimeDirectory).find((name) =>
       /^rancher_wins\b.*\.state$/.test(name),
@@ -118,7 +118,7 @@ export class HostInNetwork implements AsyncDisposable {
   }
 }
 
-/** The routing table, a line for each route. */
+/** Returns the routing table, one line for each route. */
 export function routesOf(host: Pick<HostInNetwork, 'ip'>): readonly string[] {
   return host
     .ip('-4 route show table main')
@@ -128,12 +128,12 @@ export function routesOf(host: Pick<HostInNetwork, 'ip'>): readonly string[] {
     .sort();
 }
 
-/** Options by which a program gets the network of another one, and its view of files. */
+/** Options of nsenter for the network and mounts of another process. */
 export function inNetworkOf({ pid }: ChildProcess): readonly string[] {
   return ['--target', String(pid), '--net', '--mount'];
 }
 
-/** Connects two hosts by a cable: its interface has the one address at one, and the other address at the other. */
+/** Connects two hosts by a cable, with one address at each end. */
 export function connect(
   one: HostInNetwork,
   address: string,
@@ -150,6 +150,6 @@ export function connect(
     host.ip(`addr add ${own} dev ${cable}`);
     host.ip(`link set ${cable} up`);
   }
-  // The system finds out by itself that there is something at the other end.
+  // The kernel detects the other end of the cable after a moment.
   for (const host of [one, other]) while (!/ state UP /.test(host.ip(`link show dev ${cable}`)));
 }

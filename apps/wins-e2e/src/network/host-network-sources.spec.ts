@@ -13,7 +13,7 @@ const inOwnNetwork = wherePossible(
   'routes to the hosts of a metadata service, since only root may make a network for them',
 );
 
-/** Rancher's metadata service, of which a file says what it knows; it ends when the file says so. */
+/** Rancher's metadata service; a file holds its content and tells it to exit. */
 const SERVICE = `
 const { createServer } = require('node:http');
 const { readFileSync } = require('node:fs');
@@ -199,18 +199,17 @@ const container = (uuid: string, address: string, ...ports: readonly string[]) =
   ...{ primary_ip: address, ports },
 });
 
-/** The metadata service of one host, in its network. */
 class Service implements Disposable {
   readonly #folder = mkdtempSync(path.join(tmpdir(), 'wins-metadata-'));
   readonly #file = path.join(this.#folder, 'known.json');
 
-  /** Has this version of what it knows from now on. */
+  /** Replaces the content of the service with this version. */
   readonly know = (version: string, more: object): void => {
     writeFileSync(`${this.#file}.new`, JSON.stringify({ version, ...more }));
     renameSync(`${this.#file}.new`, this.#file);
   };
 
-  /** Starts it, in a shell. It ends when its file is gone, and holds no output of the daemon until then. */
+  /** Shell command that starts the service. The service ends when its file is gone, and does not hold the output of the daemon open. */
   get command(): string {
     const words = [process.execPath, '-e', SERVICE, this.#file];
     return `${words.map((word) => `'${word.replaceAll("'", `'\\''`)}'`).join(' ')} >/dev/null 2>&1 &`;

@@ -4,7 +4,7 @@ import { mayMakeNetwork } from '../testing/network-namespace.js';
 import { wherePossible } from '../testing/where-possible.js';
 import { connect, HostInNetwork, type NetworkStatus } from './host-in-network.js';
 
-/** Routes are those of a network that the spec makes, never of the one that it runs in. */
+/** Changes routes in a private network, never in the network of the tests. */
 const inOwnNetwork = wherePossible(
   describe,
   mayMakeNetwork(),
@@ -37,7 +37,7 @@ inOwnNetwork('the network of a host', () => {
     host.configure(undefined);
     const isBare = ({ msg, applied }: LogRecord): boolean =>
       msg === 'the network of the host' && applied === undefined;
-    // By the way no section goes that others rely on.
+    // A reload also refuses to drop a section that is in use.
     expect((await host.wins('srv', 'config', 'reload')).code).not.toBe(0);
     const drop = ['--allow-drop', 'hostNetwork'];
     await host.logs(isBare, () => host.wins('srv', 'config', 'reload', ...drop));

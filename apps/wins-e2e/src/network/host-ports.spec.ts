@@ -19,7 +19,7 @@ const startTcp = (name: string) =>
     socket.on('end', () => socket.end(name + asked));
   });
 
-/** Asks and ends; the code of the error when the connection is reset. */
+/** Sends a question and ends; returns the answer, or the error code of a reset. */
 function ask(port: number, question: string): Promise<string> {
   return new Promise((resolve) => {
     const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
@@ -88,7 +88,7 @@ describe('ports of the host', () => {
     configure(port('tcp', web, other.port), ...rest);
     expect((await wins('config', 'reload')).code).toBe(0);
     expect(await ask(web, '')).toBe('other ');
-    // A container that has stopped: the connection is closed.
+    // The container has stopped, so the connection is reset.
     await other[Symbol.asyncDispose]();
     expect(await ask(web, '')).toBe('ECONNRESET');
 

@@ -14,7 +14,7 @@ const inOwnNetwork = wherePossible(
   'the network of a node, since only root may make one for it',
 );
 
-/** A node that installs itself in a network of its own. */
+/** A node that installs itself in its own network. */
 class NodeInNetwork implements AsyncDisposable {
   readonly world = new NodeWorld();
   readonly #holder = startInNetwork(
@@ -76,14 +76,14 @@ inOwnNetwork('a node with a network of containers', () => {
 
     const gone = await node.say('uninstall');
     expect([gone.code, gone.outcome]).toEqual([0, 'uninstalled']);
-    // The config was changed by hand, and stays for that.
+    // Uninstalling keeps the config, because it was changed by hand.
     expect(gone.kept?.[0]).toMatch(/^file .*\/config: it was changed since/);
     expect(networkOf(node)).toEqual(before);
   });
 
   it('keeps it without a gap while another release takes the place of the daemon', async () => {
     await using node = await NodeInNetwork.start();
-    // Another host, with a container of its own.
+    // Another host, with its own container.
     await using other = await Container.start(node, ['172.16.0.7/24', '10.42.2.10/32'], {
       bridge: '',
     });
@@ -99,7 +99,8 @@ inOwnNetwork('a node with a network of containers', () => {
     await using echo = await listen(other);
     const there = networkOf(node);
     const monitor = node.run('/sbin/ip', '-o', 'monitor', 'link', 'address', 'route', 'rule');
-    // It tells of what happens once it listens; the system gives link-local addresses of IPv6 a while later.
+    // The monitor reports events only once it listens, so cause events until it does. The system also adds IPv6 link-local addresses with a
+    // delay.
     while (!monitor.stdout().includes('127.0.0.8')) {
       for (const op of ['add', 'del']) node.ip(`addr ${op} 127.0.0.8/32 dev lo`);
       await new Promise(setImmediate);

@@ -7,7 +7,7 @@ import { CANARY, NodeWorld, startCluster, type Cluster } from '../testing/node/n
 
 const PASSWORD = 'canary-of-a-proxy-password';
 const INFO = 'var/lib/rancher/agent/rancher2_connection_info.json';
-/** A server that says all that it was sent. */
+/** A server that repeats all that it receives. */
 const echo: RancherFault = ({ headers }, response) =>
   void response.writeHead(500).end(`${headers.authorization ?? ''} ${CANARY} ${PASSWORD}`);
 
@@ -15,7 +15,7 @@ describe('the secrets of a node', () => {
   let cluster: Cluster;
   let proxy: ProxyDouble;
   let world: NodeWorld;
-  /** In the memory of who needs it, and in one file at most. */
+  /** Each secret, and the one file that may contain it. */
   let secrets: readonly (readonly [secret: string, file: string | undefined])[] = [];
   let told = '';
   const commandLines = new Set<string>();
@@ -31,7 +31,7 @@ describe('the secrets of a node', () => {
       [CANARY, undefined],
       [createHash('sha256').update(CANARY).digest('base64'), undefined],
       [Buffer.from(`node:${PASSWORD}`).toString('base64'), undefined],
-      // What a service has in its environment is in the registry.
+      // Windows stores the environment of a service in the registry, which is this file here.
       [PASSWORD, 'system.json'],
       [cluster.api.token, INFO],
     ];
@@ -44,7 +44,9 @@ describe('the secrets of a node', () => {
     await cluster[Symbol.asyncDispose]();
   });
 
-  /** A process has another command line once it runs its program, soon after its start. Its number may be given away once it has gone. */
+  /**
+   * Number of looks at each PID. Look four times, because a process changes its command line when it runs its program. A PID may also be reused.
+   */
   let looks = new Map<string, number>();
   function lookAtProcesses(): void {
     const before = looks;
@@ -56,12 +58,12 @@ describe('the secrets of a node', () => {
       try {
         commandLines.add(readFileSync(`/proc/${pid}/cmdline`, 'latin1'));
       } catch {
-        // It ended while we looked.
+        // The process has ended since the listing.
       }
     }
   }
 
-  /** The variables of a join without a checksum, through the proxy. */
+  /** Returns the variables of a join without a checksum, through the proxy. */
   function variables(more: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv {
     return {
       CATTLE_SERVER: `https://rancher.invalid:${new URL(cluster.rancher.url).port}`,
@@ -85,7 +87,7 @@ describe('the secrets of a node', () => {
       expect(lines).not.toContain(secret);
       expect(world.filesWith(secret).filter((each) => each !== file)).toEqual([]);
     }
-    // The watcher of command lines saw the commands.
+    // The watcher of command lines has seen the commands.
     expect(lines).toContain('--debug');
   }
 
@@ -123,7 +125,7 @@ describe('the secrets of a node', () => {
     for (const [secret] of secrets) expect(journal).not.toContain(secret);
     expect(await run(['join'])).toBe(0);
     expect(world.text(world.manifest)).toContain('variable');
-    // The journal has digests. No output contains one, because a password could be guessed by it.
+    // The journal has digests of secrets, but no output may contain one, because it helps to guess a password.
     const digest = createHash('sha256')
       .update(variables()['HTTPS_PROXY'] ?? '')
       .digest('hex');

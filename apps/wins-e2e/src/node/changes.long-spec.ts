@@ -44,7 +44,7 @@ describe('a node that changes', () => {
         const { code } = await world.say(['install']);
         expect({ pages, isDone: code === 0 }).toEqual({ pages, isDone: false });
         rmSync(filler);
-        // What could not even be undone is by the next command, which asks for nothing.
+        // The next command undoes changes that a full disk did not even allow to undo.
         await world.say(['uninstall']);
         const { filler: _gone, ...others } = before;
         expect({ pages, ...world.snapshot() }).toEqual({ pages, ...others });

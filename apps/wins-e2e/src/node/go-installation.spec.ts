@@ -33,7 +33,7 @@ describe('an installation that the script of the original made', () => {
 
   it('is taken over as it is, and then kept up to date: identity, connection and foreign keys stay', async () => {
     const look = () => {
-      // The daemon makes and removes it as it needs it.
+      // The daemon creates and removes this folder as needed.
       const { 'var/lib/rancher/agent/work': _work, ...files } = world.snapshot();
       return files;
     };
@@ -81,7 +81,7 @@ describe('an installation that the script of the original made', () => {
     expect([refused.code, refused.reason]).toEqual([65, expect.stringContaining('--adopt')]);
     const dry = await world.say(['uninstall', '--adopt', '--dry-run'], go.variables);
     expect([dry.code, dry.outcome, existsSync(world.stateFolder)]).toEqual([0, 'planned', false]);
-    // A delivery over the config of a Go daemon leaves this.
+    // Delivering a config over that of a Go daemon leaves these files.
     mkdirSync(`${world.config}.replaced`, { mode: 0o700 });
     writeFileSync(`${world.config}.replaced/0-1`, 'proxy: secret');
     const said = await world.say(['uninstall', '--adopt'], go.variables);

@@ -38,7 +38,7 @@ describe('a node whose server was restored to a time before it joined', () => {
     expect([said.code, said.outcome]).toEqual([0, 'installed']);
     const first = told();
     const [config, nodeId] = [world.text(world.config), world.text(world.nodeId)];
-    // The server knows neither the token nor what it had for the node.
+    // The server has lost the token and the Secret of the node.
     cluster.api.rotateToken();
     cluster.api.remove();
     cluster.api.resetConnections();

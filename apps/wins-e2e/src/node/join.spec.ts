@@ -7,7 +7,7 @@ import { createCertificateAuthority } from '@wins/base/testing';
 
 const mode = (file: string) => (statSync(file).mode & 0o777).toString(8);
 
-/** The command lines and environments of all processes, again and again, until it is ended. */
+/** Collects the command lines of all processes until it is stopped. */
 function watchProcesses(): { stop(): { readonly commands: string; readonly count: number } } {
   const seen = new Set<string>();
   const look = () => {
@@ -15,7 +15,7 @@ function watchProcesses(): { stop(): { readonly commands: string; readonly count
       try {
         seen.add(readFileSync(`/proc/${name}/cmdline`, 'latin1'));
       } catch {
-        // It ended while we looked.
+        // The process has ended since the listing.
       }
     }
   };
@@ -47,7 +47,7 @@ describe('a node that joins a server', () => {
     cluster.rancher.requests.filter(({ path }) => path === '/v3/connect/agent');
 
   beforeAll(async () => {
-    // An authority whose own signer is at hand nowhere: the daemon takes for it what the command takes.
+    // The certificate of the root is not available; daemon and command both trust the authority below it.
     const issuing = createCertificateAuthority('issuing', createCertificateAuthority('root'));
     cluster = await startCluster({ authority: issuing });
     world = new NodeWorld();
@@ -226,7 +226,7 @@ describe('a node that joins a server', () => {
       expect(() => statSync(file)).toThrow('ENOENT');
     }
     expect(world.text(world.config)).toContain('remoteEnabled: false');
-    // The next server may have no authorities of its own.
+    // The next server may have no private authority.
     expect(world.text(world.config)).not.toContain('agentStrictTLSMode');
     expect(await world.serves()).toBe(true);
     const again = await ask(['leave']);

@@ -181,7 +181,7 @@ describe('wins suc', () => {
     cluster.rancher.connectionInfo = good;
     expect([said.code, said.outcome]).toEqual([1, 'rolledBack']);
     expect(said.reason).toContain('has not reached its server');
-    // Once the command reports that all was put back, the earlier daemon serves.
+    // When the command reports that all was restored, the old daemon serves.
     expect(await world.serves()).toBe(true);
     expect(world.snapshot()).toEqual(before);
     expect(await world.version()).toBe('v1.0.0');
@@ -236,7 +236,7 @@ it('takes over an installation that another program made: nothing changes, and i
   await using world = new NodeWorld();
   const said = await world.say(['install']);
   expect(said.code).toBe(0);
-  // What the other program leaves is the same, without a manifest.
+  // An installation by another program is the same, but without a manifest.
   rmSync(world.stateFolder, { recursive: true });
   const { pid } = world;
   const refused = await world.say(['uninstall']);
@@ -252,6 +252,6 @@ it('takes over an installation that another program made: nothing changes, and i
   expect([gone.code, gone.outcome]).toEqual([0, 'uninstalled']);
   expect(() => statSync(world.program)).toThrow('ENOENT');
   expect(world.system).toMatchObject({ services: {} });
-  // Folders of programs are shared: no one knows who made them.
+  // Shared folders stay, because nobody knows who created them.
   expect(existsSync(world.path('usr/local/bin'))).toBe(true);
 });

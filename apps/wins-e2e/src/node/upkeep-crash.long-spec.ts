@@ -5,7 +5,7 @@ import { isAll, numbersTo, sampleOf } from '../testing/sample.js';
 /** More changes than any command makes. */
 const MANY = 200;
 
-/** Kills a command behind a sample of the changes that it makes, of which there are at least so many; with `--all` behind each. */
+/** Kills a command after a sample of its first `least` changes; with `--all` after each change. */
 async function atChanges(
   least: number,
   crash: (diesAt: number) => Promise<{ readonly wasKilled: boolean }>,

@@ -12,7 +12,7 @@ import { wherePossible } from '../testing/where-possible.js';
 import { WINS, Workspace } from '../testing/workspace.js';
 
 const CSI_PROXY = { url: 'https://127.0.0.1:9/%s.tar.gz', version: 'v1.1.3', kubeletPath: '/k' };
-/** Commands of administrators, with the exit code of each where the agent and csi-proxy are off. */
+/** Commands of administrators, with their exit codes while the agent and csi-proxy are off. */
 const COMMANDS: readonly (readonly [code: number, ...words: string[]])[] = [
   [0, 'srv', 'config', 'reload'],
   [0, 'srv', 'events'],
@@ -53,7 +53,7 @@ describe('the pipe of administrators', () => {
   const noted = (): unknown[] =>
     daemon.log.filter(({ msg }) => msg.startsWith('deprecated: ')).map(({ client }) => client);
   const doctor = async (): Promise<string> => String((await wins('doctor')).stdout);
-  /** Makes a bundle, and gives the content of one of its members. */
+  /** Creates a bundle and returns the content of one member. */
   async function bundled(member: string): Promise<string> {
     const archive = workspace.path(`${member}.tar.gz`);
     expect((await wins('support-bundle', archive)).code).toBe(0);
@@ -77,7 +77,7 @@ describe('the pipe of administrators', () => {
     expect(noted()).toEqual(['an old wins']);
   });
 
-  /** A run of another client, on a daemon that allows it. */
+  /** Restarts the daemon with a run of another client. */
   async function sleeping(): Promise<RunningProgram> {
     await daemon.stop();
     const sleeper = workspace.script('sleeper', 'echo up; trap "" TERM; while :; do sleep 1; done');
@@ -118,7 +118,7 @@ describe('the pipe of administrators', () => {
     earlier.forceShutdown();
   });
 
-  /** Restarts the daemon with a detached run of the name `web`, which ends at once when asked to. */
+  /** Restarts the daemon with a detached run named `web`, which exits at once on a stop. */
   async function detached(): Promise<void> {
     await daemon.stop();
     const program = workspace.script('worker', 'echo up; while :; do sleep 1; done');
@@ -163,7 +163,7 @@ describe('the pipe of administrators', () => {
 
   it('is asked for a detached run that the main one does not have', async () => {
     await detached();
-    // Another daemon, whose main pipe knows no run, as that of Windows shows none of others at a console.
+    // Another daemon, whose main pipe shows no run; on Windows a main pipe shows none to an administrator at a console.
     using elsewhere = new Workspace();
     await using _other = await Daemon.start(elsewhere, elsewhere.config([]));
     renameSync(main(), `${main()}.away`);
@@ -181,7 +181,7 @@ describe('the pipe of administrators', () => {
   });
 
   it('is not needed by the commands where a daemon of an earlier release has none', async () => {
-    // Such a daemon answers on the main pipe; diagnosis is on that of administrators alone.
+    // A daemon of an earlier release serves administrators on the main pipe, without diagnosis.
     renameSync(admin(), `${admin()}.away`);
     const withoutDiagnosis = COMMANDS.map(([code, ...words]) => [
       words.includes('debug') ? 69 : code,
@@ -213,7 +213,7 @@ describe('the pipe of administrators', () => {
         await once(one, 'connect');
         sockets.push(one.on('error', () => undefined));
       } catch (error) {
-        // As many wait as the system takes: the daemon has not accepted them yet.
+        // The kernel's queue for the socket is full; the daemon has accepted none of these connections yet.
         expect(error).toMatchObject({ code: 'EAGAIN' });
         await new Promise((resolve) => setImmediate(resolve));
       }

@@ -11,18 +11,18 @@ import { Workspace } from '../testing/workspace.js';
 const CLIENTS = 10_000;
 const UNKNOWN_METHODS = 1000;
 const VARIABLES = 200;
-/** Names of variables that would be rules, labels or lines, were they told. */
+/** Names of variables that would become rules, labels or lines if the metrics contained them. */
 const HOSTILE_NAMES = ['A15 not listed', 'other', 'a"} 1\nwins_forged 1\n#', '\u001b[2J', '\\'];
-/** The tunnel answers the first fifty at once, and lets its client wait for the others. */
+/** The tunnel answers the first fifty requests at once and delays the others. */
 const PORTS = 300;
-/** Calls that one connection has open at a time. */
+/** Number of parallel calls on one connection. */
 const AT_A_TIME = 100;
-/** The whitelist of a node of Rancher has about as many. */
+/** About as many as in the whitelist of a Rancher node. */
 const PROGRAMS = 8;
-/** In everything that a client chooses. */
+/** Part of every value that a client chooses. */
 const MARK = 'stranger';
 
-/** Does something for each number below the count, many at a time. */
+/** Calls `act` for each number below `count`, {@link AT_A_TIME} at a time. */
 async function forEachBelow(count: number, act: (index: number) => Promise<unknown>) {
   let next = 0;
   const work = async (): Promise<void> => {
@@ -31,20 +31,20 @@ async function forEachBelow(count: number, act: (index: number) => Promise<unkno
   await Promise.all(Array.from({ length: AT_A_TIME }, work));
 }
 
-/** The path of each method of the contract, those of other pipes included. */
+/** Path of each method of the contract, including methods of other pipes. */
 const METHODS: readonly string[] = Object.values(contract)
   .flatMap((each) => (typeof each === 'object' ? Object.values<unknown>({ ...each }) : []))
   .flatMap((each) =>
     typeof each === 'object' && each !== null && 'path' in each ? [String(each.path)] : [],
   );
 
-/** The octets of a request to start a program. */
+/** Encodes a request to start a program. */
 function startOf(Path: string, more: object = {}): Buffer {
   const { start } = contract.processServiceDefinition;
   return start.requestSerialize(contract.ProcessStartRequest.fromPartial({ Path, ...more }));
 }
 
-/** Makes a call with one request, and lets it end: a stream at its first message, or at once if it is to be broken off. */
+/** Sends one request and ends the call: a stream after its first message, or at once with `isBrokenOff`. */
 function call(
   session: ClientHttp2Session,
   path: string,
@@ -66,7 +66,7 @@ function call(
   return new Promise((resolve) => stream.once('close', resolve));
 }
 
-/** Asks for ports that are not listed, through one tunnel. */
+/** Requests unlisted ports through one tunnel. */
 async function askForPorts(tunnelAddress: string): Promise<void> {
   const tunnel = await openLibraryTunnel(tunnelAddress, MARK);
   await forEachBelow(PORTS, async (index) => {
@@ -109,7 +109,7 @@ describe('the metrics of a daemon that strangers ask for everything', () => {
     workspace[Symbol.dispose]();
   });
 
-  /** Lets a program end in each way that takes no waiting, and be refused. */
+  /** Ends a program in each way that needs no waiting, and causes refusals. */
   async function runInEachWay(program: string): Promise<void> {
     await using client = createWinsClient({ address });
     for (const word of ['0', '3', 'die', 'stay']) {
@@ -136,7 +136,7 @@ describe('the metrics of a daemon that strangers ask for everything', () => {
       Promise.all(programs.map(runInEachWay)),
       askForPorts(tunnelAddress),
     ]);
-    // A connection has 256 calls at most.
+    // A connection allows 256 calls at a time.
     await forEachBelow(HOSTILE_NAMES.length + VARIABLES, (index) => {
       const name = HOSTILE_NAMES[index] ?? `${MARK}${index}`;
       const more = { ChecksumSHA256: 'f'.repeat(64), Envs: [`${name}=x`] };
@@ -153,12 +153,12 @@ describe('the metrics of a daemon that strangers ask for everything', () => {
     const now = await scrape(metrics);
     expect(now.size).toBeLessThan(1000);
     expect([...now.keys()].filter((series) => series.includes(MARK))).toEqual([]);
-    // Each is counted all the same.
+    // Each refusal is still counted.
     expect(now.get('wins_refusals_total{action="start",rule="not listed"}')).toBe(CLIENTS);
     const ofVariables = 'wins_refusals_total{action="start",rule="variable not granted"}';
     expect(now.get(ofVariables)).toBeGreaterThan(VARIABLES);
     const refusals = [...now.keys()].filter((series) => /^wins_(?:refusals|forged)/.test(series));
-    // None is folded into another, and none is of a client's making.
+    // Labels are fixed words: none merges two rules, and none comes from a client.
     for (const series of refusals)
       expect(series).toMatch(/^wins_refusals_total\{action="[A-Za-z]+",rule="[A-Za-z -]+"\}$/);
     expect(refusals.filter((series) => /forged|"other"|[^a]not listed[^"]/.test(series))).toEqual(

@@ -18,7 +18,7 @@ import { Workspace } from '../testing/workspace.js';
 
 const MEBIBYTE = 1024 * 1024;
 const CONNECTIONS = 20;
-/** The event loop is looked at once a second, and a look that is a second late is a stall. */
+/** Longer than two checks of the event loop, which runs them each second and reports a stall if one is 1 s late. */
 const STALL_MS = 2000;
 const SOME = expect.any(Number) as number;
 
@@ -72,7 +72,7 @@ describe('the metrics of a daemon in trouble', () => {
     workspace[Symbol.dispose]();
   });
 
-  /** Starts a program, takes the first piece of its output and no more, and stops it in the end. */
+  /** Starts a program and reads only the first piece of its output; disposing stops the program. */
   async function run(tool: string): Promise<AsyncDisposable> {
     const name = await client.startProcess(startRequest(tool));
     const lease = client.keepAlive(name);
@@ -87,14 +87,14 @@ describe('the metrics of a daemon in trouble', () => {
     };
   }
 
-  /** Sends to a program that does not read. */
+  /** Sends data to a program that does not read. */
   async function sendToTheDeaf(): Promise<AsyncDisposable> {
     const tunnel = await openLibraryTunnel(tunnelAddress, 'sender');
     const stream = tunnel.connect(deaf.port).on('error', () => undefined);
     stream.write(Buffer.alloc(32 * MEBIBYTE));
     return {
       [Symbol.asyncDispose]: async () => {
-        // The daemon would wait for it to read.
+        // Otherwise the daemon would wait for the program to read.
         for (const socket of deaf.openSockets) socket.destroy();
         stream.destroy();
         await tunnel.close();
@@ -102,7 +102,7 @@ describe('the metrics of a daemon in trouble', () => {
     };
   }
 
-  /** Starts a program while its record cannot be written: the file of the log is another one, in a folder that others may look into. */
+  /** Starts a program while its record cannot be written, because the log file was replaced in a folder that is open to others. */
   async function startUnrecorded(): Promise<AsyncDisposable> {
     const folder = path.join(workspace.runtimeDirectory, 'rancher_wins.audit');
     const file = path.join(folder, 'audit.00000001.jsonl');
@@ -204,7 +204,7 @@ describe('the metrics of a daemon in trouble', () => {
     await using _sleeper = await run(tools.sleeps);
     await using _computer = await run(tools.computes);
     const now = await scrapeUntil(metrics, (each) => (each.get(cpu('computes.exe')) ?? 0) >= 0.1);
-    // To start took it some, which may be seen late.
+    // Starting it took some processor time, which may be counted late.
     expect(now.get(cpu('sleeps.exe'))).toBeLessThan(0.1);
   });
 

@@ -118,7 +118,7 @@ describe('the metrics of a daemon', () => {
     expect(await dial(from, text)).toBe(text ?? '');
     await tunnel.stop();
   };
-  // The daemon reads a file that was written by itself.
+  // Reloads the config by a command, because the daemon reads a changed file by itself.
   const reload = () =>
     start('srv', 'config', 'reload', '--config', workspace.path('config')).outcome;
 
@@ -278,7 +278,7 @@ describe('the metrics of a daemon', () => {
       prometheus.child.kill('SIGTERM');
       await prometheus.outcome;
 
-      // A reload takes the port away from the tunnel.
+      // A reload removes the port from the tunnel.
       const rest = { processPaths: [], proxyPorts: [echo.port] };
       const asked = start('srv', 'config', 'reload', '--config', config({ white_list: rest }));
       expect((await asked.outcome).code).toBe(0);

@@ -44,7 +44,7 @@ describe('who is on call', () => {
     const { code, stdout } = await wins(word, '--config', config, '-o', 'json');
     return { code, ...(JSON.parse(stdout) as Report) };
   };
-  /** Warnings and problems of the doctor about one thing. */
+  /** Returns warnings and problems of one check of the doctor. */
   const told = async (check: string) =>
     (await report('doctor')).findings
       .filter((finding) => finding.check === check && finding.level !== 'ok')
@@ -150,7 +150,7 @@ describe('who is on call', () => {
     expect(stopped.code).toBe(0);
     expect(JSON.parse(stopped.stdout)).toMatchObject({ signal: 'SIGKILL', reason: 'stopped' });
     const { code, stdout } = await run.outcome;
-    // It was not asked before.
+    // The program was killed without a request to stop.
     expect([code, String(stdout)]).toEqual([137, 'up\n']);
   });
 
@@ -209,7 +209,7 @@ describe('who is on call', () => {
       workspace.config([marks], { audit: { directory: workspace.path('audit') } });
       await using _daemon = await Daemon.start(workspace, config);
       const filler = workspace.path('run', 'filler');
-      // It is full when no page fits, whatever the daemon has written meanwhile.
+      // The disk is full when no page fits, whatever the daemon has written meanwhile.
       expect(() => writeFileSync(filler, Buffer.alloc(DISK_BYTES))).toThrow('ENOSPC');
       expect(await told('disk')).toEqual([
         expect.stringMatching(/^problem: state folder .*: its disk has 0 MiB free$/) as string,
@@ -224,7 +224,7 @@ describe('who is on call', () => {
   });
 
   it('sees a program that hangs as an event, and by the doctor', async () => {
-    // The system accepts for it, and it never reads.
+    // The system accepts connections for this program, which never reads.
     await using hung = await HostProgram.tcp((socket) => socket.pause());
     const [port = 0] = await freePorts(1);
     workspace.config([], { white_list: { processPaths: [], proxyPorts: [hung.port] } });

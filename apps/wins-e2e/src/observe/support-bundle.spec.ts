@@ -4,7 +4,7 @@ import path from 'node:path';
 import { runWins } from '../testing/built-program.js';
 import { PlanNode } from '../testing/agent/plan-node.js';
 
-/** Each secret of a node, by where it stands. */
+/** Secrets of a node, by their source. */
 const CANARIES = {
   configEnvironment: 'canary-config-environment',
   csiQuery: 'canary-csi-query',
@@ -101,7 +101,7 @@ describe('a bundle for support', () => {
       expect.arrayContaining([
         ...['config.json', 'csi-proxy.json', 'doctor.json', 'events.jsonl', 'members.json'],
         ...['network.json', 'pipes.json', 'plans.json', 'routes.json', 'versions.json'],
-        // Here there is no service, and no file of a log.
+        // This host has no service and no log file.
         ...['log.jsonl.error.txt', 'service.json.error.txt', 'metrics.txt.error.txt'],
       ]),
     );
@@ -113,7 +113,7 @@ describe('a bundle for support', () => {
       const found = Object.values(CANARIES).filter((canary) => textOf(name).includes(canary));
       expect([name, found]).toEqual([name, []]);
     }
-    // And what helps is there.
+    // The helpful facts are still there.
     expect(textOf('events.jsonl')).toContain('"action":"planInstruction"');
     expect(textOf('plans.json')).toContain('node.plan');
     expect(textOf('config.json')).toContain('"TOKEN"');

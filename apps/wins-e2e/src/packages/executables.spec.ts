@@ -20,7 +20,7 @@ interface SoftwareBill {
 const PACKAGE = packageFolder();
 const WINS = path.join(PACKAGE, 'wins');
 const TOOLS = path.join(ROOT, 'tools', 'package');
-/** The applications that bundles are made of. */
+/** Applications in the bundles. */
 const BUNDLED = ['wins', 'wins-cli', 'wins-server', 'wins-upgrade'];
 
 const tool = (file: string, args: readonly string[], env: NodeJS.ProcessEnv = {}, cwd = ROOT) =>
@@ -34,7 +34,7 @@ const readPinned = () =>
     string,
     { version: string; file: string }
   >;
-/** A file of which executables are made; it is there once they are. */
+/** A pinned file of which executables are made; it exists after a build. */
 const pinned = (name: string) => {
   const { version, file } = readPinned()[name] ?? { version: '', file: '' };
   const folder = `${name.replaceAll('/', '+')}-${version}`;
@@ -145,7 +145,7 @@ describe('the package', () => {
         JSON.parse(tool('probe/describe.mjs', [name])) as Record<string, unknown>;
       expect(describeFile(path.join(PACKAGE, file))).toEqual({
         machine,
-        // Nothing of the runtime's own code is changed.
+        // The code of the runtime is unchanged.
         code: describeFile(pinned(`node-win-${arch}`))['code'],
         texts: {
           FileDescription: 'Operates the Windows host from inside a Windows container',
@@ -189,7 +189,7 @@ describe('the package', () => {
   it('makes an image of files that are there, under a sum each, and runs nothing for it', () => {
     const image = path.join(PACKAGE, 'image');
     const text = readFileSync(path.join(image, 'Dockerfile'), 'utf8');
-    // It says that a line goes on after a backquote.
+    // The directive makes a backquote the line continuation.
     expect(text).toMatch(/^# escape=`\n/);
     const instructions = text
       .replace(/`\n/g, ' ')
@@ -241,7 +241,7 @@ describe('the package', () => {
         await daemon.said('"msg":"ready"');
         const ran = await run(['cli', 'prc', 'run', '--path', hello, '--args', 'you']);
         expect([ran.code, ran.stdout.toString()]).toEqual([0, 'hello you\n']);
-        // Found through PATH and a link, a program gets a name that leads nowhere.
+        // Started through PATH and a link, the program cannot find itself by the name that it gets.
         symlinkSync(WINS, workspace.path('linked'));
         const info = await run(['cli', 'app', 'info'], { PATH: workspace.folder }, 'linked');
         const sum = createHash('sha1').update(readFileSync(WINS)).digest('hex');
@@ -258,7 +258,7 @@ describe('the package', () => {
     it('reads nothing of the folder in which it is run', async () => {
       const folder = workspace.path('elsewhere');
       mkdirSync(folder);
-      // A process that opened it would wait for ever.
+      // Opening the FIFO would block for ever.
       execFileSync('mkfifo', [path.join(folder, 'package.json')]);
       for (const args of [
         ['cli', '--help'],
@@ -271,7 +271,7 @@ describe('the package', () => {
       const preload = workspace.write('preload.cjs', 'process.exit(3)');
       const config = workspace.write('openssl.cnf', '[broken\n');
       const dangerous = { NODE_OPTIONS: `--require ${preload}`, OPENSSL_CONF: config };
-      // So that this can fail: Node itself honours each.
+      // Proves that the variables are dangerous: Node itself honours them.
       for (const [name, value] of Object.entries(dangerous)) {
         const plain = await run(
           ['-p', 'crypto.randomBytes(1)'],
@@ -284,7 +284,7 @@ describe('the package', () => {
       const all = { ...dangerous, NODE_COMPILE_CACHE: cache };
       const { code, stderr } = await run(['cli', '--version'], all);
       expect([code, stderr]).toEqual([0, '']);
-      // Who can choose the code cache chooses the code.
+      // Control over the code cache would be control over the code.
       expect(existsSync(cache)).toBe(false);
     });
   });

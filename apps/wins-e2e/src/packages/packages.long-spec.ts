@@ -111,7 +111,7 @@ describe('the archive of all packages', () => {
       text.startsWith('tar '),
     );
     writeFileSync(workspace.path('package.json'), '{ "private": true }');
-    // Of this machine it has nothing: an empty cache, and a registry where nobody is.
+    // The commands may use nothing of this machine: the cache is empty, and nothing listens at the registry.
     const npm = {
       npm_config_cache: workspace.path('cache'),
       npm_config_registry: 'http://127.0.0.1:9',
@@ -126,7 +126,7 @@ describe('the archive of all packages', () => {
   });
 });
 
-/** A library, the ground that it stands on, and what its example is made of besides. */
+/** Returns a library with its dependencies and the other packages of its example. */
 function withGround(library: Library): Library[] {
   const { dependencies = {} } = library.manifest;
   const example = readFileSync(exampleOf(library.folder), 'utf8');
@@ -137,7 +137,7 @@ function withGround(library: Library): Library[] {
   return LIBRARIES.filter((one) => used.includes(one) || below.has(one.name));
 }
 
-// Lint compares each manifest with the imports, so a sample suffices but before a release.
+// Lint compares each manifest with the imports, so a sample is enough except before a release.
 describe.each(sampleOf(LIBRARIES, 2))(
   'the package $name, installed with nothing of ours but its ground',
   (library) => {

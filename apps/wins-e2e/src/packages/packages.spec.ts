@@ -1,4 +1,4 @@
-// What is read; packages.long-spec.ts packs the libraries, installs them and runs their examples.
+// Only reads files; packages.long-spec.ts packs the libraries, installs them and runs their examples.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { exampleOf, LIBRARIES, readmeOf } from '../testing/packages/package-user.js';

@@ -9,7 +9,7 @@ import { sampleOf } from '../testing/sample.js';
 
 const ROOT = process.env['WINS_ROOT'] ?? '';
 const FORMS = { 'es-module': '.mjs', commonjs: '.cjs', 'esbuild-cjs': '.cjs' };
-/** Libraries whose output on Windows no README can show: it needs a daemon, or states facts of this host. */
+/** Libraries whose output no README can show for Windows: it needs a daemon, or states facts of this host. */
 const ELSEWHERE = ['wins-api', 'windows-host'];
 
 const folder = mkdtempSync(path.join(tmpdir(), 'wins-examples-'));

@@ -1,5 +1,4 @@
-// Upgrades through a daemon as those of the original are, with the executable that is released: the daemon on trial sees that its upgrader
-// runs from where a daemon's verified copies lie.
+// Upgrades through a Go daemon, with the released executable. The daemon on trial finds its upgrader running from the path of a verified copy.
 import { copyFileSync, existsSync, readFileSync } from 'node:fs';
 import { runWins } from '../testing/built-program.js';
 import { standIn } from '../testing/packages/package-folder.js';

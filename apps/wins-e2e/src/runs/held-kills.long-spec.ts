@@ -6,7 +6,7 @@ import { Daemon } from '../testing/daemon.js';
 import { processesWith, until } from '../testing/process-table.js';
 import { Workspace } from '../testing/workspace.js';
 
-/** Counts, a line each 10 ms, until a file of the name in its first argument is there. */
+/** Prints a line each 10 ms until the file named by its first argument exists. */
 const COUNTER = `const { existsSync } = require('node:fs');
 let line = 0;
 const timer = setInterval(() => {
@@ -21,17 +21,17 @@ const STEPS = [
 ] as const;
 type Step = (typeof STEPS)[number];
 
-/** The end of a run: it lives, its program was killed, its keeper was, or its client has gone. The first cause counts. */
+/** Fate of a run: it lives, its program was killed, its keeper was killed, or its client has gone. The first cause counts. */
 type Fate = 'lives' | 'killed' | 'lost' | 'left';
 
-/** Exit code of the client for each fate, and what it says. */
+/** Exit code and standard error of the client, for each fate. */
 const ENDS: Readonly<Record<Exclude<Fate, 'left'>, readonly [code: number, said: string]>> = {
   lives: [7, ''],
   killed: [137, ''],
   lost: [137, 'wins: rancher-wins-counter was stopped: hostFailed\n'],
 };
 
-/** A run that its client holds; client, daemon, keeper and program may die at any moment. */
+/** A run that lasts only as long as its client; client, daemon, keeper and program may die at any moment. */
 class MortalRun implements AsyncDisposable {
   readonly #workspace: Workspace;
   readonly #config: string;
@@ -95,7 +95,7 @@ class MortalRun implements AsyncDisposable {
     }
   }
 
-  /** Compares the run with its fate. */
+  /** Checks that the run has its expected fate. */
   async check(): Promise<void> {
     await this.take('start a daemon');
     if (this.#fate === 'lives') {
@@ -108,7 +108,7 @@ class MortalRun implements AsyncDisposable {
     expect(lines).toEqual(lines.map((_, index) => `line ${index}`));
     if (this.#isClientAlive && this.#fate !== 'left')
       expect([code, stderr]).toEqual(ENDS[this.#fate]);
-    // Nothing is left of all that, at the latest when no client came.
+    // All processes are gone, at the latest when no client returns.
     await until(() => this.#programs().length + this.#keepers().length === 0);
   }
 
@@ -124,14 +124,14 @@ class MortalRun implements AsyncDisposable {
     if (this.#fate === 'lives') this.#fate = fate;
   }
 
-  /** Resolves when the next step meets that the run has ended. */
+  /** Waits until the end of the run is recorded, so that the next step finds it. */
   async #isKnown(): Promise<void> {
     if (this.#fate === 'left') return;
     if (this.#daemon !== undefined && this.#isClientAlive) await this.#client.outcome;
     else if (this.#fate === 'killed') await until(() => this.#hasEnd());
   }
 
-  /** Whether a keeper has written down how the run ended, or all of it is gone. */
+  /** Whether a keeper has recorded the end of the run, or no record is left. */
   #hasEnd(): boolean {
     const folder = this.#workspace.path('run', 'rancher_wins.state', 'lasting');
     const runs = readdirSync(folder).filter((name) => /^[0-9a-f]{32}$/.test(name));

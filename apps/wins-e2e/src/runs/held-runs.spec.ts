@@ -10,7 +10,7 @@ import { Daemon } from '../testing/daemon.js';
 import { processesWith, until } from '../testing/process-table.js';
 import { WINS, Workspace } from '../testing/workspace.js';
 
-/** Counts, a line each 10 ms, until a file of the name in its first argument is there. */
+/** Prints a line each 10 ms until the file named by its first argument exists. */
 const COUNTER = `const { existsSync } = require('node:fs');
 let line = 0;
 const timer = setInterval(() => {
@@ -20,7 +20,7 @@ const timer = setInterval(() => {
   clearInterval(timer);
   process.exitCode = 7;
 }, 10);`;
-/** Writes faster than it is read, more than its spool takes. */
+/** Writes faster than its reader reads, and more than its spool holds. */
 const FLOOD = `for (let line = 0; line < 200000; line += 1)
   require('node:fs').writeSync(1, 'line ' + line + ' '.repeat(64) + '\\n');`;
 
@@ -59,13 +59,13 @@ describe('a run that its client holds', () => {
   const startDaemon = async (): Promise<void> => {
     daemon = await Daemon.start(workspace, config);
   };
-  /** That no line is missing and none there twice. */
+  /** Checks that no line is missing or repeated; returns the number of lines. */
   function expectCounted(text: string): number {
     const lines = text.split('\n').slice(0, -1);
     expect(lines).toEqual(lines.map((_, index) => `line ${index}`));
     return lines.length;
   }
-  /** Resolves when nothing is kept of it. */
+  /** Resolves when no record of the run is left. */
   async function forgotten(): Promise<void> {
     const folder = workspace.path('run', 'rancher_wins.state', 'lasting');
     await until(() => keepers().length === 0 && readdirSync(folder).length === 0);
@@ -176,7 +176,7 @@ describe('a run that its client holds', () => {
       ['-c', `${flood} | tee '${begun}' | (until [ -e '${stop}' ]; do sleep 0.05; done; cat)`],
       workspace.environment,
     );
-    // Its client has the answer to its start when it has output.
+    // The client has the answer to its start once it has output.
     await until(() => existsSync(begun) && statSync(begun).size > 0);
     await killDaemon();
     await startDaemon();

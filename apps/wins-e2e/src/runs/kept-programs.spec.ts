@@ -3,7 +3,7 @@ import { Daemon } from '../testing/daemon.js';
 import { processesWith, until } from '../testing/process-table.js';
 import { Workspace } from '../testing/workspace.js';
 
-/** Says what it got, and stays; or fails at once. */
+/** A program that prints its arguments and a variable and keeps running, and one that fails at once. */
 const STAYS = `console.log(process.argv.slice(2).join(' '), process.env.GREETING);
 setInterval(() => undefined, 1000);`;
 const FAILS = 'process.exitCode = 3;';
@@ -69,7 +69,7 @@ describe('a program that the config keeps', () => {
     expect((await wins('srv', 'config', 'reload')).code).toBe(0);
     await until(() => of('two').length === 1 && of('two')[0] !== second[0]);
     expect(of('one')).toEqual(first);
-    // What the next daemon is to know is written down when this one lists it.
+    // The daemon writes down what the next one needs before it lists the run.
     while (!(await list()).some(({ name, pid }) => name === 'keep:second' && pid === of('two')[0]));
 
     daemon.child.kill('SIGKILL');

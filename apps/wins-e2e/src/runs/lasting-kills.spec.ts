@@ -6,7 +6,7 @@ import { processesWith, until } from '../testing/process-table.js';
 import { isAll } from '../testing/sample.js';
 import { IS_LONG, Workspace } from '../testing/workspace.js';
 
-/** Counts, a line each 10 ms, until it is ended. */
+/** Prints a line each 10 ms until it is ended. */
 const COUNTER = `let line = 0;
 setInterval(() => console.log('line ' + line++), 10);`;
 const PROGRAMS = ['one', 'two'] as const;
@@ -20,10 +20,10 @@ type Step =
   | 'kill a program'
   | 'kill a client';
 
-/** Expected fate of a run: it lives, its program was killed, or its keeper was. */
+/** Expected fate of a run: it lives, its program was killed, or its keeper was killed. */
 type Fate = 'lives' | 'killed' | 'lost';
 
-/** A generator that is the same for the same seed: a failure can be repeated. */
+/** A random generator with a seed, so that a failure can be repeated. */
 function choices(seed: number): (count: number) => number {
   let state = seed;
   return (count) => {
@@ -32,12 +32,12 @@ function choices(seed: number): (count: number) => number {
   };
 }
 
-/** A node with detached runs, on which anything may die at any moment. */
+/** A node with detached runs, where any process may die at any moment. */
 class MortalNode implements AsyncDisposable {
   readonly #workspace = new Workspace();
   readonly #programs: Readonly<Record<Program, string>>;
   readonly #config: string;
-  /** The newest run of each program. */
+  /** Program and expected fate of each run, by name. */
   readonly #fates = new Map<string, { readonly program: Program; fate: Fate }>();
   #daemon: Daemon | undefined;
   #client: RunningProgram | undefined;
@@ -74,7 +74,7 @@ class MortalNode implements AsyncDisposable {
     }
   }
 
-  /** Compares all runs with what must be. @returns How many there are. */
+  /** Checks that all runs have their expected fate. @returns Number of runs. */
   async check(): Promise<number> {
     await this.#serve();
     for (const [name, { program, fate }] of this.#fates) {
@@ -99,7 +99,7 @@ class MortalNode implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#serve();
     for (const name of this.#fates.keys()) await this.#prc('rm', name);
-    // Nothing is left of all that.
+    // No process is left.
     await until(() => this.#keepers().length === 0);
     expect(PROGRAMS.flatMap((program) => this.#processesOf(program))).toEqual([]);
     this.#client?.child.kill('SIGKILL');
@@ -113,7 +113,7 @@ class MortalNode implements AsyncDisposable {
       (run) => run.program === program && run.fate === 'lives',
     );
     const { code, stdout } = await this.#prc('run', '-d', '--path', this.#programs[program]);
-    // A verified copy runs once.
+    // A verified copy runs only once at a time.
     if (living !== undefined) {
       expect(code).toBe(125);
       return;
@@ -126,7 +126,7 @@ class MortalNode implements AsyncDisposable {
     await this.#client.printed('line 3\n');
   }
 
-  /** A client may die while it follows: what it has printed by then is whole. */
+  /** Kills the client while it follows a run; its output must be complete up to then. */
   async #killClient(): Promise<void> {
     const client = this.#client;
     if (client === undefined) return;
@@ -140,7 +140,7 @@ class MortalNode implements AsyncDisposable {
     this.#daemon ??= await Daemon.start(this.#workspace, this.#config);
   }
 
-  /** Waits until that is known, so that the next step meets it. */
+  /** Sets the fate of runs and waits until the end is recorded, so that the next step finds it. */
   async #become(fate: Fate, isMeant: (run: { readonly program: Program }) => boolean) {
     for (const [name, run] of this.#fates) {
       if (run.fate !== 'lives' || !isMeant(run)) continue;
@@ -150,7 +150,7 @@ class MortalNode implements AsyncDisposable {
     }
   }
 
-  /** Whether a keeper has written down how a run ended. */
+  /** Whether a keeper has recorded the end of a run. */
   #hasEnd(name: string): boolean {
     const folder = this.#workspace.path('run', 'rancher_wins.state', 'lasting');
     const runs = readdirSync(folder).map((mark) => path.join(folder, mark));
@@ -168,7 +168,7 @@ class MortalNode implements AsyncDisposable {
     processesWith(this.#workspace.path(`rancher-wins-${program}`));
 }
 
-/** No line is missing and none there twice; the last one may be half of one. */
+/** Checks that no line is missing or repeated; the last one may be incomplete. */
 function expectCounted(text: string): void {
   const lines = text.split('\n').slice(0, -1);
   expect(lines).toEqual(lines.map((_, index) => `line ${index}`));

@@ -7,7 +7,7 @@ import { processesWith, until } from '../testing/process-table.js';
 import { wherePossible } from '../testing/where-possible.js';
 import { WINS, Workspace } from '../testing/workspace.js';
 
-/** Counts, a line each 10 ms, up to its first argument or a file of the name in its second. */
+/** Prints a line each 10 ms, up to the number in its first argument or until the file named by its second exists. */
 const COUNTER = `const { existsSync } = require('node:fs');
 let line = 0;
 const timer = setInterval(() => {
@@ -74,7 +74,7 @@ describe('a detached run', () => {
   const startDaemon = async (): Promise<void> => {
     daemon = await Daemon.start(workspace, config);
   };
-  /** That no line is missing and none there twice. */
+  /** Checks that no line is missing or repeated; returns the number of lines. */
   function expectCounted(text: string): number {
     const lines = text.split('\n').slice(0, -1);
     expect(lines).toEqual(lines.map((_, index) => `line ${index}`));
@@ -120,7 +120,7 @@ describe('a detached run', () => {
     const follower = follow('logs', '-f', 'silent');
     await daemon.logged(({ action }) => action === 'wait');
     await daemon[Symbol.asyncDispose]();
-    // By then it has looked for the next daemon, and found none.
+    // After this wait the client has looked for the next daemon and found none.
     await runWins(['cli', 'app', 'info', '--wait-timeout', '1s'], workspace.environment);
     await startDaemon();
     workspace.write('stop', '');
@@ -145,7 +145,7 @@ describe('a detached run', () => {
       ...{ name: 'web', process: 'rancher-wins-counter', state: 'ended' },
       exit: { code: 7, reason: 'exited' },
     });
-    // Its end is in the records once, however many daemons come.
+    // The end is recorded once, however many daemons start.
     await daemon[Symbol.asyncDispose]();
     await startDaemon();
     const facts = { path: counter, reason: 'exited', code: 7 };
@@ -200,7 +200,7 @@ describe('a detached run', () => {
     expect((await prc('logs', name, '--offset', '7')).stdout.toString()).toBe(text.slice(7));
     const tail = await prc('logs', name, '--tail', '3');
     expect(text.endsWith(tail.stdout.toString())).toBe(true);
-    // Lines count over both outputs.
+    // `--tail` counts lines of both outputs together.
     expect(`${tail.stdout.toString()}${tail.stderr}`.match(/\n/g)).toHaveLength(3);
     expect((await prc('logs', name, '--since', '1h')).stdout.toString()).toBe(text);
   });
@@ -250,7 +250,7 @@ describe('a detached run', () => {
     const refused = Daemon.launch(workspace, config);
     expect((await refused.outcome).code).toBe(69);
     expect(ofRun()).toHaveLength(1);
-    // Somebody removes the sockets: then nothing keeps a second one from it.
+    // Without its sockets, nothing stops a second daemon from starting.
     const first = daemon;
     for (const socket of readdirSync(workspace.path('run')).filter((each) => !each.includes('.')))
       rmSync(workspace.path('run', socket));

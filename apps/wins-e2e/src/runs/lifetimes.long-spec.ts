@@ -1,2 +1,2 @@
-// A daemon that dies at more moments of a run.
+// Repeats the spec with more moments at which the daemon dies.
 import './lifetimes.spec.js';

@@ -5,11 +5,11 @@ import { Daemon } from '../testing/daemon.js';
 import { processesWith, until } from '../testing/process-table.js';
 import { WINS, Workspace } from '../testing/workspace.js';
 
-/** Waits for the file of its argument, and needs 200 MiB then. */
+/** Waits for the file named by its argument, and then takes 200 MiB. */
 const GREEDY = `while [ ! -e "$1" ]; do sleep 0.05; done
 head -c 256M /dev/zero | tail -c 200M > /dev/null`;
 
-/** A cgroup of version 2 for a daemon, where this user may make one that can limit memory. */
+/** Creates a cgroup v2 for a daemon; undefined if this user may not create one that limits memory. */
 function makeCgroup(): string | undefined {
   const [, mountPoint] =
     /^\S+ \S+ \S+ \S+ (\S+) .* - cgroup2 /m.exec(readFileSync('/proc/self/mountinfo', 'latin1')) ??
@@ -18,7 +18,7 @@ function makeCgroup(): string | undefined {
     if (mountPoint === undefined) return undefined;
     const folder = mkdtempSync(path.join(mountPoint, 'wins-spec-'));
     if (readFileSync(path.join(folder, 'cgroup.controllers'), 'latin1').includes('memory')) {
-      // As `DelegateSubgroup` of systemd makes it: a cgroup that gives controllers to others takes no process.
+      // Like `DelegateSubgroup` of systemd: a cgroup that delegates controllers may hold no process itself.
       mkdirSync(path.join(folder, 'wins-daemon'));
       return folder;
     }
@@ -74,7 +74,7 @@ describe('a run that reaches its limit of memory', () => {
     const go = workspace.path('go');
     return prc('run', ...more, '--memory', '64MiB', '--path', greedy, '--', go);
   };
-  /** By rlimit the program gets no memory, and ends as it likes. */
+  /** Without a cgroup the limit is an rlimit: the program gets no memory and chooses its own end. */
   function expectEnd({ code, stderr }: Outcome): void {
     if (cgroup === undefined) expect(code).toBe(1);
     else {

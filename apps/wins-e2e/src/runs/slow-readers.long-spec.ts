@@ -1,2 +1,2 @@
-// A gigabyte.
+// Repeats the spec with 1 GiB.
 import './slow-readers.spec.js';

@@ -8,7 +8,7 @@ import { until } from '../testing/process-table.js';
 import { IS_LONG, Workspace } from '../testing/workspace.js';
 
 const MEGABYTE = 1024 * 1024;
-/** A gigabyte in the long tier. */
+/** 1 GiB in the long tier, and 128 MiB otherwise. */
 const BLOCKS = IS_LONG ? 16_384 : 2048;
 const BLOCK_BYTES = 65_536;
 
@@ -18,7 +18,7 @@ describe('a daemon whose clients read slowly', () => {
   let client: WinsClient;
   const flood = workspace.script('flood', 'head -c "$1" /dev/zero; echo done >&2');
   const quick = workspace.script('quick', 'echo quick');
-  // Text that a lost, doubled or swapped byte changes.
+  // Text that reveals a lost, repeated or swapped byte.
   const counted = workspace.program(
     'counted',
     `const block = Buffer.alloc(${BLOCK_BYTES}); let n = 0;
@@ -60,7 +60,7 @@ write();`,
       client.waitProcess(name)[Symbol.asyncIterator](),
     );
     await Promise.all(listeners.map((listener) => listener.next()));
-    // A gigabyte is waiting to be written; what is held is the shared log and one message for each.
+    // 1 GiB waits to be written, but the daemon holds only the shared log and one message for each listener.
     const [growth] = memoryGrowth(before, await memoryOver([daemon.child.pid], others));
     expect(growth).toBeLessThan(128 * MEGABYTE);
     await lease.end();
@@ -96,7 +96,7 @@ write();`,
       if (Options?.$case !== 'StdOut') continue;
       received.update(Options.value);
       messages += 1;
-      // Stalls for as long as another whole run takes: the buffers in between are full by then.
+      // Stall for as long as another whole run takes, so that the buffers fill up.
       if (messages === 100 || messages === 1000) {
         const other = await run(quick);
         for await (const _ of client.waitProcess(other.name));

@@ -2,10 +2,10 @@ import { memoryGrowth, memoryOver } from '../testing/process-memory.js';
 import { until } from '../testing/process-table.js';
 import { ShortRuns } from '../testing/short-runs.js';
 
-/** Six looks at the memory while caches and pools grow to their size, and six after that: ten thousand runs. */
+/** Ten thousand runs: six samples of memory while caches and pools grow, and six afterwards. */
 const RUNS_PER_LOOK = 840;
 const MEGABYTE = 1024 * 1024;
-/** Two minutes on a quiet machine of two cores; a bound for what hangs. */
+/** Guards against a hang. The soak takes two minutes on a quiet machine with two cores. */
 const SOAK_TIMEOUT_MS = 600_000;
 
 describe('a daemon after ten thousand short runs', () => {

@@ -23,7 +23,7 @@ describe('datagrams through the tunnel', () => {
       expect((await askUdp(port, datagram)).equals(datagram)).toBe(true);
     }
 
-    // What is listed for TCP is not for UDP: the flows that are open end, and others are refused.
+    // A port that is listed for TCP is not open for UDP: the daemon ends open flows and refuses new ones.
     const { length } = daemon.log;
     config({ proxyPorts: [9, echo.port] });
     await daemon.logged(({ msg }) => msg === 'config changed', length);

@@ -28,14 +28,14 @@ describe('the tunnel in trouble', () => {
     const stalled = await Promise.all(Array.from({ length: 100 }, () => world.begin(100 * MIB)));
     await world.stopped(100);
     const taken = await memoryOver(both, () => Promise.resolve());
-    // Of this, 24 MiB wait for readers; the rest is what was freed and not given back, which a busy machine makes more of.
+    // 24 MiB of this wait for readers. The rest is freed memory that was not returned, which varies with the load of the machine.
     for (const bytes of memoryGrowth(before, taken)) expect(bytes).toBeLessThan(128 * MIB);
     await others();
     for (const answer of stalled) answer.destroy();
     await until(() => world.web.openSockets.length === 0);
   });
 
-  // More than the buffers on the way take; a gigabyte in tunnel-load.long-spec.ts.
+  // More than all buffers on the way hold; tunnel-load.release-spec.ts uses 1 GiB.
   it('brings 64 MiB to a reader that stalls and then goes on', () => world.stallAndGoOn(64 * MIB));
 
   it.each([1, 2, 3, 7, 4096])('carries its frames cut every %i bytes', async (cut) => {
@@ -104,7 +104,7 @@ describe('the tunnel in trouble', () => {
     });
     const [line] = (await once(frozen.stdout, 'data')) as [Buffer];
     const deaf = Number(line.toString());
-    // No one accepts any more; once the kernel's queue is full, it answers no knock.
+    // The program no longer accepts. Once its queue is full, the kernel ignores new connections.
     frozen.kill('SIGSTOP');
     const queue = Array.from({ length: 4 }, () =>
       connect(deaf, '127.0.0.1').on('error', () => undefined),

@@ -32,7 +32,7 @@ describe('the tunnel under load', () => {
     await using tunnel = await Tunnel.start(world.workspace, world.publish);
     const both = [daemon.child.pid, tunnel.program.child.pid];
     const settled = both.map(descriptorsOf);
-    // The looks go over more than the heap takes from one collection of all to the next.
+    // The samples must span more than one full garbage collection.
     const warm = await memoryOver(both, () => world.comeAndGo(2000));
     const growth = memoryGrowth(warm, await memoryOver(both, () => world.comeAndGo(2000)));
     for (const bytes of growth) expect(bytes).toBeLessThan(32 * MIB);

@@ -25,13 +25,13 @@ describe.each(['0.2.6pre', '0.5.0'])('the recorded conversation of release %s', 
     );
   const QUESTIONS = ['hello tunnel\n', 'x'.repeat(20_000)];
 
-  /** Without the HTTP head. */
+  /** Returns the bytes of the frames, without the HTTP head. */
   const framesOf = (bytes: Buffer): Buffer =>
     Buffer.concat(
       new TunnelFrames().add(bytes).flatMap((frame) => (frame.opcode === 0 ? [] : [frame.bytes])),
     );
 
-  /** Payloads of the Data messages in what a server sent, joined for each stream. */
+  /** Returns the Data payloads of a server, joined for each stream. */
   function answersIn(bytes: Buffer): string[] {
     const data = new TunnelFrames().add(bytes).filter(({ type }) => type === MESSAGE.data);
     return [1, 2].map((id) =>
@@ -84,7 +84,7 @@ describe.each(['0.2.6pre', '0.5.0'])('the recorded conversation of release %s', 
               `Sec-WebSocket-Accept: ${accept}\r\n\r\n`,
           );
         }
-        // The mask is of zeros, so the text of a Connect can be seen.
+        // The mask is zero, so the text of a Connect is readable.
         isTried ||= received.includes(`tcp/localhost:${RECORDED_PORT}`);
         if (!played && received.split(`tcp/localhost:${RECORDED_PORT}`).length === 3) {
           played = true;
@@ -97,7 +97,7 @@ describe.each(['0.2.6pre', '0.5.0'])('the recorded conversation of release %s', 
     {
       const publish = `TCP:${port}:${RECORDED_PORT}`;
       await using _tunnel = await Tunnel.start(workspace, publish, '--proxy', pipe);
-      // The first connection to a port of a Go daemon has a session of its own.
+      // The first connection to a port of a Go daemon gets its own session.
       const first = await connected(port);
       await until(() => isTried);
       first.destroy();
@@ -136,7 +136,7 @@ describe.each(['says nothing more', 'closes it'])(
       const refused = closed(bad);
       refused.catch(() => undefined);
       await until(() => daemon.connectsTo(bad) === 1);
-      // Neither a stream that is open nor a new one waits for the verdict.
+      // Neither open nor new streams wait for the verdict.
       expect(await say(open, 'meanwhile')).toBe('meanwhile');
       const next = await connected(good);
       expect(await say(next, 'next')).toBe('next');

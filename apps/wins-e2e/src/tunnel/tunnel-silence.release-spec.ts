@@ -1,4 +1,4 @@
-// What takes the minute after which a silent peer is given up, or the half of it after which a reader is.
+// Tests that wait for a limit: 60 s for a silent peer, and 30 s for a stopped reader.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
@@ -19,7 +19,7 @@ afterEach(() => workspace[Symbol.dispose]());
 describe('a tunnel that falls silent', () => {
   it('for ever, with no end of the connection, ends on both sides, gives its place back and is opened again', async () => {
     await using echo = await HostProgram.tcp((socket) => socket.pipe(socket));
-    // With one place only, the next tunnel needs that of the dead one.
+    // With only one place, the next tunnel needs the place of the dead one.
     await using daemon = await Daemon.start(
       workspace,
       workspace.config([], {
@@ -47,7 +47,7 @@ describe('a tunnel that falls silent', () => {
     expect(await say(next, 'again')).toBe('again');
     expect(echo.openSockets).toHaveLength(1);
     next.destroy();
-    // It looks at every ping, each 5 s.
+    // The client checks at each ping, every 5 s.
     expect((await tunnel.stop()).stderr).toMatch(
       /the tunnel is lost: no traffic from the peer for 6\d s \(limit 60 s\)/,
     );
@@ -131,7 +131,7 @@ describe('uploads to a program that hangs', () => {
       };
       more();
     }
-    // Each is stopped by all that waits for the program.
+    // Wait until no upload proceeds: all buffers up to the program are full.
     for (let looks = 0; looks < 100; looks += 1) {
       if (moved !== last) looks = 0;
       last = moved;

@@ -23,7 +23,7 @@ describe('a tunnel that falls silent', () => {
       });
       const white_list = { proxyPorts: [echo.port, web.port] };
       await using daemon = await Daemon.start(workspace, workspace.config([], { white_list }));
-      // The pings of a second client, one each 5 s, are the clock of this test.
+      // Pings of a second client, one each 5 s, serve as the clock of this test.
       let pings = 0;
       await using relay = await TunnelRelay.start(workspace, daemon, (from) => {
         const frames = new TunnelFrames();
@@ -57,7 +57,7 @@ describe('a tunnel that falls silent', () => {
       stopped.kill('SIGCONT');
       expect(await waiting).toBe('meanwhile');
       expect(await received).toBe(SIZE_BYTES);
-      // Every sign of life that was owed has come by the next ping.
+      // By the next ping, all due pings and pongs have arrived.
       const then = pings;
       await until(() => pings > then);
       expect(await say(socket, 'after')).toBe('after');

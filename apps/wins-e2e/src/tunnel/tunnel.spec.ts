@@ -16,12 +16,12 @@ import { WINS, Workspace } from '../testing/workspace.js';
 const KIB = 1024;
 const MIB = 1024 * KIB;
 
-/** Sends a request and gives the answer, unread. */
+/** Sends a request and returns the response without its body. */
 async function ask(port: number, path: string, options: RequestOptions = {}, body?: string) {
   const sent = request({ host: '127.0.0.1', port, path, agent: false, ...options });
   sent.end(body);
   const [answer] = (await once(sent, 'response')) as [IncomingMessage];
-  sent.on('error', () => undefined); // the answer tells it too
+  sent.on('error', () => undefined); // the answer reports it too
   return answer;
 }
 
@@ -38,7 +38,7 @@ describe('the tunnel', () => {
   let tunnel: Tunnel;
   let port: number;
 
-  /** The config of a daemon whose clients may reach these ports. */
+  /** Writes a config that lets clients reach these ports. */
   const config = (proxyPorts: readonly number[], more: object = {}) =>
     workspace.config([], { white_list: { processPaths: [], proxyPorts }, ...more });
 
@@ -96,7 +96,7 @@ describe('the tunnel', () => {
     const skip = daemon.log.length;
     const isRecord = ({ log, action }: LogRecord): boolean =>
       log === 'audit' && action === 'connect';
-    // Ten of a second are written out, and the test before may have had these.
+    // The audit log writes ten records a second, which the test before may have used up.
     while (!daemon.log.slice(skip).some(isRecord)) await textOf(await ask(port, '/1'));
     const record = await daemon.logged(isRecord, skip);
     expect(record).toMatchObject({
@@ -111,7 +111,7 @@ describe('the tunnel', () => {
   });
 
   describe('to a program of any protocol', () => {
-    /** A tunnel of its own to a program; both end together. */
+    /** Opens a separate tunnel to a program; disposing ends both. */
     async function reach(program: HostProgram): Promise<AsyncDisposable & { port: number }> {
       const name = `to_${program.port}`;
       const own = workspace.write(
@@ -263,7 +263,7 @@ describe('wins cli proxy', () => {
   });
 
   it('reaches a port that is added to the config while the tunnel is up, and one taken away no more', async () => {
-    // A config that takes away the last port is one that drops the whitelist.
+    // Keep one port, because removing the last one drops the whole whitelist, which a reload refuses.
     const [port = 0, stays = 0] = await freePorts(2);
     await using daemon = await Daemon.start(workspace, config([stays]));
     await using _tunnel = await Tunnel.start(workspace, `TCP:${port}:${web.port}`);
@@ -353,7 +353,7 @@ describe('wins cli proxy', () => {
     await expect(ask(port, '/', { host: '127.0.0.1' })).rejects.toThrow('ECONNREFUSED');
   });
 
-  /** Whether someone listens on a port of the loopback, by the table of the kernel: asking would connect. */
+  /** Whether a port of the loopback has a listener, by the table of the kernel, because a probe would connect. */
   function accepts(port: number): boolean {
     const hex = port.toString(16).toUpperCase().padStart(4, '0');
     return ['tcp', 'tcp6'].some((table) =>
@@ -426,7 +426,7 @@ describe('the tunnel pipe', () => {
     'answers a client %s as it should, and no stranger keeps a connection',
     async (_who, lines, answer) => {
       const complete = !answer.test('');
-      // Only who does not end the request is to meet the limit, not who is slow.
+      // A short deadline only for unfinished requests, so that slow ones pass.
       const handshakeTimeoutMs = complete ? 10_000 : 300;
       await using daemon = await Daemon.start(
         workspace,
@@ -502,13 +502,13 @@ describe('a client of the tunnel pipe', () => {
       socket.write('here');
       await once(socket, 'data');
     }
-    // The reset may come before this program has seen that it is connected.
+    // The reset may arrive before this process sees the connection.
     const third = connected(port).then(textOf);
     await expect(third).rejects.toMatchObject({ code: 'ECONNRESET' });
     await tunnel.program.said(`the daemon refuses host port ${echo.port}: stream-limit`);
     second.end();
     expect(await textOf(second)).toBe('');
-    // The daemon may still be closing its end of it.
+    // The daemon may still be closing its side.
     const enter = (): Promise<string> =>
       connected(port)
         .then((socket) => textOf(socket.end('there')))
@@ -551,7 +551,7 @@ describe('a client on a host whose name is not ASCII', () => {
   });
 });
 
-/** Whether this user may make network namespaces with names. */
+/** Whether this user may create named network namespaces. */
 function mayNameNetworks(): boolean {
   const act = (verb: string): boolean => {
     const args = ['netns', verb, `wins-${process.pid}-probe`];

@@ -5,14 +5,14 @@ import type { AddressInfo } from 'node:net';
 import { Daemon } from '../testing/daemon.js';
 import { PlanNode } from '../testing/agent/plan-node.js';
 
-/** Config that the chart gives to a node: one key, and the entry of the helper. */
+/** A config that the chart delivers to a node: one key, and the entry of the helper. */
 interface Offered {
   readonly debug?: boolean;
   readonly systemagent?: object;
   readonly white_list?: { readonly processPaths: readonly unknown[] };
 }
 
-/** A node that follows plans and tells metrics, and on which a program may run and a port be reached. */
+/** A node that follows plans, serves metrics, and offers a program and a port. */
 class DeliveredNode implements AsyncDisposable {
   readonly node = new PlanNode();
   readonly program = this.node.workspace.script('tool', 'exit 0');
@@ -40,7 +40,7 @@ class DeliveredNode implements AsyncDisposable {
     });
   }
 
-  /** The init container `deliver-config` of the chart, to the end of its wait. */
+  /** Runs the init container `deliver-config` of the chart, including its wait. */
   async deliver(offered: Offered, ...options: string[]) {
     const helper = { path: this.helper, sha256: 'a'.repeat(64), mayBreakAway: true };
     const white_list = { processPaths: [helper, ...(offered.white_list?.processPaths ?? [])] };
@@ -54,7 +54,7 @@ class DeliveredNode implements AsyncDisposable {
     return { code, stdout: String(stdout), stderr };
   }
 
-  /** Returns the services that users of the node get: a run, a port, plans and metrics. */
+  /** Returns the services that users get from the node: a run, a port, plans and metrics. */
   async gives() {
     const run = await this.wins('cli', 'prc', 'run', '--path', this.program);
     const ask = ['cli', 'explain', '-o', 'text', '--port', String(this.port)];
@@ -121,7 +121,7 @@ describe('a config that the chart brings to a node in use', () => {
     await node.node.daemon.logged(({ msg }) => msg === 'config changed', lines);
     expect(await node.gives()).toMatchObject({ run: 126, port: 126, plans: false });
     expect(await node.doctor()).not.toMatch(/drops|lacks/);
-    // The next start finds nothing that went without a word.
+    // The next start reports nothing that was dropped silently.
     await node.node.daemon.stop();
     await node.node.start(node.config);
     expect(node.node.daemon.text).not.toContain('lacks what');
@@ -208,7 +208,7 @@ describe('a config file that drops what the daemon serves with', () => {
     expect(await node.doctor()).toMatch(lacks);
     const events = await node.wins('srv', 'events', '--config', node.config);
     expect(events.stdout).toMatch(/configLost +keys=systemagent/);
-    // Another start does not forget it.
+    // Another start repeats the warning.
     await node.node.daemon.stop();
     await node.node.start(node.config);
     expect(await node.doctor()).toMatch(lacks);

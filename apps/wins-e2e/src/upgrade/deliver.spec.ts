@@ -147,7 +147,7 @@ describe('wins cli deliver', () => {
   it('leaves the old file, and nothing else, when the disk is full', () => {
     writeFileSync(to, 'old bytes');
     truncateSync(from, 4 * 1024 * 1024);
-    // The shell's limit of file sizes stands for a disk; what is beyond it is an error of the write.
+    // A limit on file sizes replaces a full disk; writes beyond it fail.
     const script = `trap '' XFSZ; ulimit -f 1024; exec "$0" "$@"`;
     const words = ['cli', 'deliver', '--from', from, '--to', to];
     const shell = () =>

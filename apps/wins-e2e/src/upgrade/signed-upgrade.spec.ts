@@ -15,7 +15,7 @@ const REFUSED = new RegExp(
   `the offered program is not trusted: it is not a PE file; only Windows programs are signed; wanted a signature by ${signedBy}`,
 );
 
-// Elsewhere than on Windows no program carries such a signature: with the key, none is taken.
+// Programs carry such a signature only on Windows, so here a config with the key accepts none.
 describe('a node whose config says by whom programs are signed', () => {
   it('is left alone by wins up, which says what it found and wanted', async () => {
     await using world = await UpgradeWorld.running();
@@ -33,7 +33,7 @@ describe('a node whose config says by whom programs are signed', () => {
     const ask = () => upgradeThroughDaemon(world, singleFile('v1.1.0'));
     const first = await ask();
     expect([first.code, first.stdout.toString()]).toEqual([65, expect.stringMatching(REFUSED)]);
-    // A config that the daemon refuses, and goes on with the one before.
+    // The daemon refuses this config and keeps the previous one.
     writeFileSync(world.config, JSON.stringify({ listen: world.pipe }));
     const second = await ask();
     expect([second.code, second.stdout.toString()]).toEqual([65, expect.stringMatching(REFUSED)]);

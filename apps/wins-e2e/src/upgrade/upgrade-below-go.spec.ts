@@ -1,4 +1,4 @@
-// Three acts of a helper below a daemon of the original; upgrade-below-go.long-spec.ts takes each of them.
+// Kills the helper of a Go daemon at three of its acts; upgrade-below-go.long-spec.ts tries a larger sample.
 import { actsBelowGo, dieBelowGo } from '../testing/upgrade/crash-below-go.js';
 import { GO_RELEASE } from '../testing/upgrade/node-with-go-daemon.js';
 

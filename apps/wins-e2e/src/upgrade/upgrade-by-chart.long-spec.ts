@@ -4,7 +4,7 @@ import { until } from '../testing/process-table.js';
 import { singleFile } from '../testing/upgrade/single-file.js';
 import { UpgradeWorld } from '../testing/upgrade/upgrade-world.js';
 
-/** A node whose daemon may run the helper. */
+/** Creates a node whose daemon may run the helper. */
 async function node(): Promise<{ world: UpgradeWorld; helper: string }> {
   const world = await UpgradeWorld.empty('program files/wins');
   writeFileSync(world.target, singleFile('v1.0.0'), { mode: 0o755 });
@@ -35,7 +35,7 @@ describe('wins cli upgrade', () => {
     await using _world = world;
     const from = world.workspace.write('image/wins', singleFile('v1.1.0'), 0o755);
     const upgrade = startUpgrade(world, helper, '--from', from);
-    // The helper was run, and upgrades by a copy of itself now.
+    // The helper was started, and now upgrades from a copy of itself.
     await until(() => existsSync(`${world.folder}/journal.json`));
     rmSync(helper);
     const { code, stdout, stderr } = await upgrade.outcome;
@@ -60,9 +60,9 @@ describe('wins cli upgrade', () => {
     const again = await upgrade('pod-1');
     expect(again.stderr).toContain('; not retried as pod-1\n');
     expect(again.starts).toBe(first.starts);
-    // What has only begun with the same letters is another name.
+    // A prefix of the name is another name.
     expect((await upgrade('pod')).starts).toBeGreaterThan(first.starts);
-    // What was only interrupted is no fault of the release, as long as that does not happen each time.
+    // An interrupted upgrade is not the fault of the release, and so is retried, but not for ever.
     const interrupt = (): void => {
       const result = JSON.stringify({ ...world.result, interrupted: true });
       writeFileSync(`${world.folder}/result.json`, result);

@@ -5,7 +5,7 @@ import { singleFile } from '../testing/upgrade/single-file.js';
 import { sha256 } from '../testing/upgrade/upgrade-world.js';
 import type { Workspace } from '../testing/workspace.js';
 
-/** A plan that has the daemon replaced by the helper, and then does one thing more. */
+/** Writes a plan that replaces the daemon with the helper, followed by one more instruction. */
 function planOf(workspace: Workspace) {
   const helper = workspace.write('wins-upgrade', singleFile('v1.1.0'), 0o755);
   const runs = workspace.path('runs');
@@ -41,7 +41,7 @@ it('a plan has the daemon upgraded that follows it, and ends well under the new 
   expect(JSON.parse(readFileSync(position, 'utf8'))).toMatchObject({
     appliedChecksum: sha256(plan),
   });
-  // Where the daemon was stopped before the plan had a result, it ran once more, and there was nothing left to upgrade.
+  // If the daemon was stopped before the plan had a result, the plan ran again, and nothing was left to upgrade.
   const runs = readFileSync(world.workspace.path('runs'), 'utf8').trim().split('\n');
   const once = ['upgrade', 'after'];
   expect([once, ['upgrade', ...once], [...once, ...once]]).toContainEqual(runs);

@@ -2,9 +2,9 @@ import { connect } from 'node:net';
 import { processesWith } from '../testing/process-table.js';
 import { Clients, expectClearEnds, NAP, say, WELL } from '../testing/upgrade/upgraded-clients.js';
 
-/** Its daemon serves, as a release that no one wanted. */
+/** The daemon of this release serves, but reports another version. */
 const LIES = WELL.replaceAll('"v1.1.0"', "(process.argv.includes('run') ? 'v9.9.9' : 'v1.1.0')");
-/** Its program is of no use before a file named `go` is beside the config; until then no daemon serves. */
+/** The daemon of this release starts only after a file named `go` exists beside the config. */
 const LATE = WELL.replace(
   '\n',
   `
@@ -46,7 +46,7 @@ describe('clients of a daemon that is upgraded', () => {
     const upgrade = clients.upgrade(LATE);
     await tunnel.program.said('the tunnel is lost');
     await first.outcome;
-    // The pipe may be there for a moment longer than the tunnel.
+    // The pipe may exist for a moment longer than the tunnel.
     const ask = async (): Promise<string> => {
       const { code, stderr } = await clients.run('--args', '0').outcome;
       expect([code, stderr]).toEqual([125, expect.stringMatching(/^wins: [^\n]+\n$/)]);

@@ -9,7 +9,7 @@ import { UpgradeWorld } from '../testing/upgrade/upgrade-world.js';
 
 const BROKEN = 'white_list: [';
 
-/** A release that accepts the config; its daemon finds it broken by somebody, and ends at once. */
+/** Creates a release that accepts the config. Its daemon breaks the config, as another program might, and exits. */
 function meetsBrokenConfig(world: UpgradeWorld): string {
   const run = `printf '%s' '${BROKEN}' > '${world.config}'; exit 7`;
   return world.workspace.script(
@@ -76,7 +76,7 @@ it('a daemon on trial keeps its config once it is proven', async () => {
   expect(readFileSync(kept, 'utf8')).toContain(readFileSync(world.config, 'utf8'));
 });
 
-/** The container that brings the config of a node, before the upgrade. */
+/** Delivers a config to the node, as the chart does before an upgrade. */
 async function deliver(world: UpgradeWorld, more: object): Promise<string> {
   const { workspace, config, pipe } = world;
   const content = JSON.stringify({ listen: pipe, proxy: workspace.path('proxy'), ...more });
@@ -89,7 +89,7 @@ async function deliver(world: UpgradeWorld, more: object): Promise<string> {
 
 describe('a config that was delivered to a Go daemon, which reads it at its start alone', () => {
   const helper = (world: UpgradeWorld) => world.workspace.path('wins-upgrade');
-  /** A grant in the form that no Go release understands. */
+  /** A grant in a form that Go releases reject. */
   const ours = (world: UpgradeWorld) => ({
     white_list: { processPaths: [{ path: helper(world), mayBreakAway: true }] },
   });

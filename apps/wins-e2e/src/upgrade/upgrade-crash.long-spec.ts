@@ -1,9 +1,8 @@
 /**
- * The helper is killed at a sample of all single things that it does, and afterwards either it is run again, or no one does anything and the
- * node is restarted. Old or new, never neither.
+ * Kills the helper at a sample of its acts, and then either runs it again or restarts the node. The old or the new release must serve.
  *
- * Between one act and the next nothing changes, so dying before an act is dying after the one before it: each loop takes one side, and
- * together they take both ends. The model in libs/service-upgrade takes both sides of all.
+ * Nothing changes between two acts, so dying before an act equals dying after the one before it. Each test takes one side. The model in
+ * libs/service-upgrade takes both sides of every act.
  */
 import { sampleOf } from '../testing/sample.js';
 import { CrashedUpgrade, OLD } from '../testing/upgrade/crashed-upgrade.js';

@@ -1,4 +1,4 @@
-// One act, killed for real; upgrade-crash.long-spec.ts takes each of them, the model of the upgrade both sides of each.
+// Kills a real process at one act; upgrade-crash.long-spec.ts tries a sample of acts, and the model of the upgrade tries them all.
 import { CrashedUpgrade, OLD } from '../testing/upgrade/crashed-upgrade.js';
 import { sha256 } from '../testing/upgrade/upgrade-world.js';
 

@@ -114,7 +114,7 @@ describe('whoever has the pipe of a daemon that may run the helper', () => {
   });
 });
 
-/** A server of gRPC that ends each call with a status, once it has what was asked. */
+/** Starts a gRPC server that ends each call with a status, once it has received the request. */
 async function answeringAll(address: string, statusOf: (call: string, bytes: Buffer) => number) {
   const server = createServer();
   server.on('stream', (stream, headers) => {
@@ -176,7 +176,7 @@ describe('wins cli upgrade', () => {
   it('has the helper lead a daemon of the original to the config, which does not mark what it runs', async () => {
     using workspace = new Workspace();
     const asked: string[] = [];
-    // It has no health service, and does not let this helper run.
+    // This Go daemon has no health service and refuses to run the helper.
     await using original = await answeringAll(workspace.path('original'), (call, bytes) => {
       asked.push(bytes.includes('--wins-args=--config "/new config"') ? `${call} with it` : call);
       return call.includes('Health') ? 12 : 7;

@@ -1,2 +1,2 @@
-// A disk with any number of pages left.
+// Repeats the spec with every number of free pages.
 import './upgrade-disks.spec.js';

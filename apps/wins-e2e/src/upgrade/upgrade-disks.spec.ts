@@ -1,6 +1,4 @@
-/**
- * A service on a disk of its own that is full, nearly full, or read-only.
- */
+/** Upgrades on a separate disk that is full, nearly full, or read-only. */
 import { mayMount } from '@wins/base/testing';
 import { spawnSync } from 'node:child_process';
 import { readdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
@@ -19,10 +17,10 @@ const itOnItsOwnDisk = wherePossible(
 /** Unit in which the file system allocates space, in bytes. */
 const PAGE_BYTES = 4096;
 const PAGES = 16;
-/** The long tier leaves any number of pages from none to six. */
+/** The long tier tries each number of free pages from none to six. */
 const STRIDE = IS_LONG ? 1 : 3;
 
-/** A node whose program lies on a small disk. */
+/** A node whose program is on a small disk. */
 class SmallDisk implements AsyncDisposable {
   readonly path: string;
   readonly #filler: string;
@@ -44,7 +42,7 @@ class SmallDisk implements AsyncDisposable {
     return disk;
   }
 
-  /** Fills the disk but for so many pages. */
+  /** Fills the disk except for this many pages. */
   leave(pages: number): void {
     rmSync(this.#filler, { force: true });
     writeFileSync(this.#filler, Buffer.alloc((statfsSync(this.path).bfree - pages) * PAGE_BYTES));

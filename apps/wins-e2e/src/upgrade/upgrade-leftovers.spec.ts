@@ -1,4 +1,4 @@
-// A daemon ends what runs its verified copies when it starts, and before it runs one: but never what upgrades it.
+// A daemon ends processes of its verified copies when it starts, and before it runs one. It must never end its own upgrader.
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { runWins } from '../testing/built-program.js';
 import { until } from '../testing/process-table.js';

@@ -6,7 +6,7 @@ import { expectGoneOnWith, expectGoodEnd } from '../testing/upgrade/upgrade-trou
 import { expectUntouched } from '../testing/upgrade/untouched-service.js';
 import { saidBeside, sha256, UpgradeWorld } from '../testing/upgrade/upgrade-world.js';
 
-/** A program for Windows, as far as its header goes. */
+/** A file that begins like a Windows program. */
 function windowsProgram(): Buffer {
   const header = Buffer.alloc(512);
   header.write('MZ');
@@ -16,7 +16,7 @@ function windowsProgram(): Buffer {
   return header;
 }
 
-// What waits for something that never comes is tested while the others are.
+// Run tests that wait for a time-out in parallel.
 describe('wins up', () => {
   it('replaces the program, and the service names it at the path that it had', async () => {
     await using world = await UpgradeWorld.running();
@@ -200,7 +200,7 @@ describe('what is refused', () => {
       75,
       expect.objectContaining({ id: 'mine', outcome: 'refused' }),
     ]);
-    // The release before is what is started next, so that the first one need not wait any longer.
+    // Killing the daemon lets the first upgrade fail at once: the service starts the old release next.
     process.kill(Number(world.supervisor.pid), 'SIGKILL');
     expect((await first.outcome).code).toBe(1);
     expect(await world.rest()).toBe('v1.0.0');

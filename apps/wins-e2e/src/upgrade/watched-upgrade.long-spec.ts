@@ -12,7 +12,7 @@ import {
   watchingNode,
 } from '../testing/upgrade/watching-node.js';
 
-/** A release that does not say whether it takes the config until this file is there. */
+/** A release that checks the config only after this file exists. */
 const HELD_UP = (version: string, gate: string) =>
   singleFile(version).replace(
     '\n',
@@ -23,7 +23,7 @@ while (process.argv[3] === 'config' && !existsSync(${JSON.stringify(gate)})) Ato
 `,
   );
 
-// Each has a node of its own and waits for the next look at the file, so they wait together.
+// Each test has its own node and waits for the next check of the file, so run them in parallel.
 describe('a daemon that watches a file', () => {
   it.concurrent('does not take a file that is still being written', async () => {
     const { world, watched } = await watchingNode();
@@ -50,7 +50,7 @@ describe('a daemon that watches a file', () => {
     await settled(world);
     expect(begun(world)).toHaveLength(1);
     expect(world.supervisor.started).toHaveLength(1);
-    // The helper tidies up, and goes, once it has told its result.
+    // The helper cleans up and exits after it has reported its result.
     await until(() => world.leftovers.length === 0);
   });
 
@@ -62,7 +62,7 @@ describe('a daemon that watches a file', () => {
       const journal = `${world.folder}/journal.json`;
       const gate = world.workspace.path('gate');
       offer(world, HELD_UP('v1.1.0', gate));
-      // Staging cannot come to its end, so the helper is killed within it.
+      // Staging cannot complete, so the helper is killed during it.
       await until(() => existsSync(journal));
       for (const pid of processesWith('--apart', world.definition)) process.kill(pid, 'SIGKILL');
       writeFileSync(gate, '');

@@ -19,7 +19,7 @@ import {
 const UNWELL = (version: string) =>
   singleFile(version).replace('\n', "\nif (process.argv.includes('run')) process.exit(7);\n");
 
-/** Returns the doctor's levels and findings for upgrades. */
+/** Returns level and message of the doctor's findings about upgrades. */
 async function doctor(world: UpgradeWorld) {
   const environment = { ...world.workspace.environment, WINS_SERVICE: world.definition };
   const words = ['doctor', '--json', '--config', world.config];
@@ -32,7 +32,7 @@ async function doctor(world: UpgradeWorld) {
     .map(({ level, found }) => [level, found]);
 }
 
-// Each has a node of its own and waits for the next look at the file, so they wait together.
+// Each test has its own node and waits for the next check of the file, so run them in parallel.
 describe('a daemon that watches a file', () => {
   it.concurrent(
     'is replaced by what is put there, again and again, and leaves nothing behind',
@@ -46,7 +46,7 @@ describe('a daemon that watches a file', () => {
         expect(world.installed).toBe(sha256(readFileSync(watched)));
         expect(world.leftovers).toEqual([]);
       }
-      // What runs is no reason to begin anything.
+      // A file with the running release starts no upgrade.
       await settled(world);
       expect(begun(world)).toHaveLength(2);
     },
@@ -65,7 +65,7 @@ describe('a daemon that watches a file', () => {
 
       await world.supervisor.powerCycle();
       await logged(world, 'the watched file was tried before, and is not tried again', 2);
-      // The same bytes are the same release, however often they are put there.
+      // A file with the same bytes is the same release, however often it is replaced.
       await settled(world);
       const known = states(world).length;
       offer(world, UNWELL('v1.1.0'));
@@ -102,7 +102,7 @@ describe('a daemon that watches a file', () => {
         await until(() => refusals().length > index);
         expect(refusals()[index]?.['found']).toContain(wanted);
       }
-      // The fourth judgement is the same as the third.
+      // The fourth verdict equals the third.
       await until(() => states(world).filter((state) => state === 'deferred').length === 4);
       expect(refusals()).toHaveLength(3);
       expect(await doctor(world)).toEqual([['problem', expect.stringContaining('mode 1777')]]);
@@ -131,7 +131,7 @@ describe('a daemon whose config does not ask for it', () => {
     async () => {
       const { world, configure } = await watchingNode('absent');
       await using _world = world;
-      // The config is looked at as often as a watched file would be, and takes as many looks.
+      // The daemon checks its config as often as a watched file, so these two reloads take as long as two checks of the file.
       const reloaded = async (): Promise<void> => {
         for (const file of ['/nowhere/a', '/nowhere/b']) {
           const { length } = logOf(world).filter(({ msg }) => msg === 'config changed');
@@ -147,7 +147,7 @@ describe('a daemon whose config does not ask for it', () => {
       configure('watching');
       await served(world, 'v1.1.0');
       configure('none');
-      // The daemon before said so as well, when it ended.
+      // The previous daemon logged this too, when it ended.
       await logged(world, 'upgrades by a watched file are off', 2);
       const known = states(world).length;
       offer(world, singleFile('v1.2.0'));

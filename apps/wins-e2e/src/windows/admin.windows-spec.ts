@@ -27,7 +27,7 @@ describe('an administrator at the console or over RDP', () => {
   }
 
   before(async () => {
-    // A real node may run the real service: that one is not for tests.
+    // Refuses to run on a real node: the tests would replace its service.
     assert.throws(() => services.status(NAME), { code: 'notFound' });
     const { code, stderr } = await wins('srv', 'app', 'run', '--register');
     assert.equal(code, 0, stderr);

@@ -32,7 +32,7 @@ describe('the service with the plans of its node', () => {
     setInterval(() => {}, 1e6);`,
   );
   const agent = (name: string) => workspace.path('agent', name);
-  /** Returns a path in the form of a setting for a cluster of Linux and Windows. */
+  /** Returns a path as a setting for a cluster of Linux and Windows nodes has it. */
   const ofCluster = (file: string) =>
     file.toLowerCase().startsWith(`${process.env['SystemDrive'] ?? 'c:'}\\`.toLowerCase())
       ? file.slice(2).replaceAll('\\', '/')
@@ -71,7 +71,7 @@ describe('the service with the plans of its node', () => {
     parseSecurityDescriptor(fileSecurity(file)).entries?.some(({ sid }) => sid === EVERYONE);
 
   before(async () => {
-    // A real node may run the real service: that one is not for tests.
+    // Refuses to run on a real node: the tests would replace its service.
     assert.throws(() => services.status(NAME), { code: 'notFound' });
     const layer = await tarOf([
       {

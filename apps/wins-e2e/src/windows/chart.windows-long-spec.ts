@@ -17,7 +17,7 @@ import { startProgram } from '../testing/built-program.js';
 import { ROOT } from '../testing/workspace.js';
 import { until, WindowsWorkspace } from './windows-workspace.js';
 
-/** One init container of the rendered chart, as the kubelet would run it. */
+/** An init container of the rendered chart, as the kubelet would run it. */
 interface Container {
   readonly name: string;
   readonly words: readonly [string, ...string[]];
@@ -47,7 +47,7 @@ describe('the commands of the chart', () => {
   };
   const { folder, pipe } = release('v1.1.0');
   const listen = path.win32.basename(pipe);
-  /** Where the image has the program. */
+  /** Folder of the program in the image. */
   const image = String.raw`C:\wins`;
   const oldConfig = path.join(folder, 'config');
   const newConfig = path.join(folder, 'wins.yaml');
@@ -63,7 +63,7 @@ describe('the commands of the chart', () => {
     assert.ok(found);
     return found;
   };
-  /** A folder of the host is at the same path in the container; the config map is one of its own. */
+  /** Prepares the mounts of a release: folders of the host keep their paths, and the config map gets its own folder. */
   const mount = (name: string): void => {
     const { config, containers } = release(name);
     for (const { mounts } of containers) {
@@ -74,7 +74,7 @@ describe('the commands of the chart', () => {
       writeFileSync(path.join(mounts.config, 'config'), config);
     }
   };
-  /** Runs the init containers of a pod, the next one when the one before ended with 0. */
+  /** Runs the init containers of a pod in order, while they exit with 0. */
   const runPod = async (name: string): Promise<string[]> => {
     mount(name);
     const said: string[] = [];
@@ -97,7 +97,7 @@ describe('the commands of the chart', () => {
   };
 
   before(async () => {
-    // A real node may have what the chart runs: that is not for tests.
+    // Refuses to run on a real node: the tests would replace its files and service.
     assert.throws(() => services.status(NAME), { code: 'notFound' });
     for (const taken of [image, folder]) assert.ok(!existsSync(taken), taken);
     mkdirSync(image);
@@ -122,7 +122,7 @@ describe('the commands of the chart', () => {
     await workspace.remove();
   });
 
-  /** The files of the folder, without what a daemon keeps beside its config. */
+  /** Returns the files of the folder, without those that a daemon keeps beside its config. */
   const filesThere = () =>
     readdirSync(folder)
       .filter((name) => !name.endsWith('.last-good'))
@@ -191,7 +191,7 @@ describe('the commands of the chart', () => {
     assert.match(delivered ?? '', /wins: unchanged/);
     assert.match(upgraded ?? '', /wins: nothing/);
     assert.deepEqual(state(), before);
-    // One is the daemon's verified copy of the helper.
+    // `rancher-wins-wins-upgrade.exe` is the daemon's verified copy of the helper.
     const files = ['config', 'rancher-wins-wins-upgrade.exe', 'wins-upgrade.exe', 'wins.yaml'];
     assert.deepEqual(filesThere(), files);
   });

@@ -8,7 +8,7 @@ describe('the daemon whose config wants csi-proxy', () => {
   const services = serviceControlManager();
 
   before(() => {
-    // A real node may have the real service: that one is not for tests.
+    // Refuses to run on a node with the real service.
     assert.throws(() => services.status('csiproxy'), { code: 'notFound' });
   });
   after(() => workspace.remove());
@@ -16,7 +16,7 @@ describe('the daemon whose config wants csi-proxy', () => {
   it('looks at the service, tries to fetch it, and serves whatever comes of it', async () => {
     const config = workspace.config([], [], {
       'csi-proxy': {
-        // No one listens there.
+        // Nothing listens on port 1.
         url: 'https://127.0.0.1:1/csi-proxy-%[1]s.tar.gz?sig=canary',
         version: 'v1.1.3',
         kubeletPath: 'C:/bin/kubelet.exe',

@@ -45,7 +45,7 @@ describe('the daemon on Windows', () => {
     return started;
   };
   const run = (...args: string[]) => workspace.client('prc', 'run', '--path', tool, ...args);
-  /** The ids of a process, its child and its detached child. */
+  /** Starts a run; returns its client and the PIDs of the program, its child, and its detached child. */
   const startFamily = async (): Promise<{ client: RunningProgram; pids: number[] }> => {
     const client = run('--', family);
     const pids = (): number[] => client.stdout().trim().split(/\s+/).filter(Boolean).map(Number);

@@ -5,17 +5,17 @@ import { ROOT } from '../testing/workspace.js';
 import { NodeOnWindows, PLACES, type NodeReport } from './node-on-windows.js';
 import { until } from './windows-workspace.js';
 
-/** A release whose commands can be made to die at any change of the node, and its version. */
+/** A release whose commands can be killed at any change of the node, and its version. */
 const DEADLY = path.join(ROOT, 'dist', 'deadly.exe');
 const VERSION = 'v1.1.0';
-/** Variables of an update that must leave the release as it is. */
+/** Variables of an update that keeps the release. */
 const SKIP = { CATTLE_WINS_SKIP_BINARY_UPGRADE: 'true' };
-/** Variables of an update that must change the config, and the release too. */
+/** Variables of an update that changes the config and the release. */
 const UPDATE = { CATTLE_WINS_DEBUG: 'true' };
-/** The exit code of a process that Node ends on Windows. */
+/** Exit code of a process that Node kills on Windows. */
 const KILLED = 1;
 
-/** This machine as a node whose commands can be made to die at any change of a file, of the registry or of a service. */
+/** This machine as a node whose commands can be killed at any change of a file, the registry or a service. */
 export class DeadlyNodeOnWindows implements AsyncDisposable {
   readonly #node: NodeOnWindows;
   readonly #log: string;
@@ -27,12 +27,12 @@ export class DeadlyNodeOnWindows implements AsyncDisposable {
     this.#path = node.machinePath.value;
   }
 
-  /** A node on which nothing is installed. */
+  /** Creates a node on which nothing is installed. */
   static async start(): Promise<DeadlyNodeOnWindows> {
     return new DeadlyNodeOnWindows(await NodeOnWindows.start());
   }
 
-  /** The changes that an installation makes, and those that its end makes, by name and place, in their order. */
+  /** Returns the changes of an installation and of an uninstallation, by name and path, in order. */
   async changes(): Promise<Record<'install' | 'uninstall', readonly string[]>> {
     const install = await this.#changesOf(DEADLY, 'install');
     const uninstall = await this.#changesOf(PLACES.program, 'uninstall');
@@ -40,7 +40,7 @@ export class DeadlyNodeOnWindows implements AsyncDisposable {
     return { install, uninstall };
   }
 
-  /** The changes that an update to another config and another release makes. */
+  /** Returns the changes of an update to another config and another release. */
   async changesOfUpdate(): Promise<readonly string[]> {
     await this.#installOlder();
     const changes = await this.#changesOf(DEADLY, 'suc', UPDATE);
@@ -48,7 +48,7 @@ export class DeadlyNodeOnWindows implements AsyncDisposable {
     return changes;
   }
 
-  /** Has an installation die at a change, counted from 1; the next one makes it whole, and its end leaves nothing. */
+  /** Kills an installation at a change, counted from 1. The next installation completes it, and uninstalling leaves nothing. */
   installAt(change: number): Promise<void> {
     return this.#at(change, DEADLY, 'install', {}, async () => {
       const { code, reason } = await this.#say('install');
@@ -61,7 +61,7 @@ export class DeadlyNodeOnWindows implements AsyncDisposable {
     });
   }
 
-  /** Has the installed program die at a change, counted from 1, while it takes the installation away; the next one leaves nothing. */
+  /** Kills an uninstallation by the installed program at a change, counted from 1. The next uninstallation leaves nothing. */
   async uninstallAt(change: number): Promise<void> {
     const { code, reason } = await this.#say('install');
     assert.equal(code, 0, reason);
@@ -69,8 +69,8 @@ export class DeadlyNodeOnWindows implements AsyncDisposable {
   }
 
   /**
-   * Has an update to another config and another release die at a change, counted from 1. The next one, which wants neither, ends it: the old
-   * release or the new one serves. The same again is done, and the end of the installation leaves nothing.
+   * Kills an update to another config and another release at a change, counted from 1. The next command, which wants no change, recovers: the
+   * old or the new release serves. The repeated update then succeeds, and uninstalling leaves nothing.
    */
   async updateAt(change: number): Promise<void> {
     await this.#installOlder();
@@ -120,7 +120,7 @@ export class DeadlyNodeOnWindows implements AsyncDisposable {
     const variables = { ...wanted, DIE_AT: String(change), DIE_LOG: this.#log };
     const { code, outcome, reason } = await this.#node.wins(program, [command], variables);
     try {
-      // It printed nothing, and changed nothing more.
+      // The killed command printed nothing and made no later change.
       const found = { code, outcome, changes: this.#logged.length };
       assert.deepEqual(found, { code: KILLED, outcome: 'error', changes: change }, reason);
       await next();
@@ -139,7 +139,7 @@ export class DeadlyNodeOnWindows implements AsyncDisposable {
   async #assertEmpty(): Promise<void> {
     assert.deepEqual(this.#node.traces, []);
     assert.equal(this.#node.machinePath.value, this.#path);
-    // A program that took itself away goes a moment later.
+    // A program that removed itself disappears a moment later.
     await until(() => this.#node.movedPrograms.length === 0);
   }
 

@@ -1,13 +1,13 @@
 import { isAll, sampleOf } from '../testing/sample.js';
 
-/** Each death takes some ten seconds. */
+/** Each death takes about ten seconds. */
 const MOST = 3;
 
 /**
- * At which changes a command is to die, counted from 1: a sample of some at equal distances and of the last of each kind; with
- * `run-specs.mjs --long --all` at each.
+ * Returns the changes, counted from 1, at which a command is killed: a sample of evenly spaced ones and of the last of each kind. `run-specs.mjs
+ * --long --all` takes every change.
  *
- * @param spread - How many at equal distances.
+ * @param spread - Number of evenly spaced changes.
  */
 export function deathsIn(changes: readonly string[], spread: number): readonly number[] {
   const distance = isAll ? 1 : Math.floor(changes.length / spread);

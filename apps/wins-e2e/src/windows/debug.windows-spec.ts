@@ -7,7 +7,7 @@ import { after, before, describe, it } from 'node:test';
 import { serviceLogFolders, until, WindowsWorkspace } from './windows-workspace.js';
 
 const NAME = 'rancher-wins';
-/** Access to the other pipes: all users may open them too. */
+/** Access list of the other pipes: all users may open them too. */
 const FOR_USERS = 'D:P(A;;GA;;;BA)(A;;GA;;;SY)(A;;0x12019b;;;BU)';
 
 function assertGrants(found: string, wanted: string): void {
@@ -46,7 +46,7 @@ describe('the stacks of the service', () => {
   };
 
   before(() => {
-    // A real node may run the real service: that one is not for tests.
+    // Refuses to run on a real node: the tests would replace its service.
     assert.throws(() => services.status(NAME), { code: 'notFound' });
     removeDumps();
   });
@@ -61,7 +61,7 @@ describe('the stacks of the service', () => {
     assert.equal(registered.code, 0, registered.stderr);
     const { pid } = await services.start(NAME);
     const event = `Global\\stackdump-${pid}`;
-    // How the system writes the rights of an event differs; whose they are does not.
+    // The system may report the rights of an event in another notation, so compare only their owners.
     const { entries = [] } = parseSecurityDescriptor(eventAccess(event));
     assert.deepEqual(entries.map(({ type, sid }) => [type, sid]).sort(), [
       ['A', 'S-1-5-18'],

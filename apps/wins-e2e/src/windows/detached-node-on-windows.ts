@@ -4,7 +4,7 @@ import path from 'node:path';
 import type { Outcome, RunningProgram } from '../testing/built-program.js';
 import { isAlive, WindowsWorkspace } from './windows-workspace.js';
 
-/** Counts, a line each 10 ms, until a file is there, and ends with 7; its first line is its process. */
+/** Prints its PID, then a line each 10 ms until a file exists, and exits with 7. */
 const COUNTER = `const { existsSync } = require('node:fs');
 console.log(process.pid);
 let line = 0;
@@ -13,9 +13,9 @@ setInterval(() => {
   if (existsSync(process.argv[2])) process.exit(7);
 }, 10);`;
 
-/** A daemon on Windows with a program that may run detached. */
+/** A daemon on Windows with programs that may run detached. */
 export class DetachedNodeOnWindows implements AsyncDisposable {
-  /** A program that is asked to end by Ctrl-Break. */
+  /** A program that a stop asks to end by Ctrl-Break. */
   readonly polite: string;
   readonly #workspace = new WindowsWorkspace();
   readonly #counter = this.#workspace.program('counter');
@@ -53,7 +53,7 @@ export class DetachedNodeOnWindows implements AsyncDisposable {
     return this.#workspace.client('prc', ...args);
   }
 
-  /** Starts the counter, and returns its name and its process once it has counted. */
+  /** Starts the counter; returns its name and PID once it has counted. */
   async detach(): Promise<{ readonly name: string; readonly pid: number }> {
     this.#count += 1;
     const words = ['--path', this.#counter, '--', this.#script, this.#stopFile];
@@ -66,12 +66,12 @@ export class DetachedNodeOnWindows implements AsyncDisposable {
     return { name, pid: Number(follower.stdout().split('\n')[0]) };
   }
 
-  /** Lets the newest counter end. */
+  /** Tells the newest counter to exit. */
   endCounter(): void {
     this.#workspace.write(path.basename(this.#stopFile), '');
   }
 
-  /** The keepers that run, by their records; that of a killed one stays until the next daemon starts. */
+  /** Returns recorded keepers; the record of a killed one stays until the next daemon starts. */
   keepers(): { readonly pid: number; readonly socket: string }[] {
     const folder = path.join(
       ...[process.env['ProgramData'] ?? 'C:\\ProgramData', 'rancher', 'wins', 'state'],

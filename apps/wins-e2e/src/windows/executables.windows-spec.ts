@@ -66,7 +66,7 @@ async function see(args: readonly string[], more: NodeJS.ProcessEnv = {}, file =
   return { ...(JSON.parse(stdout) as Seen), child: pid };
 }
 
-/** The addon as it was extracted, in a folder that was empty before. */
+/** Extracts the addon into an empty folder; returns its path. */
 async function extracted(): Promise<string> {
   rmSync(NATIVE, { recursive: true, force: true });
   await see(['native']);
@@ -138,7 +138,7 @@ describe('a program inside an executable', () => {
   it('is told the path of the executable when it was found through PATH', async () => {
     const { argv, execPath, isSea } = await see([], { PATH: folder }, 'my probe.exe');
     assert.deepEqual([execPath, ...argv], [probe, probe, probe]);
-    // What makes a command line for itself asks this: there is no script to name.
+    // Programs use this property to build a command line, because there is no script to name.
     assert.equal(isSea, true);
   });
 
@@ -156,7 +156,7 @@ describe('a program inside an executable', () => {
     const code = path.join(folder, 'preload.cjs');
     writeFileSync(code, 'process.exit(3)');
     const options = { NODE_OPTIONS: `--require "${code.replaceAll('\\', '\\\\')}"` };
-    // So that this can fail: Node itself does.
+    // Proves that the variable is dangerous: Node itself honours it.
     assert.equal((await run(process.execPath, ['-e', '0'], options)).code, 3);
     await see([], options);
   });
@@ -176,7 +176,7 @@ describe('a code cache that somebody else made', () => {
     const cache = path.join(folder, 'cache');
     const script = path.join(folder, 'any.cjs');
     writeFileSync(script, '');
-    // So that this can fail: Node itself makes the folder.
+    // Proves that the variable works: Node itself creates the folder.
     await run(process.execPath, [script], { NODE_COMPILE_CACHE: cache });
     rmSync(cache, { recursive: true });
     await see([], { NODE_COMPILE_CACHE: cache });
@@ -241,7 +241,7 @@ describe('the native addon inside an executable', () => {
     for (const file of ['koffi-0123456789abcdef.node', temporary, ...kept]) lay(file, monthsAgo);
     const recent = 'koffi-00112233445566aa.node';
     lay(recent, new Date(Date.now() - 29 * 24 * hour));
-    // One that a process has loaded, and a folder, cannot be removed; that is no failure.
+    // A loaded addon and a folder cannot be removed, which is no failure.
     const loaded = path.join(NATIVE, 'koffi-aaaaaaaaaaaaaaaa.node');
     copyFileSync(path.join(NATIVE, name), loaded);
     utimesSync(loaded, monthsAgo, monthsAgo);
@@ -257,7 +257,7 @@ describe('the native addon inside an executable', () => {
     const before = readdirSync(NATIVE);
     await see(['native']);
     assert.deepEqual(readdirSync(NATIVE), before);
-    // Another release is one whose addon is not there.
+    // Without the file of this release, only addons of other releases are left.
     rmSync(path.join(NATIVE, name));
     const { pid, child } = await see(['native']);
     assert.equal(pid, child);

@@ -1,5 +1,5 @@
 /** @needs deadly */
-// Commands that die while they change a file, the registry or a service: a sample of all changes, or with --all each of them.
+// Kills commands while they change a file, the registry or a service: at a sample of all changes, or with `--all` at each.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { DeadlyNodeOnWindows } from './deadly-node-on-windows.js';

@@ -6,22 +6,22 @@ import { digest, release, WindowsUpgradeWorld, type Death } from './windows-upgr
 
 const NAME = 'rancher-wins';
 const TARGET = path.join(process.env['SystemRoot'] ?? 'C:\\Windows', 'wins.exe');
-/** Acts that cannot be distinguished from the act before. */
+/** Acts that look the same as the act before them. */
 const NO_ACT = /^sync /;
-/** ERROR_INTERNAL_ERROR, which Windows has no reason to answer. */
+/** ERROR_INTERNAL_ERROR, which Wine sometimes returns and Windows should not. */
 const WINE_HICCUP = /StartServiceW failed with error 1359; there is no service, as before$/;
 
-/** A node without the service, on which `wins up` installs it, again and again. */
+/** A node without the service, on which `wins up` installs it repeatedly. */
 export class FirstInstallation implements AsyncDisposable {
   readonly world = WindowsUpgradeWorld.empty(TARGET, NAME);
   readonly args = ['--path', release('v1.1.0'), '--wins-args', `--config "${this.world.config}"`];
 
-  /** A real node may run the real service: that one is not for tests. */
+  /** Refuses to run on a real node: the tests would replace its service. */
   constructor() {
     assert.deepEqual(this.found, [false, false, []]);
   }
 
-  /** Whether there is a service, and a program, and what else there is of upgrades. */
+  /** Whether the service exists, whether the program exists, and names of files that upgrades left. */
   get found(): [boolean, boolean, string[]] {
     return [this.#isThere(), existsSync(TARGET), this.world.leftovers];
   }
@@ -44,7 +44,7 @@ export class FirstInstallation implements AsyncDisposable {
     rmSync(TARGET, { force: true, maxRetries: 20, retryDelay: 100 });
   }
 
-  /** Returns the acts of an installation in their order, and undoes it. */
+  /** Returns the acts of an installation in order, and undoes it. */
   async acts(): Promise<readonly { readonly number: number; readonly act: string }[]> {
     await this.world.up(...this.args);
     const acts = this.world.effects.map((act, at) => ({ number: at + 1, act }));
@@ -52,16 +52,16 @@ export class FirstInstallation implements AsyncDisposable {
     return acts.filter(({ act }) => !NO_ACT.test(act));
   }
 
-  /** Installs it with a helper that is killed at an act. */
+  /** Starts an installation whose helper is killed at an act. */
   async dieAt(number: number, death: Death): Promise<void> {
     const { stdout } = await this.world.startUp(this.args, { [number]: death }).outcome;
     assert.deepEqual([this.world.effects.length, stdout.toString()], [number, '']);
   }
 
-  /** Asserts that another run of the helper installs it. */
+  /** Checks that another run of the helper completes the installation. */
   async assertInstalledAgain(): Promise<void> {
     let again = await this.world.up(...this.args);
-    // Wine's service manager sometimes cannot start what another process had just asked it about; that is taken back, too.
+    // Wine sometimes cannot start a service that another process has just queried; the installation is then undone.
     if (WINE_HICCUP.test(again.reason)) again = await this.world.up(...this.args);
     assert.equal(again.code, 0, again.reason);
     await this.assertInstalled();

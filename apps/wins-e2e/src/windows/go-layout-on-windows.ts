@@ -10,7 +10,7 @@ import {
 } from './node-on-windows.js';
 import { release } from './windows-upgrade-world.js';
 
-/** Makes what the Go script leaves after it ran twice, with a csi-proxy that runs where the original puts it. */
+/** Lays out the files and services that the Go script leaves after two runs, with a running csi-proxy. */
 export async function layOutAsGoScript(node: NodeOnWindows): Promise<void> {
   const program = GO_PROGRAM;
   copyFileSync(release('v1.0.0'), program);

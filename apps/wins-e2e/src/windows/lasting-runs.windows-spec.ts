@@ -17,7 +17,7 @@ describe('a detached run on Windows', () => {
     await node.killDaemon();
     assert.ok(isAlive(pid));
     await node.serve();
-    // SYSTEM and administrators alone, as the pipe of administrators.
+    // The socket has the access list of the pipe of administrators: SYSTEM and administrators only.
     const access = pipeAccess(`\\\\.\\pipe\\${node.keepers()[0]?.socket}`);
     const [found, wanted] = [access, ADMINISTRATORS_AND_SYSTEM].map(parseSecurityDescriptor);
     assert.ok(found !== undefined && wanted !== undefined && grantsTheSame(found, wanted), access);

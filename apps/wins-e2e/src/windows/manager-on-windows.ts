@@ -16,7 +16,7 @@ export function hostOnWindows(): ProcessHost {
   return jobObjectProcessHost({ failure: (...facts) => new ProcessError(...facts) });
 }
 
-/** A process manager of Windows over a folder of programs. */
+/** Creates a process manager of Windows for a folder of programs. */
 export function managerOnWindows(
   directory: string,
   allowed: readonly string[],
@@ -31,7 +31,7 @@ export function managerOnWindows(
 
 /** A folder of copies of real programs. */
 export class WindowsPrograms {
-  /** @param directory one that is there already; by default a new one is made. */
+  /** @param directory - An existing folder; by default a new one is created. */
   constructor(readonly directory = mkdtempSync(path.join(tmpdir(), 'wins-'))) {
     mkdirSync(path.join(directory, 'bin'), { recursive: true });
   }
@@ -61,7 +61,7 @@ export class WindowsPrograms {
   }
 }
 
-/** Everything that a run wrote, and how it ended. */
+/** Waits for the end of a run; returns its output and exit. */
 export async function resultOf(run: ManagedProcess) {
   const chunks: Record<'stdout' | 'stderr', Buffer[]> = { stdout: [], stderr: [] };
   for await (const chunk of run.read(run.owner.id)) {
@@ -77,7 +77,7 @@ export async function resultOf(run: ManagedProcess) {
   };
 }
 
-/** Reads the first line that a run writes. */
+/** Reads the first line of a run's output. */
 export async function firstLineOf(run: ManagedProcess): Promise<string> {
   let text = '';
   for await (const chunk of run.read(run.owner.id)) {
@@ -87,7 +87,7 @@ export async function firstLineOf(run: ManagedProcess): Promise<string> {
   return text.slice(0, text.indexOf('\n')).trimEnd();
 }
 
-/** Resolves once no process of that number runs. */
+/** Resolves once no process has this PID. */
 export async function untilGone(pid: number): Promise<void> {
   while (isRunning(pid)) await new Promise((look) => setTimeout(look, 5));
 }

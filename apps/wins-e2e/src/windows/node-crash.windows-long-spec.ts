@@ -1,6 +1,6 @@
 /** @needs releases */
-// The commands that keep a node up to date and take it away, killed behind lines of a journal and while things go: a sample of them, or with
-// --all each.
+// Kills commands that update or uninstall a node, at lines of the journal or while files disappear: at a sample of them, or with `--all` at
+// each.
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { after, before, beforeEach, describe, it } from 'node:test';
@@ -8,7 +8,7 @@ import { numbersTo, sampleOf } from '../testing/sample.js';
 import { NodeOnWindows, PLACES } from './node-on-windows.js';
 import { until } from './windows-workspace.js';
 
-/** All steps of a job that changes config and program, and the line that says that they hold. */
+/** Lines in the journal of a job that changes config and program. */
 const LINES = 6;
 
 describe('a command about a node of Windows that was killed', () => {

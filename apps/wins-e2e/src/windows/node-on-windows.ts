@@ -12,32 +12,32 @@ import { startProgram } from '../testing/built-program.js';
 import { release } from './windows-upgrade-world.js';
 import { WindowsWorkspace } from './windows-workspace.js';
 
-/** The service of the daemon. */
+/** Name of the service of the daemon. */
 export const NAME = 'rancher-wins';
 export const PLACES = installPlaces('win32');
 const ENVIRONMENT = 'SYSTEM\\CurrentControlSet\\Control\\Session Manager\\Environment';
 const SERVICES = 'SYSTEM\\CurrentControlSet\\Services';
 const EVENTS = `${SERVICES}\\EventLog\\Application\\${NAME}`;
-/** Folders that an installation makes at the top of the disk or in ProgramData. */
+/** Folders that an installation creates at the top of the disk or in ProgramData. */
 const TOPS = ['etc', 'usr', 'var', 'ProgramData\\rancher-wins-install'].map(
   (name) => `C:\\${name}`,
 );
 const WINDOWS = process.env['SystemRoot'] ?? 'C:\\windows';
 const JOURNAL = path.join(PLACES.stateFolder, 'journal.jsonl');
-/** Where the original puts csi-proxy. */
+/** Path of csi-proxy in installations of the Go release. */
 export const CSI_PROXY = path.join(WINDOWS, 'System32', 'csi-proxy.exe');
-/** Where the original has the program that the service runs. */
+/** Path of the service's program in installations of the Go release. */
 export const GO_PROGRAM = path.join(WINDOWS, 'wins.exe');
-/** How other services than the real one are registered. */
+/** Registration of other services. */
 export const STUB = {
   ...{ displayName: 'a test', description: 'a test', startType: 'manual' as const },
   failurePolicy: { restartDelaysMs: [5000], resetAfterSeconds: 600 },
   preshutdownTimeoutMs: 10_000,
 };
-/** In no file but the connection info, and in no text. */
+/** A registration token, which only the connection info may contain. */
 export const TOKEN = 'canary-of-a-registration-0123456789';
 
-/** Output of a command about a node with `-o json`, and its exit code. */
+/** JSON output of a command about a node, and its exit code. */
 export interface NodeReport {
   readonly code: number | null;
   readonly outcome: string;
@@ -47,11 +47,11 @@ export interface NodeReport {
   readonly recovered?: string;
 }
 
-/** This machine as a node from nothing to gone, with the server that it joins. The service has the name of the real one. */
+/** This machine as a node, from installation to removal, with the server that it joins. Uses the name of the real service. */
 export class NodeOnWindows implements AsyncDisposable {
   readonly services = serviceControlManager();
   readonly workspace = new WindowsWorkspace();
-  /** All that the programs printed. */
+  /** Output of all programs so far. */
   printed = '';
 
   private constructor(
@@ -63,10 +63,10 @@ export class NodeOnWindows implements AsyncDisposable {
     const api = await startApiServer();
     const rancher = await startRancher({ token: TOKEN });
     const node = new NodeOnWindows(rancher, api);
-    // A real node may run the real service: that one is not for tests.
+    // Refuses to run on a real node: the tests would replace its service.
     assert.equal(node.isService(), false);
     assert.deepEqual(TOPS.filter(existsSync), []);
-    // Where other specs upgrade the service that a first installation would make.
+    // Other specs upgrade a service at this path.
     rmSync(path.join(WINDOWS, 'wins.exe.upgrade'), { recursive: true, force: true });
     api.create({});
     rancher.connectionInfo = JSON.parse(api.connectionInfo()) as unknown;
@@ -83,9 +83,9 @@ export class NodeOnWindows implements AsyncDisposable {
   }
 
   /**
-   * Runs a release, and ends it by force as soon as it is time, or lets it end by itself before.
+   * Runs a release and kills it once `isTime` returns true, unless it ends earlier.
    *
-   * @returns Whether it was ended.
+   * @returns Whether it was killed.
    */
   async crash(
     program: string,
@@ -107,7 +107,7 @@ export class NodeOnWindows implements AsyncDisposable {
     return isOver;
   }
 
-  /** How many lines the journal of a command has now; 0 without one. */
+  /** Number of lines in the journal of a command; 0 without a journal. */
   get journalLines(): number {
     try {
       return readFileSync(JOURNAL, 'utf8').split('\n').length - 1;
@@ -116,7 +116,7 @@ export class NodeOnWindows implements AsyncDisposable {
     }
   }
 
-  /** Runs a release, or the program at a path, with variables beside those of this process. */
+  /** Runs a release, or the program at a path, with more variables than those of this process. */
   async wins(
     program: string,
     args: readonly string[],
@@ -141,12 +141,12 @@ export class NodeOnWindows implements AsyncDisposable {
     }
   }
 
-  /** The process that serves; it differs after a restart. */
+  /** PID of the daemon; it changes at a restart. */
   get pid(): number {
     return this.services.status(NAME).pid;
   }
 
-  /** The release of the daemon that serves. */
+  /** Returns the release of the daemon. */
   async version(): Promise<string> {
     const { address } = resolvePipePath('rancher_wins');
     const client = createWinsClient({ address, connectTimeoutMs: 10_000 });
@@ -157,7 +157,7 @@ export class NodeOnWindows implements AsyncDisposable {
     }
   }
 
-  /** The PATH of the machine, as it stands in the registry. */
+  /** PATH of the machine, as stored in the registry. */
   get machinePath(): { readonly type: string; readonly value: unknown } {
     const value = valueOf(ENVIRONMENT, 'Path');
     assert.ok(value);
@@ -187,7 +187,7 @@ export class NodeOnWindows implements AsyncDisposable {
     return key !== undefined;
   }
 
-  /** A service by the name of rke2: a daemon of its own, which is one that can be at hand. */
+  /** Starts a service named rke2, which is a second daemon. */
   async startRke2(): Promise<void> {
     const config = this.workspace.config([]);
     this.services.register({
@@ -198,7 +198,7 @@ export class NodeOnWindows implements AsyncDisposable {
     await this.services.start('rke2');
   }
 
-  /** Settings that the service manager of this system keeps; Wine accepts more, and forgets them. */
+  /** Settings that the service manager of this system stores; Wine accepts others too, but forgets them. */
   get keeps(): { readonly dependencies: boolean; readonly delayedStart: boolean } {
     const [name, other] = [`wins-e2e-${this.workspace.id}`, 'EventLog'];
     const command = ['C:\\none.exe'];
@@ -208,7 +208,7 @@ export class NodeOnWindows implements AsyncDisposable {
     return { dependencies: dependencies.length > 0, delayedStart: startType === 'delayed' };
   }
 
-  /** Programs that removed themselves, and are not gone yet. */
+  /** Programs that are removing themselves. */
   get movedPrograms(): readonly string[] {
     return readdirSync(path.join(WINDOWS, 'Temp')).filter((name) => /^wins-.*\.exe$/.test(name));
   }
@@ -220,7 +220,7 @@ export class NodeOnWindows implements AsyncDisposable {
     await this.services.gone(name, { timeoutMs: 10_000 });
   }
 
-  /** Files in which a text stands, of all that an installation makes. */
+  /** Returns the files of an installation that contain a text. */
   filesWith(text: string): string[] {
     return TOPS.filter(existsSync).flatMap((top) =>
       readdirSync(top, { recursive: true, withFileTypes: true })
@@ -230,7 +230,7 @@ export class NodeOnWindows implements AsyncDisposable {
     );
   }
 
-  /** All of an installation that is there now. */
+  /** Remaining parts of an installation. */
   get traces(): readonly string[] {
     const windows = path.join(WINDOWS, 'wins.exe');
     return [

@@ -1,5 +1,5 @@
 /** @needs releases */
-// A node from nothing to joined to gone, with the packaged program.
+// Installs the packaged program on a node, joins a server, and uninstalls it again.
 import { fileSecurity } from '@wins/windows-host';
 import { parseSecurityDescriptor } from '@wins/base';
 import assert from 'node:assert/strict';
@@ -23,7 +23,7 @@ const EVERYONE = 'S-1-1-0';
 const MANIFEST = path.join(PLACES.stateFolder, 'install-manifest.json');
 const EXPANDED = '%SystemRoot%\\system32;%SystemRoot%;C:\\other tool\\bin';
 
-/** Folders that an adopted installation shares with others. */
+/** Folders that an adopted installation shares with other programs. */
 const SHARED = new Set(['C:\\etc', 'C:\\usr', 'C:\\var']);
 
 /** Returns the accounts in the access list of a file. */
@@ -53,7 +53,7 @@ describe('a node of Windows', () => {
     const report = await node.wins('v1.0.0', ['install', '--dry-run']);
     assertOutcome(report, 'planned');
     assert.notDeepEqual(report.steps, []);
-    // As one setting for all nodes of a cluster has it.
+    // The path that one setting for all nodes of a cluster may have.
     const ofCluster = { CATTLE_AGENT_VAR_DIR: '/opt/rancher/agent' };
     const elsewhere = await node.wins('v1.0.0', ['install', '--dry-run'], ofCluster);
     assertOutcome(elsewhere, 'planned');

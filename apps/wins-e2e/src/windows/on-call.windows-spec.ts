@@ -8,7 +8,7 @@ import { WINS } from '../testing/workspace.js';
 import { serviceLogFolders, until, WindowsWorkspace } from './windows-workspace.js';
 
 const NAME = 'rancher-wins';
-/** Behind the folder that services have as %ProgramData%. */
+/** End of the log folder; services may have another %ProgramData% than this process. */
 const LOG = /\\rancher\\wins\\log$/;
 
 interface Report {
@@ -38,7 +38,7 @@ describe('who is on call on Windows', () => {
   };
 
   before(() => {
-    // A real node may run the real service: that one is not for tests.
+    // Refuses to run on a real node: the tests would replace its service.
     assert.throws(() => services.status(NAME), { code: 'notFound' });
   });
   after(async () => {
@@ -116,7 +116,7 @@ describe('who is on call on Windows', () => {
     const top = workspace.client('prc', 'top', '-o', 'table');
     await top.printed('rancher-wins-tool');
     assert.match(top.stdout(), /NAME +STATE +CPU +MEM +CPU % +MEMORY/);
-    // At the console and over RDP: the main pipe cannot tell such an administrator from one of a container.
+    // Needs the pipe of administrators: the main pipe cannot tell an administrator at the console or over RDP from one in a container.
     const words = ['stop', 'rancher-wins-tool', '-o', 'json', '--now'];
     const { code, stdout, stderr } = await workspace.client('prc', ...words).outcome;
     assert.equal(code, 0, stderr);

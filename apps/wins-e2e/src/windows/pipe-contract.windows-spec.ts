@@ -20,7 +20,7 @@ describe('a named pipe under the contract of pipes', () => {
     connect: (name, options) => connectPipe(name, options),
     freshName,
     halfClose: false,
-    // Wine does not know the flag by which a pipe is its server's alone.
+    // Wine lacks the flag that reserves the name of a pipe for one server.
     exclusiveNames: !isWine,
   });
   for (const [name, check] of contract) it(name, check);

@@ -1,4 +1,4 @@
-// Longer than most files because this file is also the daemon that its tests end: its role and the tests of it are one thing.
+// Long because this file is both the tests and the daemon that they kill.
 import { errnoOf } from '@wins/base';
 import { posixProcessHost } from '@wins/linux-host';
 import { judgeExecutablePath } from '@wins/process-manager';
@@ -31,7 +31,7 @@ const cmd = path.join(process.env['SystemRoot'] ?? 'C:\\Windows', 'System32', 'c
 
 const [role, directory = ''] = process.argv.slice(2);
 
-/** This file plays the daemon that is killed as well. */
+/** This file also runs as the daemon that is killed. */
 async function daemon(): Promise<void> {
   const programs = new WindowsPrograms(directory);
   const manager = managerOnWindows(directory, ['tool.exe']);
@@ -315,7 +315,7 @@ else {
         assert.equal(distrustOfFile(verdict.canonical), undefined, spelling);
         return [spelling];
       });
-      // What Windows opens of the others is refused before anything is opened.
+      // Other spellings that Windows accepts are refused before any file is opened.
       assert.deepEqual(opened, spellings.slice(0, 4));
       const others = spellings.slice(4).filter(opens);
       assert.ok(others.includes(`${file}.`) && others.includes(`\\\\.\\${file}`), others.join());
@@ -323,7 +323,7 @@ else {
   });
 }
 
-// By the call itself: Node prefixes paths so that the system takes them literally.
+// Calls Windows directly, because Node prefixes paths so that Windows takes them literally.
 function opens(file: string): boolean {
   try {
     return fileSecurity(file) !== '';

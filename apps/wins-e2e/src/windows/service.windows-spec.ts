@@ -27,7 +27,7 @@ describe('the daemon as a Windows service', () => {
   };
 
   before(() => {
-    // A real node may run the real service: that one is not for tests.
+    // Refuses to run on a real node: the tests would replace its service.
     assert.throws(() => services.status(NAME), { code: 'notFound' });
   });
   after(async () => {
@@ -108,7 +108,7 @@ describe('the daemon as a Windows service', () => {
       .filter((name) => /^rancher-wins\.\d+\.log$/.test(name))
       .flatMap((name) => readFileSync(path.join(found, name), 'utf8').trim().split('\n'))
       .map((line) => JSON.parse(line) as { time: string; msg: string; control?: string })
-      // Other suites have had a service of that name before.
+      // Other suites have used a service of this name before.
       .filter(({ time, msg }) => msg === 'stopping' && new Date(time) >= begun);
     assert.deepEqual(
       stopping.map(({ control }) => control),

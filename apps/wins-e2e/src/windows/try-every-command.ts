@@ -14,23 +14,23 @@ import { until, WindowsWorkspace } from './windows-workspace.js';
 
 const NAME = 'rancher-wins';
 const PACKAGE = path.join(ROOT, 'dist', 'package');
-/** Where a service keeps its records. Wine gives services another folder than programs at a terminal. */
+/** Folders in which a service may keep its records, because Wine gives services another folder than programs at a terminal. */
 const PROGRAM_DATA = [process.env['ProgramData'] ?? 'C:\\ProgramData', 'C:\\users\\Public'];
 
 const AT_TERMINAL = 12;
 
 /** Packaged program under test. */
 export interface PackagedProgram {
-  /** The same file by the name of the upgrade helper. */
+  /** The same file under the name of the upgrade helper. */
   readonly upgrader: string;
   readonly start: (file: string, ...args: string[]) => RunningProgram;
-  /** Returns the commands that its own help lists; known once the specs run. */
+  /** Returns the commands in the help of the program, once the specs run. */
   readonly commands: () => readonly NamedCommand[];
 }
 
 /**
- * Tries the commands of the packaged program with a daemon of the same file, and what `more` adds: every command with the service, and a
- * sample at a terminal, where only the daemon's place differs.
+ * Tries the commands of the packaged program with a daemon of the same file, and the checks in `more`: every command with the service, and a
+ * sample at a terminal, where only the daemon's folders differ.
  */
 export function tryEveryCommand(
   how: 'at a terminal' | 'as the service',
@@ -55,7 +55,7 @@ export function tryEveryCommand(
     let commands: NamedCommand[];
 
     before(async () => {
-      // A real node may run the real service: that one is not for tests.
+      // Refuses to run on a real node: the tests would replace its service.
       assert.throws(() => services.status(NAME), { code: 'notFound' });
       echo = await HostProgram.tcp((socket) => socket.pipe(socket));
       config = workspace.config(
@@ -94,7 +94,7 @@ export function tryEveryCommand(
           ...{ service: ['--service', NAME], adapter: [], echoPort: echo.port },
         };
         if (isService) {
-          // Twice: the second changes it in place.
+          // The second registration changes the service in place.
           for (const more of [[], ['--delayed-start']]) {
             const { code, stderr } = await register('--config', config, '--register', ...more);
             assert.equal(code, 0, stderr);

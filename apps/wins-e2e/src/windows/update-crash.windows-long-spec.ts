@@ -1,5 +1,5 @@
 /** @needs releases deadly */
-// An update of a node that dies while it changes something: a sample of all changes, or with --all each of them.
+// Kills an update of a node at a sample of its changes, or with `--all` at each.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { DeadlyNodeOnWindows } from './deadly-node-on-windows.js';

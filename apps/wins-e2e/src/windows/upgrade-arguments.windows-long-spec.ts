@@ -1,5 +1,5 @@
 /** @needs releases */
-// How the service is registered: its program and its arguments, in every spelling that a service manager takes.
+// Upgrades services with every spelling of program and arguments that a service manager accepts.
 import assert from 'node:assert/strict';
 import { copyFileSync, cpSync, rmSync } from 'node:fs';
 import path from 'node:path';
@@ -11,7 +11,7 @@ const WINDOWS = process.env['SystemRoot'] ?? 'C:\\Windows';
 const SC = path.join(WINDOWS, 'System32', 'sc.exe');
 const toNext = ['--path', release('v1.1.0')];
 
-/** Registers a service by a line as an operator may have written it. */
+/** Registers a service with a command line as an operator may have written it. */
 async function registerLine(world: WindowsUpgradeWorld, line: string): Promise<void> {
   copyFileSync(release('v1.0.0'), world.target);
   const words = ['create', world.service, 'binPath=', line];
@@ -25,7 +25,7 @@ async function assertUpgraded(world: WindowsUpgradeWorld, line: string): Promise
   assert.equal(digest('sha1', world.target), digest('sha1', release('v1.1.0')));
   assert.equal(world.commandLine, line);
   assert.deepEqual(world.leftovers, []);
-  // The line that is there now is one that starts it.
+  // The new command line starts the service.
   await world.powerFails();
   assert.equal(await world.rest(), 'v1.1.0');
 }
@@ -52,7 +52,7 @@ describe('a service that names its program', () => {
       await assertUpgraded(world, `"${target}" srv app run --config "${config}"`);
       if (path.dirname(target).endsWith(id)) {
         await world.services.stop(world.service);
-        // A service is stopped a moment before its process has ended, and Windows holds its program until then.
+        // A service counts as stopped a moment before its process ends, and Windows locks its program until then.
         rmSync(path.dirname(target), {
           recursive: true,
           force: true,
@@ -76,7 +76,7 @@ describe('a service that names its program', () => {
 });
 
 describe('the arguments of a service', () => {
-  /** A config in a folder that is hard to write on a command line, and what a command line makes of it. */
+  /** Returns a config in a folder that is hard to write on a command line, and that path as arguments. */
   const oddConfig = (world: WindowsUpgradeWorld) => {
     const file = world.workspace.path('Ünï 配置 & ^% folder', 'my config');
     cpSync(world.config, file, { recursive: true });

@@ -1,5 +1,5 @@
 /** @needs releases */
-// Upgrades through a daemon as those of the original are. It does not tell what it runs which service it is: that is the default one.
+// Upgrades through a Go daemon. It does not tell its runs the name of its service, so they use the default name.
 import { processesOf } from '@wins/windows-host';
 import assert from 'node:assert/strict';
 import {
@@ -20,20 +20,20 @@ import { serviceLogFolders, until } from './windows-workspace.js';
 const NAME = 'rancher-wins';
 const GO_RELEASE = 'v0.1.1';
 const NEXT = 'v1.1.0';
-/** This new release can be told to die at an act of its upgrade. */
+/** A new release that can be killed at an act of its upgrade. */
 const MORTAL = 'mortal';
 
-/** A node whose service is such a daemon, and may run the helper. */
+/** Creates a node whose service is a Go daemon that may run the helper. */
 async function nodeWithGoService(): Promise<WindowsUpgradeWorld> {
   const world = WindowsUpgradeWorld.registered('original', NAME);
-  // Its config knows paths alone.
+  // A Go daemon knows only paths in its list.
   world.workspace.config([world.helper]);
   await world.services.start(NAME);
   assert.equal((await world.answer())?.version, GO_RELEASE);
   return world;
 }
 
-/** The node has exactly this release for good, and nothing of an upgrade runs or lies there. */
+/** Checks that the node permanently runs this release, without processes or files of an upgrade. */
 async function assertSettled(world: WindowsUpgradeWorld, name: string): Promise<void> {
   await world.services.stop(NAME, { timeoutMs: 30_000 });
   assert.equal(await world.rest(), NEXT);
@@ -43,7 +43,7 @@ async function assertSettled(world: WindowsUpgradeWorld, name: string): Promise<
   assert.deepEqual(processesOf(copyOf(world)), []);
 }
 
-/** How many processes daemons of services have ended here so far that they took for those of an earlier one. */
+/** Returns how many leftover processes of earlier daemons the services have logged as ended. */
 function endedLeftovers(): number {
   const files = serviceLogFolders().flatMap((folder) =>
     readdirSync(folder).map((name) => path.join(folder, name)),
@@ -52,7 +52,7 @@ function endedLeftovers(): number {
   return texts.join('').split('ended a process of an earlier daemon').length - 1;
 }
 
-/** Where such a daemon runs the helper from. */
+/** Path of the copy that a Go daemon runs. */
 function copyOf({ helper }: WindowsUpgradeWorld): string {
   return path.join(path.dirname(helper), `rancher-wins-${path.basename(helper)}`);
 }
@@ -102,10 +102,10 @@ describe('an upgrade through a daemon of the original on Windows', () => {
   });
 });
 
-/** Has the daemon run the helper, which dies before an act if told so, and gives its acts, and those of the one that it leaves. */
+/** Runs the helper through the daemon and kills it before an act, if one is given; returns the acts of all its processes. */
 async function upgradeBelowGo(world: WindowsUpgradeWorld, act?: number): Promise<string[]> {
   copyFileSync(release(MORTAL), world.helper);
-  // The folder of the node has a blank in its name, which ends a variable there.
+  // Use another folder than the node's, because a blank ends a variable here.
   const acts = path.join(tmpdir(), `acts-${world.workspace.id}`);
   const envs = act === undefined ? `ACTS=${acts}` : `ACTS=${acts} DIE_AT=${act}`;
   const words = ['--path', world.helper, '--envs', envs, '--', 'up', '--json', '--wait=30s'];
@@ -118,25 +118,25 @@ async function upgradeBelowGo(world: WindowsUpgradeWorld, act?: number): Promise
   }
 }
 
-/** Returns the programs that helpers of a node run from. */
+/** Returns the programs from which helpers of a node run. */
 function programsOf(world: WindowsUpgradeWorld): readonly string[] {
   const helpers = world.leftovers.filter((name) => name.startsWith('helper-'));
   return [copyOf(world), ...helpers.map((name) => path.join(world.folder, name))];
 }
 
 /**
- * The helper dies, the service is started again, and if the old release serves, the client asks again.
+ * Kills the helper at an act, restarts the service, and repeats the upgrade if the old release serves.
  *
- * @returns The release that served then.
+ * @returns The release that served after the restart.
  */
 async function dieAt(act: number): Promise<string> {
   await using world = await nodeWithGoService();
   const acts = await upgradeBelowGo(world, act);
-  // The process that leaves the run has one act after its helper has begun, which goes on.
+  // This act comes after the start of the helper; the helper continues.
   assert.ok(acts.length === act || acts[act - 1] === 'remove upgrader', 'it was not killed');
   await world.powerFails();
   let serves: string | undefined;
-  // A release on trial that came too early ends, and the old one is started.
+  // A release on trial that starts too early exits, and the service then starts the old release.
   await until(async () => {
     await world.start();
     serves = (await world.answer())?.version;
@@ -147,7 +147,7 @@ async function dieAt(act: number): Promise<string> {
     assert.deepEqual([code, stderr], [0, '']);
   }
   assert.equal(await world.rest(), NEXT);
-  // The next helper takes away what those before could not.
+  // The next helper removes files that earlier ones could not remove.
   const { outcome } = await world.up('--path', release(MORTAL));
   assert.equal(outcome, 'nothing');
   await assertSettled(world, MORTAL);

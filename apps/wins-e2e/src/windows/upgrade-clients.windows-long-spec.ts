@@ -15,7 +15,7 @@ import { isAlive, serviceLogFolders, WindowsWorkspace } from './windows-workspac
 
 const NAME = 'rancher-wins';
 
-/** Sends a text and gives what comes back for it. */
+/** Sends a text and returns the answer. */
 async function say(socket: Socket, text: string): Promise<string> {
   socket.write(text);
   const [answer] = (await once(socket, 'data')) as [Buffer];
@@ -57,7 +57,7 @@ describe('clients of a service that is upgraded', () => {
   let port: number;
   let scraped: number;
   let tunnel: RunningProgram;
-  /** Clients that hold a run that lasts, and that follow one. */
+  /** Clients of lasting runs: some hold a run, and some follow one. */
   let counting: readonly RunningProgram[];
 
   const scrape = async (): Promise<string> => {
@@ -67,7 +67,7 @@ describe('clients of a service that is upgraded', () => {
   };
 
   before(async () => {
-    // A real node may run the real service: that one is not for tests.
+    // Refuses to run on a real node: the tests would replace its service.
     assert.throws(() => services.status(NAME), { code: 'notFound' });
     echo = await HostProgram.tcp((socket) => socket.pipe(socket));
     const [first = 0, second = 0, exporterPort = 0] = await freePorts(3);
@@ -116,7 +116,7 @@ describe('clients of a service that is upgraded', () => {
     assert.ok(names.some((file) => /^keeper-[0-9a-f]{40}\.exe$/.test(file)));
     assert.ok(names.some((file) => /^keeper\.[0-9a-f]{16}\.json$/.test(file)));
     assert.ok(names.some((file) => /^[0-9a-f]{32}.spool/.test(file)));
-    // What is in it inherits that; under Wine it has permission bits.
+    // The content of the folder inherits these entries; under Wine it has permission bits.
     const found = fileSecurity(kept);
     assert.match(found, /\(A;OICI;FA;;;SY\)/);
     assert.doesNotMatch(found, /;;;(?:WD|BU|AU|S-1-1-0)\)/);

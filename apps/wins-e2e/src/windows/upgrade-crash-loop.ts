@@ -2,19 +2,18 @@ import assert from 'node:assert/strict';
 import { sampleOf } from '../testing/sample.js';
 import { digest, release, WindowsUpgradeWorld, type Death } from './windows-upgrade-world.js';
 
-/** Windows has no folders to be synced: these acts are none there. */
+/** Windows cannot sync folders, so these acts have no effect there. */
 const NO_ACT = /^sync /;
 
-/** A helper that is killed at a sample of its acts, one after the other, on two nodes at a time. */
+/** A helper that is killed at a sample of its acts, on two nodes in parallel. */
 export interface CrashLoop {
-  /** The release that is offered to a node that has this one. */
+  /** Returns the release to offer to a node that has this one. */
   readonly offered: (installed: string) => string;
   readonly moment: Death;
-  /** Brings the node to rest after the helper died, and judges what it is then. */
+  /** Waits until the node is stable after the death of the helper, and checks it. */
   readonly recover: (crashed: CrashedNode) => Promise<void>;
 }
 
-/** A node whose helper died. */
 export interface CrashedNode {
   readonly world: WindowsUpgradeWorld;
   readonly installed: string;
@@ -24,8 +23,8 @@ export interface CrashedNode {
 }
 
 /**
- * Between one act and the next nothing changes, so dying before an act is dying after the one before it. A node goes on from whatever
- * serves after a death.
+ * Kills a helper at each chosen act. Nothing changes between two acts, so dying before an act equals dying after the one before it. A node
+ * continues with the release that serves after a death.
  */
 export async function dieAtActs(loop: CrashLoop): Promise<void> {
   const first = await WindowsUpgradeWorld.running();
@@ -48,14 +47,14 @@ export async function dieAtActs(loop: CrashLoop): Promise<void> {
         });
       }
     }
-    // The next helper takes away what those before could not.
+    // The next helper removes files that earlier ones could not remove.
     const { outcome } = await world.up(...argsOf(await world.rest()));
     assert.deepEqual([outcome, world.leftovers], ['nothing', []]);
   };
   await Promise.all([worker(first), worker(await WindowsUpgradeWorld.running())]);
 }
 
-/** @param whole - The digests of the programs that are there whole. */
+/** @param whole - Digests of the complete programs. */
 async function dieAt(
   act: number,
   world: WindowsUpgradeWorld,

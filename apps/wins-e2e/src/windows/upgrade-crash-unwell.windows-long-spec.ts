@@ -1,5 +1,5 @@
 /** @needs releases */
-// The helper is killed at a sample of all things that it does with a release that is not well, on the way there and on the way back.
+// Kills the helper at a sample of its acts while it tries an unhealthy release and rolls it back.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { dieAtActs } from './upgrade-crash-loop.js';

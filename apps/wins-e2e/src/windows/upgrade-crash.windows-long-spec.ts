@@ -1,5 +1,5 @@
 /** @needs releases */
-// The helper is killed at a sample of all things that it does on its way to a release that is well.
+// Kills the helper at a sample of its acts during a successful upgrade.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { dieAtActs } from './upgrade-crash-loop.js';

@@ -1,5 +1,5 @@
 /** @needs releases disks */
-// Files that cannot be had, and disks that take none.
+// Upgrades with locked files, and on full or read-only disks.
 import { holdFile } from '@wins/windows-host';
 import assert from 'node:assert/strict';
 import { chmodSync, copyFileSync, existsSync, readdirSync, rmSync } from 'node:fs';
@@ -64,7 +64,7 @@ describe('a file that another program holds', () => {
     chmodSync(world.target, 0o444);
     const { code, reason } = await world.up(...toNext);
     if (code !== 0) {
-      // Windows does not replace such a file, Wine does.
+      // Windows does not replace a read-only file, but Wine does.
       assert.equal(code, 1, reason);
       assert.match(reason, /step replace failed: .*(access|not permitted).*serves again$/);
       chmodSync(world.target, 0o666);
@@ -73,7 +73,7 @@ describe('a file that another program holds', () => {
   });
 });
 
-/** Drives that must exist before the suite starts: a small one, and a read-only one with a v1.0.0 on it. */
+/** Drives that must exist before the suite starts: a small one, and a read-only one with v1.0.0 on it. */
 const DRIVES = { small: 'W:\\wins-e2e-small-disk', readOnly: 'V:\\wins-e2e-read-only-disk' };
 const mayUse = existsSync(DRIVES.small) && existsSync(DRIVES.readOnly);
 if (!mayUse) process.stderr.write('SKIPPED: full and read-only disks, since there are none\n');

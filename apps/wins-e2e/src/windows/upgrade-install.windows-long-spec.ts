@@ -1,6 +1,5 @@
 /** @needs releases */
-// The first installation: there is no service, and afterwards there is one that serves, or none. Then its helper is killed at every
-// single thing that it does.
+// Installs the service where there is none; afterwards a service serves, or there is still none. Then kills the helper at a sample of its acts.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { sampleOf } from '../testing/sample.js';
@@ -70,7 +69,7 @@ describe('a first installation whose helper dies at any of its acts', () => {
   it('is finished by the daemon once there is one', async () => {
     await using node = new FirstInstallation();
     const acts = await node.acts();
-    // Before it is registered there is nothing that could be started.
+    // Before the service is registered, nothing could be started.
     const registering = acts.findIndex(({ act }) => act === 'write service');
     for (const { number } of sampleOf(acts.slice(registering + 1), 3)) {
       await node.dieAt(number, 'before');

@@ -1,5 +1,5 @@
 /** @needs releases */
-// What the service is doing, or is not, when it is to be upgraded.
+// Upgrades a service in each state that it may have.
 import type { ServiceStatus } from '@wins/windows-host';
 import assert from 'node:assert/strict';
 import { rmSync, writeFileSync } from 'node:fs';
@@ -84,7 +84,7 @@ describe('the service of an upgrade on Windows', () => {
     other.register({ dependencies: [world.service] });
     await other.services.start(other.service);
     const { code, outcome, reason } = await world.up(...toNext);
-    // Wine stops such a service, Windows does not.
+    // Wine stops such a service, but Windows does not.
     if (code !== 0) {
       assert.deepEqual([code, outcome], [1, 'rolledBack'], reason);
       assert.match(reason, /services that depend on it run; sc\.exe enumdepend/);

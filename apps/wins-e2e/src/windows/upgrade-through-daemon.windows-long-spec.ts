@@ -1,5 +1,5 @@
 /** @needs releases */
-// An upgrade that a container asks for, through the pipe of the very daemon that it replaces.
+// Upgrades that a container requests through the pipe of the daemon that is replaced.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { digest, release, WindowsUpgradeWorld } from './windows-upgrade-world.js';

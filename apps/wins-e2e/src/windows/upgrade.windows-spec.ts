@@ -48,7 +48,7 @@ describe('wins up on Windows', () => {
     return /v\d+\.\d+\.\d+/.exec(stdout)?.[0];
   };
   const leftovers = () => readdirSync(folder).filter((name) => !REMAINS.test(name));
-  /** The service names the program that operators know, as it was registered, and that is this release and serves. */
+  /** Checks that the service names its program as registered, and that this file is the release and serves. */
   const assertServes = async (version: string) => {
     assert.equal(services.config(NAME).commandLine, `"${target}" ${words}`);
     assert.equal(await served(), version);
@@ -56,7 +56,7 @@ describe('wins up on Windows', () => {
   };
 
   before(async () => {
-    // A real node may run the real service: that one is not for tests.
+    // Refuses to run on a real node: the tests would replace its service.
     assert.throws(() => services.status(NAME), { code: 'notFound' });
     copyFileSync(release('v1.0.0'), target);
     const { code, stderr } = await run(
@@ -140,7 +140,7 @@ describe('wins up on Windows', () => {
 
   it('says what is missing when the helper may not outlive the daemon', async () => {
     const helper = workspace.path('held-upgrade.exe');
-    // Newer than what serves; what else it does is not come to.
+    // A newer release than the running one; it is refused before it could crash.
     copyFileSync(release('crashes'), helper);
     const args = ['prc', 'run', '--server', workspace.listen, '--path', helper, '--', 'up'];
     const { code, stdout, stderr } = await run(target, 'cli', ...args, '--json');
@@ -155,7 +155,7 @@ describe('wins up on Windows', () => {
     it(`is finished or undone by the daemon that starts after a helper was killed (${phase})`, async () => {
       const helper = startProgram(release('v1.1.0'), ['up', '--allow-downgrade'], process.env);
       const journal = path.join(folder, 'journal.json');
-      // A phase may be over between two looks; then there is nothing to finish, and the daemon serves all the same.
+      // The phase may pass between two looks; then nothing is left to finish, and the daemon serves anyway.
       await until(
         () =>
           helper.child.exitCode !== null ||

@@ -17,10 +17,10 @@ import { ROOT } from '../testing/workspace.js';
 import { until, WindowsWorkspace } from './windows-workspace.js';
 
 const NAME = 'rancher-wins';
-/** Files that stay in the private folder; a program that runs cannot be removed, so the next upgrade removes the helper. */
+/** Files that stay in the private folder. The helper stays until the next upgrade, because a running program cannot be removed. */
 const REMAINS = /^(lock|result\.json|upgrade\.log|helper-[0-9a-f]+\.exe)$/;
 const PROGRAM_DATA = process.env['ProgramData'] ?? 'C:\\ProgramData';
-/** Under Wine the variable is another one for services. */
+/** Wine gives services another ProgramData. */
 const LOG_FOLDERS = [PROGRAM_DATA, PROGRAM_DATA.replace(/ProgramData/i, 'users\\Public')].map(
   (folder) => path.join(folder, 'rancher\\wins\\log'),
 );
@@ -39,7 +39,7 @@ describe('a service that watches a file on Windows', () => {
   const watched = workspace.path('offered.exe');
   const folder = `${target}.upgrade`;
   const resultFile = path.join(folder, 'result.json');
-  // As the original's config has it: with slashes.
+  // The Go release writes the path with slashes.
   const upgrade = { mode: 'watching', watchingPath: watched.replaceAll('\\', '/') };
   const words = [
     'srv',
@@ -55,7 +55,7 @@ describe('a service that watches a file on Windows', () => {
     return { code, stdout: stdout.toString(), stderr };
   };
   const next = workspace.path('next.exe');
-  /** Puts it in place as one act; while the daemon reads what is there, that has to wait. */
+  /** Puts a release in place atomically, once the daemon does not read the file. */
   const offer = async (name: string): Promise<void> => {
     copyFileSync(release(name), next);
     await until(isMoved);
@@ -68,10 +68,10 @@ describe('a service that watches a file on Windows', () => {
       return false;
     }
   };
-  /** How often an upgrade was begun. */
+  /** Returns the number of upgrades so far. */
   const begun = (): number =>
     readFileSync(path.join(folder, 'upgrade.log'), 'utf8').split('"offered"').length - 1;
-  /** The states of the watches of all services so far, in order. Other specs write the same log. */
+  /** Returns the states of the watches of all services so far, in order. Other specs write to the same log. */
   const states = (): string[] => {
     const files = LOG_FOLDERS.filter((folder) => existsSync(folder)).flatMap((folder) =>
       readdirSync(folder).map((name) => path.join(folder, name)),
@@ -82,7 +82,7 @@ describe('a service that watches a file on Windows', () => {
       .filter((line) => line.includes('"the watched file changed its state"'));
     return lines.map((line) => (JSON.parse(line) as { state: string }).state);
   };
-  /** Waits until the file is found in this state after the first `known`. */
+  /** Waits until the file has this state after the first `known` states. */
   const found = (state: string, known: number): Promise<void> =>
     until(() => states().slice(known).includes(state));
   const result = (): Result | undefined =>
@@ -100,7 +100,7 @@ describe('a service that watches a file on Windows', () => {
   };
 
   before(async () => {
-    // A real node may run the real service: that one is not for tests.
+    // Refuses to run on a real node: the tests would replace its service.
     assert.throws(() => services.status(NAME), { code: 'notFound' });
     copyFileSync(release('v1.0.0'), target);
     const { code, stderr } = await run(...words, '--register');

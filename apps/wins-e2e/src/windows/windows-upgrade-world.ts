@@ -8,10 +8,10 @@ import { startProgram, type Outcome, type RunningProgram } from '../testing/buil
 import { ROOT } from '../testing/workspace.js';
 import { isAlive, until, WindowsWorkspace } from './windows-workspace.js';
 
-/** Death of the helper at one of its effects: it is killed before or after it. */
+/** Moment of the helper's death: before or after an effect. */
 export type Death = 'before' | 'after';
 
-/** Output of `wins up --json`, and its exit code. */
+/** JSON output of `wins up`, and its exit code. */
 export interface Report {
   readonly code: number | null;
   readonly outcome: string;
@@ -20,12 +20,12 @@ export interface Report {
 
 /** Time-out of `rest`, in milliseconds: far more than a service needs to become stable. */
 const REST_MS = 60_000;
-/** More than a daemon that is well needs for an answer. */
+/** Time-out of a call in milliseconds; more than a healthy daemon needs. */
 const ANSWER_MS = 5000;
-/** Files that stay in the private folder for good. */
+/** Files that stay in the private folder permanently. */
 const REMAINS = /^(lock|result\.json|upgrade\.log|record-.*\.json)$/;
 
-/** `wins up`, which tells of each of its effects, and dies at one. */
+/** Runs `wins up`, records each of its effects, and kills it at one. */
 const DRIVER = `
 const fs = require('node:fs');
 const upgrade = require(${JSON.stringify(path.join(ROOT, 'dist', 'wins-upgrade.cjs'))});
@@ -46,19 +46,19 @@ require.cache[require.resolve(${JSON.stringify(path.join(ROOT, 'dist', 'wins-upg
 require(${JSON.stringify(path.join(ROOT, 'dist', 'wins.cjs'))});
 `;
 
-/** A release that was built before the specs ran. */
+/** Path of a release that was built before the specs ran. */
 export function release(name: string): string {
   return path.join(ROOT, 'dist', 'upgrade', `${name}.exe`);
 }
 
-/** A service of a name of its own on this machine, and what upgrades it. Several can be there at the same time. */
+/** A separate service on this machine, and its upgrades. Several can exist at the same time. */
 export class WindowsUpgradeWorld implements AsyncDisposable {
   readonly services = serviceControlManager();
   readonly workspace = new WindowsWorkspace();
   readonly service: string;
   readonly target: string;
   readonly folder: string;
-  /** The helper that the daemon may run. */
+  /** Path of the helper that the daemon may run. */
   readonly helper: string;
   readonly config: string;
   readonly #driver: string;
@@ -72,14 +72,14 @@ export class WindowsUpgradeWorld implements AsyncDisposable {
     this.#driver = this.workspace.script('driver', DRIVER);
   }
 
-  /** A node without the service. */
+  /** Creates a node without the service. */
   static empty(program = 'wins.exe', name?: string): WindowsUpgradeWorld {
     const world = new WindowsUpgradeWorld(program, name);
     mkdirSync(path.dirname(world.target), { recursive: true });
     return world;
   }
 
-  /** A node whose service is registered and does not run. */
+  /** Creates a node whose service is registered but not running. */
   static registered(installed = 'v1.0.0', name?: string): WindowsUpgradeWorld {
     const world = WindowsUpgradeWorld.empty(undefined, name);
     copyFileSync(release(installed), world.target);
@@ -87,7 +87,7 @@ export class WindowsUpgradeWorld implements AsyncDisposable {
     return world;
   }
 
-  /** A node whose service runs. */
+  /** Creates a node whose service runs. */
   static async running(installed?: string): Promise<WindowsUpgradeWorld> {
     const world = WindowsUpgradeWorld.registered(installed);
     await world.services.start(world.service);
@@ -108,7 +108,7 @@ export class WindowsUpgradeWorld implements AsyncDisposable {
     });
   }
 
-  /** Arguments that the service is registered with, after its program. */
+  /** Registered arguments of the service. */
   get words(): readonly string[] {
     return ['srv', 'app', 'run', '--config', this.config];
   }
@@ -127,7 +127,7 @@ export class WindowsUpgradeWorld implements AsyncDisposable {
     return startProgram(process.execPath, [this.#driver, ...words], environment);
   }
 
-  /** Runs it to its end. */
+  /** Runs `wins up` to its end. */
   async up(...args: string[]): Promise<Report> {
     const { code, stdout, stderr } = await this.startUp(args).outcome;
     if (stdout.length === 0) return { code, outcome: 'error', reason: stderr };
@@ -141,13 +141,13 @@ export class WindowsUpgradeWorld implements AsyncDisposable {
     return this.workspace.client(...words).outcome;
   }
 
-  /** The effects that the latest helper came to. */
+  /** Effects that the latest helper has reached. */
   get effects(): string[] {
     const file = this.workspace.path('trace');
     return existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : [];
   }
 
-  /** Names that upgrades have left behind: files of theirs, and programs beside the one in place. */
+  /** Names of files that upgrades have left, including programs beside the installed one. */
   get leftovers(): string[] {
     const inside = existsSync(this.folder) ? readdirSync(this.folder) : [];
     const beside = readdirSync(path.dirname(this.target));
@@ -158,7 +158,7 @@ export class WindowsUpgradeWorld implements AsyncDisposable {
     ];
   }
 
-  /** The log of upgrades, for failed tests. */
+  /** End of the log of upgrades, to explain failed tests. */
   get #log(): string {
     const file = path.join(this.folder, 'upgrade.log');
     return existsSync(file) ? readFileSync(file, 'utf8').slice(-3000) : '';
@@ -175,7 +175,7 @@ export class WindowsUpgradeWorld implements AsyncDisposable {
     const { address } = resolvePipePath(this.workspace.listen);
     const client = createWinsClient({ address, connectTimeoutMs: ANSWER_MS });
     try {
-      // One that hangs answers no call on a connection that it took before.
+      // A daemon that hangs does not answer a call, even on a connection that it accepted earlier.
       const { version, checksum } = await client.info({ signal: AbortSignal.timeout(ANSWER_MS) });
       return { version, sha1: checksum.toLowerCase() };
     } catch {
@@ -185,14 +185,14 @@ export class WindowsUpgradeWorld implements AsyncDisposable {
     }
   }
 
-  /** The power fails: the daemon is gone, without a word. */
+  /** Simulates a power failure: kills the daemon. */
   async powerFails(): Promise<void> {
     const { pid } = this.services.status(this.service);
     if (pid !== 0 && isAlive(pid)) process.kill(pid, 'SIGKILL');
     await until(() => pid === 0 || !isAlive(pid));
   }
 
-  /** Starts the service unless a process of it lives; one that ends at once is no error here. */
+  /** Starts the service unless its process lives; an immediate exit is no error here. */
   async start(): Promise<void> {
     const { state, pid } = this.services.status(this.service);
     // Wine does not notice that the process of a service was killed.
@@ -201,8 +201,8 @@ export class WindowsUpgradeWorld implements AsyncDisposable {
   }
 
   /**
-   * Waits until the service is stable: it names the target, which is what runs, and no upgrade is under way. Meanwhile starts it as often
-   * as it ends, as its failure actions would. Files that a helper left before it kept a journal stay for the next one.
+   * Waits until the service is stable: its command names the target, the target runs, and no upgrade is under way. Meanwhile restarts the
+   * service whenever it ends, as its failure actions would. Files of a helper that died before its journal existed may remain.
    *
    * @returns The release that serves.
    */
@@ -228,13 +228,13 @@ export class WindowsUpgradeWorld implements AsyncDisposable {
       await this.services.stop(this.service, { timeoutMs: 5000 }).catch(() => this.powerFails());
       this.services.remove(this.service);
     } catch {
-      // There is none.
+      // The service does not exist.
     }
     await this.workspace.remove();
   }
 }
 
-/** The hexadecimal digest of a file. */
+/** Returns the hexadecimal digest of a file. */
 export function digest(algorithm: 'sha1' | 'sha256', file: string): string {
   return createHash(algorithm).update(readFileSync(file)).digest('hex');
 }

@@ -5,8 +5,8 @@ import { startProgram, type Outcome, type RunningProgram } from '../testing/buil
 import { WINS } from '../testing/workspace.js';
 
 /**
- * A folder that only administrators may write, with a blank in its name: programs and a config. Pipes have names of
- * their own, because all daemons of a Windows host share one name space.
+ * A folder that only administrators may write, with a blank in its name, for programs and a config. It has its own names for pipes, because all
+ * daemons of a Windows host share one name space.
  */
 export class WindowsWorkspace {
   readonly id = randomBytes(4).toString('hex');
@@ -31,7 +31,7 @@ export class WindowsWorkspace {
     return file;
   }
 
-  /** A program of the host: a copy of node.exe under a name of its own. Its first argument is a script. */
+  /** Creates a program of the host: a copy of node.exe with this name. Its first argument is a script. */
   program(name: string): string {
     const file = this.path('programs', `${name}.exe`);
     mkdirSync(path.dirname(file), { recursive: true });
@@ -39,7 +39,6 @@ export class WindowsWorkspace {
     return file;
   }
 
-  /** Writes the source of a program. */
   script(name: string, source: string): string {
     return this.write(path.join('scripts', `${name}.cjs`), source);
   }
@@ -50,7 +49,6 @@ export class WindowsWorkspace {
     return this.write('config file', JSON.stringify({ listen, proxy, white_list, ...more }));
   }
 
-  /** Starts `wins` with these arguments. */
   start(...args: string[]): RunningProgram {
     const program = startProgram(process.execPath, [WINS, ...args], process.env);
     this.#programs.push(program);
@@ -70,7 +68,7 @@ export class WindowsWorkspace {
     return this.start('cli', ...before, ...pipe, ...args.slice(before.length));
   }
 
-  /** Ends what was started here. A virus scanner may briefly keep a program open that just ended. */
+  /** Kills all started programs and removes the folder. A virus scanner may briefly keep an ended program open. */
   async remove(): Promise<void> {
     for (const { child } of this.#programs) child.kill('SIGKILL');
     await Promise.all(this.#programs.map(({ outcome }) => outcome));
@@ -78,7 +76,7 @@ export class WindowsWorkspace {
   }
 }
 
-/** Whether a process runs; its id is not given away again while a test looks. */
+/** Whether a process runs. The tests are too short for a PID to be reused. */
 export function isAlive(pid: number): boolean {
   try {
     return process.kill(pid, 0);
@@ -87,12 +85,12 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-/** Looks again and again until it holds; the limit of its file bounds it. */
+/** Polls until a condition holds; the time limit of the spec file applies. */
 export async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 20));
 }
 
-/** Where services log: the folder is made by the first of them. Under Wine its variable is another one for services. */
+/** Log folders of services, which the first service creates. Wine gives services another ProgramData. */
 export function serviceLogFolders(): string[] {
   const folder = path.join(process.env['ProgramData'] ?? 'C:\\ProgramData', 'rancher\\wins\\log');
   return [folder, folder.replace(/ProgramData/i, 'users\\Public')].filter(existsSync);
