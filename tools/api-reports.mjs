@@ -1,7 +1,7 @@
 // node tools/api-reports.mjs [--check]
-// Writes etc/<library>.api.md by API Extractor: what each library exports at its main door, from the declarations in its dist/. A change
-// of a public face is then a change of a file that is reviewed. With --check it writes nothing, and fails when a committed report differs.
-// It fails for a type that a public name shows and that is not exported.
+// Writes etc/<library>.api.md with API Extractor: the exports of each library's main entry point, from the declarations in its dist/. A changed
+// public API then shows in review as a changed file. With --check it writes nothing, and fails when a committed report differs. It also fails
+// when a public name uses a type that is not exported.
 import {
   CompilerState,
   Extractor,
@@ -56,7 +56,7 @@ function configOf(library) {
       projectFolder,
       mainEntryPointFilePath: entryPoint(library),
       compiler: {
-        // Uses the built form of other libraries: the condition that selects sources is not set.
+        // Resolves other libraries to their built form, because the condition that selects sources is not set.
         overrideTsconfig: {
           extends: path.join(root, 'tsconfig.base.json'),
           compilerOptions: {
@@ -91,7 +91,7 @@ function report(library, config, compilerState) {
   const { apiReportChanged } = Extractor.invoke(config, {
     compilerState,
     localBuild: !isCheck,
-    // Suppresses messages other than errors, because they concern API Extractor's own files.
+    // Ignores messages other than errors, because they concern API Extractor's own files.
     messageCallback: (message) => {
       message.handled = true;
       if (message.logLevel === 'error') problems.push(`libs/${library}: ${message.text}`);

@@ -1,4 +1,4 @@
-// npm run build:debug: all programs with source maps, in dist/debug. `node dist/debug/wins.cjs` is what a debugger is attached to.
+// npm run build:debug: builds all programs with source maps in dist/debug, for a debugger: `node --inspect dist/debug/wins.cjs`.
 import { execFileSync } from 'node:child_process';
 import path from 'node:path';
 

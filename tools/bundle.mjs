@@ -42,8 +42,8 @@ function sourceRevision() {
   }
 }
 
-// The reflection package reads a .proto file beside itself when it is loaded. A bundle has no such
-// file, so the parsed definition is put into it instead.
+// The reflection package reads a .proto file beside itself when it is loaded. A bundle has no such file, so this plugin includes the parsed
+// definition.
 const protoFilesInside = {
   name: 'proto-files-inside',
   setup({ onLoad }) {
@@ -60,7 +60,7 @@ const protoFilesInside = {
           path.dirname(args.path),
           `../../proto/grpc/reflection/${args.path.includes('alpha') ? 'v1alpha' : 'v1'}/reflection.proto`,
         );
-        // Names are put into camel case when a .proto is parsed, unless the package says otherwise.
+        // Parsing changes names to camel case unless the package sets `keepCase`.
         const keepCase = source.includes('keepCase: true');
         const parsed = new protobuf.Root()
           .loadSync(file, { keepCase })
@@ -75,7 +75,7 @@ const protoFilesInside = {
   },
 };
 
-// The server's half of gRPC, which grpc-js loads for a client as well: a fifth of its text. All three files go, or the build fails.
+// Removes the server half of grpc-js, a fifth of its code, which it loads for a client too. The build fails unless all three files are found.
 const withoutServer = {
   name: 'without-server',
   setup({ onLoad, onEnd }) {
@@ -104,8 +104,8 @@ const withoutMachineId = {
 };
 
 const hasProtoLoader = manifest.dependencies['@grpc/proto-loader'] !== undefined;
-// yargs is an ES module that asks where it lies: as if it were installed beside the program. Else it would look for package.json and texts in the
-// working directory and above, where others may write.
+// yargs derives its own path from `import.meta.url`. This URL makes yargs look beside the program for package.json and texts. Otherwise it would
+// search the working directory and its parents, where others may write.
 const YARGS_URL =
   "const yargsUrl = `${require('url').pathToFileURL(__dirname)}/node_modules/yargs/lib/platform-shims/esm.mjs`;";
 mkdirSync(out, { recursive: true });
@@ -125,19 +125,18 @@ for (const [name, entry] of Object.entries(entries)) {
     // An executable has no import(), so lazy loads use require.
     supported: { 'dynamic-import': false },
     conditions: ['@wins/source'],
-    // Programs require each other when they run. grpc-js loads the other only to serve diagnostics that nobody turns on.
+    // Programs require each other at run time. grpc-js loads the proto loader only for diagnostics, which are off.
     external: ['./wins*.cjs', ...(hasProtoLoader ? [] : ['@grpc/proto-loader'])],
     define: {
       BUILD_VERSION: JSON.stringify(`v${manifest.version}`),
       BUILD_COMMIT: JSON.stringify(sourceRevision()),
       ...(platform !== undefined && { 'process.platform': JSON.stringify(platform) }),
-      // ws would look for native add-ons in every node_modules folder up to the root of the disk, where
-      // others may be able to place one.
+      // Otherwise ws looks for native add-ons in every node_modules folder up to the root of the disk, where others may be able to place one.
       'process.env.WS_NO_BUFFER_UTIL': '"1"',
       'process.env.WS_NO_UTF_8_VALIDATE': '"1"',
       ...(name === 'wins-output' && {
         'import.meta.url': 'yargsUrl',
-        // For config files that extend others; there are none here.
+        // Config files that extend others need it; wins has none.
         'import.meta.resolve': 'undefined',
       }),
     },
@@ -148,8 +147,8 @@ for (const [name, entry] of Object.entries(entries)) {
       hasProtoLoader ? protoFilesInside : withoutServer,
     ],
     minifySyntax: true,
-    // The text of a program stays in the heap while it runs, in two bytes for each character once a single one (of a comment)
-    // is not in Latin-1. Names and lines stay, for the stack traces of a log.
+    // The text of a program stays in the heap, with two bytes per character if a single character, even in a comment, is not in Latin-1. Names
+    // and line breaks stay for stack traces.
     minifyWhitespace: true,
     lineLimit: 160,
     sourcemap: flags['source-maps'] && 'linked',
@@ -169,7 +168,7 @@ if (doubles.length > 0 && !flags['stand-ins'])
   throw new Error(`a product bundle holds test code: ${doubles.join(', ')}`);
 if (inputs !== undefined) writeFileSync(inputs, JSON.stringify([...bundled].sort()));
 
-// The daemon on Linux identifies clients by it; without it, clients are not identified.
+// The daemon on Linux needs this addon to identify clients.
 const linuxAddon = path.join(root, 'node_modules/@koromix/koffi-linux-x64/linux_x64/koffi.node');
 if (platform === undefined && manifest.dependencies['@wins/linux-host'] && existsSync(linuxAddon))
   placeFile(linuxAddon, path.join(out, 'koffi-linux-x64.node'));

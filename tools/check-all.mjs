@@ -1,7 +1,7 @@
 // npm run check [-- --changed]
-// What is judged without running it: format, lint and types; that what is generated or described is what the sources say; and what is made
-// for npm, Helm and Prometheus. In two lanes, since a check uses one processor. With --changed, only what the files touch that differ from the
-// upstream of the branch, or from HEAD where it has none.
+// Checks format, lint and types, generated files and descriptions against their sources, and the packages for npm, Helm and Prometheus. Runs two
+// checks in parallel, because each uses one processor. With --changed it checks only files that differ from the upstream of the branch, or from
+// HEAD without an upstream.
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
@@ -18,7 +18,7 @@ const { values } = parseArgs({ options: { changed: { type: 'boolean', default: f
 const changed = values.changed ? changedFiles() : undefined;
 // CI sets this variable so that no check may be skipped.
 const isRequired = process.env.WINS_REQUIRE_WINDOWS === '1';
-/** Option of Node for programs that build large trees from many files: without it they spend a quarter of their time on garbage collection. */
+/** Node option for programs that build large trees from many files; without it, garbage collection takes a quarter of their time. */
 const YOUNG = '--max-semi-space-size=128';
 const TESTS_OF_TOOLS = [
   'tools/bench/bench.test.mjs',
@@ -48,7 +48,7 @@ async function checkSources() {
   const there = changed?.filter((file) => existsSync(path.join(root, file)));
   const format = [binOf('prettier', 'bin/prettier.cjs'), '--check', '--log-level=warn'];
   await over(there ?? ['.'], 'format', YOUNG, ...format, '--ignore-unknown');
-  // One process, for the same reason as for the build of the libraries. One rule queries Nx for the projects.
+  // Lints in one process for the same reason as for the build of the libraries. One rule queries Nx for the projects.
   const linted = there?.filter((file) => LINTED.test(file)) ?? ['libs', 'apps', 'tools'];
   await over(linted, 'lint', YOUNG, binOf('eslint', 'bin/eslint.js'), '--no-warn-ignored');
 }

@@ -1,5 +1,5 @@
-// The pages name what there is: every file of CONTRIBUTING.md, and every test that docs/threat-model.md quotes as
-// `short/file` "title", "another title of the same file"; and docs/adr/README.md lists every decision by its title, date and status.
+// Checks that pages name existing things: every file in CONTRIBUTING.md, and every test that docs/threat-model.md quotes as `short/file`
+// "title", "another title of the same file". Also checks that docs/adr/README.md lists every decision by title, date and status.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
@@ -49,7 +49,7 @@ console.log(`${named.length} files, ${quoted} quoted tests`);
 process.exitCode = problems.length === 0 && named.length > 0 && quoted > 0 ? 0 : 1;
 
 /**
- * Returns the text of the specs that a name means in a folder: a file at any depth (also a contract, which is no spec itself), or all files of a
+ * Returns the text of the specs that a name means in a folder: a file at any depth (or a contract, which specs share), or all files of a
  * subfolder.
  *
  * @param {string} folder
@@ -70,7 +70,7 @@ function specs(folder, name) {
 }
 
 /**
- * Quotes and escapes of the source, and line ends of the page, say nothing.
+ * Removes escapes before quotes, and line breaks, because source and page differ in them.
  *
  * @param {string} source
  */

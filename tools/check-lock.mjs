@@ -1,5 +1,5 @@
-// The lock file must name no download host, and must record every platform's optional package:
-// `npm ci` refuses a lock in which one is missing, on every platform.
+// Checks the lock file: it must name no download host, and must record every platform's optional package, because `npm ci` refuses a lock
+// without one of them on every platform.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 

@@ -1,11 +1,11 @@
-// No PowerShell runs where wins is tested: its scripts are parsed by the grammar with which editors read them, and what they call
-// must be a cmdlet (Verb-Noun), a function of their own, or a path.
+// Checks the PowerShell scripts without running them, because the tests have no PowerShell. An editor's grammar parses them, and every called
+// name must be a cmdlet (Verb-Noun), a function of the script, or a path.
 import { readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 
-// Node would not end before the grammar is compiled a second time, for speed, which takes 15 s of processor time.
+// Otherwise Node optimises the grammar before it exits, which takes 15 s of processor time.
 setFlagsFromString('--liftoff-only');
 const require = createRequire(import.meta.url);
 const { Language, Parser } = require('@vscode/tree-sitter-wasm');

@@ -1,5 +1,5 @@
-// npm run demo:node: a node from nothing to joined, a plan of its server applied, upgraded, left and uninstalled, in a temporary
-// folder that stands for the root of a node. The server and the API server behind it are doubles over real TLS.
+// npm run demo:node: installs a node, joins it to a server, applies a plan, upgrades it, leaves the server and uninstalls it. A temporary folder
+// stands for the root of the node. The server and its API server are doubles with real TLS.
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
@@ -62,7 +62,7 @@ const node = path.join(folder, 'node');
 const at = (name) => path.join(node, name);
 mkdirSync(node, { mode: 0o755 });
 
-/** A release as one file, which runs programs of dist/. */
+/** Creates a release as one file, which runs programs of dist/. */
 function release(version) {
   const programs = path.join(folder, version);
   mkdirSync(programs);
@@ -93,7 +93,7 @@ const environment = {
   WINS_RUNTIME_DIR: at('run'),
 };
 
-/** Runs a command, shows what it prints, and requires its exit code. */
+/** Runs a command, shows its output, and checks its exit code. */
 async function wins(program, args, { variables = {}, wanted = 0 } = {}) {
   const shown = Object.entries(variables).map(
     ([name, value]) => `${name}=${name.includes('TOKEN') ? '…' : value}`,
@@ -122,7 +122,7 @@ function pid() {
   return found > 0 && existsSync(`/proc/${found}`) ? found : undefined;
 }
 
-/** Everything below the node in which the token stands. */
+/** Returns the files below the node that contain the token. */
 function filesWithToken() {
   return readdirSync(node, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())

@@ -2,14 +2,14 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 
 /**
- * The port on which a server of TCP listens.
+ * Returns the port of a TCP server.
  *
  * @param {import('node:net').Server} server
  */
 export const portOf = (server) =>
   /** @type {import('node:net').AddressInfo} */ (server.address()).port;
 
-/** A port of the loopback on which nobody listens. */
+/** Returns a free port of the loopback. */
 export async function freePort() {
   const server = createServer();
   await once(server.listen(0, '127.0.0.1'), 'listening');

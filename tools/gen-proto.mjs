@@ -1,7 +1,6 @@
 // node tools/gen-proto.mjs [--check]
-// Generates libs/wins-api/src/gen from libs/wins-api/proto: the messages and services, and the
-// descriptors of all files for gRPC reflection. With --check it writes elsewhere and
-// fails when the committed files differ.
+// Generates libs/wins-api/src/gen from libs/wins-api/proto: messages, services, and the descriptors of all files for gRPC reflection. With
+// --check it writes to another folder, and fails when the committed files differ.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -91,7 +90,7 @@ if (checking) {
   process.exit(drifted.length === 0 ? 0 : 1);
 }
 
-/** The generator declares in each file, by the same words, what can be done with any message: it gets a file of its own. */
+/** Moves the functions for any message, which the generator repeats in each file, to a shared file. */
 function shareMessageFunctions() {
   const declared = /\ntype Builtin = (.*);\n\n([^]*?\n\}\n)/;
   let shared;

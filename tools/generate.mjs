@@ -1,13 +1,13 @@
 // npm run generate
-// Refreshes all that is generated from the sources and committed: project references, what tools/suite/generators.mjs lists, figures, and
-// the format. `npm run check` compares the same things.
+// Regenerates all committed files that come from the sources: project references, the list in tools/suite/generators.mjs, figures, and the
+// format. `npm run check` compares the same files.
 import { binOf, buildLibraries, check, checks, nx } from './suite/checks.mjs';
 import { GENERATORS } from './suite/generators.mjs';
 import { printReport } from './suite/report.mjs';
 
 await check('project references', [nx, 'sync']);
 for (const { title, args } of GENERATORS) {
-  // What comes after the code of protos reads libraries as they were built.
+  // Later generators read the built libraries.
   if (title === 'public faces') await buildLibraries();
   await check(title, args);
 }

@@ -3,13 +3,13 @@ import path from 'node:path';
 import ts from 'typescript';
 
 /**
- * Finds files that import each other in a circle, whether they import values or types, statically or dynamically, by path or by the name
- * of a package of this repository.
+ * Finds files that import each other in a circle: values or types, statically or dynamically, by path or by the name of a package of this
+ * repository.
  *
- * @param root - The folder of the repository.
- * @param files - Relative to it, with their text.
- * @returns Each circle: its files in the order in which they import each other, the first one again at the end. One is shown for all
- *   circles that share files.
+ * @param root - Folder of the repository.
+ * @param files - Paths relative to the root, with their text.
+ * @returns Each circle: its files in the order of their imports, with the first one again at the end. Circles that share files are reported
+ * once.
  */
 export function findCircles(root, files) {
   const doors = doorsOfPackages(root);
@@ -36,7 +36,7 @@ export function findCircles(root, files) {
   return circles;
 }
 
-/** The shortest way from a file over its imports back to itself. */
+/** Returns the shortest chain of imports from a file back to itself. */
 function wayBack(start, imports) {
   const cameFrom = new Map();
   for (const queue = [start]; queue.length > 0;) {
@@ -55,7 +55,7 @@ function wayBack(start, imports) {
   return undefined;
 }
 
-/** The source behind each name under which a package of this repository can be imported. */
+/** Returns the source file behind each import name of a package of this repository. */
 function doorsOfPackages(root) {
   const packages = ['libs', 'apps'].flatMap((floor) =>
     readdirSync(path.join(root, floor)).map((name) => `${floor}/${name}`),

@@ -5,7 +5,7 @@ import { findCircles } from './import-circles.mjs';
 
 const root = path.resolve(import.meta.dirname, '..');
 const FOLDER = 'libs/base/src';
-/** The circles among files whose text is given, by the names of the files. */
+/** Returns the circles among files with these texts, as names of the files. */
 const circlesOf = (texts) =>
   findCircles(
     root,

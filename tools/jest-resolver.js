@@ -1,4 +1,4 @@
-// TypeScript sources import './name.js'; the file beside them is './name.ts'.
+// Resolves './name.js' to './name.ts', because TypeScript sources import the .js name.
 module.exports = (request, options) => {
   try {
     return options.defaultResolver(request, options);

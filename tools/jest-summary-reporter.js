@@ -1,6 +1,6 @@
-// Writes {projectRoot}/test-output/summary.json, or the file that WINS_TEST_SUMMARY names, which tools/suite/jest-projects.mjs
-// reads, and turns a run that cannot end (a leaked socket, timer or child) into a failure that names what is still open.
-// The file is written after every spec, so that it says how far a run came whose process died.
+// Writes {projectRoot}/test-output/summary.json, or the file in WINS_TEST_SUMMARY, for tools/suite/jest-projects.mjs. It writes after every spec
+// file, so that the summary survives a crash. A run that cannot end (a leaked socket, timer or child) becomes a failure that names the open
+// handles.
 const fs = require('node:fs');
 const path = require('node:path');
 const { stripVTControlCharacters } = require('node:util');
@@ -26,7 +26,7 @@ module.exports = class SummaryReporter {
     for (const { fullName, failureMessages } of failed) {
       this.fail(file, fullName, failureMessages.join('\n'));
     }
-    // A file that does not even load, or whose worker died, counts as one failure.
+    // A file that does not load, or whose worker died, counts as one failure.
     if (failed.length === 0 && (testExecError || result.failureMessage)) {
       this.fail(file, 'the file could not be run', result.failureMessage ?? testExecError?.message);
     }
@@ -37,7 +37,7 @@ module.exports = class SummaryReporter {
     this.summary.isComplete = true;
     this.write();
     if (this.watching) return;
-    // Unref'd: it fires only when something else still holds the event loop.
+    // The unref'd timer fires only if something else keeps the event loop alive.
     setTimeout(() => {
       const open = process.getActiveResourcesInfo().join(', ');
       const message = `open handles ${LINGER_MS} ms after the last test: ${open}`;

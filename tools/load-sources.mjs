@@ -6,11 +6,11 @@ import { compileFunction } from 'node:vm';
 const root = path.resolve(import.meta.dirname, '..');
 
 /**
- * Loads sources of the repository as one module: nothing need be built.
+ * Loads sources of the repository as one module, without a build.
  *
- * @param {string} contents - TypeScript that exports what is wanted of them.
- * @param {string} folder - Where its imports begin, from the root.
- * @returns {Promise<any>} Its exports.
+ * @param {string} contents - TypeScript that exports the wanted names.
+ * @param {string} folder - Folder from which its imports are resolved, relative to the root.
+ * @returns {Promise<any>} Exports of the module.
  */
 export async function loadSources(contents, folder) {
   const { outputFiles } = await build({

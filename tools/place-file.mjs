@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { copyFileSync, existsSync, readFileSync, renameSync } from 'node:fs';
 
 /**
- * Copies a file to a place where a running program may have it mapped, as a native add-on: the place gets another file,
- * since bytes that change under a program end it.
+ * Copies a file to a path that a running program may have mapped, such as a native add-on. Renames a new file into place, because changing
+ * mapped bytes would crash the program.
  */
 export function placeFile(source, target) {
   if (existsSync(target) && readFileSync(target).equals(readFileSync(source))) return;

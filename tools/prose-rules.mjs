@@ -4,14 +4,14 @@ const MOST_WORDS = 35;
 const MOST_IN_CELL = 200;
 
 const FIRST_WORDS = /^(?:What|Whoever|Whom|Whose|Who|Of|As|Told)\b/;
-/** Translations, and words that only this project used. */
+/** Words of translations, and words that only this project used. */
 const WORDS =
   /\b(?:whoever|whomever|is (?:told|asked for|had|seen to|let go)|are (?:told|had|seen to|let go)|sees? to|comes? to rest|lends? a hand|a thing of)\b/i;
 
 /**
- * Finds in a file what writing rules out: in the comments of a source, or in the text of a page.
+ * Finds text that breaks the writing rules: in the comments of a source, or in the text of a page.
  *
- * @param {string} file - Its path; the ending says what it is.
+ * @param {string} file - Path, whose extension tells pages from sources.
  * @param {string} text
  * @returns {{ rule: string, line: number, text: string }[]}
  */
@@ -43,7 +43,7 @@ function ofSource(source) {
 function ofPage(page) {
   const text = page
     .replace(/^(```+)[\s\S]*?^\1/gm, (block) => block.replace(/[^\n]/g, ''))
-    // Titles of tests, which are sentences of their specs.
+    // Ignores titles of tests, because their wording belongs to the specs.
     .replace(/^- `[^`]+` ".*$/gm, '');
   const found = [];
   let at = 1;

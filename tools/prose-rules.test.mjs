@@ -10,7 +10,7 @@ for (const [title, file, text, wanted] of [
   [
     'a doc comment that begins with What',
     'a.ts',
-    // In two parts, because this file is read, too.
+    // Split in two, because the prose check reads this file too.
     '/** ' + 'What it is. */',
     'first word of a doc comment',
   ],

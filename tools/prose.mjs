@@ -1,6 +1,6 @@
 // node tools/prose.mjs [--write] [PART OF A PATH …]
-// Counts in each file what CONTRIBUTING.md rules out for text, and fails where a file has more of it than tools/prose-debt.json allows. With --write the
-// counts of today become what is allowed. With a part of a path it shows each place in these files, and judges nothing.
+// Counts in each file the text that breaks the rules of CONTRIBUTING.md, and fails where a count exceeds tools/prose-debt.json. --write records
+// the current counts there. With a part of a path it shows each place in matching files and does not fail.
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -9,7 +9,7 @@ import { findings } from './prose-rules.mjs';
 
 const root = path.resolve(import.meta.dirname, '..');
 const debtFile = path.join(root, 'tools/prose-debt.json');
-/** Generated, or the words of others. */
+/** Files that are generated or written by others. */
 const EXEMPT = /(?:^|\/)(?:gen|node_modules|man)\/|^docs\/commands\.md$|^etc\/|LICENSE|^CHANGELOG/;
 
 const { values, positionals: parts } = parseArgs({

@@ -1,7 +1,7 @@
 // node tools/references.mjs [--check]
-// Writes what the pages say of config, commands and metrics, from the sources, of attacks, from docs/attacks.yaml, and of real Windows, from
-// transcripts: docs/config.md, docs/observability.md, docs/threat-model.md and docs/windows.md between their marks, docs/commands.md, and
-// docs/man/*.1. With --check it writes nothing, and fails when a page differs.
+// Writes the generated parts of the pages: config, commands and metrics from the sources, attacks from docs/attacks.yaml, and real Windows from
+// transcripts. Targets are docs/config.md, docs/observability.md, docs/threat-model.md and docs/windows.md between their marks,
+// docs/commands.md, and docs/man/*.1. With --check it writes nothing, and fails when a page differs.
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { format, resolveConfig } from 'prettier';
@@ -63,7 +63,7 @@ function differs(page) {
 }
 
 /**
- * A page with another text between its marks.
+ * Replaces the text between the marks of a page.
  *
  * @param {string} page
  * @param {string} text

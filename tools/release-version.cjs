@@ -1,9 +1,9 @@
-// How `nx release` writes a version: as it does for packages, and, with the program, into what else carries it.
+// Tells `nx release` how to write a version: into packages as usual, and with the program into other files too.
 const actions = require('@nx/js/src/release/version-actions');
 
 exports.afterAllProjectsVersioned = actions.afterAllProjectsVersioned;
 
-/** Files beside the packages, and the lines of them that have the version. */
+/** Other files with the version, and the lines that contain it. */
 const OTHERS = [
   ['package.json', /^( {2}"version": ")[^"]*/m],
   ['charts/rancher-wins-upgrader/Chart.yaml', /^((?:v|appV)ersion: ).*/gm],

@@ -1,7 +1,7 @@
 // node tools/unused-exports.mjs [--list]
-// Every name that a library exports at its main door has a user: another package, a tool or an example imports it, or the declaration of a
-// name with a user shows it, as the report in etc/ has it. What nobody here uses is there for others, and the README of its library says
-// so; there may be MOST_FOR_OTHERS of these. --list prints them.
+// Checks that every export of a library's main entry point is used: a package, a tool or an example imports it, or the declaration of a used
+// name contains it (see etc/). Unused names are for users outside this repository, as the README of the library says; at most MOST_FOR_OTHERS
+// may exist. --list prints them.
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -49,14 +49,14 @@ function namesOf(library) {
   });
 }
 
-/** The names in braces of an import or an export. */
+/** Returns the list in braces of an import or an export. */
 function listOf(clause) {
   return clause !== undefined && (ts.isNamedExports(clause) || ts.isNamedImports(clause))
     ? clause
     : undefined;
 }
 
-/** The names that others import of a library, by an import at any place of their files. */
+/** Returns the names that other packages import from a library. */
 function importedNames(library, names) {
   const specifier = `@wins/${library}`;
   const used = new Set();
@@ -72,7 +72,7 @@ function importedNames(library, names) {
       for (const { name, propertyName } of listOf(list)?.elements ?? [])
         used.add((propertyName ?? name).text);
     }
-    // What is loaded later has its names taken out of it in many ways.
+    // For dynamic imports, count every exported name that the file mentions, because names can be extracted in many ways.
     if (new RegExp(`(?:import|require|createRequire\\(.*\\))\\(\\s*'${specifier}'`).test(text)) {
       const words = new Set(text.match(/\w+/g));
       for (const name of names.filter((one) => words.has(one))) used.add(name);
@@ -81,7 +81,7 @@ function importedNames(library, names) {
   return used;
 }
 
-/** The identifiers of each declaration of a library's report. */
+/** Returns the identifiers in each declaration of a library's report. */
 function declarationsOf(library) {
   const code = /```ts\n([^]*?)```/.exec(read(`etc/${library}.api.md`))?.[1];
   const shown = new Map();
@@ -108,8 +108,8 @@ function declarationsOf(library) {
   return shown;
 }
 
-/** Adds the names that the declarations of names with a user show. */
+/** Adds the names in declarations of used names. */
 function addShown(used, shown) {
-  // A set goes on to what is added meanwhile.
+  // Iterating a set includes values that are added meanwhile.
   for (const name of used) for (const word of shown.get(name) ?? []) used.add(word);
 }

@@ -1,4 +1,4 @@
-// The rows of the agent: a daemon that follows a Secret against one that does not, bare writes and a bare start of a program.
+// Rows of the agent: a daemon that follows a Secret against one that does not, plain writes, and a plain start of a program.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, mkdirSync, watch, writeFileSync } from 'node:fs';
@@ -25,7 +25,7 @@ const INSTRUCTION = 'Secret to instruction';
 
 export const agentRows = [MEMORY, IDLE, PLAN_OF_FILES, INSTRUCTION, PROBED, AT_DEBUG];
 
-/** @param floor - Process id of an idle daemon without an agent. */
+/** @param floor - PID of an idle daemon without an agent. */
 export async function measureAgent({ run, programs, wins, folder, floor }) {
   // Imported late, because the library must be built first.
   const { startApiServer } = await import('@wins/system-agent/testing');
@@ -96,7 +96,7 @@ export async function measureAgent({ run, programs, wins, folder, floor }) {
   }
 }
 
-/** Probes that a component of this machine answers, each every 5 s: 0.6 % of a processor at most. */
+/** Measures probes of a component on this machine, each every 5 s; they may use 0.6 % of a processor. */
 async function measureProbes({ run, api, pids }) {
   const component = createServer((_request, response) => response.end('ok'));
   component.listen(0, '127.0.0.1');
@@ -150,7 +150,7 @@ function configOf(folder, api) {
   return config;
 }
 
-/** Resolves once the Secret says that another plan than this was applied. */
+/** Resolves once the Secret reports another applied plan than before. */
 async function applied(api, before) {
   for (;;) {
     const checksum = api.data()['applied-checksum'];

@@ -7,9 +7,9 @@ import { connect } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 
 const ATTACK_MS = 4000;
-/** Pause after the attack before memory is measured. */
+/** Pause after the attack before memory is measured, in ms. */
 const REST_MS = 10_000;
-/** Interval of the other client's calls, long enough that it is no attack itself. */
+/** Interval of the other client's calls in ms, long enough not to be an attack. */
 const CALL_EVERY_MS = 4;
 const WARM_CALLS = 300;
 /** Number of connections that must be admitted at once after the attack. */
@@ -17,17 +17,14 @@ const NEWCOMERS = 64;
 const PLACES_LIMIT_MS = 30_000;
 const UNSHARE = '/usr/bin/unshare';
 
-/** Limits of what an attacker may cause, beyond the values of the idle daemon. */
+/** Limits of what an attacker may cause, beyond the values of an idle daemon. */
 export const TARGET = {
   ...{ p99Ms: 50, duringMib: 64, afterMib: 20, placesMs: 5000 },
-  // For a client in another container.
+  // Limits for a client in another container.
   ...{ firstMs: 250, containedP99Ms: 100 },
 };
 
-/**
- * The name of an attack, what is done, the arguments of the program that does it, made from a daemon's addresses, and how many containers
- * do it (default one).
- */
+/** Builds the arguments of an attack program from the addresses of a daemon. */
 const here = (name) => (daemon) => [
   path.join(import.meta.dirname, 'attacks', name),
   daemon.address,
@@ -44,7 +41,11 @@ const ofTests = (name, more) => (daemon) => [
 const ofCalls =
   (name, ...more) =>
   (daemon) => [path.join(fixtures, name), daemon.address, ...more];
-/** @type {[string, string, ((daemon: any) => unknown[]) | undefined, number?][]} */
+/**
+ * Each attack: number, description, arguments of its program, and number of containers (default one).
+ *
+ * @type {[string, string, ((daemon: any) => unknown[]) | undefined, number?][]}
+ */
 export const ATTACKS = [
   ['', 'none', undefined],
   ['A42', 'connections that leave amid a call', here('leaving-connections.mjs')],
@@ -67,10 +68,10 @@ export const ATTACKS = [
 ];
 
 /**
- * Plays one attack at a daemon of its own.
+ * Runs one attack against its own daemon.
  *
- * @param start starts the daemon in a folder and resolves with its child, addresses, and what is listed
- * @param createWinsClient the client of the built library
+ * @param start - Starts the daemon in a folder; resolves with its child process, addresses, and listed port and program.
+ * @param createWinsClient - Client of the built library.
  */
 export async function measureAttack(
   [attack, what, argumentsOf, containers = 1],
@@ -163,7 +164,7 @@ async function observe(address) {
   return JSON.parse(Buffer.concat(parts).toString());
 }
 
-/** Calls one after the other with pauses, and returns what each took in ms. */
+/** Makes calls one after the other, with pauses; returns the duration of each in ms. */
 async function callFor(durationMs, call) {
   const times = [];
   const end = performance.now() + durationMs;
@@ -210,7 +211,7 @@ function memory(pid, name) {
   return Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(status)?.[1]) / 1024;
 }
 
-/** User and system time of a process so far: in hundredths of a second, as Linux counts. */
+/** Returns the user and system time of a process so far, in ms; Linux counts in steps of 10 ms. */
 function processorMs(pid) {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1].split(' ');
   return (Number(fields[11]) + Number(fields[12])) * 10;
@@ -222,6 +223,6 @@ function grown(mebibytes) {
 
 function quantile(values, part) {
   const sorted = [...values].sort((a, b) => a - b);
-  // Infinity without calls, because the first one took all the time.
+  // Without calls the result is Infinity, because the first call took all the time.
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Infinity;
 }

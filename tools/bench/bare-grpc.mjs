@@ -1,7 +1,7 @@
-// The floor that wins is measured against: grpc-js and nothing else, on a Unix socket or a named pipe.
+// The floor of wins: plain grpc-js on a Unix socket or a named pipe.
 //   node bare-grpc.mjs serve ENDPOINT    serves until killed; prints "ready"
-//   node bare-grpc.mjs stream ENDPOINT BYTES [WINDOW]    receives BYTES in 64 KiB messages, with flow control windows of that size
-//   node bare-grpc.mjs output ENDPOINT BYTES WINDOW PROGRAM...    prints what a program prints that is run with BYTES
+//   node bare-grpc.mjs stream ENDPOINT BYTES [WINDOW]    receives BYTES in 64 KiB messages, with flow control windows of WINDOW bytes
+//   node bare-grpc.mjs output ENDPOINT BYTES WINDOW PROGRAM...    runs PROGRAM with BYTES and prints its output
 import grpc from '@grpc/grpc-js';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -52,7 +52,7 @@ async function serve(socket) {
       spawn(program, args, { stdio: ['ignore', 'pipe', 'ignore'] }).stdout.pipe(call);
     },
   });
-  // Not bound by grpc-js itself, which takes a named pipe for a relative path.
+  // Listens with node:net, because grpc-js takes a named pipe for a relative path.
   const injector = server.createConnectionInjector(grpc.ServerCredentials.createInsecure());
   const listening = createServer((connection) => injector.injectConnection(connection));
   await once(listening.listen(socket), 'listening');

@@ -1,6 +1,6 @@
-// A floor that wins is measured against: plain sockets without any protocol. A connection says in one line what it wants.
+// A floor of wins: plain sockets without a protocol. The first line of a connection names its command.
 //   node bare-sockets.mjs serve SOCKET WRITER    serves on that Unix socket and on a port until killed; prints the port
-//   node bare-sockets.mjs output ENDPOINT BYTES  prints what the writer prints, which is run with BYTES
+//   node bare-sockets.mjs output ENDPOINT BYTES  runs the writer with BYTES and prints its output
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
@@ -10,11 +10,11 @@ const [command, endpoint, argument] = process.argv.slice(2);
 if (command === 'serve') await serve(endpoint, argument);
 if (command === 'output') output(endpoint, Number(argument));
 
-/** An open connection to an endpoint, a path or a port, that answers whatever is written to it with the same bytes. */
+/** Opens a connection to an endpoint, a path or a port, that echoes all bytes. */
 export async function echoConnection(to) {
   const socket = connectTo(to).setNoDelay(true);
   socket.write('echo\n');
-  // The server has read that line when it answers, and takes nothing else for a part of it.
+  // The answer shows that the server has read the line, so later bytes cannot become part of it.
   await once(socket, 'data');
   return socket;
 }

@@ -16,7 +16,7 @@ docs/performance.md says what the numbers mean.`;
 export class UsageError extends Error {}
 
 /**
- * @param names - Of all rows.
+ * @param names - Names of all rows.
  * @throws {UsageError}
  */
 export function readOptions(args, names) {

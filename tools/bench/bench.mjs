@@ -1,4 +1,4 @@
-// npm run bench: what wins costs, each figure beside floors that were measured in the same run. docs/performance.md says how to read it.
+// npm run bench: measures the costs of wins, each figure beside floors from the same run. docs/performance.md explains the figures.
 import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -102,7 +102,7 @@ function optionsOrExit() {
   }
 }
 
-/** The rows of a daemon and its pipe. */
+/** Measures the rows of a daemon and its pipe. */
 async function measureDaemon() {
   const writer = path.join(folder, 'writer');
   writeFileSync(writer, '#!/bin/sh\nexec head -c "$1" /dev/zero\n');

@@ -175,7 +175,7 @@ describe('what a program puts on its heap', () => {
   };
 
   it('is counted whether it lives or not', () => {
-    // Twelve words of eight bytes and a header: 1,000,000 arrays in a heap that never holds so many.
+    // 1,000,000 arrays of twelve 8-byte words and a header, in a heap that never holds them all.
     const script = 'let last; for (let i = 0; i < 1e6; i += 1) last = new Array(12).fill(i)';
     const bytes = bytesOf(script) - bytesOf('0');
     assert.ok(bytes > 96e6 && bytes < 150e6, `found ${bytes} bytes`);

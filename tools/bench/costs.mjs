@@ -1,11 +1,11 @@
-// What programs take while they work, each program by itself.
+// Measures the costs of programs while they work, each program by itself.
 //
-// - Processor time, user and system, of all threads: what the scheduler has counted in nanoseconds (/proc/PID/task/*/schedstat). Of
-//   programs that have ended: the sum that the system keeps for their parent, in steps of 10 ms.
+// - Processor time, user and system, of all threads: counted by the scheduler in nanoseconds (/proc/PID/task/*/schedstat). For ended programs:
+//   the sum that the system keeps for their parent, in steps of 10 ms.
 // - Bytes on the JavaScript heap: heap-report.cjs, which measured programs preload.
-// - System calls of all threads: `perf stat -e raw_syscalls:sys_enter`. Without perf, or without the right to count, there are none.
+// - System calls of all threads: `perf stat -e raw_syscalls:sys_enter`; not measured without perf or the right to count.
 //
-// The last two cost time themselves. So work is measured for its time, and a part of it again for what is counted.
+// The last two take time themselves. Therefore the work is measured once for its time, and a part of it again for the counts.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
@@ -17,7 +17,7 @@ const TICK_MS = 10;
 const POLL_MS = 2;
 const PERF = ['stat', '-x,', '-e', 'raw_syscalls:sys_enter'];
 
-/** Arguments of Node that make a program one that can be measured. */
+/** Arguments of Node that let a program be measured. */
 export const MEASURED = ['--require', path.join(import.meta.dirname, 'heap-report.cjs')];
 
 export const canCount = process.platform === 'linux';
@@ -48,14 +48,14 @@ export function residentMebibytes(pid) {
   return Number(kilobytes) / 1024;
 }
 
-/** Returns the memory that a running program shares with no other, in MiB: what its end gives back. */
+/** Returns the private memory of a running program, which its end frees, in MiB. */
 export function ownMebibytes(pid) {
   const rollup = readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8');
   const own = [...rollup.matchAll(/^Private_\w+:\s+(\d+)/gm)];
   return own.reduce((sum, [, kilobytes]) => sum + Number(kilobytes), 0) / 1024;
 }
 
-/** Returns the processor time of all programs that this one has started and that have ended, in ms. */
+/** Returns the processor time of all ended child processes, in ms. */
 function processorMsOfEnded() {
   const text = readFileSync('/proc/self/stat', 'utf8');
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
@@ -63,8 +63,8 @@ function processorMsOfEnded() {
 }
 
 /**
- * Measures the processor time of the programs of each role while work is done, in ms. A role is the process id of a running
- * program, or the {@link Programs} of which each new one counts.
+ * Starts to measure the processor time of the programs of each role; the returned function returns it in ms. A role is the PID of a running
+ * program, or {@link Programs}, whose new programs all count.
  */
 export function beginProcessorTime(roles) {
   const read = () =>
@@ -79,7 +79,7 @@ export function beginProcessorTime(roles) {
 export async function beginCounts(roles) {
   const running = Object.entries(roles).filter(([, role]) => typeof role === 'number');
   const ofNew = Object.entries(roles).filter(([, role]) => typeof role !== 'number');
-  // This program comes last and stops first, so that counting the others is not part of its own work.
+  // This program is started last and stopped first, so that counting the others is not part of its own work.
   running.sort(([, a], [, b]) => Number(a === process.pid) - Number(b === process.pid));
   const counters = running.map(([name, pid]) => ({ name, pid, perf: attachPerf(pid) }));
   for (const { pid } of counters) await heapReport(pid);
@@ -95,7 +95,7 @@ export async function beginCounts(roles) {
   };
 }
 
-/** Resolves with what a program says at the signal: nothing at the first, at the second what it has allocated since. */
+/** Signals a program and resolves with its report: empty at the first signal, and at the second the bytes allocated since the first. */
 async function heapReport(pid) {
   const file = path.join(reports, String(pid));
   process.kill(pid, 'SIGUSR2');
@@ -131,10 +131,9 @@ function attachPerf(pid) {
 let started = 0;
 
 /**
- * A command of which is counted what it does from its start to its end; Node's own start is in its system calls, and on its heap what comes
- * after it.
+ * Wraps a command so that its costs are counted from start to end. System calls include the start of Node itself; heap bytes do not.
  *
- * @param isNode - Whether the file is Node: of another program the heap is not known.
+ * @param isNode - Whether the file is Node; the heap of other programs is unknown.
  */
 export function countedCommand(file, args, isNode) {
   const own = path.join(reports, `started-${(started += 1)}`);
@@ -143,7 +142,7 @@ export function countedCommand(file, args, isNode) {
   return {
     command: wrapped,
     environment: { WINS_BENCH_HEAP_FILE: own },
-    /** Once it has ended. */
+    /** Returns the counts once the command has ended. */
     counts: () => ({
       systemCalls: hasPerf ? systemCallsIn(readFileSync(`${own}.perf`, 'utf8')) : undefined,
       heapBytes: isNode ? Number(readFileSync(own, 'utf8')) : undefined,

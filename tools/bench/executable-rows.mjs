@@ -1,5 +1,5 @@
-// What the packaged executables take to start, against the same Node that does nothing.
-//   node executable-rows.mjs FILE WANTED    as a program of Windows: measures and leaves the rows in FILE
+// Measures the start of the packaged executables, against the same Node without a program.
+//   node executable-rows.mjs FILE WANTED    runs on Windows: measures, and writes the rows to FILE
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -21,7 +21,7 @@ const NAME = 'wins_bench_executable';
 const IDLE_MS = 3000;
 const QUIET = /** @type {const} */ ({ stdio: 'ignore' });
 
-/** Measured starts: the words, and the time limit as a multiple of that of a Node that does nothing. */
+/** Measured starts: arguments, and time limit as a multiple of the start of an empty Node program. */
 const STARTS = /** @type {const} */ ([
   ['cli --version', 1.3],
   // Reads the whole executable for its digest.
@@ -37,10 +37,10 @@ if (process.platform === 'win32') {
 }
 
 export const executableRows = [...STARTS.map(([words]) => `executable, ${words}`), IDLE_DAEMON];
-/** Rows for Wine, which is no measure of Windows: they report the ratio, and have no target. */
+/** Rows for Wine, which report only a ratio without a target, because Wine says nothing about Windows. */
 export const wineExecutableRows = STARTS.map(([words]) => `executable, ${words}${WHERE}`);
 
-/** Builds the executables and measures those of Linux, and those of Windows where Wine can run them. */
+/** Builds the executables; measures those for Linux, and with Wine those for Windows. */
 export async function measureExecutables({ run, quick, hasWine }) {
   const { pinnedFile } = await import('../windows/packages.mjs');
   execFileSync(process.execPath, [path.join(root, 'tools/package/package.mjs')], {
@@ -51,15 +51,15 @@ export async function measureExecutables({ run, quick, hasWine }) {
   if (hasWine && wineExecutableRows.some(run.wants)) await underWine(run, quick);
 }
 
-/** Starts of the program, with a daemon of its own that answers, and on Linux what that daemon has in memory. */
+/** Measures starts of the program while its daemon answers, and on Linux the memory of that daemon. */
 async function measure(run, node, wins) {
   const folder = mkdtempSync(path.join(tmpdir(), 'wins-bench-'));
   const config = path.join(folder, 'config');
   writeFileSync(config, JSON.stringify({ listen: NAME, proxy: `${NAME}_proxy` }), { mode: 0o600 });
   const programs = new Programs({ ...process.env, WINS_RUNTIME_DIR: path.join(folder, 'run') });
   const isLinux = process.platform === 'linux';
-  // Recently written pages are mapped in larger pieces: more of the file counts as memory than is used, and a start takes 5 ms less. Both
-  // files are read anew, so that they are mapped in the same way.
+  // Recently written pages are mapped in larger pieces, which counts unused parts of the file as memory and makes a start 5 ms faster. Read both
+  // files anew, so that both are mapped the same way.
   for (const file of isLinux ? [node, wins] : [])
     execFileSync('sh', ['-c', 'sync "$0"; dd if="$0" iflag=nocache count=0', file], QUIET);
   const daemon = spawn(wins, ['srv', 'app', 'run', '--config', config], {

@@ -1,7 +1,6 @@
-// The rows of the daemon's pipe: the built programs against grpc-js and nothing else, on the same kind of endpoint. The targets are set against
-// grpc-js with its default windows. With large ones it does not wait for the reader between 64 KiB. Those messages come from memory and go
-// nowhere; of `a program's output` a program writes them and the client prints them, as with wins, and so with plain sockets, which have no
-// protocol at all.
+// Rows of the daemon's pipe: the built programs against plain grpc-js on the same kind of endpoint. Targets compare with the default windows of
+// grpc-js; with large windows it need not wait for the reader after each 64 KiB. Those floors send messages from memory and drop them. In `a
+// program's output` and with plain sockets, a program writes the data and the client prints it, as with wins.
 import { once } from 'node:events';
 import path from 'node:path';
 import { bareClient } from './bare-grpc.mjs';
@@ -20,12 +19,11 @@ const INFO = 'Info, median';
 export const grpcRows = (where = '') => [OUTPUT + where, INFO + where];
 
 /**
- * How fast output arrives. The time and the costs are those of what one size takes more than a sixteenth of it: the start of the
- * client cancels out.
+ * Measures how fast output arrives. It subtracts a run with a sixteenth of the bytes, so that the start of the client cancels out.
  *
- * @param largeBytes - The size.
+ * @param largeBytes - Number of bytes of the full run.
  * @param writer - A program that writes as many bytes as its last argument says.
- * @param floors - `grpc` and, where there is one, `sockets`: each with the `pid` of its server and its `endpoints` by name.
+ * @param floors - `grpc` and optionally `sockets`: each with the `pid` of its server and its `endpoints` by name.
  */
 export async function measureOutput(options) {
   const { run, programs, wins, daemon, server, writer, floors } = options;
@@ -59,7 +57,7 @@ export async function measureOutput(options) {
   );
 }
 
-/** How long a call takes. The client is this program; `client` is one of the daemon. */
+/** Measures the duration of a call. This process is the client of the floors; `client` is a client of the daemon. */
 export async function measureInfo({ run, client, daemon, floors, where = '' }) {
   const { grpc, sockets } = floors;
   const echo = bareClient(grpc.endpoint);

@@ -1,4 +1,4 @@
-// Keeps 1,000 routes in the network that it is started in, with a record on the disk, and prints how many milliseconds that took.
+// Keeps 1,000 routes in its network, with a record on the disk, and prints the duration in milliseconds.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

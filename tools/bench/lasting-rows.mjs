@@ -1,4 +1,4 @@
-// The rows of runs that last: what a keeper takes, how fast output arrives through it, and how long a daemon takes to adopt what it has.
+// Rows of lasting runs: the costs of a keeper, the speed of output through it, and the time in which a daemon adopts runs.
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { chmodSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -6,7 +6,7 @@ import path from 'node:path';
 import { ownMebibytes } from './costs.mjs';
 
 const RUNS = 100;
-/** Amount of output that fits into a spool, so that the reader misses nothing. */
+/** Amount of output that fits into a spool, so that the reader misses nothing, in bytes. */
 const BYTES = 400 * 1000 * 1000;
 
 const MEMORY = 'keeper, memory of its own';
@@ -24,7 +24,7 @@ export async function measureLasting({ run, programs, wins, folder }) {
     chmodSync(file, 0o755);
     return file;
   };
-  // Started without a grant, for comparison.
+  // A program without a grant for lasting runs, for comparison.
   const [direct, writer] = ['attached-writer', 'lasting-writer'].map((name) =>
     program(name, 'exec head -c "$1" /dev/zero'),
   );
@@ -112,7 +112,7 @@ export async function measureLasting({ run, programs, wins, folder }) {
   }
 }
 
-/** The process ids of keepers. */
+/** Returns the PIDs of keepers. */
 function keepersIn(folder) {
   return readdirSync(folder)
     .filter((name) => name.startsWith('keeper.'))

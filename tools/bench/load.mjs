@@ -1,6 +1,6 @@
-// The load that the tunnel and a plain TCP relay are measured with, and those two programs beside them that are not
-// the tunnel. `node load.mjs target`, `relay` and `reader` (which reads a stream without end) are processes of their own: they say their
-// port to the parent, and the relay answers any message with its resident bytes.
+// The load of the tunnel and of a plain TCP relay, and the programs beside the tunnel. `node load.mjs target`, `relay` and `reader` (which reads
+// a stream without end) run as separate processes. They send their port to the parent, and the relay answers any message with its resident
+// bytes.
 import { fork } from 'node:child_process';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
@@ -22,11 +22,11 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
 }
 
 /**
- * Starts `target`, `relay` or `reader`, or one of those of UDP, as a process.
+ * Starts `target`, `relay`, `reader`, or a program for UDP, as a process.
  *
  * @param {string} role
- * @param {{ execArgv?: string[], from?: number | string, to?: number | string }} [ends] - `from`: where a relay listens, a free port by default;
- *   `to`: where it or a reader connects. Each is a port or a Unix socket.
+ * @param {{ execArgv?: string[], from?: number | string, to?: number | string }} [ends] - `from`: where a relay listens, by default on a free
+ * port; `to`: where a relay or reader connects. Each is a port or a Unix socket.
  */
 export async function startProgram(role, { execArgv = [], ...ends } = {}) {
   const child = fork(fileURLToPath(import.meta.url), [role, JSON.stringify(ends)], { execArgv });
@@ -34,7 +34,7 @@ export async function startProgram(role, { execArgv = [], ...ends } = {}) {
   return { child, port: answer };
 }
 
-// What a connection wants is its first byte: s(ource), k (sink), e(cho), f(lood without end).
+// The first byte of a connection chooses its kind: s(ource), k (sink), e(cho), f(lood without end).
 async function target() {
   const block = Buffer.alloc(64 * 1024, 7);
   const listening = createServer(
@@ -83,7 +83,7 @@ async function udpTarget() {
   process.send?.(await boundPort(socket));
 }
 
-/** A plain relay of UDP: a socket for each source. */
+/** Relays UDP with one socket for each source. */
 async function udpRelay(to) {
   const front = createSocket('udp4');
   const flows = new Map();
@@ -125,7 +125,7 @@ async function relay(from, to) {
   answerMemory();
 }
 
-/** Returns the MB/s of a transfer that is split over streams. */
+/** Returns the MB/s of a transfer that is split into streams. */
 export async function rate(bytes, streams, way, transfer) {
   const began = performance.now();
   await Promise.all(Array.from({ length: streams }, () => transfer(way, bytes / streams)));
@@ -166,7 +166,7 @@ export async function upload(port, bytes) {
   socket.destroy();
 }
 
-/** Round trips of 64 bytes, one after the other, in microseconds. */
+/** Returns the durations of round trips of 64 bytes, one after the other, in microseconds. */
 export async function echoes(port, count) {
   const socket = connect({ port, host: '127.0.0.1', noDelay: true });
   socket.write('e');
@@ -182,7 +182,9 @@ export async function echoes(port, count) {
   return trips.slice(count / 10);
 }
 
-/** The same by datagrams of 64 bytes; on the loopback none is lost while one is under way. */
+/**
+ * Returns the durations of round trips of datagrams of 64 bytes, in microseconds. The loopback loses none, because one is under way at a time.
+ */
 export async function datagramEchoes(port, count) {
   const socket = createSocket('udp4');
   await boundPort(socket);
@@ -215,8 +217,8 @@ export async function connectionsPerSecond(port, total = 3000) {
 }
 
 /**
- * How long each of so many connections takes, in ms: it asks, gets its echo, and closes. 16 are there at a time; `rate` is what all
- * of them make per second.
+ * Returns the duration of each connection in ms: it connects, gets an echo and closes, 16 in parallel. `rate` is the number of connections per
+ * second.
  */
 export async function connectionTimes(port, total) {
   let left = total;
@@ -243,7 +245,7 @@ export function quantile(values, q) {
   return sorted[Math.floor((sorted.length - 1) * q)];
 }
 
-/** Opens a stream with endless incoming data that nobody reads yet. */
+/** Opens a stream with endless incoming data that is not read yet. */
 export function flood(port) {
   const socket = connect(port, '127.0.0.1').on('error', () => undefined);
   socket.write('f');

@@ -1,4 +1,4 @@
-// How things are measured: floors and wins by turns, in rounds: machines drift, ratios hold.
+// Measures floors and wins alternately, in rounds, because machines drift but ratios hold.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
@@ -72,7 +72,7 @@ export class Programs {
     return ms;
   }
 
-  /** Counts what commands take from now on, each from its start; what is returned ends it and returns the sums. */
+  /** Counts the costs of commands from now on, each from its start; the returned function stops and returns the sums. */
   countNew() {
     this.#counts = [];
     return () => {
@@ -90,8 +90,8 @@ export class Programs {
 }
 
 /**
- * The rows of a run. A row is its `name`; the `unit` of its values; `per`, the unit of work that costs refer to; and its `figure`.
- * The figure `is` the `ratio` of wins to the floor, what it has more (`growth`) or its `value`, with the target, `atLeast` or `atMost`.
+ * The rows of a run. A row has a `name`, the `unit` of its values, `per`, the unit of work of its costs, and a `figure`. The figure `is` the
+ * `ratio` of wins to the floor, its `growth` over the floor, or its `value`; it may have a target, `atLeast` or `atMost`.
  */
 export class Run {
   rows = [];
@@ -104,11 +104,11 @@ export class Run {
   }
 
   /**
-   * Measures each way to do some work, in rounds. The first is the floor, the last is wins.
+   * Measures each way to do some work, in rounds. The first way is the floor, and the last is wins.
    *
-   * @param ways - By name, each with `work(share)`, perhaps `less(share)`, and the roles whose costs are wanted, `client` and `daemon`.
-   *   `work` does that share of the work. It resolves with its `units`, how many `ms` they took, and its `value` where that is not what
-   *   `valueOf` makes of the two. `less` is work that is subtracted from it, such as a start.
+   * @param ways - By name, each with `work(share)`, optionally `less(share)`, and the measured roles, `client` and `daemon`. `work` does that
+   * share of the work. It resolves with its `units`, their duration in `ms`, and its `value` if `valueOf` does not compute it from both. `less`
+   * is work whose costs are subtracted, such as a start.
    */
   async measure(row, ways, valueOf) {
     if (!this.wants(row.name)) return;
@@ -151,7 +151,7 @@ function rolesOf({ client, daemon }) {
   return { ...(client && { client }), ...(daemon && { daemon }) };
 }
 
-/** Does the work, and returns the costs of each role's programs per unit of work. */
+/** Does the work and returns the costs of each role, per unit of work. */
 async function take({ work, less }, share, begin) {
   const run = async (act) => {
     const end = await begin();
@@ -167,7 +167,7 @@ async function take({ work, less }, share, begin) {
   return { ...done, units, ms: done.ms - (subtracted?.ms ?? 0), costs };
 }
 
-/** A call that is made again and again: the median of its times in ms, once it is warm. */
+/** Repeats a call; the value is the median duration in ms, after a warm-up. */
 export const medianCall = (call) => async (share) => {
   const times = [];
   const warm = Math.ceil(WARM_CALLS * share);
@@ -179,7 +179,7 @@ export const medianCall = (call) => async (share) => {
   return { units: times.length, value: median(times.slice(warm)) };
 };
 
-/** Runs `act`, which resolves with its duration in ms, a number of times; the value is the median of these. */
+/** Runs `act`, which resolves with its duration in ms, `count` times; the value is the median. */
 export const medianTime = (count, act) => async (share) => {
   const times = [];
   for (let left = count * share; left > 0; left -= 1) times.push(await act());

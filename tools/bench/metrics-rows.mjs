@@ -1,4 +1,4 @@
-// The rows of metrics: a daemon that keeps them against one that does not, and what a scrape of a busy daemon takes of its event loop.
+// Rows of metrics: a daemon with metrics against one without, and the cost of a scrape for the event loop of a busy daemon.
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import path from 'node:path';
@@ -11,7 +11,10 @@ import { freePort } from '../free-port.mjs';
 const RUNS = 256;
 const STREAMS = 1000;
 const BYTES = 500 * MEGABYTE;
-/** Runs are measured once a second at most, in many turns of the event loop: of scrapes this close, one in ten measures them. */
+/**
+ * Interval of close scrapes in ms. The daemon measures its runs at most once a second, spread over the event loop, so one in ten scrapes
+ * includes this.
+ */
 const CLOSE_MS = 110;
 const CLOSE_SCRAPES = 20;
 const APART_MS = 1100;
@@ -93,7 +96,7 @@ export async function measureMetrics({ run, programs, wins, folder }) {
 
 /** Measures the extra work of a busy daemon's event loop for a scrape, compared with the time around it, in ms. */
 async function measureBusy({ run, on, processPaths, scrape, createWinsClient }) {
-  // A connection has 128 runs at most.
+  // A connection may have 128 runs.
   const clients = [0, 1].map(() => createWinsClient({ address: on.address }));
   const stopping = processPaths.map(() => new AbortController());
   const runs = processPaths.map((file, index) =>

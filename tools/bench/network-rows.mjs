@@ -1,4 +1,4 @@
-// The rows of the routes that a daemon keeps: a plan for many hosts, and the routes to them, in a network of their own.
+// Rows of the routes that a daemon keeps: a plan for many hosts, and the routes to them, in a separate network.
 import { spawnSync } from 'node:child_process';
 import path from 'node:path';
 import { ROUNDS } from './measure.mjs';
@@ -32,7 +32,7 @@ export async function measureNetwork({ run }) {
   const { plan } = await import('@wins/host-network');
   const desired = { routes: [], peers: peers(1000) };
   const uplink = { id: 'e0', name: 'eth0', metric: 0, addresses: ['172.16.0.1/16'] };
-  // Starts without any routes, which takes the most work.
+  // Starts without routes, which needs the most work.
   const look = () => plan(desired, { interfaces: [uplink], routes: [] }, []);
   for (let count = 0; count < ROUNDS; count += 1) look();
   value(run, PLANNED, 50, () => {

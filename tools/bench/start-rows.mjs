@@ -1,4 +1,4 @@
-// The rows of the client's start, against a Node that does nothing, and of what a daemon has in memory that has nothing to do.
+// Rows of the client's start against an empty Node program, and of the memory of an idle daemon.
 import { residentMebibytes } from './costs.mjs';
 import { medianTime } from './measure.mjs';
 
@@ -12,7 +12,7 @@ const ROWS = /** @type {const} */ ([
 
 export const startRows = [MEMORY, ...ROWS.map(([words]) => words)];
 
-/** @param floor - The process id of a program that serves bare grpc-js. */
+/** @param floor - PID of a program that serves plain grpc-js. */
 export function measureMemory({ run, daemon, floor }) {
   run.addOnce(
     { name: MEMORY, unit: 'MiB', figure: { is: 'growth', atMost: 25 } },
@@ -20,7 +20,7 @@ export function measureMemory({ run, daemon, floor }) {
   );
 }
 
-/** @param empty - A program that the daemon may run and that does nothing. */
+/** @param empty - A program that does nothing and that the daemon may run. */
 export async function measureStarts({ run, programs, wins, daemon, empty }) {
   const way = (args) => ({
     client: programs,

@@ -1,6 +1,6 @@
 // Summarises the rounds of a row, and compares two runs.
 
-/** Minimum change of a count; smaller differences without spread depend on earlier work of the programs. */
+/** Minimum relative change of a count; smaller differences without spread depend on earlier work of the programs. */
 const SMALLEST_CHANGE = 0.02;
 const MORE_IS_BETTER = new Set(['MB/s', 'per s']);
 
@@ -10,7 +10,7 @@ export function median(values) {
   return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
 }
 
-/** Undefined where a round has no such number. */
+/** Summarises the values of rounds; undefined if a round has no number. */
 export function summary(values) {
   return values.every((value) => typeof value === 'number' && Number.isFinite(value))
     ? summaryOf(values)
@@ -26,7 +26,7 @@ function summaryOf(values) {
   };
 }
 
-/** The first way is the floor that the target is set against, the last is wins. */
+/** The floor of a row, which its target refers to, is the first way; wins is the last. */
 export const floorOf = (row) => row.ways[0];
 export const winsOf = (row) => row.ways.at(-1);
 
@@ -38,14 +38,14 @@ const figures = {
 
 export const valuesOf = (way) => summaryOf(way.rounds.map(({ value }) => value));
 
-/** The figure of a row, in each round. */
+/** Returns the figure of a row over all rounds. */
 export function figureOf(row) {
   const floor = floorOf(row).rounds;
   const of = figures[row.figure.is];
   return summaryOf(winsOf(row).rounds.map(({ value }, index) => of(value, floor[index].value)));
 }
 
-/** Returns whether the figure meets its target; undefined without a target. */
+/** Whether the figure meets its target; undefined without a target. */
 export function isMet(row) {
   const { atLeast, atMost } = row.figure;
   const figure = figureOf(row).median;
@@ -76,7 +76,7 @@ function numbersOf(row) {
   const numbers = [
     ['value', valuesOf(winsOf(row)), moreIsBetter],
     [is, figureOf(row), moreIsBetter],
-    // Other load on the machine changes processor times, but those of the floor as well.
+    // Other load on the machine changes processor times of wins and of the floor alike.
     ['cpuRatio', summary(processorTimes(winsOf(row)).map((ms, index) => ms / floor[index])), false],
     ...ROLES.flatMap((role) =>
       COSTS.map((cost) => [`${role} ${cost}`, costOf(winsOf(row), role, cost), false]),
@@ -92,9 +92,9 @@ function numbersOf(row) {
 /**
  * Compares the rows that two runs share.
  *
- * @returns For each number of wins in each row: its medians `before` and `after`, the `change` as a part of the former, and a `verdict`: `better`
- *   or `worse` where the rounds of the two runs do not overlap, `same` where they do or the change is below 2 %, `unknown` where a run has
- *   only one round of it.
+ * @returns For each number of wins in each row: the medians `before` and `after`, the relative `change`, and a `verdict`. The verdict is
+ * `better` or `worse` if the rounds of the two runs do not overlap, and `same` if they overlap or the change is below 2 %. It is `unknown` if a
+ * run has only one round.
  */
 export function compareRuns(before, after) {
   const earlier = new Map(before.rows.map((row) => [row.name, numbersOf(row)]));

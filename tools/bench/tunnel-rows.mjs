@@ -1,5 +1,5 @@
-// The rows of the tunnel: the built daemon and client against plain relays (`a.pipe(b).pipe(a)`), by the same load. The targets compare with
-// two relays in a row: two programs, as a tunnel has, without a protocol.
+// Rows of the tunnel: the built daemon and client against plain relays (`a.pipe(b).pipe(a)`), under the same load. Targets compare with two
+// relays in a row, which are two programs like a tunnel, but without a protocol.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, openSync, writeFileSync } from 'node:fs';
@@ -24,7 +24,7 @@ const BYTES = 500 * MEGABYTE;
 const TRIPS = 3000;
 const CONNECTIONS = 3000;
 const STALLED = 100;
-/** Until back pressure has stopped every writer. */
+/** Time in which back pressure stops every writer, in ms. */
 const STALL_MS = 3000;
 
 const speed = { unit: 'MB/s', per: 'GB', figure: { is: 'ratio', atLeast: 0.8 } };
@@ -35,7 +35,7 @@ const BESIDE_BULK = 'tunnel, echo under bulk, p99';
 const STALLS = 'tunnel, 100 stalled readers';
 const connects = { unit: 'per s', per: 'connection', figure: { is: 'ratio', atLeast: 0.8 } };
 
-/** Returns the work of moving that share of the bytes through a port. */
+/** Returns work that moves a share of the bytes through a port. */
 const moves = (streams, way) => async (port, share) => {
   const bytes = BYTES * share;
   return { units: bytes / 1e9, value: await rate(bytes, streams, port, way) };
@@ -48,7 +48,7 @@ async function opens(port, share) {
   const units = Math.ceil(CONNECTIONS * share);
   return { units, value: await connectionsPerSecond(port, units) };
 }
-/** Each with an echo and a close of its own. */
+/** Returns work that opens connections, each with an echo, and closes them. */
 const opensAndCloses = (valueOf) => async (port, share) => {
   const units = Math.ceil(CONNECTIONS * share);
   return { units, value: valueOf(await connectionTimes(port, units)) };
@@ -91,7 +91,7 @@ export const tunnelRows = [...ROWS.map(([{ name }]) => name), STALLS];
 export async function measureTunnel({ run, programs, wins, folder }) {
   const ways = await startWays({ programs, wins, folder });
   for (const [row, work] of ROWS) {
-    // Beside a bulk stream, the cost of an echo cannot be separated from that of the stream.
+    // Beside a bulk stream, the cost of an echo cannot be separated from the cost of the stream.
     const costs = ({ client, daemon }) => (row.per === undefined ? {} : { client, daemon });
     await run.measure(
       row,
@@ -105,7 +105,7 @@ export async function measureTunnel({ run, programs, wins, folder }) {
 }
 
 /**
- * Measures the growth of the larger of its programs, in MiB.
+ * Measures the memory growth of the larger program of a way, in MiB.
  *
  * @param {{ port: number, client?: number, daemon?: number }} way
  */
@@ -120,7 +120,7 @@ async function growthByStalled({ port, client, daemon }) {
   return growth;
 }
 
-/** The ways to one target: their ports, and their programs by the roles that these have in a tunnel. */
+/** Starts the ways to one target; returns their ports, and their programs by the roles of a tunnel. */
 async function startWays({ programs, wins, folder }) {
   const start = async (role, ends) => {
     const { child, port } = await startProgram(role, { ...ends, execArgv: MEASURED });
@@ -145,7 +145,7 @@ async function startWays({ programs, wins, folder }) {
   };
 }
 
-/** A tunnel whose daemon logs to a file, not through this process. */
+/** Starts a tunnel whose daemon logs to a file, not through this process. */
 async function startTunnel({ programs, wins, folder, target }) {
   const config = path.join(folder, 'tunnel');
   const names = { listen: 'tunnelled', proxy: 'tunnelled_proxy' };

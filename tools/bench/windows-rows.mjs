@@ -1,5 +1,5 @@
-// The rows of Windows: the same programs on named pipes, run by the Windows node.exe (under Wine).
-//   node windows-rows.mjs FILE WANTED    as a program of Windows: measures and leaves the rows in FILE
+// Rows of Windows: the same programs on named pipes, run by the Windows node.exe under Wine.
+//   node windows-rows.mjs FILE WANTED    runs on Windows: measures, and writes the rows to FILE
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -30,7 +30,7 @@ export const windowsRows = grpcRows(WHERE);
 
 if (process.platform === 'win32') await measure(process.argv[2], JSON.parse(process.argv[3]));
 
-/** Runs this file as a program of Windows. */
+/** Runs this file on Windows. */
 export async function measureWindows({ run, quick }) {
   const { startWine, windowsPath } = await import('../windows/wine.mjs');
   const { pinnedFile } = await import('../windows/packages.mjs');

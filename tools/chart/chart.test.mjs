@@ -12,7 +12,7 @@ const DIGEST = 'AB'.repeat(32);
 const image = { repository: 'example/wins' };
 const HELPER = 'cd'.repeat(32);
 const PAUSE = `sha256:${'ef'.repeat(32)}`;
-/** Values that have no default. */
+/** Values without a default. */
 const wanted = {
   image,
   helper: { sha256: HELPER },
@@ -22,7 +22,7 @@ const wanted = {
 const DNS_LABEL = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 const LABEL_VALUE = /^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$/;
 
-/** The objects of a release, which must render. */
+/** Renders a release, which must succeed, and returns its objects. */
 function objects(values = {}, options = {}) {
   const { error, documents } = render({ ...wanted, ...values }, options);
   assert.equal(error, undefined);
@@ -87,7 +87,7 @@ function assertAcceptable(all) {
   }
 }
 
-/** An entry with the keys that have values of their own kinds. */
+/** An entry with every key whose value has its own type. */
 const EVERY_KEY = {
   path: 'C:\\all.exe',
   argv0: 'listed',
@@ -195,7 +195,7 @@ describe('the chart', () => {
       words({ config: replaced }),
       `${base} --allow-drop systemagent --allow-drop csi-proxy --settle 5s`,
     );
-    // Each group has its own way, and none of it is in the file.
+    // `mode` differs between the groups, and does not appear in the rendered config.
     const nodeGroups = [
       { ...groupsNamed('a')[0], config: { mode: 'replace' } },
       ...groupsNamed('b'),
@@ -390,7 +390,7 @@ describe('the chart', () => {
     ]) {
       assert.notEqual(template({}), template(changed));
     }
-    // The version of the chart is in labels of objects, not of pods.
+    // Labels of objects contain the version of the chart, but labels of pods do not.
     assert.doesNotMatch(template({ image: { ...image, tag: 'x' } }), /helm\.sh\/chart/);
   });
 
@@ -414,7 +414,7 @@ describe('the chart', () => {
         nodeGroups: undefined,
         resources: undefined,
         pauseResources: undefined,
-        // What else is there are keys of the daemon's config.
+        // Other keys of this section are keys of the daemon's config.
         config: { mode: '', allowDrop: [] },
       },
       [],

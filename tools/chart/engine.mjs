@@ -1,4 +1,4 @@
-// The engine of Helm's syntax, built from tools/chart/engine with what Debian packages of it; nothing is fetched.
+// Builds Helm's template engine from tools/chart/engine with Go packages of Debian; it downloads nothing.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync } from 'node:fs';
 import path from 'node:path';
@@ -9,7 +9,7 @@ export const cacheFolder = path.join(root, 'node_modules/.cache/wins-chart');
 const gopath = '/usr/share/gocode';
 const packages = ['Masterminds/sprig', 'xeipuuv/gojsonschema'];
 
-/** Prerequisites of the engine that are missing here; undefined when it can be built. */
+/** Missing prerequisites of the engine; undefined when it can be built. */
 export const missing = whatIsMissing();
 
 function whatIsMissing() {
@@ -55,7 +55,7 @@ export function render(
   return JSON.parse(output.toString());
 }
 
-/** The words of a container as the kubelet hands them on: `$(NAME)` is a variable that the container has, and `$$` is one `$`. */
+/** Returns the command line of a container as the kubelet expands it: `$(NAME)` is a variable of the container, and `$$` is one `$`. */
 export function wordsOf({ command, args, env = [] }, podUid = '') {
   const values = new Map(env.map(({ name }) => [name, podUid]));
   const expand = (word) =>

@@ -1,5 +1,5 @@
-// Judges manifests by the API of Kubernetes as kubernetes-types has it, made from the API's own description: every field must be one
-// that the API knows, have its type, and be there when it is required. TypeScript compares; each manifest is an object literal.
+// Checks manifests against the API types of the package kubernetes-types: fields must exist, have the right type, and be present if required.
+// TypeScript does the comparison, because each manifest becomes an object literal.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
@@ -14,7 +14,7 @@ const MODULES = {
   'upgrade.cattle.io/v1/Plan': path.join(import.meta.dirname, 'upgrade-plan.ts'),
 };
 
-/** @returns What is wrong, in lines; empty when all is well. */
+/** @returns Lines that describe the problems; empty without problems. */
 export function complaintsOfKubernetes(objects) {
   const lines = objects.flatMap((object, index) => {
     const module = MODULES[`${object.apiVersion}/${object.kind}`];

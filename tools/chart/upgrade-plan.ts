@@ -1,6 +1,6 @@
 /**
- * Plan of the system-upgrade-controller, upgrade.cattle.io/v1, as its custom resource definition has it (pkg/apis/upgrade.cattle.io/v1 of
- * the controller 0.19); `kubernetes-types` has the types of Kubernetes alone.
+ * Plan of the system-upgrade-controller, upgrade.cattle.io/v1, from pkg/apis/upgrade.cattle.io/v1 of release 0.19, because `kubernetes-types`
+ * has only the types of Kubernetes itself.
  */
 import type {
   EnvFromSource,

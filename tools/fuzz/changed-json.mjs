@@ -1,4 +1,4 @@
-// Texts that are a valid document of JSON in most places, and something else in some.
+// Generates texts that are a valid JSON document with some changes.
 const VALUES = [
   ...[null, 0, 1, -1, 2, 1e15, 0.5, '', 'x', [], ['x'], [1], {}, { x: {} }, true, false],
   ...['__proto__', 'toString', '../x', 'a'.repeat(64), '\u202e\u001b[31m', '\0', '/', '\ud800'],
@@ -8,7 +8,7 @@ const TEXTS = [
   ...['"__proto__":{},', '"__proto__":null,', '\\ud800', 'null', '-', '# x\n'],
 ];
 
-/** Every place of a value: names and numbers of entries, with dots between them. */
+/** Returns the path of every value: names and indexes, joined by dots. */
 function placesOf(value, before = '') {
   if (typeof value !== 'object' || value === null) return [];
   return Object.entries(value).flatMap(([name, inside]) => [
@@ -18,11 +18,11 @@ function placesOf(value, before = '') {
 }
 
 /**
- * Steps that change a document.
+ * Generates steps that change a document.
  *
  * @param {import('./random.mjs').Random} rng
  * @param {object} document
- * @param {{ readonly values?: readonly unknown[], readonly texts?: readonly string[] }} own - What means something in it.
+ * @param {{ readonly values?: readonly unknown[], readonly texts?: readonly string[] }} own - Values and texts with a meaning in this document.
  */
 export function generateChanges(rng, document, { values = [], texts = [] } = {}) {
   const places = placesOf(document);
@@ -39,7 +39,7 @@ export function generateChanges(rng, document, { values = [], texts = [] } = {})
   ];
 }
 
-/** The text of the document with these changes. */
+/** Applies steps to a document; returns its text. */
 export function changedJson(document, steps, indent = 0) {
   const changed = structuredClone(document);
   for (const [verb, where, value] of steps) {

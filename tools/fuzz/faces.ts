@@ -1,4 +1,4 @@
-// What is fuzzed: the public faces of the libraries, and of the applications what has none.
+// Exports the fuzzed code: public APIs of libraries, and internal functions of the applications.
 import {
   applicationServiceDefinition,
   healthServiceDefinition,

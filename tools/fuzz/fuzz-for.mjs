@@ -1,7 +1,7 @@
 // node tools/fuzz/fuzz-for.mjs [--minutes M] [--seed X]
-// Fuzzes every target for its share of M minutes (default 10), with a small young generation, in which a session of Node's lost
-// its memory; two at a time, since a target uses one processor. Prints a table; ends with 1 after a failure, which is printed with its case.
-// Wants the built programs.
+// Fuzzes every target for its share of M minutes (default 10), two at a time, because a target uses one processor. A small young generation
+// collects often, which reveals memory errors sooner. Prints a table; exits with 1 after a failure and prints the failed case. Needs the built
+// programs.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';

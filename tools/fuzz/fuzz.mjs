@@ -1,7 +1,7 @@
 // node tools/fuzz/fuzz.mjs [--target T]… [--cases N] [--seconds S] [--seed X]
-// Plays the corpus and then generated cases against each target (default: all of them, 1,000 cases, for as long as they take). The
-// same seed gives the same cases. A case that fails is shortened and printed as JSON: put into corpus/<target>/ it is played first
-// from then on. Ends with 1 after a failure. The daemon is the built one.
+// Runs the corpus and then generated cases against each target (by default all targets, 1,000 cases, no time limit). The same seed gives the
+// same cases. A failed case is shortened and printed as JSON; a file with it in corpus/<target>/ makes later runs try it first. Exits with 1
+// after a failure. Uses the built daemon.
 import { parseArgs } from 'node:util';
 import { loadSources } from '../load-sources.mjs';
 import { play } from './play.mjs';

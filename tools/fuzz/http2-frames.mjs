@@ -1,5 +1,5 @@
-// The grammar of what an attacker may say in HTTP/2: mostly what gets far, at times anything. Steps are frames as JSON:
-// [type, flags, stream, payload]; a payload is hexadecimal, or a list of header fields, or the number of zeros in a message of gRPC.
+// Generates HTTP/2 input of an attacker: mostly valid, so that it gets far, and sometimes arbitrary. Steps are frames as JSON, [type, flags,
+// stream, payload]. A payload is hexadecimal, a list of header fields, or the number of zeros in a gRPC message.
 export const PREFACE = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 'latin1');
 
 const [DATA, HEADERS, PRIORITY, RST_STREAM, SETTINGS, , PING, GOAWAY, WINDOW_UPDATE, CONTINUATION] =
@@ -7,15 +7,18 @@ const [DATA, HEADERS, PRIORITY, RST_STREAM, SETTINGS, , PING, GOAWAY, WINDOW_UPD
 const END_STREAM = 1;
 const END_HEADERS = 4;
 const FRAME_OCTETS = 16_384;
-/** How a field is written (RFC 7541, section 6.2): remembered, not remembered, never. */
+/** First byte of a literal header field (RFC 7541, section 6.2): indexed, not indexed, never indexed. */
 const FORMS = [0x40, 0, 0x10];
 const HUFFMAN_A = '18c6318c63';
 
-/** Frames, where to cut what they make, and how the client leaves. `paths` are of calls; `bodyOf` may give messages. */
+/**
+ * Generates frames, positions at which to cut their bytes, and the end of the connection. `paths` are paths of calls; `bodyOf` may return
+ * messages.
+ */
 export function generateFrames(rng, { paths, bodyOf = () => rng.size() }) {
   const open = [];
   let next = 1;
-  // What is wrong ends the connection, so most of it must be right.
+  // An error ends the connection, so most frames must be valid.
   const anyStream = () =>
     rng.chance(0.95) && open.length > 0 ? rng.pick(open) : rng.pick([0, 1, 2, next, next + 2]);
   const openStream = () => {
@@ -58,13 +61,13 @@ export function generateFrames(rng, { paths, bodyOf = () => rng.size() }) {
   };
 }
 
-/** Returns the octets that the client sends. */
+/** Returns the bytes that the client sends. */
 export function octetsOf({ steps, greets }) {
   const greeting = greets ? [PREFACE, frameOf([SETTINGS, 0, 0, ''])] : [];
   return Buffer.concat([...greeting, ...steps.map(frameOf)]);
 }
 
-/** A message in as many frames as it needs. */
+/** Splits a message into DATA frames. */
 function data(flags, id, body) {
   if (typeof body === 'number') return [[DATA, flags, id, body]];
   const parts = body.match(new RegExp(`.{1,${2 * FRAME_OCTETS}}`, 'g')) ?? [''];

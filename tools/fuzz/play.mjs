@@ -1,5 +1,5 @@
-// Plays cases against one target: those of the corpus, then generated ones. A case is JSON with a list `steps`, which is what is
-// shortened when it fails; `target.run` throws, or lets something escape, when a promise of the code under test is broken.
+// Runs cases against one target: the corpus, then generated ones. A case is JSON with a list `steps`, from which steps are removed after a
+// failure. `target.run` throws, or lets an error escape, when the tested code breaks a promise.
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { Random } from './random.mjs';
@@ -17,7 +17,7 @@ for (const event of ['uncaughtException', 'unhandledRejection']) {
   });
 }
 
-/** The recorded cases of a target, by file name. */
+/** Returns the recorded cases of a target, by file name. */
 export function corpusOf(name) {
   const folder = path.join(CORPUS, name);
   return readdirSync(folder)
@@ -78,7 +78,7 @@ async function attempt(target, given) {
   }
 }
 
-/** Removes steps as long as the case still fails. */
+/** Removes steps while the case still fails. */
 async function shrink(target, given) {
   let least = given;
   let attempts = 0;

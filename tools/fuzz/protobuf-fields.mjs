@@ -1,4 +1,4 @@
-// The grammar of messages of protobuf: fields as hexadecimal, one for each step.
+// Generates protobuf messages: one field in hexadecimal for each step.
 const TEXTS = [
   '',
   'x',
@@ -13,7 +13,7 @@ const TEXTS = [
 
 const MOST_REPEATED_DIGITS = 500_000;
 
-/** A number as protobuf writes it; `more` octets longer than need be. */
+/** Encodes a varint, optionally with `more` redundant bytes. */
 export function varint(value, more = 0) {
   const octets = [];
   let rest = BigInt.asUintN(64, BigInt(value));
@@ -26,7 +26,7 @@ export function varint(value, more = 0) {
   return Buffer.from(octets);
 }
 
-/** One field, with fields in it at times. */
+/** Generates one field, sometimes with nested fields. */
 export function generateField(rng, depth = 0) {
   const number = rng.choose([8, () => 1 + rng.below(8)], [1, () => rng.pick([0, 99, 2 ** 29 - 1])]);
   const type = rng.choose([8, () => 2], [3, () => 0], [1, () => rng.pick([1, 3, 4, 5, 6, 7])]);
@@ -51,14 +51,14 @@ function generateNumber(rng) {
     : varint(value, rng.pick([0, 0, 2, 9])).toString('hex');
 }
 
-/** The fields of one message; at times one that is there thousands of times. */
+/** Generates the fields of one message, sometimes with one field thousands of times. */
 export function generateMessage(rng) {
   const steps = rng.list(12, () => generateField(rng));
   if (rng.chance(0.02)) {
     const field = generateField(rng);
     steps.push(field.repeat(1 + rng.below(Math.min(5000, MOST_REPEATED_DIGITS / field.length))));
   }
-  // Groups in groups.
+  // Deeply nested groups.
   if (rng.chance(0.005)) steps.push(rng.pick(['0b', '13', '9b01']).repeat(rng.below(250_000)));
   if (rng.chance(0.1)) steps.push(rng.hex(rng.below(6)));
   return steps;

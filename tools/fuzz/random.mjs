@@ -1,4 +1,4 @@
-/** Numbers that look random and are the same for the same seed, case by case. */
+/** Pseudo-random numbers; the same seed and case give the same numbers. */
 export class Random {
   #state;
 
@@ -7,7 +7,7 @@ export class Random {
     for (let round = 0; round < 4; round += 1) this.below(2);
   }
 
-  /** A whole number from 0 to `limit` - 1 (mulberry32). */
+  /** Returns an integer from 0 to `limit` - 1 (mulberry32). */
   below(limit) {
     this.#state = (this.#state + 0x6d2b79f5) >>> 0;
     let mixed = this.#state;
@@ -24,7 +24,7 @@ export class Random {
     return list[this.below(list.length)];
   }
 
-  /** Calls one of `[weight, make]`. */
+  /** Chooses one of `[weight, make]` by weight and calls it. */
   choose(...ways) {
     let left = this.below(ways.reduce((sum, [weight]) => sum + weight, 0));
     for (const [weight, make] of ways) {
@@ -38,14 +38,14 @@ export class Random {
     return Array.from({ length: this.below(most + 1) }, (_, index) => make(index));
   }
 
-  /** So many octets in hexadecimal. */
+  /** Returns random bytes in hexadecimal. */
   hex(octets) {
     return Array.from({ length: octets }, () => this.below(256).toString(16).padStart(2, '0')).join(
       '',
     );
   }
 
-  /** How large something is: mostly small, now and then at a border. */
+  /** Returns a random size: mostly small, sometimes at a limit. */
   size() {
     return this.choose(
       [6, () => this.below(20)],

@@ -1,8 +1,8 @@
 import { setImmediate as turn } from 'node:timers/promises';
 
 /**
- * Writes octets in pieces of these sizes, a turn of the event loop between them, and leaves as the case says; over when the socket
- * is. `far` is the other end of a pair in memory, which does not notice by itself that this one is gone.
+ * Writes octets in pieces of these sizes, one per turn of the event loop, and ends the connection as the case says. Resolves when the socket is
+ * closed. `far` is the other end of an in-memory pair, which does not notice a closed peer by itself.
  */
 export async function sendInPieces(socket, octets, { cuts, leaves, reads = true }, far) {
   const closed = new Promise((resolve) => socket.once('close', resolve));

@@ -1,5 +1,5 @@
-// The grammar of what an attacker may say to a tunnel: WebSocket frames, with messages of the tunnel in them. Steps are
-// [first octet, masked, length or null for the true one, hexadecimal, text]; %PORT in the text is the port that is allowed.
+// Generates input of an attacker of the tunnel: WebSocket frames with messages of the tunnel. Steps are [first byte, masked, length or null for
+// the true one, hexadecimal, text]; %PORT in the text is the allowed port.
 import { varint } from './protobuf-fields.mjs';
 
 const BINARY = 2;
@@ -22,7 +22,7 @@ const ADDRESSES = [
 ];
 const MASK = Buffer.from('a1b2c3d4', 'hex');
 
-/** Frames, where to cut them, and how the client leaves. */
+/** Generates frames, positions at which to cut them, and the end of the connection. */
 export function generateTunnel(rng) {
   const id = () => rng.pick([1, 1, 2, 3, 4, 0, -1, 2n ** 62n]);
   const message = () => {
@@ -69,7 +69,7 @@ function number(rng, value) {
   return varint(zigzag, rng.chance(0.02) ? 3 : 0).toString('hex');
 }
 
-/** Returns the octets that the client sends after the handshake. */
+/** Returns the bytes that the client sends after the handshake. */
 export function tunnelOctetsOf({ steps }, port) {
   return Buffer.concat(steps.map((step) => frameOf(step, port)));
 }

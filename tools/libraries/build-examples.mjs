@@ -1,6 +1,6 @@
 // node tools/libraries/build-examples.mjs PROJECT [--install]
-// Builds each example of examples/libraries in each form in which people run one: PROJECT/built/FORM/NAME. PROJECT/node_modules has the
-// packages; --install puts them there, for Windows too, from files that need no registry. docs/libraries.md has the options of bundlers.
+// Builds each example of examples/libraries in each form that users run, as PROJECT/built/FORM/NAME. PROJECT/node_modules must have the
+// packages; --install puts them there, for Windows too, without a registry. docs/libraries.md lists the options of bundlers.
 import { build, transformSync } from 'esbuild';
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -39,7 +39,7 @@ if (install) {
   const files = readdirSync(path.join(project, packages)).map((file) => `./${packages}/${file}`);
   const system = ['--os=win32', '--cpu=x64', '--offline', '--ignore-scripts', '--no-audit'];
   runNpm(['install', ...system, ...files], { cwd: project, stdio: 'ignore' });
-  // Native code is placed beside bundles, never in them.
+  // Native code lies beside bundles, never in them.
   const native = path.join(project, 'node_modules/@wins/windows-host/node_modules');
   cpSync(native, path.join(project, 'built/node_modules'), { recursive: true });
 }
@@ -56,7 +56,7 @@ for (const name of names) {
   writeFileSync(path.join(into('commonjs'), `${name}.cjs`), compiled(inFunction, 'cjs'));
 }
 
-// Parts of other packages are CommonJS, and call `require` where a bundle has none.
+// Third-party packages in CommonJS call `require`, which an ES module lacks.
 const REQUIRE =
   "import { createRequire as requireOf } from 'node:module'; const require = requireOf(import.meta.url);";
 const bundle = /** @type {const} */ ({
@@ -77,7 +77,7 @@ await build({
 
 const rolled = await rollup({
   input: programs('es-module', '.mjs'),
-  // What @rollup/plugin-node-resolve and plugin-json do; packages of others stay outside.
+  // Works as @rollup/plugin-node-resolve and plugin-json do; third-party packages stay outside the bundle.
   plugins: [
     {
       name: 'packages-of-wins',

@@ -1,6 +1,6 @@
 // node tools/libraries/check-packages.mjs
-// Packs the libraries and lets publint and "are the types wrong?" judge what would be published, and esbuild what one import of what is
-// small brings along, minified. The libraries must be built.
+// Packs the libraries, which must be built, and checks the packages with publint and "are the types wrong?". Also bundles small imports with
+// esbuild and checks their minified size.
 import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core';
 import { build } from 'esbuild';
 import { readFileSync } from 'node:fs';
@@ -9,10 +9,10 @@ import { formatMessage } from 'publint/utils';
 import { packLibraries } from './pack-libraries.mjs';
 import { root } from './stage-library.mjs';
 
-// A resolution that knows no "exports" is that of Node 10 and of nothing that these packages run on.
+// Only Node 10 resolves modules without "exports", and these packages do not run on it.
 const RESOLUTIONS_LEFT_OUT = ['node10'];
 
-/** The limit of what is small: an error class, and a rule that is data alone. */
+/** Limit of a small import, such as an error class or a rule of plain data, in KB. */
 const SMALL_KB = 20;
 const SMALL = {
   config: ['ConfigError', 'defaultConfigPath'],

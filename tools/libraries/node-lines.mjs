@@ -1,5 +1,5 @@
-// node tools/libraries/node-lines.mjs: fetches, for Linux on x64, a Node of each line on which the packages are tested, and prints their paths,
-// a line each. The first is the oldest that they run on.
+// node tools/libraries/node-lines.mjs: downloads a Node for Linux on x64 of each tested release line, and prints their paths, one per line. The
+// oldest supported one is first.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fetchedFile } from '../windows/packages.mjs';

@@ -1,8 +1,7 @@
 // node tools/libraries/pack-libraries.mjs [--repository URL] [--out FOLDER] [--bundle] [NAME…]
-// Makes what is published of the libraries, all or those that are named: FOLDER/*.tgz, dist/packages by default. They must be built.
-// With --bundle each holds the packages of others that it needs, for Linux and Windows on x64, and all are in FOLDER/wins-libraries-VERSION.tar:
-// npm install --offline takes them.
-// `npm publish FILE` then publishes one. Without --repository, `origin` of git is where they say to come from.
+// Packs all built libraries, or the named ones, as FOLDER/*.tgz (default dist/packages); `npm publish FILE` publishes one. With --bundle each
+// package contains its third-party packages, for Linux and Windows on x64, and FOLDER/wins-libraries-VERSION.tar contains all of them, for `npm
+// install --offline`. The packages name URL as their repository, by default the git remote `origin`.
 import { execFileSync, spawnSync } from 'node:child_process';
 import {
   cpSync,
@@ -19,11 +18,11 @@ import { parseArgs } from 'node:util';
 import { runNpm } from '../windows/npm.mjs';
 import { libraries, root, stageLibrary } from './stage-library.mjs';
 
-/** The native code of koffi is a package for each system. */
+/** The native code of koffi is a separate package for each system. */
 const KOFFI_FOR = ['@koromix/koffi-linux-x64', '@koromix/koffi-win32-x64'];
 
 /**
- * Packs libraries, and gives the folder and the tarball of each.
+ * Packs libraries; returns the folder and the tarball of each.
  *
  * @param {{ names?: readonly string[], repository?: string, out?: string, bundle?: boolean }} [options]
  */
@@ -38,12 +37,12 @@ export function packLibraries({
   const stages = names.map((name) => stageLibrary(name, repository));
   if (bundle) for (const stage of stages) bundleDependencies(stage);
   const args = ['pack', '--json', '--ignore-scripts', '--pack-destination', folder, ...stages];
-  // What npm warns of is shown when it fails.
+  // Warnings of npm are shown only if it fails.
   const packed = JSON.parse(
     runNpm([...args, '--loglevel=error'], {
       cwd: root,
       encoding: 'utf8',
-      // The list of all files of all packages: more than a megabyte.
+      // The list of all files of all packages exceeds 1 MB.
       maxBuffer: 64 * 1024 * 1024,
       stdio: ['ignore', 'pipe', 'pipe'],
     }),
@@ -55,7 +54,7 @@ export function packLibraries({
   }));
 }
 
-/** Puts what a package needs of others into it, so that its installation asks no registry. */
+/** Puts the third-party packages of a package into it, so that installing it needs no registry. */
 function bundleDependencies(stage) {
   const file = path.join(stage, 'package.json');
   const manifest = JSON.parse(readFileSync(file, 'utf8'));
@@ -66,7 +65,7 @@ function bundleDependencies(stage) {
   const wanted = needed.flatMap(([name, range]) =>
     (name === 'koffi' ? [name, ...KOFFI_FOR] : [name]).map((each) => `${each}@${range}`),
   );
-  // Beside the package, so that npm takes it for none of this workspace.
+  // A folder outside the workspace, so that npm does not take it for a part of the workspace.
   const folder = mkdtempSync(path.join(tmpdir(), 'wins-bundle-'));
   writeFileSync(path.join(folder, 'package.json'), '{ "private": true }');
   const options = ['--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline', '--force'];
@@ -77,7 +76,7 @@ function bundleDependencies(stage) {
   writeFileSync(file, `${JSON.stringify(manifest, null, 2)}\n`);
 }
 
-/** Puts files into one archive, below a folder of its name. */
+/** Creates an archive of files below a folder with the name of the archive. */
 function archive(tarballs, folder) {
   const { version } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'));
   const name = `wins-libraries-${version}`;
@@ -89,7 +88,7 @@ function archive(tarballs, folder) {
   return path.join(folder, `${name}.tar`);
 }
 
-/** The address of the repository for people: https://HOST/OWNER/NAME. */
+/** Returns the web address of the repository: https://HOST/OWNER/NAME. */
 function origin() {
   const args = ['config', '--get', 'remote.origin.url'];
   const { stdout } = spawnSync('git', args, { cwd: root, encoding: 'utf8' });

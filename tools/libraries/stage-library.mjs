@@ -1,5 +1,5 @@
-// Lays a built library out as it is published: dist/packages/NAME. The library's own folder serves this repository alone: its
-// package.json leads to sources, and is private so that nobody publishes it by mistake.
+// Prepares a built library for publishing, in dist/packages/NAME. The library's own folder serves only this repository: its package.json points
+// to sources, and is private so that nobody publishes it by mistake.
 import { transformSync } from 'esbuild';
 import {
   cpSync,
@@ -17,13 +17,13 @@ export const libraries = readdirSync(path.join(root, 'libs')).sort();
 
 /** Fields that are the same in all packages. */
 const { author, engines, license } = readJson(path.join(root, 'package.json'));
-/** Fields of a manifest that serve the work in this repository. */
+/** Fields of a manifest that only matter in this repository. */
 const OURS = ['private', 'nx', 'devDependencies', 'main', 'types', 'exports', 'files'];
 
 const REQUIRE = 'requireAtFirstUse';
 /**
- * Function that an ES module calls in place of `require`, which loads native code at its first use. Nothing happens at import, because a bundle in
- * CommonJS may have no `import.meta.url`; that has `__filename`. By the name `createRequire` alone webpack would bundle the native code.
+ * Replaces `require` in ES modules, and loads native code at its first use. Importing it does nothing, because a CommonJS bundle may lack
+ * `import.meta.url`; such a bundle has `__filename`. webpack would bundle the native code if it saw the bare name `createRequire`.
  */
 const REQUIRE_IN_ES_MODULES = `import nodeModule from "node:module";
 function ${REQUIRE}(name) {
@@ -32,9 +32,9 @@ function ${REQUIRE}(name) {
 `;
 
 /**
- * @param {string} name - The folder of the library in libs/; it must be built.
- * @param {string} [repository] - Its address for people, without an end such as .git.
- * @returns The folder of the package.
+ * @param {string} name - Folder of the library in libs/.
+ * @param {string} [repository] - Web address of the repository, without an ending such as .git.
+ * @returns Folder of the package.
  * @throws Error when the library is not built.
  */
 export function stageLibrary(name, repository) {
@@ -47,7 +47,7 @@ export function stageLibrary(name, repository) {
   }
   const manifest = readJson(path.join(folder, 'package.json'));
   writeJson(path.join(stage, 'package.json'), published(manifest, name, repository));
-  // Bundlers ask the nearest one whether a module may be left out.
+  // Bundlers read `sideEffects` from the nearest package.json.
   writeJson(path.join(stage, 'cjs/package.json'), { type: 'commonjs', sideEffects: false });
   const readme = readFileSync(path.join(folder, 'README.md'), 'utf8');
   writeFileSync(path.join(stage, 'README.md'), withWholeLinks(readme, name, repository));
@@ -57,14 +57,14 @@ export function stageLibrary(name, repository) {
   return stage;
 }
 
-/** A package lies in no repository: its links lead to the pages there. */
+/** Makes relative links absolute, because an installed package has no repository around it. */
 function withWholeLinks(text, name, repository) {
   if (repository === undefined) return text;
   const page = (link) => `${repository}/blob/HEAD/${path.posix.join('libs', name, link)}`;
   return text.replace(/\]\((\.\.[^)]*)\)/g, (_, link) => `](${page(link)})`);
 }
 
-/** The modules that belong to the package, as paths below src/ without their end, and their JSON files. */
+/** Returns the modules of the package, as paths below src/ without extension, and its JSON files. */
 function modulesOf(folder) {
   const built = readdirSync(path.join(folder, 'src'), { recursive: true, encoding: 'utf8' })
     .filter((file) => /\.(ts|json)$/.test(file))
@@ -93,7 +93,7 @@ function placeEsModule(folder, stage, module) {
     format: 'esm',
     platform: 'node',
     target: 'es2022',
-    // Replaces the free identifier only: never a member of that name, or text.
+    // Replaces only the free identifier, not members of that name or text.
     define: { require: REQUIRE },
   });
   const withJson = code.replace(/( from "[^"]+\.json");/g, '$1 with { type: "json" };');
@@ -126,8 +126,8 @@ function published(manifest, name, repository) {
 }
 
 /**
- * Node from 20.19 on takes `module-sync` for import and for require, and bundlers take `module` for both: a program has one copy
- * of a class, however it is reached.
+ * Node 20.19 and later use `module-sync` for import and require, and bundlers use `module` for both. Therefore a program has one copy of a
+ * class, however it is loaded.
  */
 function conditionsOf(source) {
   const module = source.replace('./src/', '').replace(/\.ts$/, '');

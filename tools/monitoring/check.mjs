@@ -1,8 +1,7 @@
 // node tools/monitoring/check.mjs
-// Checks that all data that deploy/monitoring queries exists, and that every metric has a panel. Every name of a metric and of a label is
-// in the daemon's table of metrics. promtool takes the rules and the queries of the dashboard, and the rules fire when they should
-// (wins-rules.test.yaml). A real Prometheus that scrapes a daemon under load evaluates each of them, and has data for every panel that the
-// load concerns.
+// Checks that the queries of deploy/monitoring find data, and that every metric has a panel. The daemon's table of metrics must list every
+// metric and label. promtool must accept the rules and queries, and the rules must fire as wins-rules.test.yaml says. A real Prometheus that
+// scrapes a daemon under load evaluates all of them, and must have data for every panel that the load affects.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -16,7 +15,7 @@ import { faultsOfPanels } from './layout.mjs';
 import { startPrometheus } from './prometheus.mjs';
 import { missing, PROMTOOL } from './prometheus-programs.mjs';
 
-/** Time limit for a hanging check, not a target. */
+/** Limit for a hanging check, in ms. */
 const LIMIT_MS = 120_000;
 /** Panels whose data the load does not produce. */
 const WITHOUT_DATA = new Set([
@@ -87,7 +86,7 @@ async function checkByPrometheus() {
   }
 }
 
-/** Waits for samples. @throws with what else that means. */
+/** Waits for samples. @throws Error with `otherwise`, the meaning of missing samples. */
 async function found(prometheus, expression, signal, otherwise) {
   await prometheus.found(expression, signal).catch((cause) => {
     throw new Error(`found nothing by ${expression}: ${otherwise}`, { cause });

@@ -1,4 +1,4 @@
-// Every expression of deploy/monitoring, with where it stands, as Prometheus is to evaluate it.
+// Lists every expression of deploy/monitoring, with its location, in the form that Prometheus evaluates.
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
@@ -6,10 +6,10 @@ import path from 'node:path';
 const root = path.resolve(import.meta.dirname, '../..');
 export const RULES = path.join(root, 'deploy/monitoring/wins-rules.yaml');
 const DASHBOARD = path.join(root, 'deploy/monitoring/wins-dashboard.json');
-// That of the daemon: what is hoisted to the root is another release.
+// Loads the daemon's version of yaml, because the root of the workspace has another one.
 const { parse } = createRequire(path.join(root, 'libs/config/package.json'))('yaml');
 
-/** Values that Grafana puts in the place of variables, here for all nodes and the time that a test takes. */
+/** Values for Grafana's variables, chosen for all nodes and the duration of a test. */
 const VARIABLES = [
   ['$__rate_interval', '1m'],
   ['$instance', '.*'],

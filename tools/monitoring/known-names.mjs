@@ -1,4 +1,4 @@
-// Compares the names in an expression with the table of metrics: a misspelt name is no error to Prometheus, it finds nothing.
+// Compares the names in an expression with the table of metrics, because Prometheus silently finds nothing for a misspelt name.
 const SERIES_SUFFIX = /_(bucket|sum|count)$/;
 const OF_SCRAPES = new Set(['instance', 'job']);
 const TEXT = /"(?:[^"\\]|\\.)*"/g;
@@ -6,8 +6,8 @@ const TEXT = /"(?:[^"\\]|\\.)*"/g;
 /**
  * Returns the problems with the names of metrics and labels in an expression.
  *
- * @param metrics - The table of the daemon: each metric with its `type` and `labels`, whose values are a list or a number.
- * @param records - The expressions that the rules record, by the names that they get; they have the labels that these keep.
+ * @param metrics - The daemon's table: each metric with its `type` and `labels`, whose values are a list or a number.
+ * @param records - Expressions of recording rules, by the names of their results; a result has the labels that its expression keeps.
  */
 export function unknownNames(expr, metrics, records) {
   const problems = [];
@@ -34,7 +34,7 @@ export function unknownNames(expr, metrics, records) {
   return problems;
 }
 
-/** The labels by which an expression groups or matches. */
+/** Returns the labels by which an expression groups or matches. */
 function namedLabels(expr) {
   const lists = expr.replace(TEXT, '""').matchAll(/\b(?:by|on|ignoring|without) *\(([^)]*)\)/g);
   return [...lists].flatMap(([, list]) => list.split(',').map((each) => each.trim()));

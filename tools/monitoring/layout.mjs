@@ -1,4 +1,4 @@
-/** How wide Grafana makes a line. */
+/** Width of the dashboard in Grafana's grid columns. */
 const LINE = 24;
 
 /** Returns the faults of a dashboard's panels: duplicate ids or titles, lines that are not full, panels without a description. */
@@ -21,7 +21,7 @@ export function faultsOfPanels({ panels }) {
   ];
 }
 
-/** The panels that stand side by side, from the top down. */
+/** Returns the rows of panels, from the top down. */
 function linesOf(panels) {
   const lines = new Map();
   for (const panel of panels) {

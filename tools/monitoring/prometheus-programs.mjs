@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
 
-/** By their paths: what PATH names may be another program. */
+/** Absolute paths, because the PATH may contain other programs of these names. */
 export const PROMETHEUS = '/usr/bin/prometheus';
 export const PROMTOOL = '/usr/bin/promtool';
 
-/** Programs that the machine lacks to check alerts and dashboard with Prometheus itself; undefined when it has all. */
+/** Missing programs for checking alerts and dashboard with Prometheus; undefined when all exist. */
 export const missing = [PROMETHEUS, PROMTOOL].every((file) => existsSync(file))
   ? undefined
   : 'Prometheus (Debian: apt-get install prometheus)';

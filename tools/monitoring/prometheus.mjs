@@ -1,4 +1,4 @@
-// A real Prometheus that scrapes one target and evaluates the rules.
+// Runs a real Prometheus that scrapes one target and evaluates the rules.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -10,12 +10,12 @@ import { PROMETHEUS } from './prometheus-programs.mjs';
 
 const AGAIN_MS = 100;
 
-/** Starts it with the rules of a file. `close()` ends it. */
+/** Starts Prometheus with the rules of a file. `close()` ends it. */
 export async function startPrometheus(targetPort, rules) {
   const folder = mkdtempSync(path.join(tmpdir(), 'wins-prometheus-'));
   const port = await freePort();
   const config = path.join(folder, 'prometheus.yml');
-  // JSON is YAML.
+  // JSON is valid YAML.
   writeFileSync(
     config,
     JSON.stringify({
@@ -43,9 +43,9 @@ export async function startPrometheus(targetPort, rules) {
     return data;
   };
   const prometheus = {
-    /** Evaluates an expression now. @throws what Prometheus says of one that is wrong. */
+    /** Evaluates an expression now. @throws Error with the message of Prometheus for an invalid expression. */
     query: async (expr) => (await ask(`query?query=${encodeURIComponent(expr)}`)).result,
-    /** The rules with their health, once each was evaluated. */
+    /** Returns the rules with their health, once each was evaluated. */
     rules: async (signal) => {
       for (;;) {
         const rules = (await ask('rules')).groups.flatMap(({ rules: ofGroup }) => ofGroup);
@@ -53,7 +53,7 @@ export async function startPrometheus(targetPort, rules) {
         await delay(AGAIN_MS, undefined, { signal });
       }
     },
-    /** Waits until an expression finds something. */
+    /** Waits until an expression returns a sample. */
     found: async (expr, signal) => {
       for (;;) {
         const result = await prometheus.query(expr).catch((error) => {

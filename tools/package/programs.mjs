@@ -1,23 +1,23 @@
-// The bundles that go into an executable: those that applications declare.
+// Lists the bundles that go into an executable, as the applications declare them.
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
 export const root = path.resolve(import.meta.dirname, '../..');
 
-/** Applications with bundles, as folders below the root. */
+/** Folders of applications with bundles, relative to the root. */
 export const applications = readdirSync(path.join(root, 'apps'))
   .map((name) => path.join('apps', name))
   .filter((folder) => manifestOf(folder)?.bundles !== undefined)
   .sort();
 
-/** The bundles' files in dist/. `wins.cjs` is the one that is started; it requires the others. */
+/** Paths of the bundles in dist/. `wins.cjs` is the first program; it requires the others. */
 export const programs = applications
   .flatMap((folder) => Object.keys(manifestOf(folder).bundles))
   .sort()
   .map((name) => path.join(root, 'dist', `${name}.cjs`));
 
-/** Bundles the programs for one platform, without what only others need, into a folder, and gives their files. */
+/** Bundles the programs for one platform into a folder, without code of other platforms; returns their paths. */
 export function bundleFor(platform, out) {
   const bundle = path.join(root, 'tools/bundle.mjs');
   for (const folder of applications)
@@ -30,7 +30,7 @@ export function bundleFor(platform, out) {
 
 export const { version } = manifestOf('apps/wins');
 
-/** The package.json of an application; undefined for a folder that has none. */
+/** Returns the package.json of an application; undefined for a folder without one. */
 export function manifestOf(folder) {
   const file = path.join(root, folder, 'package.json');
   return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : undefined;

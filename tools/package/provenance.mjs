@@ -1,5 +1,5 @@
-// What the files of a release are made of, as an in-toto statement with SLSA's predicate. It is not signed itself, and has no time, no
-// machine and no folder in it: builds of one commit are the same before signing.
+// Describes the inputs of the files of a release, as an in-toto statement with SLSA's predicate. The statement is not signed, and contains no
+// time, machine or folder, so that builds of one commit are equal before signing.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -9,8 +9,8 @@ import { root } from './programs.mjs';
 /**
  * Returns the text of the statement.
  *
- * @param files - Pairs of a name and a SHA-256, of all files that were made.
- * @param how - `isRelease`: of a clean checkout. `unsigned`: the SHA-256 of wins.exe before it was signed; undefined if it was not.
+ * @param files - Pairs of name and SHA-256 of all built files.
+ * @param how - `isRelease`: whether the checkout is clean. `unsigned`: SHA-256 of wins.exe before it was signed; undefined if it is not signed.
  */
 export function provenance(files, { isRelease, unsigned }) {
   const read = (file) => readFileSync(path.join(root, file));
@@ -24,7 +24,7 @@ export function provenance(files, { isRelease, unsigned }) {
         buildType: 'urn:rancher-wins:npm-run-package:v1',
         externalParameters: { release: isRelease, signed: unsigned !== undefined },
         resolvedDependencies: [
-          // Of a checkout that may have been changed, the commit would say too much.
+          // Omits the commit for a checkout that may have changes.
           ...(isRelease ? [{ name: 'source', digest: { gitCommit: commit() } }] : []),
           { name: 'package-lock.json', digest: { sha256: sha256(read('package-lock.json')) } },
           ...pinned.map(([name, { version, integrity }]) => ({
@@ -36,7 +36,7 @@ export function provenance(files, { isRelease, unsigned }) {
       },
       runDetails: {
         builder: { id: 'urn:rancher-wins:npm-run-package' },
-        // What a build from the sources can be compared with.
+        // A build from the sources can be compared with this digest.
         ...(unsigned !== undefined && {
           byproducts: [{ name: 'wins.exe, unsigned', digest: { sha256: unsigned } }],
         }),

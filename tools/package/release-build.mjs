@@ -1,5 +1,5 @@
-// What a release is made of is made or fetched while it is built, and nothing is taken from a cache: bundles are made anew,
-// pinned files fetched anew, by an npm whose own cache is empty. node_modules are those of `npm ci`, whose digests the lock has.
+// A release build uses no cache: it bundles again and downloads pinned files again, with an npm whose cache is empty. node_modules come from
+// `npm ci`, whose digests the lock records.
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,9 +8,9 @@ import path from 'node:path';
 const root = path.resolve(import.meta.dirname, '../..');
 
 /**
- * Prepares a release build; call it before anything else of the package is loaded.
+ * Prepares a release build; call it before loading anything else of the package.
  *
- * @returns What removes the files that were fetched for it.
+ * @returns Function that removes the downloaded files.
  */
 export function prepareRelease() {
   const git = (...args) => execFileSync('git', args, { cwd: root, encoding: 'utf8' }).trim();

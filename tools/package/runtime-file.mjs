@@ -4,12 +4,12 @@ import { checkedNode } from './checked-node.mjs';
 const CODE_CACHE = 'NODE_COMPILE_CACHE';
 
 /**
- * The pinned runtime, less its knowledge of NODE_COMPILE_CACHE. It would take what lies in the folder that this variable
- * names for the compiled form of our first script, and there is no option against that: the name is wiped out.
+ * Returns the pinned runtime without the name NODE_COMPILE_CACHE. Node would load a file in the folder of this variable as the compiled form of
+ * our first script, and no option prevents that. Therefore the name is overwritten.
  */
 export function runtimeFile(name) {
   const runtime = readFileSync(checkedNode(name));
-  // In the snapshot of Node's own scripts each text stands behind its length; what reads it there is `module.enableCompileCache()` alone.
+  // Node's snapshot stores each text after its length; only `module.enableCompileCache()` reads this one, so it stays.
   const inSnapshot = Buffer.of(CODE_CACHE.length, 0, 0, 0);
   replaceOnce(runtime, `\0${CODE_CACHE}\0`, '\0'.repeat(CODE_CACHE.length + 2), (at) =>
     runtime.subarray(at - 3, at + 1).equals(inSnapshot),
@@ -18,9 +18,9 @@ export function runtimeFile(name) {
 }
 
 /**
- * Replaces a text in bytes by another of the same length, and refuses when it is not there exactly once.
+ * Replaces a text in bytes by another of the same length; throws unless it occurs exactly once.
  *
- * @param {(at: number) => boolean} [isLeft] - Whether the one at this offset is neither counted nor replaced.
+ * @param {(at: number) => boolean} [isLeft] - Whether the occurrence at this offset is ignored.
  */
 export function replaceOnce(bytes, text, by, isLeft = () => false) {
   const found = [];

@@ -1,12 +1,12 @@
-// Signs wins.exe as Authenticode has it, by osslsigncode, and verifies the signature twice: as osslsigncode does, and as a node does that
-// has `upgrade.signedBy` in its config.
+// Signs wins.exe with Authenticode through osslsigncode, and verifies the signature twice: with osslsigncode, and as a node with
+// `upgrade.signedBy` in its config does.
 import { spawnSync } from 'node:child_process';
 import { createReadStream, existsSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { root } from './programs.mjs';
 
-/** The options of `npm run package` that say how to sign. */
+/** Options of `npm run package` for signing. */
 export const SIGN_OPTIONS = /** @type {const} */ ({
   sign: { type: 'boolean', default: false },
   pfx: { type: 'string' },
@@ -22,9 +22,9 @@ const PASSWORD = 'WINS_SIGN_PASSWORD';
 const SYSTEM_CA = '/etc/ssl/certs/ca-certificates.crt';
 
 /**
- * Checks the options, before anything is built. The password leaves the environment, which others inherit.
+ * Checks the options before anything is built. Removes the password from the environment, which child processes inherit.
  *
- * @returns What signs, undefined without `--sign`.
+ * @returns The signer; undefined without `--sign`.
  */
 export function signerOf(values) {
   const { [PASSWORD]: fromEnvironment = '' } = process.env;
@@ -66,7 +66,7 @@ export async function signExecutable(file, { words, password, ca, signedBy }) {
   try {
     osslsigncode([...words, '-in', file, '-out', signed], password);
     osslsigncode(['verify', '-CAfile', ca, '-in', signed], '');
-    // As nodes do it.
+    // Verifies as a node does.
     const require = createRequire(import.meta.url);
     const { readSignature } = require(path.join(root, 'dist', 'wins-upgrade.cjs'));
     const reader = readSignature();

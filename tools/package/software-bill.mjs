@@ -1,5 +1,5 @@
-// The software bill of materials, in CycloneDX. It is read from the lock file itself: `npm sbom --omit dev` leaves out what
-// development needs as well, yargs for one.
+// Writes the software bill of materials in CycloneDX, from the lock file. `npm sbom --omit dev` would omit packages that development needs too,
+// such as yargs.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -8,7 +8,7 @@ import { applications, root, version } from './programs.mjs';
 
 const read = (file) => JSON.parse(readFileSync(path.join(root, file), 'utf8'));
 
-/** The bill's text: each package that the executables' programs depend on, the two runtimes, and the two native addons. */
+/** Returns the text of the bill: all packages on which the programs depend, the two runtimes, and the two native addons. */
 export function softwareBill() {
   const { packages } = read('package-lock.json');
   const found = new Map();
@@ -45,7 +45,7 @@ export function softwareBill() {
   return `${JSON.stringify({ ...bill, serialNumber: serialNumber(bill) }, null, 2)}\n`;
 }
 
-/** Where Node would find a package from another: the nearest node_modules upwards. Links lead to workspaces. */
+/** Finds a package as Node does from another one: in the nearest node_modules upwards. Links lead to workspaces. */
 function resolve(packages, from, name) {
   for (let folder = from; ; folder = folder.replace(/(^|\/)[^/]*$/, '')) {
     const key = path.posix.join(folder, 'node_modules', name);
@@ -89,7 +89,7 @@ function commitTime() {
   );
 }
 
-/** A UUID (version 8) that is the digest of the content. */
+/** Returns a UUID (version 8) from the digest of the content. */
 function serialNumber(bill) {
   const digest = createHash('sha256').update(JSON.stringify(bill)).digest('hex');
   const [, a, b, c, d, e] = /^(.{8})(.{4}).(.{3}).(.{3})(.{12})/.exec(digest) ?? [];

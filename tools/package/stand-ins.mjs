@@ -1,4 +1,5 @@
-// node stand-ins.mjs OUT: the built programs, and what is one of them in "standIns" in its place; and the executable of these for Linux.
+// node stand-ins.mjs OUT: copies the built programs, replaces those listed in "standIns" of a package, and makes an executable of them for
+// Linux.
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import path from 'node:path';

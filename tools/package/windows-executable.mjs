@@ -7,26 +7,25 @@ import { preparationBlob } from './preparation-blob.mjs';
 import { replaceOnce, runtimeFile } from './runtime-file.mjs';
 
 const BLOB_NAME = 'NODE_SEA_BLOB';
-/** Text in a runtime before the flag that says whether it carries a blob; `:0` after it becomes `:1`. */
+/** Text before the flag in a runtime that tells whether it has a blob; `:0` becomes `:1`. */
 const FUSE = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2';
 const RT_ICON = 3;
 const RT_RCDATA = 10;
 const RT_GROUP_ICON = 14;
 const UTF16 = 1200;
-/** Where IMAGE_LOAD_CONFIG_DIRECTORY64 has DependentLoadFlags. */
+/** Offset of DependentLoadFlags in IMAGE_LOAD_CONFIG_DIRECTORY64. */
 const DEPENDENT_LOAD_FLAGS = 78;
 const LOAD_LIBRARY_SEARCH_SYSTEM32 = 0x800;
 
 /**
- * Writes the executable of these programs for Windows. It keeps the time stamp of the runtime, so that its bytes depend on
- * its contents alone.
+ * Writes the executable of the programs for Windows. It keeps the time stamp of the runtime, so that its bytes depend only on its contents.
  *
  * @param arch - `x64` or `arm64`.
  */
 export async function makeWindowsExecutable(programs, out, version, arch = 'x64') {
   const runtime = `node-win-${arch}`;
   requireSameBlobs(runtime);
-  // The signature of the runtime covers the runtime only, and goes.
+  // Removes the runtime's signature, which does not cover the blob.
   const executable = NtExecutable.from(runtimeFile(runtime), { ignoreCert: true });
   loadLibrariesFromSystemOnly(executable);
   const resources = NtExecutableResource.from(executable);
@@ -36,15 +35,14 @@ export async function makeWindowsExecutable(programs, out, version, arch = 'x64'
   resources.entries.push({ type: RT_RCDATA, id: BLOB_NAME, lang: 0, codepage: 0, bin });
   resources.outputResource(executable);
   const image = executable.generate();
-  // It carries a blob from now on.
+  // Marks the runtime as having a blob.
   replaceOnce(Buffer.from(image), `${FUSE}:0`, `${FUSE}:1`);
   calculateCheckSumForPE(image, true);
   writeFileSync(out, Buffer.from(image));
 }
 
 /**
- * The libraries that the runtime is linked with come from System32, and none from the folder of the executable, in which
- * others may be able to place one.
+ * Makes Windows load the runtime's linked libraries only from System32, because others may be able to place one in the folder of the executable.
  */
 function loadLibrariesFromSystemOnly(executable) {
   const entry = Format.ImageDirectoryEntry.LoadConfig;
@@ -65,7 +63,7 @@ function loadLibrariesFromSystemOnly(executable) {
   config.setUint16(DEPENDENT_LOAD_FLAGS, LOAD_LIBRARY_SEARCH_SYSTEM32, true);
 }
 
-/** Version information of ours, and no icons. */
+/** Replaces the version information, and removes the icons. */
 function describe(resources, file, version) {
   resources.entries = resources.entries.filter(
     ({ type }) => type !== RT_ICON && type !== RT_GROUP_ICON,

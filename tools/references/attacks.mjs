@@ -35,7 +35,8 @@ const attacksSchema = z.array(
 );
 
 /**
- * The attacks of docs/attacks.yaml as a section of a page: a matrix of attackers and assets, and each attack below its first asset.
+ * Returns the section of the page about the attacks of docs/attacks.yaml: a matrix of attackers and assets, and each attack below its first
+ * asset.
  *
  * @param {string} file
  */

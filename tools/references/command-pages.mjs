@@ -1,6 +1,6 @@
-// docs/commands.md and the man pages, from the tree of commands.
+// Writes docs/commands.md and the man pages from the tree of commands.
 
-/** The page of all commands, and the file name and text of the manual page of each. */
+/** Returns the page of all commands, and the file name and text of each manual page. */
 export function commandPages({ root, GLOBAL_OPTIONS, usageLine }, version) {
   const common = Object.entries(GLOBAL_OPTIONS);
   const commands = commandsOf(root).map(({ nodes, ...command }) => ({
@@ -18,7 +18,7 @@ export function commandPages({ root, GLOBAL_OPTIONS, usageLine }, version) {
   };
 }
 
-/** Every command that does something, with the nodes and the words of its path, and the options that it takes. */
+/** Returns every command that acts, with the nodes and words of its path, and its options. */
 function commandsOf(node, above = [], inherited = {}) {
   const nodes = [...above, node];
   const options = { ...inherited, ...node.options };
@@ -31,7 +31,7 @@ function commandsOf(node, above = [], inherited = {}) {
 
 const cell = (text) => text.replaceAll('|', '\\|').replaceAll('<', '\\<').replaceAll('\n', ' ');
 
-/** An option as it is typed. */
+/** Returns an option as a user types it. */
 function optionWords(name, { kind, short, placeholder = 'TEXT' }) {
   const value = kind === 'switch' ? '' : ` ${placeholder}`;
   return `${short === undefined ? '' : `-${short}, `}--${name}${value}`;
@@ -64,7 +64,7 @@ const optionsTable = (options) =>
     ]),
   );
 
-/** docs/commands.md: every command on one page. */
+/** Returns docs/commands.md. */
 function markdownPage({ root, commands, common }) {
   const lines = [
     '# Every command',
@@ -116,7 +116,7 @@ function markdownPage({ root, commands, common }) {
   return lines.join('\n');
 }
 
-/** Text that roff takes for nothing but text. */
+/** Escapes text for roff. */
 function plain(text) {
   const escaped = text.replaceAll('\\', '\\e').replaceAll('-', '\\-').replaceAll('…', '...');
   return escaped.replaceAll(/^([.'])/gm, '\\&$1');
@@ -125,7 +125,7 @@ function plain(text) {
 const bold = (text) => `\\fB${plain(text)}\\fR`;
 const item = (head, text) => ['.TP', bold(head), plain(text)];
 
-/** A manual page of section 1. */
+/** Returns a manual page of section 1. */
 function manPage(command, { common, version }) {
   const { words, summary, details, usage, visible, environment = [], examples = [] } = command;
   const title = words.join('-');

@@ -1,7 +1,7 @@
-/** The tables of docs/config.md: one for each section of the config, from its JSON Schema. */
+/** Returns the tables of docs/config.md, one for each section of the config, from its JSON Schema. */
 export const configTables = (schema) => describe('The top level', schema.properties).join('\n');
 
-/** The keys of a section or an entry; an entry has a short form as well. */
+/** Returns the keys of a section or an entry; the schema of an entry also allows a short form. */
 const fieldsOf = (value) => value.anyOf?.find(({ properties }) => properties) ?? value;
 
 function typeOf(value) {
@@ -43,7 +43,7 @@ function defaultOf(value, isRequired) {
   return text === '[]' || text === '{}' ? 'empty' : `\`${text.replaceAll('"', '')}\``;
 }
 
-/** The schema says the meaning and the first release in one text, because editors show only that. */
+/** Splits a description into meaning and first release; the schema joins them, because editors show only the description. */
 function meaningOf({ description = '' }) {
   const [, meaning = description, since = ''] = /^([^]*) Since ([\d.]+)\.$/.exec(description) ?? [];
   return { meaning, since };
@@ -51,7 +51,7 @@ function meaningOf({ description = '' }) {
 
 const cell = (text) => text.replaceAll('|', '\\|').replaceAll('\n', ' ');
 
-/** A table of these keys, then one for each section and each list of entries among them. */
+/** Returns a table of these keys, and tables of the sections and lists of entries among them. */
 function describe(title, keys, required = [], about = '') {
   const rows = [];
   const below = [];

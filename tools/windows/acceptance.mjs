@@ -1,6 +1,6 @@
 // node tools/windows/acceptance.mjs [FILE …]
-// What tools/windows-acceptance.ps1 tries on a real Windows, and the form of the transcript that it writes. Given transcripts are checked and
-// filed in docs/acceptance; `npm run generate` writes what they show into docs/windows.md.
+// Defines the statements that tools/windows-acceptance.ps1 tries on a real Windows, and the form of its transcripts. Checks the given
+// transcripts and files them in docs/acceptance; `npm run generate` writes their results into docs/windows.md.
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -9,7 +9,7 @@ import * as z from 'zod';
 const TRANSCRIPTS = path.resolve(import.meta.dirname, '../../docs/acceptance');
 const FORM = 'wins-windows-acceptance/1';
 
-/** The probes of the script, in its order, each with the statement that it tries: the script has a function `Probe-NAME` for each. */
+/** Probes of the script in order, each with its statement; the script has a function `Probe-NAME` for each. */
 export const PROBES = {
   serviceRegisters:
     'the service is registered with a delayed start and a config in a folder with blanks in its name',
@@ -91,9 +91,9 @@ const word = z.string().max(200);
 const probe = z.strictObject({
   name: z.enum([...Object.keys(PROBES), ...Object.keys(BY_HAND)]),
   result: z.enum(['ok', 'failed', 'skipped']),
-  /** Why it failed or was skipped. */
+  /** Reason of a failure or of a skipped probe. */
   why: z.string().max(2000),
-  /** Observations, by their names; a statement without a verdict has only these. */
+  /** Observations by name; a statement without a verdict has only these. */
   seen: z.record(word, z.string().max(2000)),
 });
 
@@ -115,9 +115,9 @@ export const transcript = z
   });
 
 /**
- * The transcripts that are filed, the oldest first.
+ * Returns the filed transcripts, the oldest first.
  *
- * @throws what zod throws for one that is none.
+ * @throws The error of zod for an invalid transcript.
  */
 export function filedTranscripts(folder = TRANSCRIPTS) {
   if (!existsSync(folder)) return [];
@@ -156,7 +156,7 @@ function resultOf({ probes }, name) {
   return Object.keys(seen).length === 0 ? 'ok' : 'ok, see below';
 }
 
-/** The lines about what a transcript saw. */
+/** Returns lines with the observations of a transcript. */
 function seenBy({ system, wins, probes }) {
   const lines = probes.flatMap(({ name, seen }) =>
     Object.entries(seen).map(([what, value]) => `- \`${name}\`: ${cell(what)}: ${cell(value)}`),
@@ -167,13 +167,13 @@ function seenBy({ system, wins, probes }) {
     : [`Seen on ${by}, in session ${cell(system.session)}:`, lines.join('\n')];
 }
 
-/** Text of others, which is neither a cell of its own nor markup. */
+/** Escapes text from outside, so that it can be neither markup nor a table cell. */
 function cell(text) {
   return text.replace(/\s+/g, ' ').replace(/[\\`*_[\]<>|]/g, '\\$&');
 }
 
 function readTranscript(file) {
-  // Windows PowerShell may have put a mark before it.
+  // Removes the byte order mark that Windows PowerShell may write.
   return transcript.parse(JSON.parse(readFileSync(file, 'utf8').replace(/^\uFEFF/, '')));
 }
 

@@ -1,20 +1,20 @@
-// A drive that is nearly full and one that cannot be written, for the specs of upgrades under Wine.
+// Creates a nearly full drive and a read-only drive, for the specs of upgrades under Wine.
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, rmSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
 import { cacheFolder } from './packages.mjs';
 
-/** Why they cannot be made here; undefined when they can be. */
+/** Reason why the drives cannot be created here; undefined when they can. */
 export const missingForDisks =
   process.platform === 'win32' || process.getuid?.() !== 0
     ? 'the right to mount, which root has on Linux'
     : undefined;
 
 /**
- * Makes both, as drives of Wine.
+ * Creates both drives for Wine.
  *
- * @param prefix - The folder of the prefix that gets them.
- * @param program - What is on the one that cannot be written.
+ * @param prefix - Folder of the Wine prefix.
+ * @param program - Program to copy to the read-only drive.
  */
 export function mountDisks(prefix, program) {
   unmountDisks();
@@ -24,13 +24,13 @@ export function mountDisks(prefix, program) {
   mount('-o', 'remount,ro', folder);
 }
 
-/** Takes them away, if they are there. */
+/** Removes the drives, if they exist. */
 export function unmountDisks() {
   for (const name of ['small-disk', 'read-only-disk'])
     spawnSync('/bin/umount', ['-l', path.join(cacheFolder, name)], { stdio: 'ignore' });
 }
 
-/** A file system of 150 MB, which is enough for one program. */
+/** Creates a file system of 150 MB, enough for one program. */
 function drive(prefix, letter, name) {
   const folder = path.join(cacheFolder, name);
   const inside = path.join(folder, `wins-e2e-${name}`);

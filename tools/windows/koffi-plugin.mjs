@@ -1,5 +1,5 @@
-// In a bundle, the native addon is a file beside it: its package finds it in node_modules only. Inside an executable the
-// same name stands for an asset. Each library is for one system, and so is its addon.
+// Lets a bundle load the native addon from a file beside it, because the addon's package looks only in node_modules. Inside an executable the
+// same name is an asset. Each library is for one system, and so is its addon.
 const LINUX = /[\\/]libs[\\/]linux-host[\\/]/;
 
 export const koffiBesideBundle = {

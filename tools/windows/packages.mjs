@@ -1,5 +1,5 @@
-// What executables are made of and npm does not install everywhere: the runtimes and the native addons. They come from the npm
-// registry, pinned by integrity, and stay in a cache folder of the checkout.
+// Files of executables that npm does not install on every platform: runtimes and native addons. They come from the npm registry, are pinned by
+// integrity, and stay in a cache folder of the checkout.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
@@ -7,21 +7,21 @@ import path from 'node:path';
 import { runNpm } from './npm.mjs';
 
 const pinned = JSON.parse(readFileSync(path.join(import.meta.dirname, 'packages.json'), 'utf8'));
-/** A release build has them in a folder of its own, which is empty when it begins. */
+/** A release build uses its own folder, which is empty at first. */
 export const cacheFolder =
   process.env.WINS_PINNED_FILES ??
   path.resolve(import.meta.dirname, '../../node_modules/.cache/wins-windows');
 
-/** On Windows another one that is found may take `C:` for a host. */
+/** Absolute path on Windows, because another tar in the PATH may take `C:` for a host. */
 const tar =
   process.platform === 'win32'
     ? path.join(process.env.SystemRoot ?? 'C:\\Windows', 'System32', 'tar.exe')
     : 'tar';
 
-/** The absolute path of the file of a package that packages.json pins, fetched when it is not there yet. */
+/** Returns the absolute path of a file of a package in packages.json; downloads the package if needed. */
 export const pinnedFile = (name) => fetchedFile(name, pinned[name]);
 
-/** The same of any package. */
+/** Returns the absolute path of a file of any package; downloads the package if needed. */
 export function fetchedFile(name, { version, integrity, file }) {
   const folder = path.join(cacheFolder, `${name.replaceAll('/', '+')}-${version}`);
   const found = path.join(folder, file);

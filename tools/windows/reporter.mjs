@@ -1,10 +1,10 @@
-// One line of JSON for each test that ended; loaded by the test runner of the Windows node.exe.
+// Reporter for the test runner of the Windows node.exe: prints a line of JSON for each ended test.
 export default async function* report(events) {
   const open = [];
   for await (const { type, data } of events) {
     if (type === 'test:start') open[data.nesting] = data.name;
     if (type !== 'test:pass' && type !== 'test:fail') continue;
-    // A group fails because of its tests, which were reported; unless it failed by itself, in a hook.
+    // A suite fails because of its tests, which are already reported, unless its own hook failed.
     if (data.details?.type === 'suite' && data.details.error?.failureType !== 'hookFailed')
       continue;
     const title = [...open.slice(0, data.nesting), data.name].join(' › ');

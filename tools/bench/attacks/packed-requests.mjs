@@ -1,4 +1,4 @@
-// A53: packed requests, 50 on each of 24 connections.
+// A53: compressed requests, 50 on each of 24 connections.
 import { gzipSync } from 'node:zlib';
 import { FLAG, FRAME, frame } from '@wins/http2-connection/testing';
 import { attacking, forever, MEBIBYTE, method, written } from './hostile.mjs';

@@ -1,4 +1,5 @@
-// A51: a run that exposes as many ports as one may, then Lists: 256 on a connection that reads none, and as many as go on another.
+// A51: a run that exposes the maximum number of ports, and List calls: 256 on a connection that reads no answer, and a constant stream on
+// another.
 import {
   FLAG,
   FRAME,
@@ -19,7 +20,7 @@ const Exposes = Array.from({ length: 256 }, (_, index) => ({
   Protocol: RunExposeProtocol.TCP,
 }));
 const client = createWinsClient({ address });
-// Where ports cannot be opened the start is refused, and the List is short.
+// Where ports cannot be opened, the start is refused; a run without ports makes a short List.
 await client
   .startProcess({ Path: file, ChecksumSHA256: digest, Exposes })
   .catch(() => client.startProcess({ Path: file, ChecksumSHA256: digest }));

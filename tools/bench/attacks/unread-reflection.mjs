@@ -1,4 +1,4 @@
-// A44: reflection asked on and on, and no answer taken.
+// A44: endless reflection requests whose answers are never read.
 import { connect as connectHttp2 } from 'node:http2';
 import { connect } from 'node:net';
 import { grpcMessage } from '@wins/http2-connection/testing';

@@ -55,7 +55,7 @@ export async function openAudit({
     close: () => rmSync(folder, { recursive: true }),
   };
 
-  /** Whether all lines but the last are those that were written. */
+  /** Whether all lines except the last are unchanged. */
   function isBeginning(changed) {
     const text = Buffer.concat(changed.filter((octets) => octets !== undefined));
     const lastButOne = text.subarray(0, text.lastIndexOf(10)).lastIndexOf(10) + 1;
@@ -80,7 +80,7 @@ export async function openAudit({
   }
 }
 
-/** Lines are numbered through all files. */
+/** Applies steps to the log; line numbers run through all files. */
 function change(original, steps) {
   const files = original.map((octets) => octets.toString('latin1').split(/(?<=\n)/));
   const find = (line) => {

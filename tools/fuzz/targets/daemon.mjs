@@ -13,7 +13,7 @@ import { sendInPieces } from '../send-in-pieces.mjs';
 import { generateTunnel, tunnelOctetsOf } from '../tunnel-frames.mjs';
 
 const WINS = path.resolve(import.meta.dirname, '../../../dist/wins.cjs');
-/** Few files, so that a run is cheap. */
+/** A program that opens few files, so that a run is cheap. */
 const PROGRAM = '#!/bin/sh\nexit 0\n';
 const HEADS = [
   'GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n' +
@@ -24,7 +24,7 @@ const HEADS = [
   '',
 ];
 
-/** The built daemon lives and answers Info after each case, with a small young generation, in which leaks of Node show soonest. */
+/** Checks that the built daemon lives and answers Info after each case. A small young generation reveals leaks soonest. */
 export async function openDaemon({ definitions, createWinsClient }) {
   if (!existsSync(WINS)) throw new Error(`${WINS} is not there; wanted: npm run build`);
   const folder = mkdtempSync(path.join(tmpdir(), 'wins-fuzz-daemon-'));
@@ -66,7 +66,7 @@ export async function openDaemon({ definitions, createWinsClient }) {
   const asMessage = (hex) => (hex.length / 2).toString(16).padStart(10, '0') + hex;
   return {
     name: 'daemon',
-    // A daemon that has died is not asked again, and nothing is shortened.
+    // Not asked again after its death, and cases are not shortened.
     restarts: true,
     generate: (rng) => {
       if (rng.chance(0.3))
@@ -108,7 +108,7 @@ export async function openDaemon({ definitions, createWinsClient }) {
   };
 }
 
-/** The most that it ever had in memory; undefined when it is gone, and where the system does not say it like this. */
+/** Returns the highest resident memory so far; undefined for an ended process, or where the system does not report it. */
 function peakOf(pid) {
   const file = `/proc/${pid}/status`;
   if (!existsSync(file)) return undefined;

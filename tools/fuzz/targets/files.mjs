@@ -42,8 +42,8 @@ const base64 = (text) => Buffer.from(text).toString('base64');
 const packed = (json) => gzipSync(JSON.stringify(json)).toString('base64');
 
 /**
- * Files of a node, and answers of registries and programs: each reader returns a value that its writer could have written, or
- * throws the error of its library.
+ * Checks readers of node files and of answers from registries and programs: each returns a value that its writer could have written, or throws
+ * an error of its library.
  */
 export async function openFiles(faces) {
   const { AgentError, InstallError, InstallFiles, installPlaces, joinedEnvironment } = faces;
@@ -83,7 +83,7 @@ export async function openFiles(faces) {
   };
   const clock = { now: () => new Date(0), wait: () => Promise.resolve() };
 
-  /** By name: a document, what reads its text, which errors are of its library, what it may give. */
+  /** Readers by name: a document, the function that reads its text, the errors of its library, and a check of its result. */
   const readers = {
     installJournal: {
       document: { format: 1, isProved: false, steps: STEPS },
@@ -181,7 +181,7 @@ export async function openFiles(faces) {
         ...{ apiVersion: PROTOCOL, kind: 'CredentialProviderResponse', cacheKeyType: 'Image' },
         ...{ cacheDuration: '1m', auth: { '*.example': { username: 'u', password: 'p' } } },
       },
-      // A process for each.
+      // Each case starts a process.
       isRare: true,
       read: (text) => {
         writeFileSync(answer, text);
@@ -298,7 +298,7 @@ export async function openFiles(faces) {
         [...diffIds, ...madeBy].every((one) => typeof one === 'string'),
     },
   };
-  // Node writes them to standard error, and a text of these may be a secret.
+  // Node would write warnings to standard error, and their text may contain a secret.
   /** @type {Error | undefined} */
   let warning;
   const onWarning = (told) => (warning = told);

@@ -1,7 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import { generateMessage } from '../protobuf-fields.mjs';
 
-/** Every decoder of the contract understands a message for good, or throws an error that is about the message. */
+/**
+ * Checks that every decoder of the contract either accepts a message, so that encoding it again is stable, or throws an error about the message.
+ */
 export async function openGrpc({ definitions, decodeStartRequest, START_LIMITS }) {
   const decoders = new Map();
   for (const { path, ...method } of definitions.flatMap((all) => Object.values(all))) {
@@ -21,7 +23,7 @@ export async function openGrpc({ definitions, decodeStartRequest, START_LIMITS }
       const [decode, encode] = decoders.get(kind);
       const message = understood(() => decode(octets));
       if (message !== undefined) {
-        // A text that was no UTF-8 is longer once it is, and may be too long then.
+        // Replacing invalid UTF-8 makes a text longer, and so perhaps too long; compare only from the second encoding on.
         const sentOn = decode(encode(message));
         if (!isDeepStrictEqual(decode(encode(sentOn)), sentOn))
           throw new Error('what was understood is another message each time it is sent on');

@@ -20,7 +20,7 @@ const RECORD = {
   askedBy: 'run 1',
 };
 const PHASES = ['staging', 'stopping', 'trial', 'committing', 'installing', 'undoing'];
-/** Content on the disk is read as a record of ours in every field, or as unreadable. */
+/** Checks that any content on the disk is read either as a valid record in every field, or as unreadable. */
 export async function openJournal({ UpgradeJournal, upgradePlaces, Effects }) {
   const folder = mkdtempSync(path.join(tmpdir(), 'wins-fuzz-journal-'));
   const places = upgradePlaces(path.join(folder, 'wins'));

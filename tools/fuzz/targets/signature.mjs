@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
 const SIGNED = path.resolve(import.meta.dirname, '../corpus/signature/as-it-was-signed.json');
-/** Tags and lengths of BER: long, without an end, beyond the end, and what is an identifier or a time. */
+/** Tags and lengths of BER: long, indefinite, beyond the end, and some identifiers and times. */
 const PIECES = [
   '3080',
   '30ffff',
@@ -20,8 +20,8 @@ const CHECKSUM = 0x98 + 64;
 const DIRECTORY = 0x98 + 112 + 32;
 
 /**
- * Whatever a signed program becomes, it is refused with words that can be shown, or it is the program that was signed. Positions are
- * parts of a thousand: of the whole file, or of the certificate table.
+ * Checks that a changed program is either refused with a message that can be shown, or still has its signed content. Positions are thousandths
+ * of the file or of the certificate table.
  */
 export async function openSignature({ SignedProgram }) {
   const original = JSON.parse(readFileSync(SIGNED, 'utf8'));
@@ -87,7 +87,7 @@ function changed(bytes, { act, in: place, at, bytes: hex, times }) {
       piece.copy(bytes, position);
       return bytes;
     default: {
-      // The headers fit the length again, so that what is inside is read.
+      // Fix the lengths in the headers, so that the reader gets to the content.
       const table = tableOf(bytes);
       if (table === 0 || bytes.length < table + 8) return bytes;
       const whole = Buffer.concat([bytes, Buffer.alloc(-bytes.length & 7)]);

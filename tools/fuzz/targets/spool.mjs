@@ -7,7 +7,10 @@ const MIB = 1024 * 1024;
 const CHUNKS = 20;
 const CHUNK_BYTES = 30_000;
 
-/** A spool of any bytes is read to its end: in order, nothing twice, and each byte either returned or reported as missing. */
+/**
+ * Checks that a spool of any bytes can be read to its end, in order and without repetition, and that each byte is returned or reported as
+ * missing.
+ */
 export async function openSpool({ readSpool, SpoolWriter, tailOffset }) {
   const folder = mkdtempSync(path.join(tmpdir(), 'wins-fuzz-spool-'));
   const writer = new SpoolWriter({ folder, maxBytes: MIB });

@@ -1,4 +1,4 @@
-// node describe.mjs EXE: what Windows reads in an executable, as JSON.
+// node describe.mjs EXE: prints the headers and resources that Windows reads in an executable, as JSON.
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { calculateCheckSumForPE, Format, NtExecutable, NtExecutableResource } from 'pe-library';

@@ -1,6 +1,6 @@
-// What a release runs before all else to prove what a crash leaves. Its commands count what they change on the node, and die by SIGKILL at
-// the change that DIE_AT names, counted from 1: before it, or in its middle where one change has parts. DIE_LOG gets the name of each.
-// The daemon is left alone.
+// A test release runs this code first, to prove that a crash leaves a recoverable node. Commands count their changes of the node and die by
+// SIGKILL at change number DIE_AT, from 1: before the change, or in the middle of one with several parts. DIE_LOG receives the name of each
+// change. The daemon is not affected.
 if (!['srv', 'cli'].includes(process.argv[2]) && (process.env.DIE_AT || process.env.DIE_LOG)) {
   const fs = require('node:fs');
   const promises = require('node:fs/promises');
@@ -13,7 +13,7 @@ if (!['srv', 'cli'].includes(process.argv[2]) && (process.env.DIE_AT || process.
   const isOfNode = isWindows
     ? (name) =>
         /^(etc|usr|var|programdata\\rancher-wins-|windows\\(wins\.exe|temp\\wins-))/i.test(name)
-    : // Not what stands for the registry and the lock of a system, nor what every system has.
+    : // Excludes the stand-ins for registry and lock, and the folders that every system has.
       (name) => !/^(run|node\.lock|\.?system\.json|\.\w{6}(\/|$)|(etc|usr|var\/lib)$)/.test(name);
   const isMeant = (file) =>
     typeof file === 'string' && file.startsWith(root) && isOfNode(file.slice(root.length));
@@ -25,10 +25,10 @@ if (!['srv', 'cli'].includes(process.argv[2]) && (process.env.DIE_AT || process.
     for (;;);
   };
   const at = (name, what, half) => {
-    // What it does while it dies is not the command's.
+    // Changes during the death are not changes of the command.
     if (count === Number(DIE_AT)) return;
     const change = `${name} ${what.startsWith(root) ? what.slice(root.length) : what}`;
-    // A large file is written in many blocks, and a control is sent again until the service takes it: that is one change.
+    // Counts as one change: the blocks of a large file, and a control that is repeated until the service accepts it.
     if (['write', 'ControlService'].includes(name) && change === last) return;
     last = change;
     count += 1;
@@ -85,7 +85,7 @@ if (!['srv', 'cli'].includes(process.argv[2]) && (process.env.DIE_AT || process.
     return handle;
   };
 
-  // Where the number of an open file is what is written to.
+  // Maps open file descriptors to paths.
   const files = new Map();
   for (const name of ['open', 'write', 'fchown', 'fchmod', 'fsync', 'rename', 'unlink']) {
     const callback = fs[name];
@@ -101,7 +101,7 @@ if (!['srv', 'cli'].includes(process.argv[2]) && (process.env.DIE_AT || process.
     };
   }
 
-  // What is asked of Windows itself, through the addon.
+  // Counts calls of Windows functions through the addon.
   const [CREATE_NEW, OPEN_ALWAYS] = [1, 4];
   const changesNothing = {
     CreateFileW: ([file, , , , how]) => !isMeant(file) || ![CREATE_NEW, OPEN_ALWAYS].includes(how),

@@ -1,4 +1,4 @@
-// node make-probe.mjs OUT: an executable for Windows that holds the probe.
+// node make-probe.mjs OUT: makes an executable for Windows that contains the probe.
 import path from 'node:path';
 import { makeWindowsExecutable } from '../windows-executable.mjs';
 

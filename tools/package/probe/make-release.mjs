@@ -1,5 +1,4 @@
-// node make-release.mjs OUT VERSION [FLAW]: an executable for Windows of the built programs, as another release, and perhaps as one that
-// is no good.
+// node make-release.mjs OUT VERSION [FLAW]: makes an executable for Windows of the built programs as another release, optionally with a flaw.
 import { build } from 'esbuild';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -20,7 +19,7 @@ const replace = (from, to) => (text) => {
   return text.replaceAll(from, to);
 };
 
-/** Replaces our daemon by one that behaves like the original. */
+/** Replaces our daemon by one that behaves like the Go release. */
 async function goService() {
   const { outputFiles } = await build({
     entryPoints: [inPrograms('go-service.cjs')],
@@ -56,7 +55,7 @@ const FLAWS = {
         Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 50);
     }, 50).unref();`),
   ],
-  /** The daemon behaves like the original. */
+  /** The daemon behaves like the Go release. */
   'is original': ['wins-server.cjs', goService],
   /** Upgrades exit at the named effect. */
   'upgrades and dies': [

@@ -1,5 +1,5 @@
-// node sign-release.mjs PROGRAM OUT: a signed copy of a program, as signed.exe, and the thumbprint of the certificate that was made for it,
-// as signed-by.
+// node sign-release.mjs PROGRAM OUT: signs a copy of a program with a new certificate; writes OUT/signed.exe, and the thumbprint to
+// OUT/signed-by.
 import { execFileSync } from 'node:child_process';
 import { X509Certificate } from 'node:crypto';
 import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

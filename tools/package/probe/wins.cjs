@@ -1,4 +1,4 @@
-// A program that says what an executable gives to the programs in it. With the argument `native` it calls Windows.
+// Prints what a program inside an executable sees. With the argument `native` it calls Windows.
 'use strict';
 const { isSea } = require('node:sea');
 

@@ -1,12 +1,11 @@
-// Linux, too, loads a native addon from a file only. Once it is loaded it needs that file no more: it is written to a new folder of this
-// account alone, and both are gone before anything else happens. What is loaded runs with the rights of the process: nobody with fewer rights may be
-// able to put another file there meanwhile. The folder above is one of the system's, never one that the environment names, which may come
-// from a container.
+// Linux loads a native addon only from a file, but does not need the file afterwards. This module writes the addon to a new private folder and
+// removes both right after loading. The addon runs with the rights of the process, so no account with fewer rights may replace the file
+// meanwhile. The parent is a folder of the system, never one from the environment, because a container may set the environment.
 'use strict';
 const { lstatSync, mkdtempSync, rmSync, writeFileSync } = require('node:fs');
 const path = require('node:path');
 
-/** The first may be mounted without the right to run anything. */
+/** Candidates in order; /tmp may be mounted without the right to execute. */
 const FOLDERS = ['/tmp', '/var/tmp', '/dev/shm'];
 const WRITABLE_BY_OTHERS = 0o022;
 const STICKY = 0o1000;
@@ -27,7 +26,7 @@ exports.loadNativeAddon = function loadNativeAddon(content) {
 
 function loadFrom(folder, bytes) {
   const found = lstatSync(folder);
-  // What is in such a folder can be renamed by its owner alone.
+  // With the sticky bit, only its owner can rename an entry of the folder.
   const isSafe = (found.mode & WRITABLE_BY_OTHERS) === 0 || (found.mode & STICKY) !== 0;
   if (!found.isDirectory() || found.uid !== 0 || !isSafe)
     throw new Error(

@@ -2,11 +2,11 @@
 const path = require('node:path');
 const { Script } = require('node:vm');
 
-// Packages look for files beside themselves. Nobody can put any there: it is below a file, or in /proc.
+// Folder in which packages look for files beside themselves. It cannot exist, because it lies below a file or in /proc.
 const NOWHERE =
   (exports.NOWHERE = `${process.platform === 'win32' ? process.execPath : '/proc/wins'}/inside/the/executable`);
 
-/** A program's text as {@link loadProgram} takes it. Made while packaging: joined at run time, it would be in memory twice. */
+/** Wraps a program's text for {@link loadProgram}. Packaging does this, because doing it at run time would keep the text in memory twice. */
 exports.wrapProgram = (text) =>
   `(function (exports, require, module, __filename, __dirname) {${text}\n})`;
 

@@ -1,11 +1,11 @@
-// The first script inside an executable. The programs lie beside it as assets; each is compiled when it is first required.
-// Nothing is ever loaded from a folder, but the native addon, which is written there first.
+// First script inside an executable. The programs are assets beside it, and each is compiled when first required. Only the native addon is
+// loaded from a folder, to which it is written first.
 'use strict';
 const path = require('node:path');
 const { getAsset, getRawAsset } = require('node:sea');
 const { loadProgram, NOWHERE } = require('./load-program.cjs');
 
-/** The one of this system and processor, however a program names it. */
+/** Asset with the native addon of this system and processor, whatever file name a program requires. */
 const ADDON = 'addon.node';
 
 const loaded = new Map();
@@ -19,7 +19,7 @@ function requireInside(request) {
   const module = { exports: {} };
   loaded.set(request, module);
   if (name.endsWith('.node')) {
-    // Now, since most commands call nothing of the system, and what it needs of Node takes longer to load than the rest of this.
+    // Loaded only now, because most commands do not call the system, and these modules load slowly.
     if (process.platform === 'win32')
       module.exports = require('./windows-addon.cjs').loadNativeAddon(
         getRawAsset(ADDON),
@@ -32,8 +32,8 @@ function requireInside(request) {
   return module.exports;
 }
 
-// A package that looks for files beside the main program would take those of the working directory otherwise.
+// Otherwise packages would look for files of the main program in the working directory.
 requireInside.main = { filename: path.join(NOWHERE, 'wins.cjs') };
-// What the caller typed stands here otherwise, which need not name a file.
+// Otherwise this is the caller's spelling of the command, which need not be a path.
 process.argv[1] = process.execPath;
 requireInside('./wins.cjs');

@@ -1,8 +1,7 @@
-// Windows loads a native addon from a file only, so the one inside the executable is written to a folder first. What
-// is loaded runs with the rights of the process: nobody with fewer rights may be able to write there. No access list
-// can be read or set before the addon is loaded; therefore the folder lies in the profile of the account that the
-// process runs as, which Windows itself keeps from others. The path comes from the system, because the environment may
-// come from a container, and the folder of the executable may be shared with one.
+// Windows loads a native addon only from a file, so this module writes the addon to a folder first. The addon runs with the rights of the
+// process, so no account with fewer rights may write there. Access lists cannot be read or set before the addon is loaded. Therefore the folder
+// lies in the profile of the process's account, which Windows protects. Windows supplies the path, because a container may set the environment
+// or share the folder of the executable.
 'use strict';
 const {
   lstatSync,
@@ -18,12 +17,12 @@ const { userInfo } = require('node:os');
 const path = require('node:path');
 
 const FOLDER = ['AppData', 'Local', 'rancher', 'wins', 'native'];
-/** Names that only our files have here: addons, and remains of writing one. */
+/** Names of our own files: addons, and temporary files from writing one. */
 const OURS = /^(?:koffi-[0-9a-f]{16}\.node|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\.tmp)$/;
-/** So old an addon is taken for one of a release that is gone. One that is not gone writes it again. */
+/** An older addon belongs to a removed release; a release that still exists writes it again. */
 const STALE_MS = 30 * 24 * 60 * 60 * 1000;
 
-/** Loads the addon that consists of these bytes, whose SHA-256 names its file; it was made while packaging, as it takes long here. */
+/** Loads the addon with these bytes. Its SHA-256 names the file and is computed during packaging, because hashing is slow here. */
 exports.loadNativeAddon = function loadNativeAddon(content, digest) {
   const bytes = Buffer.from(content);
   const folder = path.join(userInfo().homedir, ...FOLDER);
@@ -41,19 +40,19 @@ exports.loadNativeAddon = function loadNativeAddon(content, digest) {
   return addon.exports;
 };
 
-/** Leaves the file with these bytes: what has others is replaced, and what cannot be replaced is refused. */
+/** Ensures that the file has these bytes: replaces other content, and throws if that fails. */
 function extract(bytes, folder, file) {
   if (holds(file, bytes)) return;
   mkdirSync(folder, { recursive: true });
   removeStale(folder, file);
-  // Needed for this alone, and slow to load.
+  // Loads slowly and is only needed here.
   const { randomUUID } = require('node:crypto');
   const temporary = path.join(folder, `${randomUUID()}.tmp`);
   try {
     writeFileSync(temporary, bytes, { flag: 'wx' });
     renameSync(temporary, file);
   } catch (error) {
-    // Another process that did the same has it loaded by now.
+    // Another process may have written and loaded the same file meanwhile.
     if (!holds(file, bytes)) throw error;
   } finally {
     rmSync(temporary, { force: true });
@@ -61,13 +60,13 @@ function extract(bytes, folder, file) {
 }
 
 /**
- * Removes the addons of earlier releases: when the first process of a release comes, and before that process can fail. What is loaded
- * cannot be removed, nor need it be: whatever goes wrong, it stays for the next release to try.
+ * Removes addons of earlier releases, before the first process of a release writes its own. A loaded addon cannot be removed and stays for the
+ * next release.
  */
 function removeStale(folder, own) {
   const before = Date.now() - STALE_MS;
   try {
-    // A link may lead to where other files have such names.
+    // A link may lead to a folder with files of others under such names.
     if (!lstatSync(folder).isDirectory()) return;
     for (const name of readdirSync(folder)) {
       const file = path.join(folder, name);
@@ -76,7 +75,7 @@ function removeStale(folder, own) {
       if (mtimeMs < before) tryToRemove(file);
     }
   } catch {
-    // Another process removes the same.
+    // Another process may be removing the same files.
   }
 }
 
@@ -84,13 +83,13 @@ function tryToRemove(file) {
   try {
     unlinkSync(file);
   } catch {
-    // It is loaded, or no file.
+    // The file is loaded, or is no file.
   }
 }
 
 function holds(file, bytes) {
   const found = lstatSync(file, { throwIfNoEntry: false });
-  // A link is none: where it leads may change between a look and the load.
+  // Rejects a link, because its target may change between this check and the load.
   return (
     found?.isFile() === true && found.size === bytes.length && readFileSync(file).equals(bytes)
   );
