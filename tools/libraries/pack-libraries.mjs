@@ -35,7 +35,7 @@ export function packLibraries({
   const folder = path.resolve(out ?? path.join(root, 'dist/packages'));
   mkdirSync(folder, { recursive: true });
   const stages = names.map((name) => stageLibrary(name, repository));
-  if (bundle) for (const stage of stages) bundleDependencies(stage);
+  if (bundle) bundleDependencies(stages);
   const args = ['pack', '--json', '--ignore-scripts', '--pack-destination', folder, ...stages];
   // Warnings of npm are shown only if it fails.
   const packed = JSON.parse(
@@ -54,26 +54,41 @@ export function packLibraries({
   }));
 }
 
-/** Puts the third-party packages of a package into it, so that installing it needs no registry. */
-function bundleDependencies(stage) {
-  const file = path.join(stage, 'package.json');
-  const manifest = JSON.parse(readFileSync(file, 'utf8'));
-  const needed = Object.entries(manifest.dependencies ?? {}).filter(
-    ([name]) => !name.startsWith('@wins/'),
+/**
+ * Puts the third-party packages of staged packages into them, so that installing them needs no registry. All are installed once; npm packs only
+ * those that a package depends on.
+ *
+ * @param {readonly string[]} stages
+ */
+function bundleDependencies(stages) {
+  const packages = stages
+    .map((stage) => path.join(stage, 'package.json'))
+    .map((file) => ({ file, manifest: JSON.parse(readFileSync(file, 'utf8')) }))
+    .map((one) => ({ ...one, needed: thirdPartyOf(one.manifest) }))
+    .filter(({ needed }) => needed.length > 0);
+  const wanted = packages.flatMap(({ needed }) =>
+    needed.flatMap(([name, range]) =>
+      (name === 'koffi' ? [name, ...KOFFI_FOR] : [name]).map((each) => `${each}@${range}`),
+    ),
   );
-  if (needed.length === 0) return;
-  const wanted = needed.flatMap(([name, range]) =>
-    (name === 'koffi' ? [name, ...KOFFI_FOR] : [name]).map((each) => `${each}@${range}`),
-  );
-  // A folder outside the workspace, so that npm does not take it for a part of the workspace.
+  // Outside this workspace, so that npm does not take the folder for one of its packages.
   const folder = mkdtempSync(path.join(tmpdir(), 'wins-bundle-'));
   writeFileSync(path.join(folder, 'package.json'), '{ "private": true }');
   const options = ['--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline', '--force'];
-  runNpm(['install', ...options, '--loglevel=error', ...wanted], { cwd: folder, stdio: 'inherit' });
-  cpSync(path.join(folder, 'node_modules'), path.join(stage, 'node_modules'), { recursive: true });
+  const args = ['install', ...options, '--loglevel=error', ...new Set(wanted)];
+  runNpm(args, { cwd: folder, stdio: 'inherit' });
+  for (const { file, manifest, needed } of packages) {
+    const modules = path.join(path.dirname(file), 'node_modules');
+    cpSync(path.join(folder, 'node_modules'), modules, { recursive: true });
+    manifest.bundleDependencies = needed.map(([name]) => name);
+    writeFileSync(file, `${JSON.stringify(manifest, null, 2)}\n`);
+  }
   rmSync(folder, { recursive: true });
-  manifest.bundleDependencies = needed.map(([name]) => name);
-  writeFileSync(file, `${JSON.stringify(manifest, null, 2)}\n`);
+}
+
+/** Returns the names and ranges of the third-party packages that a package depends on. */
+function thirdPartyOf({ dependencies = {} }) {
+  return Object.entries(dependencies).filter(([name]) => !name.startsWith('@wins/'));
 }
 
 /** Creates an archive of files below a folder with the name of the archive. */
