@@ -47,7 +47,7 @@ export function decodeAnyway(source: Uint8Array): string {
   return 'text' in decoded ? decoded.text : Buffer.from(source).toString('utf8');
 }
 
-/** Encodes a text with its byte order mark, where it has one. */
+/** Encodes a text, including its byte order mark if it begins with one. */
 export function encodeText(text: string, encoding: TextEncoding): Buffer {
   if (encoding === 'utf-8') return Buffer.from(text, 'utf8');
   const bytes = Buffer.from(text, 'utf16le');

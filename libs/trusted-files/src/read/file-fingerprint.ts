@@ -5,8 +5,8 @@ import type { TrustOptions } from '../trust/file-trust.js';
 export type FileFingerprint = 'gone' | 'empty' | (string & {});
 
 /**
- * Returns the current state of a file, by default of a link itself, from its identity, size and times. Take it before
- * reading the file and compare it afterwards. An unreachable file is `gone`.
+ * Returns the fingerprint of a file, from its identity, size and times; without `followLinks`, that of a link itself. Take
+ * it before reading the file and compare it afterwards. An unreachable file is `gone`.
  */
 export function fileFingerprint(file: string, options: TrustOptions = {}): FileFingerprint {
   const { followLinks = false } = options;

@@ -21,8 +21,8 @@ export interface OpenFile extends ReadableFile {
 }
 
 /**
- * Opens a regular file for reading; on Windows, judge the path by a `FileTrust` first. Refuses a folder, a device, a FIFO,
- * which would block until it has a writer, and by default a symbolic link.
+ * Opens a regular file for reading. Refuses a folder, a device, a FIFO, which would block until it has a writer, and by
+ * default a symbolic link. On Windows it cannot refuse links, so judge the path by a `FileTrust` first.
  *
  * @throws TrustedFileError `notFound`, `accessDenied`, `notRegularFile`, `notTrusted` (a link), `inUse`, `unknown`.
  */

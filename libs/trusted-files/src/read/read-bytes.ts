@@ -35,7 +35,7 @@ export function unlessNotFound(error: unknown): undefined {
   throw error;
 }
 
-/** Reads a small text file as {@link decodeText}, without its mark. @throws TrustedFileError `notText`; as {@link readBytes}. */
+/** Reads a small text file and decodes it without its byte order mark. @throws TrustedFileError `notText`; as {@link readBytes}. */
 export async function readText(path: string, options: ReadOptions): Promise<string> {
   const decoded = decodeText(await readBytes(path, options));
   if ('text' in decoded) return decoded.text;

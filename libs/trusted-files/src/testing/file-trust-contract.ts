@@ -5,18 +5,18 @@ import path from 'node:path';
 import type { FileTrust } from '../trust/file-trust.js';
 import { TrustedFileError } from '../trusted-file-error.js';
 
-/** A trust under its contract, and what a test must be able to do on its system. */
+/** The trust to check, with operations of its system that the checks need. */
 export interface FileTrustSubject {
   readonly trust: FileTrust;
   /** Lets every user write to a file or folder. */
   readonly letOthersWrite: (path: string) => void;
-  /** Makes a link to a folder; absent where a test may not. */
+  /** Creates a link to a folder; absent where tests cannot create links. */
   readonly linkFolder?: (target: string, path: string) => void;
 }
 
 /**
- * Checks that every trust passes, as pairs of a name and a check: `test.each(fileTrustContract(subject))('%s', async (_name, check) => check())`.
- * It asks for verdicts and the steps that are their reason, not for rules, which are the system's own.
+ * Returns the contract tests of a `FileTrust` as pairs of a name and a check:
+ * `test.each(fileTrustContract(subject))('%s', async (_name, check) => check())`. Rules that differ between systems are not compared.
  */
 export function fileTrustContract(
   subject: FileTrustSubject,
@@ -117,7 +117,7 @@ export function fileTrustContract(
   return Object.entries(contract).flatMap(([name, check]) => (check ? [[name, check]] : []));
 }
 
-/** `root/folder/file`, where no one else can write. */
+/** Creates `root/folder/file`, which no one else can change. */
 class Place {
   readonly root = mkdtempSync(path.join(tmpdir(), 'wins-trust-'));
   readonly folder = path.join(this.root, 'folder');

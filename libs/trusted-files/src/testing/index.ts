@@ -1,5 +1,5 @@
 /**
- * The second door: what a `FileTrust` must do, to be run against that of any system.
+ * Contract tests for the `FileTrust` of any system.
  *
  * @packageDocumentation
  */

@@ -22,14 +22,14 @@ export interface Distrust {
 
 /** Options for judging a path. */
 export interface TrustOptions {
-  /** Follows links that only root or this user could have made, and judges their targets. Default: refuses links, as on Windows in any case. */
+  /** Follows links that only root or this user could have made, and judges their targets. Default: refuses links. Windows always refuses links. */
   readonly followLinks?: boolean;
 }
 
 /**
- * Judges who could have put a file there or can change it: only the system's administrators and the user of this
- * process may. A trusted path, which is absolute, stays trusted, because only trusted users can change it. Synchronous:
- * a walk takes a few system calls of microseconds each. The methods return undefined for a trusted path.
+ * Judges whether anyone but the system's administrators and the user of this process could have created a file or can
+ * change it. Paths are absolute. A trusted path stays trusted, because only trusted users can change it. The methods
+ * return undefined for a trusted path; they are synchronous, because they make a few system calls of microseconds each.
  */
 export interface FileTrust {
   /** Judges a regular file, its folder, and every folder above. @throws TrustedFileError `notFound`, `accessDenied`, `unknown`. */

@@ -34,7 +34,7 @@ export type HostPaths = Pick<
   'assertTrustedFile' | 'assertTrustedDirectory' | 'ensurePrivateDirectory'
 >;
 
-/** Creates the path checks of a process host; `wanted` ends the message of a refusal: what a file or a directory must be. */
+/** Creates the path checks of a process host. `wanted` describes a trusted file or directory, for the end of a refusal's message. */
 export function hostPaths(
   trust: Pick<FileTrust, 'distrustOfFile' | 'distrustOfFolder' | 'ensurePrivateFolder'>,
   failure: MakeHostFailure,
@@ -44,7 +44,7 @@ export function hostPaths(
     error instanceof Error && 'code' in error && error.code === 'notFound' ? 'notFound' : 'unknown';
   const asserting =
     (tried: string, judge: (path: string) => Distrust | undefined, expected: string) =>
-    // eslint-disable-next-line @typescript-eslint/require-await -- what it throws rejects
+    // eslint-disable-next-line @typescript-eslint/require-await -- an exception must become a rejection
     async (path: string): Promise<void> => {
       const distrust = failing(failure, path, codeOf, () => judge(path));
       if (distrust === undefined) return;

@@ -84,7 +84,7 @@ describe('the place of a file', () => {
     const hostile = path.join(directory, 'hostile');
     writeFileSync(foreign, '');
     linkSync(foreign, hostile);
-    // Only root can give a file away; anyone else can at least ask in the name of another user.
+    // Only root can change the owner of a file; as another user, judge for a different user id instead.
     const asked = posixFileTrust(OWN_UID === 0 ? 0 : OWN_UID + 1);
     if (OWN_UID === 0) chownSync(foreign, 65534, 65534);
     expect(asked.distrustOfFile(hostile)?.rule).toBe('A7 owned by another user');
@@ -130,7 +130,7 @@ describe('the place of a file', () => {
       const hostile = path.join(root, 'hostile');
       symlinkSync(file, hostile);
       if (OWN_UID !== 0) return;
-      // In a sticky folder everyone can make one.
+      // In a sticky folder every user can create the link.
       chmodSync(root, 0o1777);
       expect(ruleFor(hostile, follow)).toBeUndefined();
       rmSync(hostile);

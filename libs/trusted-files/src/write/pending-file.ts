@@ -9,7 +9,7 @@ import { syncFolder, type HeldPatience, whenNotHeld } from './when-not-held.js';
 const { O_NOFOLLOW = 0 } = constants as Partial<typeof constants>;
 const PRIVATE = 0o600;
 
-// File descriptors, because with handles of `node:fs/promises` a small file takes half as long again.
+// File descriptors, because with handles of `node:fs/promises` a small file takes 1.5 times as long.
 const open = promisify(fs.open);
 const write = promisify(fs.write);
 const fchown = promisify(fs.fchown);
