@@ -40,7 +40,7 @@ export function upgradePlaces(target: string): UpgradePlaces {
   };
 }
 
-/** Resolves links. @throws UpgradeError `refused` when the service names no absolute path. */
+/** Returns the paths for the service's program, with links resolved. @throws UpgradeError `refused` when the service names no absolute path. */
 export async function findPlaces(
   service: Pick<ServiceControl, 'defaultTarget' | 'query'>,
   status?: ServiceStatus,

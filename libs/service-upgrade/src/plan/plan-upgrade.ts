@@ -51,7 +51,7 @@ export type UpgradePlan =
       readonly runs?: RunsOfDaemon;
     };
 
-/** Judges a program by its bytes, before anything runs it. Undefined when it may be run to print its version. */
+/** Returns the reason for refusing a program by its bytes, before it is run to print its version; undefined when there is none. */
 export function refuseProgram(
   offered: { readonly sha256: string; readonly format: ProgramFormat },
   { platform, arch }: Pick<UpgradeFacts, 'platform' | 'arch'>,

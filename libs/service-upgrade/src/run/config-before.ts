@@ -52,7 +52,7 @@ export async function restoreConfigBefore({
   return `the config ${file} was restored${rest}`;
 }
 
-/** Removes the configs that deliveries kept for the old daemon. A failure is logged. */
+/** Removes the replaced configs that were kept for the old daemon. A failure is logged. */
 export async function forgetReplacedConfigs({ context, record }: UpgradeRun): Promise<void> {
   const { effects, forgetReplaced, log } = context;
   const { configBefore } = record;

@@ -13,7 +13,7 @@ import { readdir, unlink } from 'node:fs/promises';
 import path from 'node:path';
 import { UpgradeError } from '../upgrade-error.js';
 
-/** Wraps every operation with an external effect, and performs it or not. */
+/** Wraps every operation with an external effect. Tests replace it, to skip an operation or to make it fail. */
 export type Around = <T>(effect: string, act: () => Promise<T>) => Promise<T>;
 
 /** Changes the journal and files of an upgrade. A `ServiceControl` passes its own changes through `once`, too. Tests crash the upgrade here. */
@@ -51,7 +51,7 @@ export class Effects {
     await this.onFile(`write ${path.basename(file)}`, 'write', file, () => replaceFile(file, text));
   }
 
-  /** Atomic and durable. @throws UpgradeError `fileFailed`. */
+  /** Moves a file, atomically and durably. @throws UpgradeError `fileFailed`. */
   async move(what: string, from: string, to: string): Promise<void> {
     await this.onFile(`move ${what}`, `move ${from} to`, to, () => moveFile(from, to));
   }
@@ -93,7 +93,7 @@ async function unlinkIfThere(file: string): Promise<void> {
   }
 }
 
-/** Does not follow links; undefined for a missing file, an empty text for one above `maxBytes`. @throws UpgradeError `fileFailed`. */
+/** Reads a text without following links; undefined for a missing file, empty for a file above `maxBytes`. @throws UpgradeError `fileFailed`. */
 export async function readText(file: string, maxBytes: number): Promise<string | undefined> {
   try {
     return (await readBytes(file, { maxBytes })).toString('utf8');

@@ -16,7 +16,7 @@ export interface Helper {
 
 /**
  * Plans an upgrade to the program of this process. Returns a helper to start, or the result of a plan without steps.
- * The caller holds the lock until the helper runs, because a sweep removes one that does not. @throws UpgradeError
+ * The caller holds the lock until the helper runs, because a sweep removes a helper that does not run. @throws UpgradeError
  */
 export async function handOver(
   context: UpgradeContext,

@@ -74,7 +74,7 @@ export async function prepareUpgrade(
   return { plan: runs === undefined ? plan : { ...plan, runs }, status, installed, offered, copy };
 }
 
-/** Undefined also for an unreadable config, because the pipe is then unknown. */
+/** Asks the daemon for its runs; undefined when it does not report them, or when an unreadable config hides the pipe. */
 async function runsOf({ pipeOf, runsOf: ask }: UpgradeContext, { command }: ServiceStatus) {
   const pipe = await pipeOf(command.args).catch(() => undefined);
   return pipe === undefined ? undefined : ask?.(pipe);

@@ -12,7 +12,8 @@ const LOCK_LIMIT_MS = 2000;
 const LOCK_DELAY_MS = 100;
 
 /**
- * Waits up to `limitMs`, because a daemon that has just started holds the lock briefly. @throws UpgradeError `busy`.
+ * Runs a task under the upgrade lock. Waits up to `limitMs` for the lock, because a daemon that has just started holds it
+ * briefly. @throws UpgradeError `busy`.
  */
 export async function withLock<T>(
   service: Pick<ServiceControl, 'name' | 'lock'>,

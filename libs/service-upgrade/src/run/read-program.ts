@@ -20,7 +20,7 @@ const REFUSALS: readonly TrustedFileErrorCode[] = ['notRegularFile', 'tooLarge']
 /** Executable for everyone. On Windows a program keeps the access list of the private folder when it is moved. */
 const MODE = 0o755;
 
-/** Undefined when missing. @throws UpgradeError `fileFailed`; `refused`: irregular, or more than 2 GiB. */
+/** Digests a program; undefined when it is missing. @throws UpgradeError `fileFailed`; `refused`: irregular, or more than 2 GiB. */
 export async function readProgram(file: string): Promise<ProgramContent | undefined> {
   const header = new Header();
   const options = { maxBytes: MAX_BYTES, followLinks: true, onBlock: header.take };
@@ -34,7 +34,7 @@ export async function readProgram(file: string): Promise<ProgramContent | undefi
 }
 
 /**
- * Digests the written bytes, which `signed` also receives. @throws UpgradeError as {@link readProgram}; `fileFailed`.
+ * Copies a program and digests the written bytes, which `signed` also receives. @throws UpgradeError as {@link readProgram}.
  */
 export async function copyProgram(
   effects: Effects,

@@ -61,7 +61,7 @@ export async function recoverAtStart(
   }
 }
 
-/** The caller holds the lock. @throws UpgradeError; the next upgrade tries again. */
+/** Finishes or undoes an interrupted upgrade. The caller holds the lock. @throws UpgradeError; the next upgrade tries again. */
 export async function settleUpgrade(context: UpgradeContext): Promise<void> {
   const places = await findPlaces(context.service);
   if (!existsSync(places.folder)) return;

@@ -19,7 +19,7 @@ describe('running a program', () => {
     copyFileSync('/bin/true', program);
     const writer = openSync(program, 'r+');
     const ran = runProgram(program, [], LIMIT_MS);
-    // It was tried once by now.
+    // The first try has begun by now.
     closeSync(writer);
     expect(await ran).toMatchObject({ code: 0 });
   });

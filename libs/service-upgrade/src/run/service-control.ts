@@ -38,7 +38,7 @@ export interface ServiceControl {
 export interface UpgradeHost {
   readonly platform: NodeJS.Platform;
   readonly arch: string;
-  /** Finds out whether other users could replace the program of the service, or change the state of an upgrade. */
+  /** Judges whether other users could replace the program of the service, or change the state of an upgrade. */
   readonly trust: FileTrust;
   /** Identifies this process among all past and present ones of the host: `PID:start`, as in the daemon's process host. */
   readonly self: string;

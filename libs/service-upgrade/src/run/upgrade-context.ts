@@ -7,7 +7,7 @@ import type { UpgradeLog } from '../journal/upgrade-log.js';
 
 export interface ServedConfig {
   readonly file: string;
-  /** The content that the daemon or a delivery saved; otherwise the content of the file. */
+  /** Content saved by the daemon or by a delivery of a config; otherwise the content of the file. */
   readonly bytes: Uint8Array;
   readonly pipe?: string;
 }
@@ -42,12 +42,12 @@ export interface UpgradeContext extends Pick<UpgradeRecord, 'id' | 'askedBy' | '
   readonly defaultConfig: string;
   /** Returns the config that the daemon of a service serves with, if known. Default: unknown. */
   readonly configServed?: (status: ServiceStatus) => Promise<ServedConfig | undefined>;
-  /** Removes the copies of a config file that deliveries kept. Default: there are none. */
+  /** Removes the copies that deliveries of a config file kept. Default: there are none. */
   readonly forgetReplaced?: (file: string) => Promise<void>;
   readonly pipeOf: (args: readonly string[]) => Promise<string>;
-  /** Returns the reason why a config lacks current keys, if it does. Default: accepted. */
+  /** Returns the reason for refusing a config that lacks current keys, if any. Default: every config is accepted. */
   readonly refuseDrops?: RefuseDrops | undefined;
-  /** Default: any program is accepted. */
+  /** Certificates that the new program needs. Default: none. */
   readonly signers?: SignersOf;
   /** Time limit in milliseconds for the service to end, and for a daemon to serve. */
   readonly waitMs: number;

@@ -14,12 +14,12 @@ const signer = issuer.issue('signer', [], { signsCode: true });
 const stranger = issuer.issue('stranger', [], { signsCode: true });
 const BY_SIGNER = [thumbprint(signer)];
 const program = smallProgram();
-/** Where the headers have the certificate table. */
+/** Offset of the certificate table's entry in the headers. */
 const DIRECTORY = program.readUInt32LE(0x3c) + 24 + 112 + 32;
 const CHECKSUM = program.readUInt32LE(0x3c) + 24 + 64;
 let made: Buffer | undefined;
 
-/** A signed program, a new copy each time. */
+/** Returns a new copy of a signed program. */
 function signed(): Buffer {
   made ??= signProgram(program, signer, [issuer, authority]);
   return Buffer.from(made);
@@ -29,7 +29,7 @@ function thumbprint({ cert }: KeyPair): string {
   return new X509Certificate(cert).fingerprint256.replaceAll(':', '').toLowerCase();
 }
 
-/** Reads a program in blocks, as it is copied, and judges it. */
+/** Passes a program in blocks, as a copy does, and judges its signature. */
 async function refusal(bytes: Buffer, signedBy: readonly string[], now?: Date) {
   const signed = new SignedProgram();
   for (let at = 0; at < bytes.length; at += 2048)
@@ -43,7 +43,7 @@ function changed(change: (bytes: Buffer, table: number) => unknown): Buffer {
   return bytes;
 }
 
-/** The program with other bytes in the one entry of its table. */
+/** Returns the signed program with a changed message in its certificate table. */
 function withMessage(messageOf: (message: Buffer) => Buffer): Buffer {
   const bytes = signed();
   const table = bytes.readUInt32LE(DIRECTORY);

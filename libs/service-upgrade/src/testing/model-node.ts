@@ -1,4 +1,4 @@
-// Longer than most files because it is one thing: the lives of one node, all of which change the same files, service and daemon.
+// In one long file, because all lives of a node change the same files, service and daemon.
 import { posixFileTrust } from '@wins/trusted-files';
 import { createHash } from 'node:crypto';
 import {
@@ -41,7 +41,7 @@ const HOST: UpgradeHost = {
 };
 const NEVER = new Promise<never>(() => undefined);
 
-/** The source of a release: a real program that says its version. How its daemon behaves is the model's business. */
+/** Returns the source of a release: a real program that prints its version. The model reads `behaviour` from its comment. */
 export function release(version: string, behaviour: 'well' | 'lies' | 'idle' = 'well'): string {
   return `#!/bin/sh\n[ "$1" = --version ] && echo "rancher-wins version ${version}"\nexit 0 # ${behaviour}\n`;
 }
@@ -59,9 +59,9 @@ export class ModelNode implements Disposable {
   readonly target = path.join(this.folder, 'wins');
   readonly places = upgradePlaces(this.target);
   command: ServiceCommand | undefined;
-  /** Running program: the file as it was when it was started. */
+  /** The running program: its file, and the content of the file at the start. */
   running: { readonly file: string; readonly text: string } | undefined;
-  /** Where the invariant did not hold. */
+  /** Violations of the invariant. */
   readonly violations: string[] = [];
   effects = 0;
   readonly #whole = new Set<string>();
@@ -82,7 +82,7 @@ export class ModelNode implements Disposable {
     if (isRunning) this.running = { file: this.target, text };
   }
 
-  /** A life of the helper, with faults by the number of the effect. */
+  /** Runs the helper once, with faults by the number of the effect. */
   up(
     program: string,
     faults: ReadonlyMap<number, Fault> = new Map(),
@@ -117,7 +117,7 @@ export class ModelNode implements Disposable {
     });
   }
 
-  /** The power fails and comes back: the service manager starts what the service names, until it stays. */
+  /** Simulates a loss of power: the service manager starts the service's program, up to three times while the program ends for a restart. */
   async boot(faults: ReadonlyMap<number, Fault> = new Map()): Promise<LifeEnd> {
     let end: LifeEnd = 'none';
     for (let starts = 0; starts < 3; starts += 1) {
@@ -143,9 +143,9 @@ export class ModelNode implements Disposable {
   }
 
   /**
-   * The daemon finds a program in the file that it watches, and would be replaced by it.
+   * Offers a program as the daemon does when it finds another program in its watched file.
    *
-   * @returns The number of the attempt for which it leaves a helper; `tried` when there is none; undefined when it cannot be done now.
+   * @returns The number of the attempt that a helper gets; `tried` when no attempt follows; undefined after an error.
    */
   async find(program: string): Promise<number | 'tried' | undefined> {
     let found: number | 'tried' | undefined;
@@ -299,7 +299,7 @@ export class ModelNode implements Disposable {
   }
 }
 
-/** The errors of a service manager are translated, like all others. */
+/** Translates an error as the port to a service manager does. */
 function refuse(error: unknown): never {
   throw new UpgradeError('serviceFailed', `the service manager refuses: ${String(error)}`, {
     cause: error,

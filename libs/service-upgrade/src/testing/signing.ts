@@ -4,13 +4,13 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
-/** The program that signs: it shares no code with what verifies. */
+/** Program that signs; it shares no code with our verification. */
 export const SIGNER_PROGRAM = '/usr/bin/osslsigncode';
 
 /**
  * Signs a program.
  *
- * @param authorities - Whose certificates go into the signature.
+ * @param authorities - Authorities whose certificates are added to the signature.
  * @param more - Options of osslsigncode.
  */
 export function signProgram(
@@ -36,7 +36,7 @@ export function signProgram(
   }
 }
 
-/** A PE file for Windows on x64 with one section, and data behind it, as an executable that carries a blob may have. */
+/** Returns a PE file for Windows on x64: one section, followed by data, as in an executable with an appended blob. */
 export function smallProgram(): Buffer {
   const bytes = Buffer.alloc(0x600);
   bytes.write('MZ');

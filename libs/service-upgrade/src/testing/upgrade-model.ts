@@ -39,11 +39,11 @@ function isWell(offered: string): boolean {
   return offered.includes('# well');
 }
 
-/** After a restart with no one to help: the service runs what is in place, and nothing else is there. */
+/** Restarts the node, and expects that the service runs the installed program and that no leftovers exist. */
 async function expectRestAfterBoot(node: ModelNode, { offered, service }: Story): Promise<void> {
   await node.boot();
   expect(node.violations).toEqual([]);
-  // Without a release before there is nothing to fall back on; wins up takes it away.
+  // A failed first installation has no release to return to; the next `wins up` removes the service.
   if (service === 'absent' && (node.command === undefined || !isWell(offered))) return;
   expect(node.command?.imagePath).toBe(node.target);
   expect(node.running?.text).toBe(node.installed);
@@ -51,7 +51,7 @@ async function expectRestAfterBoot(node: ModelNode, { offered, service }: Story)
   expect(node.leftovers).toEqual([]);
 }
 
-/** After another run of the helper, with nothing in its way. */
+/** Runs the helper again without faults, and expects a complete upgrade or a complete rollback. */
 async function expectRestAfterUp(node: ModelNode, story: Story, program: string): Promise<void> {
   const end = await node.up(program, new Map(), wishOf(story));
   expect(node.violations).toEqual([]);
@@ -73,12 +73,12 @@ async function expectRestAfterUp(node: ModelNode, story: Story, program: string)
 
 /** How much of the model a tier tries. */
 export interface ModelExtent {
-  /** Stride over the effects of each story: each, every second, third, …; each story begins at another. */
+  /** Tests every nth effect of a story; the first tested effect differs between stories. */
   readonly everyNth: number;
   readonly schedules: number;
 }
 
-/** Declares the tests of the model: whatever fails, and when, a node has the old release or the new. */
+/** Declares the tests of the model: after any fault at any moment, a node has the old release or the new one. */
 export function testUpgradeModel({ everyNth, schedules }: ModelExtent): void {
   describe.each(Object.entries(STORIES).map(([name, story], at) => [name, story, at] as const))(
     '%s',

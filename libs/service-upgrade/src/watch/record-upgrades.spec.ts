@@ -35,7 +35,7 @@ describe('the record of an upgrade', () => {
     writeFileSync(file(`record-${id}.json`), text);
     return file(`record-${id}.json`);
   };
-  /** Takes records until there are so many. */
+  /** Collects this number of records. */
   const taken = (count: number, runningFile = program, meanwhile?: () => void) =>
     new Promise<UpgradeDecision[]>((resolve) => {
       const found: UpgradeDecision[] = [];
@@ -68,7 +68,7 @@ describe('the record of an upgrade', () => {
     writeFileSync(staged, '');
     writeFileSync(file('journal.json'), '{}');
     leave('before');
-    // The next one is there only after the first was taken.
+    // The second record is written only after the first was taken.
     const found = await taken(2, staged, () => leave('pod-2'));
     expect(found.map(({ id }) => id)).toEqual(['before', 'pod-2']);
   });

@@ -175,8 +175,8 @@ export class ProgramWatch {
 }
 
 /**
- * Undefined for a relative path, whose meaning could change, and on Windows for a path that is not on a drive of
- * this host, because this host does not control who may write there.
+ * Returns the path to watch. Undefined for a relative path, whose meaning could change, and on Windows for a path that
+ * is not on a drive of this host, because this host does not control who may write there.
  */
 export function watchedPath(written: string, platform: NodeJS.Platform): string | undefined {
   if (platform !== 'win32')
