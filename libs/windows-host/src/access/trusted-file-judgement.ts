@@ -77,7 +77,7 @@ export function judgeStep(
     return distrust('A7 another path', `it opens ${quoteText(shown)}`);
   }
   if (facts.isDirectory === (wanted === 'file')) {
-    const found = facts.isDirectory ? 'it is a folder' : 'it is no folder';
+    const found = facts.isDirectory ? 'it is a folder' : 'it is not a folder';
     return distrust('A7 not a regular file', found);
   }
   const who = (wanted === 'ancestor' ? whoMayReplace : whoMayWrite)(sddl, trusted);

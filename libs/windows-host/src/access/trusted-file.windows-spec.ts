@@ -85,6 +85,6 @@ describe('a private folder', () => {
     });
     const file = path.join(directory, 'file');
     writeFileSync(file, '');
-    assert.throws(() => trust.ensurePrivateFolder(file), { message: /it is no folder/ });
+    assert.throws(() => trust.ensurePrivateFolder(file), { message: /it is not a folder/ });
   });
 });

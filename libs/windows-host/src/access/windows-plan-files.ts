@@ -1,4 +1,10 @@
-import { isHeld, replaceFile, TrustedFileError, whenNotHeld } from '@wins/trusted-files';
+import {
+  fileSystemError,
+  isHeld,
+  replaceFile,
+  TrustedFileError,
+  whenNotHeld,
+} from '@wins/trusted-files';
 import { errnoOf, messageOf, quoteText } from '@wins/base';
 import { existsSync, realpathSync } from 'node:fs';
 import { mkdir, open, readFile, rm, rmdir, stat, unlink } from 'node:fs/promises';
@@ -50,9 +56,10 @@ export function windowsPlanFiles({
     try {
       await act();
     } catch (cause) {
-      const origin = cause instanceof TrustedFileError ? (cause.cause ?? cause) : cause;
-      const found = `${errnoOf(origin) ?? messageOf(origin)}${isHeld(cause) ? await holdersOf(place) : ''}`;
-      throw failure(`cannot ${tried} ${quoteText(place)}: found ${found}`, { cause });
+      const error = fileSystemError(cause, tried, place);
+      const found = error instanceof TrustedFileError ? error.found : messageOf(error);
+      const holders = isHeld(cause) ? await holdersOf(place) : '';
+      throw failure(`cannot ${tried} ${quoteText(place)}: ${found}${holders}`, { cause });
     }
   };
   return {
@@ -116,14 +123,14 @@ async function ensureFolder(folder: string, mode: number): Promise<void> {
   for (let at = path.resolve(folder); !existsSync(at); at = path.dirname(at)) missing.push(at);
   const attributes = listFor(mode, true);
   for (const step of missing.reverse()) createFolder(step, attributes);
-  if (!(await stat(folder)).isDirectory()) throw new Error('a file');
+  if (!(await stat(folder)).isDirectory()) throw new Error('it is a file');
   setMode(folder, mode, true);
 }
 
 async function hasContent(file: string, content: Buffer): Promise<boolean> {
   try {
     const stats = await stat(file);
-    if (!stats.isFile()) throw new Error('no regular file');
+    if (!stats.isFile()) throw new Error('it is not a regular file');
     return stats.size === content.length && content.equals(await readFile(file));
   } catch (error) {
     if (errnoOf(error) === 'ENOENT') return false;

@@ -240,7 +240,7 @@ function ruleName(mark: string): string {
 
 function describeRule({ opens, protocol, ports }: FirewallRule): string {
   const known = protocol === undefined ? undefined : PROTOCOLS[protocol];
-  if (!opens) return 'does not open what it should';
+  if (!opens) return 'does not allow inbound traffic';
   if (known === undefined || ports === undefined) return 'any';
   return `${known} ${formatRanges(joinRanges(ports))}`;
 }

@@ -96,7 +96,7 @@ it('does not believe a system that says that it did it', () => {
       message: expect.stringContaining(message) as unknown,
     }) as Error;
   expect(() => addGatewayRoutes(added, adapters, ['8.8.8.8', '9.9.9.9'])).toThrow(
-    refusal('added routes to 8.8.8.8/32, 9.9.9.9/32'),
+    refusal('cannot add routes to 8.8.8.8/32, 9.9.9.9/32'),
   );
   const removed = new MemoryTable([...defaults(), row('8.8.8.8/32', '192.0.2.1')], true);
   expect(() => removeGatewayRoutes(removed, ['8.8.8.8'])).toThrow(

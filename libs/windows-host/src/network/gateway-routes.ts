@@ -24,7 +24,7 @@ export function addGatewayRoutes(
   for (const wanted of missing) table.add(wanted);
   const after = table.read();
   const failed = missing.filter((wanted) => !after.some((row) => leadsAlike(row, wanted)));
-  verify('added', failed);
+  verify('add', failed);
 }
 
 /**
@@ -43,7 +43,7 @@ export function removeGatewayRoutes(table: RouteTable, addresses: readonly strin
   const meant = table.read().filter(isMeant);
   if (meant.length === 0) return;
   for (const row of meant) table.remove(row);
-  verify('removed', table.read().filter(isMeant));
+  verify('remove', table.read().filter(isMeant));
 }
 
 function destinationsOf(verb: string, texts: readonly string[]): readonly IpNetwork[] {
@@ -81,10 +81,10 @@ function isSame(a: IpNetwork, b: IpNetwork): boolean {
   return a.prefix === b.prefix && Buffer.compare(a.bytes, b.bytes) === 0;
 }
 
-function verify(done: 'added' | 'removed', failed: readonly ForwardRow[]): void {
+function verify(verb: 'add' | 'remove', failed: readonly ForwardRow[]): void {
   if (failed.length === 0) return;
   const destinations = failed.map(({ destination }) => formatNetwork(destination)).join(', ');
-  const state = done === 'added' ? 'are not in' : 'are still in';
+  const state = verb === 'add' ? 'are not in' : 'are still in';
   const found = `the system reported success, but they ${state} the routing table`;
-  throw new WindowsError('notVerified', `${done} routes to ${destinations}: ${found}`);
+  throw new WindowsError('notVerified', `cannot ${verb} routes to ${destinations}: ${found}`);
 }

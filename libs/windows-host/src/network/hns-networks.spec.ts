@@ -150,7 +150,7 @@ it('passes over a network that is deleted while it looks', async () => {
 it('says which feature misses on a host without HNS', async () => {
   const calls = { enumerateNetworks: absent, queryNetwork: absent, callFirstVersion: absent };
   await expect(findHnsNetwork({ name: 'nat' }, calls)).rejects.toEqual(
-    refusal('unavailable', 'the Host Networking Service is missing; wanted the Windows feature'),
+    refusal('unavailable', 'the Host Networking Service is missing. Install the Windows feature'),
   );
 });
 

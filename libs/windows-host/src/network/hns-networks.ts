@@ -40,11 +40,11 @@ export async function listNetworks(calls: HnsCalls): Promise<readonly NamedHnsNe
     // Report the error of version 2, which is more specific, unless version 2 is missing.
     const cause = isUnavailable(second) ? first : second;
     if (cause instanceof WindowsError && !isUnavailable(cause)) throw cause;
-    const tried = 'cannot find the networks of HNS';
+    const tried = 'cannot list the networks of HNS';
     if (isUnavailable(cause)) {
       const found = 'the Host Networking Service is missing';
-      const wanted = 'wanted the Windows feature Containers, which is not installed';
-      throw new WindowsError('unavailable', `${tried}: ${found}; ${wanted}`, { cause });
+      const next = 'Install the Windows feature Containers';
+      throw new WindowsError('unavailable', `${tried}: ${found}. ${next}`, { cause });
     }
     const found = messageOf(cause);
     throw new WindowsError('unknown', `${tried}: ${found}`, { cause });

@@ -119,7 +119,7 @@ function rowOf(route: StaticRoute, entries: readonly AdapterEntry[]): ForwardRow
   const nextHop = parseAddress(route.gateway === '' ? '0.0.0.0' : route.gateway);
   const entry = entries.find((one) => interfaceIdOf(one) === route.interface);
   if (destination === undefined || nextHop === undefined)
-    throw new WindowsError('invalidArgument', `no route of IPv4: ${JSON.stringify(route)}`);
+    throw new WindowsError('invalidArgument', `not an IPv4 route: ${JSON.stringify(route)}`);
   if (entry === undefined)
     throw new WindowsError('notFound', 'the interface of the route no longer exists');
   const { index: interfaceIndex } = entry;

@@ -30,7 +30,7 @@ describe('the network of the host', () => {
   it('says what is missing for a change of routes', { skip: !isWine() }, async () => {
     await assert.rejects(system.addRoutes([NOBODY]), {
       code: 'unavailable',
-      message: /iphlpapi\.dll: changing the routing table is not installed/,
+      message: /iphlpapi\.dll: support for changes of the routing table is not installed/,
     });
   });
 
@@ -39,7 +39,7 @@ describe('the network of the host', () => {
     assert.throws(() => addGatewayRoutes(lying, networkAdapters(), [NOBODY]), {
       code: 'notVerified',
       message: new RegExp(
-        `added routes to ${NOBODY.replaceAll('.', '\\.')}/32: .* not in the routing`,
+        `cannot add routes to ${NOBODY.replaceAll('.', '\\.')}/32: .* not in the routing`,
       ),
     });
   });
@@ -51,7 +51,7 @@ describe('HNS', () => {
     assert.ok(error instanceof WindowsError);
     if (!isWine()) return error.code === 'notFound';
     assert.equal(error.code, 'unavailable');
-    assert.match(error.message, /wanted the Windows feature Containers, which is not installed/);
+    assert.match(error.message, /Install the Windows feature Containers/);
     return true;
   };
 

@@ -126,7 +126,8 @@ async function addItem(item: NetworkItem, calls: ContainerNetworkCalls): Promise
     case 'filter':
     case 'rule': {
       const filters = filtersOf(item, interfaceOf(key.split(' ')[0], calls).index);
-      if (filters === undefined) throw new WindowsError('invalidArgument', `no ${kind}: ${value}`);
+      if (filters === undefined)
+        throw new WindowsError('invalidArgument', `not a ${kind}: ${value}`);
       // Filters of the same item for an earlier interface index are replaced in the same transaction.
       const found = calls.readFilters().filter(({ name }) => name === key);
       const keys = new Set(found.map((one) => one.key));
@@ -165,7 +166,8 @@ async function addBridge(item: NetworkItem, calls: ContainerNetworkCalls): Promi
     if (calls.adapters().some(({ name }) => name === HOST_INTERFACE)) return true;
     await systemClock.wait(INTERFACE_LOOK_MS);
   }
-  throw new WindowsError('notVerified', `HNS made the network without ${HOST_INTERFACE}`);
+  const found = `HNS created it, but ${HOST_INTERFACE} did not appear within 5 s`;
+  throw new WindowsError('notVerified', `cannot make the network: ${found}`);
 }
 
 /** The request to HNS: a transparent network of this subnet and gateway. */
@@ -263,7 +265,7 @@ function interfaceOf(id: string | undefined, calls: ContainerNetworkCalls): Adap
 
 function addressIn(key: string): IpNetwork {
   const address = parseNetwork(key);
-  if (address === undefined) throw new WindowsError('invalidArgument', `no address: ${key}`);
+  if (address === undefined) throw new WindowsError('invalidArgument', `not an address: ${key}`);
   return address;
 }
 

@@ -31,12 +31,12 @@ describe('judgePipeServer', () => {
     [
       'a host, from within a container',
       {},
-      'process 40 cannot be looked at, and only SYSTEM and Administrators may serve the pipe',
+      'process 40 cannot be queried, and only SYSTEM and Administrators may serve the pipe',
     ],
     [
       'a host that lets others open but not serve, from within a container',
       { sddl: 'O:SYD:P(A;;FA;;;BA)(A;;FA;;;SY)(A;;0x12019b;;;AU)' },
-      'process 40 cannot be looked at, and only SYSTEM and Administrators may serve the pipe',
+      'process 40 cannot be queried, and only SYSTEM and Administrators may serve the pipe',
     ],
   ])('trusts %s', (_what, parts, reason) => {
     expect(judgePipeServer(evidence(parts))).toEqual({ isTrusted: true, reason });
@@ -63,14 +63,14 @@ describe('judgePipeServer', () => {
     [
       'a pipe that others may serve too, and one that hides does',
       { sddl: 'O:BAD:(A;;FA;;;BA)(A;;GW;;;AU)' },
-      /served by S-1-5-11/,
+      /S-1-5-11 may serve/,
     ],
     [
       'a pipe whose list others may change',
       { sddl: 'O:BAD:(A;;FA;;;BA)(A;;WD;;;AU)' },
-      /served by S-1-5-11/,
+      /S-1-5-11 may serve/,
     ],
-    ['a pipe without a list', { sddl: 'O:BAD:NO_ACCESS_CONTROL' }, /served by S-1-1-0/],
+    ['a pipe without a list', { sddl: 'O:BAD:NO_ACCESS_CONTROL' }, /S-1-1-0 may serve/],
     [
       'a pipe that tells no owner',
       { account: system, sddl: 'D:(A;;FA;;;BA)' },

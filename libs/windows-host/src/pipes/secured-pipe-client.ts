@@ -55,8 +55,8 @@ export function judgePipeServer(evidence: PipeServerEvidence) {
     return refuse(`${who} serves the pipe as ${account.user}, without privileges`);
   const others = whoMay(sddl, SERVE);
   return others.length === 0
-    ? trust(`${who} cannot be looked at, and only SYSTEM and Administrators may serve the pipe`)
-    : refuse(`${who} cannot be looked at, and the pipe may be served by ${others.join(', ')}`);
+    ? trust(`${who} cannot be queried, and only SYSTEM and Administrators may serve the pipe`)
+    : refuse(`${who} cannot be queried, and ${others.join(', ')} may serve the pipe`);
 }
 
 /** Rights to read and write. GENERIC_WRITE would also request FILE_CREATE_PIPE_INSTANCE, the right to serve the pipe. */
@@ -129,7 +129,7 @@ function assertServer(
       account: unlessFails(() => processAccount(serverPid)),
       sddl: handleSecurity(pipe.value, tried, SE_KERNEL_OBJECT),
     });
-    if (!isTrusted) throw new WindowsError('accessDenied', `refused to talk to it: ${reason}`);
+    if (!isTrusted) throw new WindowsError('accessDenied', reason);
   } catch (error) {
     // Missing evidence is no reason to trust.
     const message = `its server is not trusted: ${messageOf(error)}`;
@@ -140,8 +140,8 @@ function assertServer(
 
 function assertProcess(serverPid: number, { pid, created }: ProcessIdentity): void {
   if (serverPid === pid && processIdentity(pid)?.created === created) return;
-  const found = `refused to talk to it: process ${serverPid} serves it`;
-  throw new WindowsError('accessDenied', `${found}; wanted ${pid} of ${created}`);
+  const message = `process ${serverPid} serves it; wanted process ${pid}, created at ${created}`;
+  throw new WindowsError('accessDenied', message);
 }
 
 function serverProcess(pipe: OwnedHandle, address: string): number {

@@ -263,7 +263,7 @@ export function pipeAccessFault(sddl: string): string | undefined {
     pipeDescriptor(sddl);
     return undefined;
   } catch (error) {
-    if (error instanceof TextError) return `it is none (${error.message})`;
+    if (error instanceof TextError) return `it is not SDDL (${error.message})`;
     if (!(error instanceof WindowsError)) throw error;
     return `this host does not understand it (${error.symbol ?? error.message})`;
   }

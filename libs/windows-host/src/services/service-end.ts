@@ -59,7 +59,10 @@ export async function endProcessWithin(running: ProcessIdentity, ms: number): Pr
   if (await hasEnded(running, ms)) return;
   endProcess(running);
   if (await hasEnded(running, FORCED_MS)) return;
-  throw new WindowsError('timeout', `its process ${running.pid} does not end, not even by force`);
+  throw new WindowsError(
+    'timeout',
+    `its process ${running.pid} does not end, although it was killed`,
+  );
 }
 
 /** Waits for the service manager to notice that the process was killed; a failure counts only if the service has a new process. */

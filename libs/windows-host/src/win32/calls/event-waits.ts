@@ -52,7 +52,7 @@ export class EventWaits {
 
   /** Idempotent. @throws RangeError while a wait is pending. */
   close(): void {
-    if (this.#pending.size > 0) throw new RangeError('closed while an event is waited for');
+    if (this.#pending.size > 0) throw new RangeError('closed while a wait is pending');
     if (this.#isClosed) return;
     this.#isClosed = true;
     loadKoffi().unregister(this.#callback);
