@@ -1,5 +1,6 @@
 import { loadCLibrary } from './c-library.js';
 import { LinuxError } from './linux-error.js';
+import { getSystemErrorMap } from 'node:util';
 
 const [AF_UNIX, SOCK_DGRAM, SOCK_CLOEXEC, MSG_NOSIGNAL] = [1, 2, 0o2_000_000, 0x4000];
 /** Maximum path length in `sockaddr_un`, without the closing 0. */
@@ -21,14 +22,19 @@ export function notifySupervisor(address: string, message: string): void {
   family.writeUInt16LE(AF_UNIX);
   const to = Buffer.concat([family, place]);
   const fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-  if (fd < 0) throw failed(`errno ${errno()}`);
+  if (fd < 0) throw failed(meaningOf(errno()));
   try {
     const bytes = Buffer.from(message);
     const sent = sendto(fd, bytes, bytes.length, MSG_NOSIGNAL, to, to.length);
-    if (sent < 0) throw failed(`errno ${errno()}`);
+    if (sent < 0) throw failed(meaningOf(errno()));
   } finally {
     close(fd);
   }
+}
+
+/** Returns the system's text for an error number, such as `connection refused`. */
+function meaningOf(errorNumber: number): string {
+  return getSystemErrorMap().get(-errorNumber)?.[1] ?? `system error ${errorNumber}`;
 }
 
 function failed(found: string): LinuxError {

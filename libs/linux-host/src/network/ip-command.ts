@@ -92,7 +92,8 @@ export async function followIp(
   } finally {
     signal.removeEventListener('abort', kill);
   }
-  if (!isOver()) throw new LinuxError('unknown', `${program} ${args.join(' ')} has ended`);
+  if (!isOver())
+    throw new LinuxError('unknown', `${program} ${args.join(' ')} has ended too early`);
 }
 
 export function isDenial(said: string): boolean {
@@ -113,6 +114,6 @@ async function findProgram(name: string): Promise<string> {
       // Try the next path.
     }
   }
-  const message = `the network cannot be changed: iproute2 is not installed (${places.join(', ')})`;
+  const message = `cannot run ${name}: there is no ${places.join(' and no ')}. Install iproute2`;
   throw new LinuxError('unavailable', message);
 }

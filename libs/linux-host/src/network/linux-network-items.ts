@@ -229,8 +229,9 @@ export function rowsOf(text: string): readonly Row[] {
   try {
     rows = JSON.parse(text.trim() === '' ? '[]' : text);
   } catch (cause) {
-    throw new LinuxError('unknown', 'ip printed no JSON; wanted iproute2 5.0 or later', { cause });
+    const message = 'the output of ip is not JSON. Install iproute2 5.0 or later';
+    throw new LinuxError('unknown', message, { cause });
   }
-  if (!Array.isArray(rows)) throw new LinuxError('unknown', 'ip printed no list');
+  if (!Array.isArray(rows)) throw new LinuxError('unknown', 'the output of ip is not a list');
   return rows as readonly Row[];
 }
