@@ -64,7 +64,7 @@ export function planItems(
       const own = owned.find((one) => itemKey(one.item) === itemKey(item));
       const there = listed.find((at) => isPlaceOf(at, item));
       const outcome = tried.get(itemKey(item));
-      if (!isStanding) stands('waiting', 'what it depends on is missing');
+      if (!isStanding) stands('waiting', 'an item that it needs is missing');
       else if (own !== undefined) {
         staying.add(own);
         stands('applied');
@@ -94,7 +94,11 @@ export function planItems(
   return {
     steps: [
       ...removals.map(({ item, prior }) => ({
-        ...{ op: 'remove' as const, item, reason: 'no longer configured, or not now' },
+        ...{
+          op: 'remove' as const,
+          item,
+          reason: 'no longer configured, or an item that it needs is missing',
+        },
         ...(prior !== undefined && { prior }),
       })),
       ...additions.map((added) => ({

@@ -144,7 +144,7 @@ export class Surroundings {
     if (found === undefined) return waiting(`no interface reaches the gateway ${gateway}`);
     if (another !== undefined) {
       const names = reaching.map(({ name }) => quoteText(name)).join(', ');
-      return rejected(`${names} all reach its gateway: set one of them`);
+      return rejected(`${names} all reach its gateway: set its interface to one of them`);
     }
     const wrong = found.own.map((own) => wrongHop(hop, own)).find((reason) => reason !== undefined);
     if (wrong !== undefined) return rejected(`its gateway ${gateway} is ${wrong}`);

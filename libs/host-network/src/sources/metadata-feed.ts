@@ -48,7 +48,7 @@ function readHost(host: Fields): DesiredPeer | ElementFault {
 /** @throws HostNetworkError `badSource`: the service does not list this host, or describes it differently from its config. */
 function checkOwn(own: Fields | undefined, options: MetadataFeedOptions): void {
   if (own === undefined)
-    throw new HostNetworkError('badSource', `cannot use the hosts: this host is not among them`);
+    throw new HostNetworkError('badSource', 'cannot use the hosts: this host is not among them');
   const labels = fieldsOf(own['labels']) ?? {};
   const { environmentUuid, subnet, routerIp } = options;
   const wanted = [

@@ -204,10 +204,18 @@ describe("Rancher's metadata service as a source of peers", () => {
     [
       'sends half of the list',
       (server) => server.break(half('/hosts', JSON.stringify(TWO).slice(0, -9))),
-      /no whole JSON list/,
+      /not a complete JSON list/,
     ],
-    ['sends no JSON', (server) => server.break(half('/hosts', '[{"uuid":}]')), /no whole JSON/],
-    ['sends text', (server) => server.break(half('/hosts', 'uuid\nname')), /no whole JSON list/],
+    [
+      'sends no JSON',
+      (server) => server.break(half('/hosts', '[{"uuid":}]')),
+      /not a complete JSON/,
+    ],
+    [
+      'sends text',
+      (server) => server.break(half('/hosts', 'uuid\nname')),
+      /not a complete JSON list/,
+    ],
     [
       'answers another host',
       (server) => {

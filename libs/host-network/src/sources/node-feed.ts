@@ -109,11 +109,11 @@ function snapshotOf(
   }
   const [self, another] = ours;
   const fault = (found: string): HostNetworkError =>
-    new HostNetworkError('badSource', `cannot use the nodes: found ${found}`);
-  if (self === undefined) throw fault('none with an address of this host');
-  if (another !== undefined) throw fault('several with addresses of this host');
+    new HostNetworkError('badSource', `cannot use the nodes: ${found}`);
+  if (self === undefined) throw fault('no node has an address of this host');
+  if (another !== undefined) throw fault('several nodes have addresses of this host');
   if (wanted !== undefined && self.subnet !== wanted)
-    throw fault(`that the subnet of this node is not ${wanted}`);
+    throw fault(`the subnet of this node is not ${wanted} (hostNetwork.subnet)`);
   return list.result();
 }
 

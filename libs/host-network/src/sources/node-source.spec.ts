@@ -145,9 +145,9 @@ describe('the nodes of a cluster as a source of peers', () => {
   });
 
   it.each<[string, Cluster, RegExp]>([
-    ['none has an address of this host', new Cluster(node('b', 2)), /none with an address/],
-    ['there is none', new Cluster(), /none with an address of this host/],
-    ['two have', new Cluster(node('a', 1), node('f', 1)), /several with addresses/],
+    ['none has an address of this host', new Cluster(node('b', 2)), /no node has an address/],
+    ['there is none', new Cluster(), /no node has an address of this host/],
+    ['two have', new Cluster(node('a', 1), node('f', 1)), /several nodes have addresses/],
     [
       'its own has another subnet',
       new Cluster(node('a', 7, { status: node('a', 1).status })),

@@ -81,5 +81,5 @@ function parsed(text: string): unknown {
 }
 
 function noList(): HostNetworkError {
-  return new HostNetworkError('badSource', 'found no whole JSON list');
+  return new HostNetworkError('badSource', 'the answer is not a complete JSON list');
 }

@@ -122,7 +122,7 @@ describe('the sources of other hosts', () => {
     one.configure({ nodes: { connectionInfoFile, isStrict: false } });
     one.configure({ nodes: { connectionInfoFile, isStrict: false }, own: { ...own, subnet: 'x' } });
     await until(([status]) => status?.state === 'stale');
-    expect(one.statuses[0]?.problem).toMatch(/that the subnet of this node is not x/);
+    expect(one.statuses[0]?.problem).toMatch(/the subnet of this node is not x/);
     expect([one.peers, one.holds]).toEqual([[B], true]);
   });
 });
