@@ -78,7 +78,7 @@ export type DaemonEvent =
       readonly type: 'kept';
       readonly event: string;
       readonly facts: EventFacts;
-      /** Whether the event is written at once. Default: together with the next ones. */
+      /** Whether the event is written at once. Default: together with the next events. */
       readonly isUrgent?: boolean;
     }
   /** Records of the audit log were lost, or refused together with their actions. */
@@ -88,8 +88,8 @@ export type DaemonEvent =
 type Listener = (event: DaemonEvent) => void;
 
 /**
- * A source checks {@link isCounted} before it creates an event for each call or stream, so that a daemon without metrics creates none.
- * Listeners are called synchronously; an exception of one affects neither the source nor the others.
+ * A source checks {@link isCounted} before it creates an event for each call or stream, so that a daemon without metrics creates none. Listeners are
+ * called synchronously; an exception in a listener affects neither the source nor other listeners.
  */
 export class DaemonEvents {
   readonly #failed: (error: unknown) => void;

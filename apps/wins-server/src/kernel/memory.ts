@@ -92,8 +92,8 @@ export class MemoryPolicy {
 }
 
 /**
- * V8 collects only under load, and the C library keeps freed memory, so a quiet daemon would keep the memory of a past attack for days. Timers do not
- * keep the process alive.
+ * V8 collects only under load, and the C library keeps freed memory. A quiet daemon would therefore keep the memory of a past attack for days. Timers
+ * do not keep the process alive.
  */
 export function returnMemory({
   collect = collector(),
@@ -158,8 +158,8 @@ export function collector(): () => void {
 const READ_OCTETS = 8 * 1024 * 1024;
 
 /**
- * A read leaves a small object that holds up to 64 KiB outside of the heap, so V8 would let an attacker's reads take tens of megabytes
- * before it collects.
+ * A read leaves a small object that holds up to 64 KiB outside of the heap. V8 would therefore collect only once an attacker's reads hold tens of
+ * megabytes.
  */
 export function collectReads(collect = youngCollector()): (octets: number) => void {
   let octets = 0;

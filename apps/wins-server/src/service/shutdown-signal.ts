@@ -20,7 +20,7 @@ export type ShutdownRequest =
   | { readonly error: unknown };
 
 export interface ShutdownSignal extends Disposable {
-  /** Resolves with the first request; later ones have no effect. */
+  /** Resolves with the first request; later requests have no effect. */
   readonly requested: Promise<ShutdownRequest>;
 }
 

@@ -49,8 +49,8 @@ type Make = (
 ) => AsyncIterable<Buffer> | Iterable<Buffer>;
 
 /**
- * Administrators only: a client that the system identifies as a container or another user is refused even on the administrators' pipe,
- * because the pipe may have been handed to it. The first call loads the diagnostics code.
+ * Serves administrators only. A client in a container or of another user is refused even on the administrators' pipe, because a process may have
+ * handed the pipe to it. The first call loads the diagnostics code.
  */
 export function createDebugService(
   callers: Pick<Callers, 'clientOf'>,

@@ -25,7 +25,7 @@ export function processReport(): Section {
   const { report } = process as { readonly report?: NodeJS.ProcessReport };
   if (report === undefined)
     throw new FeatureError('unavailable', 'cannot take a report: this Node does not support it');
-  // Otherwise Node looks up the name of each socket address, one after the other, while the event loop is blocked.
+  // Without this setting Node looks up the name of each socket address, one after the other, while the event loop is blocked.
   const settings = report as { excludeNetwork?: boolean };
   const before = settings.excludeNetwork;
   settings.excludeNetwork = true;

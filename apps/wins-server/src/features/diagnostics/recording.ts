@@ -31,7 +31,7 @@ export class InspectorSession implements Disposable {
     this.#session.on(event, (message: { readonly params: unknown }) => told(message.params));
   }
 
-  /** Idempotent. */
+  /** Has no effect when called again. */
   [Symbol.dispose](): void {
     this.#session.disconnect();
     this.#session.removeAllListeners();
@@ -95,7 +95,7 @@ export interface CpuProfileNode {
   readonly callFrame: {
     readonly functionName: string;
     readonly url: string;
-    /** From 0. */
+    /** Line number, from 0. */
     readonly lineNumber: number;
   };
   readonly hitCount?: number;

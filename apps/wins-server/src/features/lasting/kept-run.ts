@@ -10,7 +10,7 @@ export interface Kept {
   readonly label: string;
   /** Facts of the newest attempt. */
   readonly facts: KeptRun;
-  /** Undefined once it has ended. */
+  /** Process of the newest attempt; undefined once it has ended. */
   readonly process: ManagedProcess | undefined;
   /** Exit of the newest attempt. */
   readonly end: KeptEnd | undefined;

@@ -9,7 +9,7 @@ export function recordFileIn(stateDirectory: string): string {
   return path.join(stateDirectory, 'host-network.json');
 }
 
-/** Desired network of the host. Items that wins created for an earlier section, and that this one lacks, are removed. */
+/** Desired network of the host. Items that wins created are removed when the section no longer has them. */
 export interface NetworkSettings extends DesiredNetwork {
   readonly keep: readonly Cloud[];
   /** Absent: Rancher's metadata service is not queried. */

@@ -3,8 +3,8 @@ import type { TunnelStream } from '@wins/tcp-tunnel';
 const SLOW_MS = 15_000;
 
 /**
- * Calls back when a program has received bytes but sent none within 15 s of the stream's start, because the system accepts connections on
- * behalf of a hanging program.
+ * Calls back when a program has received bytes but sent none within 15 s of the stream's start. The system accepts connections on behalf of a hanging
+ * program, so only its silence reveals it.
  */
 export function noticeSilence(stream: TunnelStream, isSilent: () => void): void {
   const timer = setTimeout(() => {

@@ -14,7 +14,7 @@ export const checkUpgrade: Check = {
   },
 };
 
-/** Reports the outcome of the latest upgrade, unless one is in progress or was interrupted, which is then reported instead. */
+/** Reports an upgrade that is in progress or was interrupted, else the outcome of the latest upgrade. */
 export async function judgeUpgrades(
   host: Pick<DoctorHost, 'latestUpgrade' | 'upgradeUnderWay'>,
   { config }: Pick<LoadedConfig, 'config'>,

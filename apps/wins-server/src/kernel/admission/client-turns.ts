@@ -10,7 +10,7 @@ const SETTLED = Promise.resolve();
 const OTHERS_MS = 1000;
 /** Size of a client's first read, which is assumed to cost one quantum. */
 const FIRST_READ_OCTETS = 4096;
-/** Maximum number of a client's connections whose input is buffered in this process; input of others stays in the system. */
+/** Maximum number of a client's connections whose input is buffered in this process; input of further connections stays in the system. */
 const MOST_WAITING = 8;
 /** Maximum debt of a client, in quanta. A turn can be long because the system ran other processes. */
 const MOST_OWED_QUANTA = 10;
@@ -315,7 +315,7 @@ export class ClientTurns implements Disposable {
     }
   }
 
-  /** Begins a turn with a read; false when there is nothing to read, which does not use up the turn. */
+  /** Begins a turn with a read. Returns false when there is nothing to read; then the turn is not used up. */
   #read(party: Party, socket: Readable): boolean {
     const connection = party.connections.get(socket);
     if (connection === undefined || socket.destroyed) return false;

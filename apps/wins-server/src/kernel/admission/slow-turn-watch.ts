@@ -33,8 +33,8 @@ export interface SlowTurnOptions {
 }
 
 /**
- * Counts turns that other clients notice, including time that other processes use. Probes run only once the loop was busy, because an idle
- * loop delays nobody and a probe every 10 ms would use 0.5 % of a processor. Its timers do not keep the process alive.
+ * Counts turns that other clients notice, including time that other processes use. Probes run only once the loop was busy: an idle loop delays
+ * nobody, and a probe every 10 ms would use 0.5 % of a processor. Its timers do not keep the process alive.
  */
 export function watchSlowTurns({
   isWanted,

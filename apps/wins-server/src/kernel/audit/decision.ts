@@ -26,7 +26,7 @@ export interface DecisionFacts {
   readonly address?: string;
   readonly code?: DecidingCode;
   readonly variable?: string;
-  /** For an action of a plan: its origin, the SHA-256 of its bytes, and the attempt. */
+  /** Plan whose action is decided: its origin, SHA-256 and attempt. */
   readonly source?: string;
   readonly checksum?: string;
   readonly attempt?: number;

@@ -46,8 +46,8 @@ export interface PageOptions extends EventRange {
 }
 
 /**
- * Events are written together ten times a second, but not flushed, so a crash of the system may lose the newest. While the disk is unavailable, 2,048
- * are queued; further ones are counted, and the ring reports their number.
+ * Events are written together ten times a second, but not flushed, so a crash of the system may lose the newest events. While the disk is
+ * unavailable, 2,048 events are queued; further ones are counted, and the ring reports their number.
  */
 export class EventRing implements AsyncDisposable {
   readonly #writer: SegmentWriter;
@@ -200,7 +200,7 @@ export class EventRing implements AsyncDisposable {
   }
 
   #addCounts(): void {
-    // Otherwise each attempt on a full disk would add more events.
+    // Each attempt on a full disk would otherwise add more events to the full queue.
     if (this.#waiting.length >= MAX_WAITING) return;
     for (const [share, count] of this.#shares.takeCounted(this.#isClosed))
       this.#waiting.push({ ...stamp('counted'), share, count });

@@ -48,7 +48,7 @@ const STATUS: Readonly<Record<ProcessErrorCode, status>> = {
   unknown: status.UNKNOWN,
 };
 
-/** Status and reason of each host system error. Where `STATUS` has a reason for the same fault, clients know that one. */
+/** Status and reason of each host system error. A fault that `STATUS` has too gets the same reason, which clients know. */
 const HOST_STATUS: Readonly<Record<HostSystemErrorCode, readonly [status, string]>> = {
   accessDenied: [status.PERMISSION_DENIED, 'accessDenied'],
   invalidArgument: [status.INVALID_ARGUMENT, 'invalidArgument'],

@@ -28,8 +28,8 @@ const PRIVATE = 0o600;
 const EXECUTABLE = 0o700;
 
 /**
- * Unpacks an archive only after its digest or its server's certificate is verified, and places the program only after it was flushed and
- * recognised as a program. A failure leaves the existing releases untouched.
+ * Unpacks an archive only after its digest or its server's certificate is verified. Places the program only after it was flushed and recognised as a
+ * program. A failure leaves the existing releases untouched.
  * @param sha256 - Required digest; absent: the server's certificate vouches for the archive.
  * @throws FeatureError `downloadFailed`, `digestMismatch`, `archiveRefused`, `fileFailed`; the reason of the signal.
  */

@@ -122,7 +122,7 @@ export class KeeperConnection {
     return this.#isLost || this.#runs.includes(mark);
   }
 
-  /** Starts a run; undefined when another keeper must do so, because this one is ending. @throws ProcessError. */
+  /** Starts a run; undefined when this keeper is ending, so that another must start it. @throws ProcessError. */
   async start(
     command: HostCommand,
     run: Extract<DaemonMessage, { readonly kind: 'start' }>['run'],

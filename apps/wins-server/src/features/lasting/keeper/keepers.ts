@@ -22,7 +22,7 @@ export interface KeepersParts {
   readonly start: typeof startKeeper | undefined;
 }
 
-/** Keepers of a daemon: the one of its own release, which it starts on demand, and those of other releases. */
+/** Keepers of a daemon: the keeper of its own release, which it starts on demand, and those of other releases. */
 export class Keepers {
   readonly #parts: KeepersParts;
   readonly #connections = new Set<KeeperConnection>();
@@ -68,7 +68,7 @@ export class Keepers {
     return reaching.length > 0;
   }
 
-  /** Starts a run with the keeper of this release, or with a new keeper if that one is ending. @throws ProcessError. */
+  /** Starts a run with the keeper of this release, or with a new keeper if that keeper is ending. @throws ProcessError. */
   async start(...given: Parameters<KeeperConnection['start']>): Promise<KeptProcess> {
     for (;;) {
       const keeper = await this.own();

@@ -17,7 +17,7 @@ export interface KeeperStart {
   readonly program: string;
   /** SHA-1 of `program`. */
   readonly release: string;
-  /** Must be private already. */
+  /** Existing private folder. */
   readonly stateDirectory: string;
   /** Starts the process. Default: in its own session. */
   readonly apart: Pick<ProcessesApart, 'start'> | undefined;
