@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { errnoOf, messageOf, parseDuration, quoteText } from '@wins/base';
 
-// The right-to-left override would turn the rest of the line around.
+// Unescaped, the right-to-left override would reverse the rest of the line.
 console.log(`cannot run ${quoteText('report\u202Efdp.exe')}`);
 
 try {

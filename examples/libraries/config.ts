@@ -4,7 +4,7 @@ import path from 'node:path';
 import { ConfigError, loadConfig } from '@wins/config';
 import { windowsFileTrust } from '@wins/windows-host';
 
-// Elsewhere owner and mode say who can write to the file.
+// On other systems, the owner and mode of the file decide who can write to it.
 const trust = process.platform === 'win32' ? windowsFileTrust() : undefined;
 const file = path.join(await mkdtemp(path.join(tmpdir(), 'example-')), 'config');
 
@@ -17,6 +17,6 @@ try {
   await loadConfig(file, { trust });
 } catch (error) {
   if (!(error instanceof ConfigError)) throw error;
-  // Its message is for people, and says what was found and what was wanted.
+  // `error.message` is for people; it also states the found and the expected value.
   for (const { code, keyPath, line } of error.problems) console.log(code, keyPath, line);
 }

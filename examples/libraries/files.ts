@@ -7,7 +7,7 @@ const folder = await mkdtemp(path.join(tmpdir(), 'example-'));
 const files = new NumberedFiles({ folder, prefix: 'events', suffix: 'jsonl', digits: 6 });
 const file = new RollingFile(files);
 for (const text of ['{"type":"started"}', '{"type":"stopped"}']) {
-  // This caller begins a file for each line; a size or a count is as good a reason.
+  // This caller starts a new file for each line; others may go by size or count.
   await file.open(file.number + 1);
   await file.append(Buffer.from(`${text}\n`));
 }

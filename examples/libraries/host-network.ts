@@ -4,7 +4,7 @@ const eth0 = { id: 'eth0', name: 'eth0', metric: 0, addresses: ['192.0.2.2/24'] 
 const byDefault = { destination: '0.0.0.0/0', gateway: '192.0.2.1', interface: 'eth0', metric: 0 };
 const state = { interfaces: [eth0], routes: [byDefault] };
 
-// The metadata of a cloud, and the containers of another host. The network of this host is refused.
+// Routes to the metadata of a cloud and to the containers of another host; a route to this host's own network is refused.
 const desired = [
   ...cloudRoutes(['gce']),
   { destination: '10.42.1.0/24', gateway: '192.0.2.7', metric: 256 },
@@ -16,7 +16,7 @@ for (const step of steps)
 for (const { destination, state: standing, detail } of standings)
   console.log(destination, standing, `(${detail})`);
 
-// Once they are there, nothing is left to do; what is wanted no more is removed, and nothing else.
+// With the routes in place, the plan has no steps. It later removes only recorded routes that are no longer wanted.
 const made = record.flatMap((owned) => ('route' in owned ? [owned.route] : []));
 const later = { ...state, routes: [byDefault, ...made] };
 console.log(plan({ routes: desired }, later, record).steps.length);

@@ -8,7 +8,7 @@ import {
   wishFromEnvironment,
 } from '@wins/installation';
 
-// What Rancher's command sets, and what was fetched from the server and judged.
+// Variables of Rancher's command, and files that were downloaded and checked before.
 const environment = {
   CATTLE_SERVER: 'https://rancher.example.com',
   CATTLE_TOKEN: 'a secret',
@@ -20,7 +20,7 @@ const wish = installWish(wishFromEnvironment(environment, {}, 'win32'), {
   connectionInfo: new Secret('{"kubeConfig": "…"}'),
 });
 
-// What was found on the node: it has the folders, and nothing of wins.
+// State of the node: it has the folders, but no part of wins.
 const folders = ['etc', 'etc\\rancher', 'usr', 'usr\\local', 'usr\\local\\bin', 'var', 'var\\lib'];
 const idOf = (name: string): string => itemId({ kind: 'folder', path: `C:\\${name}` });
 const facts: NodeFacts = {
@@ -30,7 +30,7 @@ const facts: NodeFacts = {
   isServiceBeingRemoved: false,
 };
 
-// As much of a config as this needs; `editConfig` of @wins/config keeps comments and foreign keys.
+// Simplified for this example; `editConfig` of @wins/config keeps comments and unknown keys.
 const editConfig = (config: Buffer, changes: object): Buffer =>
   Buffer.concat([config, Buffer.from(JSON.stringify(changes))]);
 const plan = planInstall(facts, wish, editConfig);

@@ -16,5 +16,5 @@ try {
   server.listen(address, () => connect(address));
 } catch (error) {
   if (!(error instanceof LinuxError)) throw error;
-  console.log(error.code); // elsewhere than on Linux
+  console.log(error.code); // on other systems than Linux
 }

@@ -5,7 +5,7 @@ const environment = { HTTPS_PROXY: 'proxy.example:3128', NO_PROXY: '10.0.0.0/8,.
 for (const server of ['https://registry.example', 'https://10.1.2.3:6443', 'https://a.internal'])
   console.log(proxyOf(new URL(server), environment));
 
-// A server that is busy at first.
+// A server that is busy at the first request.
 const answers = [503, 200];
 const server = createServer((_, response) => response.writeHead(answers.shift() ?? 404).end('hi'));
 await new Promise((listening) => server.listen(0, '127.0.0.1', () => listening(undefined)));

@@ -2,7 +2,7 @@ import { linuxClients } from '@wins/linux-host';
 import { connectPipe, listenPipe } from '@wins/pipe-transport';
 import { securedPipe, windowsClients } from '@wins/windows-host';
 
-// A Unix socket is this user's alone; who may open a named pipe says an access list. Either system knows who connects.
+// Only this user may open a Unix socket; an access list guards a named pipe. Both systems identify the client.
 const security = process.platform === 'win32' ? securedPipe() : undefined;
 const listener = await listenPipe('greeter', {
   security,

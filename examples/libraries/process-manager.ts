@@ -17,7 +17,7 @@ const manager = createProcessManager({
 });
 await manager.recover();
 
-// A client says which bytes it means, holds a lease on what it started, and reads the output.
+// A client names the program by digest, holds a lease on the run, and reads the output.
 const { sha256 } = await hashFile(program, ['sha256']);
 const args = ['--print', '"hello you"'];
 const owner = { id: 'pipe:1', disconnected: new AbortController().signal };
@@ -28,7 +28,7 @@ for await (const chunk of run.read(owner.id)) {
 }
 console.log(await lease.release());
 
-// A program of one's own is kept running; this one until it succeeds.
+// Restarts the program after each failure until it succeeds.
 const supervised = superviseProgram(manager, { path: program, args, restart: 'onFailure' });
 console.log(await supervised.ended);
 await manager.close();

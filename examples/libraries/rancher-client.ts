@@ -8,11 +8,11 @@ import {
 } from '@wins/rancher-client';
 import { startRancher } from '@wins/rancher-client/testing';
 
-// A double of Rancher, with an authority that nothing else trusts.
+// A double of Rancher, with its own certificate authority.
 const rancher = await startRancher({ assets: { 'wins.exe': Buffer.from('MZ, and so on') } });
 const { url: server, token } = rancher;
 
-// Without a checksum the server has to prove that it knows the token, of which it is shown a hash.
+// Without a checksum, the server receives a hash of the token and must prove that it knows the token.
 for (const wanted of [
   { server, token: 'of another server' },
   { server, token: 'of-another-server' },
@@ -28,14 +28,14 @@ for (const wanted of [
   }
 }
 
-// What follows goes to the server that is trusted, and to no other.
+// From here on, requests go only to the trusted server.
 const trust = await establishTrust({ server, caChecksum: rancher.checksum });
 await checkHealth(trust);
 const node = { id: newNodeId(), isWorker: true, labels: 'cattle.io/os=windows' };
 const { info } = await registerNode(trust, { node, token });
 console.log(info.namespace, info.secretName);
 
-// Rancher answers for a file that it does not have with a page and status 200.
+// For a missing file, Rancher answers with a page and status 200.
 const download = createDownload({ roots: trust.roots });
 for (const file of ['wins.exe', 'other.exe']) {
   const parts: Uint8Array[] = [];

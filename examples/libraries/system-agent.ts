@@ -29,7 +29,7 @@ const agent = createSystemAgent({
   clock: systemClock,
   programs: programRunner(commands),
   images: { unpack: () => Promise.reject(new AgentError('imageFailed', 'there are no images')) },
-  // Resolves once it is recorded; then it happens.
+  // The agent performs the act once this promise resolves, so a caller can record it first.
   onAct: async (act) => console.log(act.kind === 'file' ? act.action : act.instruction),
   onEvent: (event) => {
     if (event.kind === 'instructionEnded') console.log('exit code', event.exitCode);

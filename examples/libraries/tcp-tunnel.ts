@@ -8,13 +8,13 @@ import { text } from 'node:stream/consumers';
 import { openTunnel, serveTunnel, webSocketServerOptions } from '@wins/tcp-tunnel';
 import { WebSocketServer } from 'ws';
 
-// A program on the host, and beside it the end that may dial it.
+// A program on the host; the server half of the tunnel may connect to it.
 const program = createServer((request, response) => response.end(`hello ${request.url}`));
 await once(program.listen(0, '127.0.0.1'), 'listening');
 const { port: hostPort } = program.address() as AddressInfo;
 
 const folder = await mkdtemp(path.join(tmpdir(), 'example-'));
-// Between two programs listenPipe of @wins/pipe-transport makes it, so that only those who may can open it.
+// Real programs use listenPipe of @wins/pipe-transport, which restricts who can open the pipe.
 const address =
   process.platform === 'win32'
     ? `\\\\.\\pipe\\example-${process.pid}`
@@ -31,7 +31,7 @@ transport.on('upgrade', (request, socket, head) =>
 );
 await once(transport.listen(address), 'listening');
 
-// The end that publishes the port.
+// The client half publishes the port.
 const tunnel = await openTunnel({ address, publish: [{ hostPort, port: 0 }] });
 const [port] = tunnel.ports;
 const request = get({ host: '127.0.0.1', port: port?.port, path: '/there', agent: false });

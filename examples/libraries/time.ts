@@ -3,7 +3,7 @@ import { Backoff, backoffMs, systemClock, TokenBucket } from '@wins/time';
 const longest = { initialMs: 1_000, maxMs: 60_000, jitter: 0 };
 console.log(...[1, 2, 3, 7].map((failures) => backoffMs(longest, failures)));
 
-// It waits a moment after each failure, and would stop at once when the signal aborts.
+// Waits after each failure; an abort of the signal would end the wait at once.
 const { signal } = new AbortController();
 const backoff = new Backoff({ initialMs: 1, maxMs: 4 });
 for (let failures = 0; failures < 3; failures += 1) await backoff.wait(signal);
