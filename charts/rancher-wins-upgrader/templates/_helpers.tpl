@@ -1,4 +1,4 @@
-{{/* A name for everything of this release: 42 characters at most, so that a group's name fits behind it. */}}
+{{/* Prefix of the names of all objects: at most 42 characters, so that a group's name fits behind it. */}}
 {{- define "wins.fullname" -}}
 {{- $name := .Release.Name -}}
 {{- if not (contains .Chart.Name $name) -}}
@@ -10,7 +10,7 @@
 {{- $name -}}
 {{- end -}}
 
-{{/* What the pods of a group are found by; never changes for a release. Takes dict: root, group. */}}
+{{/* Labels that select the pods of a group; they never change for a release. Takes dict: root, group. */}}
 {{- define "wins.selectorLabels" -}}
 app.kubernetes.io/name: {{ .root.Chart.Name }}
 app.kubernetes.io/instance: {{ .root.Release.Name | toJson }}
@@ -45,7 +45,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | 
 {{- end -}}
 {{- end -}}
 
-{{/* The folder on the host, and where it is mounted: the daemon runs a program that both see at the same path. */}}
+{{/* Folder on the host and in the pod: the paths are equal, because client and daemon must name a program by the same path. */}}
 {{- define "wins.folder" -}}
 {{- $prefix := .Values.global.cattle.rkeWindowsPathPrefix | default .Values.host.prefixPath -}}
 {{- printf "%s\\etc\\rancher\\wins" ($prefix | replace "/" "\\" | trimSuffix "\\") -}}
@@ -63,17 +63,17 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | 
 {{- printf "\\\\.\\pipe\\%s" .Values.host.pipe -}}
 {{- end -}}
 
-{{/* One word of a command line, exactly: Kubernetes replaces $(NAME), and takes $$ for one $. */}}
+{{/* Escapes one argument: Kubernetes replaces $(NAME), and reads $$ as one $. */}}
 {{- define "wins.word" -}}
 {{- . | replace "$" "$$" | toJson -}}
 {{- end -}}
 
-{{/* The values of a group's config, as JSON: with those that say how a node gets it. Takes dict: root, group. */}}
+{{/* The values of a group's config as JSON, including mode and allowDrop. Takes dict: root, group. */}}
 {{- define "wins.configValues" -}}
 {{- mergeOverwrite (dict "mode" "merge") (deepCopy (get .root.Values "config" | default dict)) (deepCopy (get .group "config" | default dict)) | toJson -}}
 {{- end -}}
 
-{{/* The config file of a group, as JSON, which is YAML that nothing can be read differently of. Takes dict: root, group. */}}
+{{/* The config file of a group as JSON, which is YAML without ambiguity. Takes dict: root, group. */}}
 {{- define "wins.config" -}}
 {{- $root := .root -}}
 {{- $config := omit (include "wins.configValues" . | fromJson) "mode" "allowDrop" -}}

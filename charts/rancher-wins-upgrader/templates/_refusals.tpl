@@ -1,4 +1,4 @@
-{{/* A key as the daemon compares it: white_list, whiteList and White-List are one. */}}
+{{/* A key as the daemon compares it: white_list, whiteList and White-List are equal. */}}
 {{- define "wins.foldedKey" -}}
 {{- . | replace "_" "" | replace "-" "" | lower -}}
 {{- end -}}
@@ -13,7 +13,7 @@
 {{- end -}}
 {{- end -}}
 
-{{/* What the schema cannot say. Takes dict: root, name (where it is), config. */}}
+{{/* Checks a config beyond its schema. Takes dict: root, name (its location), config. */}}
 {{- define "wins.refuseConfig" -}}
 {{- $root := .root -}}
 {{- $name := .name -}}
@@ -48,7 +48,7 @@
 {{- end -}}
 {{- end -}}
 
-{{/* How a node gets its config. Takes dict: root, name (where it is), group. */}}
+{{/* Checks mode and allowDrop of a group. Takes dict: root, name (its location), group. */}}
 {{- define "wins.refuseMode" -}}
 {{- $values := include "wins.configValues" . | fromJson -}}
 {{- $mode := get $values "mode" -}}
@@ -68,7 +68,7 @@
 {{- end -}}
 {{- end -}}
 
-{{/* Everything that stops a release before it touches a cluster. */}}
+{{/* All checks that stop a release before it touches a cluster. */}}
 {{- define "wins.refusals" -}}
 {{- $root := . -}}
 {{- include "wins.refuseMasquerade" (dict "root" $root "name" "masquerade" "values" .Values) -}}

@@ -1,6 +1,6 @@
-// Renders a chart as Helm does, with what Helm itself is made of: Go's text/template, sprig, sigs.k8s.io/yaml and
-// gojsonschema, as Debian packages them. Only what a chart of ours uses is here: no dependencies, no .Files, no lookup, no hooks.
-// One thing is stricter than `helm template`: a key that is missing is an error, as in `helm lint --strict`.
+// Renders a chart with the libraries of Helm: Go's text/template, sprig, sigs.k8s.io/yaml and gojsonschema, as Debian packages them. It
+// supports only the features that our chart uses: no dependencies, .Files, lookup or hooks. Unlike `helm template`, a missing key is an
+// error, as in `helm lint --strict`.
 //
 // It reads {"chart": FOLDER, "values": {}, "release": NAME, "namespace": NAME, "skipSchema": BOOL} from standard input, and writes either
 // {"values": {}, "notes": "", "documents": [{"template": FILE, "object": {}}]} or {"error": TEXT}.
@@ -119,7 +119,7 @@ func readYAML(file string, into any) error {
 	return nil
 }
 
-// Maps are merged, lists and all else replaced, and null takes a default away.
+// Merges maps, replaces lists and other values, and removes a default that is set to null.
 func merge(into, from map[string]any) {
 	for key, value := range from {
 		section, isSection := value.(map[string]any)
@@ -195,7 +195,7 @@ func execute(ask request, chart metadata, values map[string]any) (map[string]str
 	return texts, nil
 }
 
-// What Helm adds to sprig, and what it takes away because it would let a chart see the machine.
+// Functions that Helm adds to sprig, and those that it removes because they would let a chart read the machine.
 func functions(root *template.Template) template.FuncMap {
 	added := sprig.TxtFuncMap()
 	for _, name := range []string{"env", "expandenv", "getHostByName"} {
@@ -236,7 +236,7 @@ func functions(root *template.Template) template.FuncMap {
 
 var separator = regexp.MustCompile(`(?m)^---\s*$`)
 
-// A file is one document or more; one without content is none.
+// Splits a file into documents and skips empty ones.
 func documents(text string) ([]map[string]any, error) {
 	found := []map[string]any{}
 	for _, part := range separator.Split(text, -1) {
