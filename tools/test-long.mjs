@@ -26,6 +26,7 @@ Object.assign(process.env, chosen);
 await build();
 prepare('package');
 prepare('stand-ins');
+prepare('examples');
 console.log(`\n── long tests, ${values.all ? 'all' : `a sample: --seed ${values.seed}`}`);
 
 // Both wait for half of their time, so they run beside each other.

@@ -22,6 +22,15 @@ export function standIn(name = ''): string {
   return path.join(made('stand-ins'), name);
 }
 
+/**
+ * Folder of the archive of all libraries, which is built once before the long tests.
+ *
+ * @throws Error when it does not match the programs in dist/; `node tools/prepare.mjs examples` rebuilds it.
+ */
+export function librariesFolder(): string {
+  return made('examples');
+}
+
 function made(need: string): string {
   const folder = found.get(need) ?? path.join(ROOT, 'dist', need);
   if (!found.has(need)) {
