@@ -1,8 +1,8 @@
 /** The result of a command, in each form that `--output` may request. */
 export interface Answer {
-  /** For programs: JSON and YAML. */
+  /** Value for programs, printed as JSON or YAML. */
   readonly value: unknown;
-  /** For people, in columns. */
+  /** Columns for people. */
   readonly table?: {
     readonly headings: readonly string[];
     readonly rows: readonly (readonly string[])[];
@@ -17,7 +17,7 @@ export interface Answer {
   readonly isForReaders?: boolean;
   /** This answer is one of a series; each is one line of JSON or one YAML document. Default: false. */
   readonly isOneOfMany?: boolean;
-  /** Replaces the previous answer: a terminal redraws it, any other output gets it as one more answer of a series. Default: false. */
+  /** Replaces the previous answer: a terminal redraws it, and other outputs append it to a series. Default: false. */
   readonly isRenewed?: boolean;
   /** Exit code of the command with this answer. Default: 0. */
   readonly exitCode?: number;
@@ -26,7 +26,7 @@ export interface Answer {
 /** Prints an answer in the requested form. Resolves to false when the reader of the output has gone, so that the command can stop. */
 export type Show = (answer: Answer) => Promise<boolean>;
 
-/** The environment of a command, apart from its options. */
+/** Dependencies of a command, apart from its options. */
 export interface CommandSurroundings {
   readonly show: Show;
 }

@@ -30,7 +30,7 @@ export function escapeText(text: string, { maxLength = MAX_LENGTH }: TextLimit =
   return bounded(text, maxLength, escapeCharacter);
 }
 
-/** Works like {@link escapeText}, in double quotes, with `\` before quotes and backslashes; by default at most 512 units between the quotes. */
+/** Like {@link escapeText}, but adds double quotes, and `\` before quotes and backslashes. Default: at most 512 units between the quotes. */
 export function quoteText(text: string, { maxLength = MAX_QUOTED_LENGTH }: TextLimit = {}): string {
   const isPlain = text.length <= maxLength && PLAIN_IN_QUOTES.test(text);
   return `"${isPlain ? text : bounded(text, maxLength, quoteCharacter)}"`;

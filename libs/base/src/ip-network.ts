@@ -47,7 +47,7 @@ export function formatAddress(bytes: Uint8Array): string {
   return new SocketAddress({ address: groups.join(':'), family: 'ipv6' }).address;
 }
 
-/** Parses `192.0.2.0/24`, or an address as a network of one, else undefined. Bits below the prefix stay. */
+/** Parses `192.0.2.0/24`, or an address as a network of one; undefined for other text. Bits below the prefix stay. */
 export function parseNetwork(text: string): IpNetwork | undefined {
   const [address = '', prefixText, more] = text.split('/', 3);
   const bytes = parseAddress(address);
@@ -85,7 +85,7 @@ export function isIpv4LinkLocal(network: IpNetwork): boolean {
   return overlap(network, IPV4_LINK_LOCAL);
 }
 
-/** Returns why no route may lead to a network; undefined when one may, as to a single address of 169.254.0.0/16. */
+/** Returns why no route may lead to a network; undefined when a route may, for example to a single address of 169.254.0.0/16. */
 export function unroutableReason(network: IpNetwork): string | undefined {
   const { bytes, prefix } = network;
   const [first = 0] = bytes;

@@ -7,7 +7,7 @@ export const DEFAULT_PROXY_PIPE_NAME = 'rancher_wins_proxy';
 /** Header (in lower case) in which a tunnel client names itself. The daemon answers 401 without it. */
 export const TUNNEL_CLIENT_HEADER = 'rancher-wins-cli-proxy';
 
-/** Header (in lower case) with the `networkIdentity` of a tunnel client; a daemon in the same network returns it as `same`. */
+/** Header (in lower case) with the `networkIdentity` of a tunnel client; a daemon in the same network answers it with `same`. */
 export const TUNNEL_NETWORK_HEADER = 'rancher-wins-network';
 
 /** The environment variable that marks every process of a run. Only the daemon sets it; no client may set or clear it. */
@@ -19,7 +19,7 @@ export const RUN_SERVICE_VARIABLE = 'RANCHER_WINS_SERVICE';
 /** Environment variable with the socket folder of that daemon, where pipes are files. Only the daemon sets it. */
 export const RUN_RUNTIME_DIR_VARIABLE = 'RANCHER_WINS_RUNTIME_DIR';
 
-/** Config keys whose loss would silently disable part of a node, so that they are dropped only by explicit name. */
+/** Config keys whose loss would silently disable part of a node. A new config may lack one only if the operator names it in `--allow-drop`. */
 export const GUARDED_KEYS = [
   'systemagent',
   'csi-proxy',

@@ -9,7 +9,6 @@ export interface PipePath {
   readonly name: string;
   /** `\\.\pipe\NAME` or the absolute path of a Unix socket. */
   readonly address: string;
-  /** The kind of endpoint that the address names. */
   readonly kind: 'named-pipe' | 'unix-socket';
 }
 
@@ -41,8 +40,8 @@ const MAX_SHOWN_LENGTH = 300;
  * does not start with a dot, and does not start or end with a blank. Limits: 256 characters for a Windows address; 107 bytes for a
  * socket path on Linux and 103 elsewhere, of which its directory may use all but 14. Does not access the file system.
  *
- * @throws TextError `invalidName` when the text names no local pipe or is over a limit; `notFound` when a bare name
- * needs a run directory and none is known.
+ * @throws TextError `invalidName` when the text names no local pipe or is over a limit; `notFound` when no directory for
+ * a bare name is known.
  */
 export function resolvePipePath(name: string, options: ResolvePipePathOptions = {}): PipePath {
   const platform = options.platform ?? process.platform;

@@ -2,7 +2,6 @@ import { quoteText } from './escape-text.js';
 import { formatAddress, formatNetwork, networkOf, parseNetwork } from './ip-network.js';
 import { unroutableReason, type IpNetwork } from './ip-network.js';
 
-/** Maximum number of destinations in one call about routes. */
 const MAX_ROUTE_DESTINATIONS = 256;
 
 /** Maximum characters of an invalid text that an error repeats. */

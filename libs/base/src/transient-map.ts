@@ -18,7 +18,6 @@ export class TransientMap<Key extends number | bigint | string, Value> {
     return this.#places.has(key);
   }
 
-  /** Adds a value, or replaces the value of its key. */
   set(key: Key, value: Value): void {
     const place = this.#places.get(key);
     if (place === undefined) this.#places.set(key, { value });

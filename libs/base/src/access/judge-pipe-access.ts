@@ -3,11 +3,11 @@ import { parseSecurityDescriptor } from './security-descriptor.js';
 import type { AccessEntry, SecurityDescriptor } from './security-descriptor.js';
 import { describeTrustee, isKnownToHostAlone, isPrivileged } from './pipe-trustees.js';
 
-/** Verdict on an access list of the daemon's pipes. Its texts are written as the last part of a message. */
+/** Verdict on an access list of the daemon's pipes. Each text is the last clause of a message, such as `it has no access list`. */
 export interface PipeAccessVerdict {
   /** Reason why a daemon cannot serve its pipes with this list; undefined when it can. */
   readonly fault?: string;
-  /** Accounts that the list admits although they should not control a host. */
+  /** Warnings: accounts that should not control a host or serve its pipes, and aliases that another host cannot resolve. */
   readonly doubts: readonly string[];
 }
 
@@ -19,18 +19,18 @@ const ADMINISTRATORS = 'S-1-5-32-544';
 /** SIDs in the token of a service that runs as SYSTEM, as the daemon does. */
 const OF_SYSTEM: ReadonlySet<string> = new Set([SYSTEM, ADMINISTRATORS, 'S-1-1-0', 'S-1-5-11']);
 const OWNERS: ReadonlySet<string> = new Set([SYSTEM, ADMINISTRATORS]);
-/** FILE_GENERIC_READ and FILE_GENERIC_WRITE: a server needs both to open each further instance of a pipe. */
+/** FILE_GENERIC_READ and FILE_GENERIC_WRITE: a server needs both to open another instance of a pipe. */
 const SERVES = 0x12_019f;
-/** Rights to write, create instances, delete, or change list or owner: each lets a client send commands, or gain the right to. */
+/** Rights to write, create instances, delete, or change the list or owner: with each, a client can send commands, or gain that right. */
 const COMMANDS = 0x2 | 0x4 | 0x10 | 0x40 | 0x100 | 0x1_0000 | 0x4_0000 | 0x8_0000;
-/** FILE_CREATE_PIPE_INSTANCE, WRITE_DAC, WRITE_OWNER: clients in containers refuse a pipe that other accounts may serve. */
+/** FILE_CREATE_PIPE_INSTANCE, WRITE_DAC, WRITE_OWNER: clients in containers refuse a pipe if an unprivileged account has one of them. */
 const SERVE = 0x4 | 0x4_0000 | 0x8_0000;
 /** An access list is at most 64 KiB long, and an entry at most 76 bytes, so this many entries always fit. */
 const MAX_ENTRIES = 800;
 
 /**
- * Judges from the SDDL alone, on any system, who may open the daemon's pipes: every client of a pipe controls the host.
- * Doubts err on the safe side: deny entries are ignored, and every account that may write counts. Pure.
+ * Judges who may open the daemon's pipes, because every client of a pipe controls the host. Needs only the SDDL, so it
+ * works on any system. Doubts err on the safe side: deny entries are ignored, and every account that may write counts. Pure.
  */
 export function judgePipeAccess(sddl: string): PipeAccessVerdict {
   let descriptor: SecurityDescriptor;

@@ -23,7 +23,7 @@ const GROUPS: ReadonlyMap<string, string> = new Map([
   ['DG', 'guests of the domain'],
 ]);
 
-/** One account or group of a host or domain (RIDs from 1000 on, created by an administrator), service, IIS application pool or logon session. */
+/** Administrators (500, 512, 519), accounts and groups that they created (RIDs from 1000 on), services, IIS application pools, logon sessions. */
 const SINGLE =
   /^S-1-5-(?:21-\d+-\d+-\d+-(?:500|512|519|[1-9]\d{3,})|(?:80|82)(?:-\d+){5}|5-\d+-\d+)$/;
 const ENTRA_ID = /^S-1-12-1(?:-\d+){4}$/;
@@ -44,7 +44,7 @@ export function isPrivileged(sid: string): boolean {
   return sid === 'S-1-5-18' || sid === 'S-1-5-32-544' || sid === 'LA' || sid.startsWith('S-1-3-');
 }
 
-/** Whether a SID is an alias that another host may not resolve, such as that of a domain account. LA and LG resolve everywhere. */
+/** Whether a SID is an alias, such as `DA`, that another host may not resolve. LA and LG resolve everywhere. */
 export function isKnownToHostAlone(sid: string | undefined): boolean {
   return sid !== undefined && !sid.startsWith('S-') && sid !== 'LA' && sid !== 'LG';
 }

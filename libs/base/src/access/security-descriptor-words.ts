@@ -32,7 +32,7 @@ const ACCOUNTS = new Map(
 /** Aliases of domain or machine accounts: only the host knows their SIDs. */
 const RELATIVE = /^(?:CA|CN|DA|DC|DD|DG|DU|EA|EK|KA|LA|LG|PA|RO|RS|SA)$/;
 
-/** Returns the access mask of SDDL keywords or a number for a file or pipe; undefined for other text. */
+/** Returns the access mask, for a file or pipe, that a number or SDDL keywords stand for; undefined for other text. */
 export function accessRights(text: string): number | undefined {
   let mask = 0;
   if (/^(?:0x[0-9a-f]{1,8}|\d{1,10})$/i.test(text)) mask = Number(text);
@@ -48,7 +48,7 @@ export function accessRights(text: string): number | undefined {
   return mask >>> 0;
 }
 
-/** Returns one spelling for each account: its SID when that is the same on every host, else its alias. */
+/** Returns one spelling for each account: its SID if that is the same on every host, else its alias. Undefined for other text. */
 export function canonicalSid(text: string): string | undefined {
   const [, authority, subs] = /^S-1-(\d{1,15})((?:-\d{1,10}){1,15})$/.exec(text) ?? [];
   if (authority !== undefined && subs !== undefined) {
@@ -63,7 +63,7 @@ export function canonicalSid(text: string): string | undefined {
   return ACCOUNTS.get(text) ?? (RELATIVE.test(text) ? text : undefined);
 }
 
-/** Splits a text into keywords of two letters. */
+/** Splits `key value key value` into pairs. */
 function pairsOf(text: string): [string, string][] {
   return [...text.matchAll(/(\S+) (\S+)/g)].map(([, first = '', second = '']) => [first, second]);
 }

@@ -2,9 +2,8 @@ import { quoteText } from '../escape-text.js';
 import { accessRights, canonicalSid } from './security-descriptor-words.js';
 import { TextError } from '../text-error.js';
 
-/** One entry of an access list. */
 export interface AccessEntry {
-  /** The type as SDDL writes it: `A` allows, `D` denies; others, such as `XA`, allow or deny on a condition. */
+  /** The type as SDDL writes it: `A` allows, `D` denies; other types, such as `XA`, depend on a condition or an object. */
   readonly type: string;
   /** The inheritance flags, such as `OI` and `IO`, sorted. */
   readonly flags: readonly string[];
@@ -18,7 +17,7 @@ export interface AccessEntry {
 export interface SecurityDescriptor {
   readonly owner: string | undefined;
   readonly group: string | undefined;
-  /** Whether entries of the parent folder are not inherited. */
+  /** True when entries of the parent folder are not inherited. */
   readonly isProtected: boolean;
   /** The access list. Undefined means that everyone has full access; an empty list means that no one has access. */
   readonly entries: readonly AccessEntry[] | undefined;

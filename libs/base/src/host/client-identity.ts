@@ -18,12 +18,12 @@ export interface ClientDescription {
 export interface ClientIdentity {
   /** Quota key: the container if there is one, else the account. Not the process, because processes are cheap to create. */
   readonly key: string;
-  /** Whether the client has the rights of the daemon, outside any container. A part of each resource is reserved for such clients. */
+  /** Whether the client has the rights of the daemon, outside any container. A part of each resource is reserved for administrators. */
   readonly isAdministrator: boolean;
   /** Whether the system cannot tell clients apart, so that this identity stands for all of them. */
   readonly isEverybody: boolean;
   readonly description: ClientDescription;
-  /** Names for this client in `for` of a whitelist entry; empty when the client cannot be inspected. */
+  /** Names by which `for` of a whitelist entry can select this client; empty when the client cannot be inspected. */
   readonly names: readonly string[];
 }
 
@@ -33,7 +33,7 @@ export type IdentifyClient = (connection: Socket) => ClientIdentity;
 /** Quota key that all unidentified clients share. Its quotas are smaller, because a client can avoid identification on purpose. */
 export const UNIDENTIFIED = 'unidentified';
 
-/** An unknown client: it ended before it could be inspected. */
+/** Identity of a client that ended before it could be inspected. */
 export const UNIDENTIFIED_CLIENT: ClientIdentity = {
   key: UNIDENTIFIED,
   isAdministrator: false,

@@ -18,8 +18,8 @@ const METADATA = '169.254.169.250/31';
 const MAX_NETWORKS = 16;
 
 /**
- * Parses the value of a filter: the network of the containers first, then the networks that they may reach. Rancher's
- * metadata addresses are added to both. Undefined when a text is not a network, or there are too many.
+ * Parses the value of a `filter` item: the network of the containers first, then the networks that they may reach. Adds
+ * Rancher's metadata addresses to both. Undefined for a text that is not an IPv4 network, and for more than 16 networks.
  */
 export function containerLimits(networks: readonly string[]): ContainerLimits | undefined {
   if (networks.length > MAX_NETWORKS) return undefined;

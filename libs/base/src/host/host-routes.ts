@@ -20,7 +20,6 @@ export function isSameRoute(one: StaticRoute, other: StaticRoute): boolean {
   );
 }
 
-/** A route as the system lists it. */
 export interface ListedRoute extends StaticRoute {
   /** Whether the route has the mark of wins; undefined where routes have no marks. */
   readonly isMarked?: boolean;
@@ -28,13 +27,13 @@ export interface ListedRoute extends StaticRoute {
 
 /** An interface that routes can lead through. */
 export interface RouteInterface {
-  /** Identifier that stays the same when the interface is renamed, where the system has one. */
+  /** Identifier. Where the system permits, it survives a rename of the interface. */
   readonly id: string;
   /** Name for people and for the config. */
   readonly name: string;
   /** Cost of a route through it on top of the route's own metric. */
   readonly metric: number;
-  /** Its IPv4 addresses, each with the length of its network: `192.0.2.2/24`. */
+  /** Its IPv4 addresses, each with its prefix length: `192.0.2.2/24`. */
   readonly addresses: readonly string[];
 }
 
@@ -46,8 +45,8 @@ export const CONTAINER_NETWORK = 'wins-subnet';
  *
  * - `bridge`: the interface, by its name. The value is empty, or `SUBNET GATEWAY` if {@link RoutingState.hasSubnetOnBridge} is true.
  * - `address`: an address of that interface, with its prefix length. The value is the name of the interface.
- * - `filter`: packets that containers may send (`NAME ingress`) and receive (`NAME egress`). The value has their own network first, then
- *   the networks with which they may exchange packets, which always include Rancher's metadata addresses. All other packets are dropped.
+ * - `filter`: packets that containers may send (`NAME ingress`) and receive (`NAME egress`). The value is their own network, then the
+ *   networks with which they may exchange packets. Rancher's metadata addresses are always included. All other packets are dropped.
  * - `rule`: `NAME allow` permits forwarding from an interface to the network in the value; `NAME deny` refuses all other forwarding.
  * - `forwarding`: whether packets from an interface are forwarded, `1` or `0`. This item always exists.
  */
@@ -57,7 +56,6 @@ export interface NetworkItem {
   readonly value: string;
 }
 
-/** An item as the system lists it. */
 export interface ListedItem extends NetworkItem {
   /** Whether the item has the mark of wins; undefined where such items have no marks. */
   readonly isMarked?: boolean;
@@ -98,7 +96,7 @@ export type RouteOutcome =
 
 /** The static routes of this host, and the network of its own containers. Nothing created here survives a restart of the system. */
 export interface HostRoutes {
-  /** Returns a mark that identifies this boot of the system and its network. */
+  /** Returns a mark of this boot. On Linux the mark also identifies the network namespace. */
   bootMark(): string;
   /** Whether {@link bootMark} returned this mark since the last boot; false when in doubt. */
   isThisBoot(mark: string): boolean;

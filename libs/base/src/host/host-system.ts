@@ -9,7 +9,6 @@ export interface HostVersion {
   readonly currentBuild: string;
 }
 
-/** One network adapter of the host. */
 export interface NetworkAdapter {
   /** Index of the interface in the system, in decimal digits. */
   readonly interfaceIndex: string;
@@ -23,7 +22,6 @@ export interface NetworkAdapter {
   readonly addressCidr: string;
 }
 
-/** One subnet of an HNS network. */
 export interface HnsSubnet {
   readonly addressCidr: string;
   /** Empty when the subnet has no route out. */
@@ -41,7 +39,6 @@ export interface HnsNetwork {
   readonly subnets: readonly HnsSubnet[];
 }
 
-/** One row of the routing table. */
 export interface RouteEntry {
   /** `192.0.2.0/24`; `0.0.0.0/0` and `::/0` are default routes. */
   readonly destinationCidr: string;
@@ -60,7 +57,6 @@ export type NetworkSelector = { readonly name: string } | { readonly address: st
  * `notVerified`; any other code counts as `unknown`.
  */
 export interface HostSystem {
-  /** Returns the release of the system. */
   version(): Promise<HostVersion>;
   /** Describes one adapter. Default: the one with the default route. Rejects with `notFound` when there is none. */
   adapter(which?: NetworkSelector): Promise<NetworkAdapter>;

@@ -7,7 +7,7 @@ export interface ExposedPort {
 
 /** Opens the ports of a run where a firewall would block them. */
 export interface PortOpener {
-  /** Returns why all ports are reachable without opening any, such as "the firewall is off". Called once per start. Absent: always needed. */
+  /** Returns why no port needs opening, such as "the firewall is off", else undefined. Called once per start. Absent: opens every port. */
   whyNotNeeded?(): string | undefined;
   /** Opens exactly these ports. After a rejection some may be open, so the caller calls `close`. The signal aborts when the start is cancelled. */
   open(mark: string, ports: readonly ExposedPort[], signal: AbortSignal): Promise<void>;

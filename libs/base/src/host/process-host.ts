@@ -20,7 +20,6 @@ export interface TreeUsage {
   readonly cpuMs: number;
   /** Resident memory of its processes, in bytes; shared memory counts for each process. */
   readonly memoryBytes: number;
-  /** Number of running processes. */
   readonly processes: number;
 }
 
@@ -62,7 +61,7 @@ export interface HostCommand {
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   readonly directory: string;
-  /** Whether it may start processes outside its tree, where the host can distinguish them. Default false. */
+  /** Whether the program may start processes outside its tree, where the host can tell them apart. Default false. */
   readonly mayBreakAway?: boolean;
   /** Limits of the tree. They take effect before the program executes; if they cannot, the program does not start. Default: none. */
   readonly limits?: TreeLimits;
@@ -133,7 +132,7 @@ export interface ProcessHost {
   readonly dialect: 'windows' | 'posix';
   /** Identifies the process of this daemon among all that ever ran on this host. */
   readonly daemon: string;
-  /** Whether the process that a `daemon` text identifies may still run. */
+  /** Whether the process of a daemon, given in the format of `daemon`, may still run. */
   isDaemonAlive(daemon: string): boolean;
   /** Requires that only administrators or the daemon's user could have created the file. @throws `notFound`, `pathNotTrusted`, `unknown`. */
   assertTrustedFile(path: string): Promise<void>;
@@ -153,8 +152,8 @@ export interface ProcessHost {
   /** Returns the mechanism for these limits. Absent on hosts without any. @throws `limitsUnavailable` for a limit that cannot be enforced. */
   limitMeans?(limits: TreeLimits): LimitMeans;
   /**
-   * Starts a process in its own tree. Once the process exists, it must resolve without further waiting, so that the
-   * caller can record the process before anything else happens.
+   * Starts a process in its own tree. Once the process exists, the promise must resolve without further waiting, so that
+   * the caller can record the process before anything else happens.
    *
    * @throws `spawnFailed`, `limitsUnavailable`, `invalidArgument` (arguments too long).
    */

@@ -12,7 +12,7 @@ export interface ListenAddress {
 const FORM = /^(?:\[([^\]]{1,64})\]|([0-9.]{1,64})):([0-9]{1,5})$/;
 const MOST_PORT = 65_535;
 
-/** Parses `127.0.0.1:9797` or `[::1]:9797`, else undefined: a host name may resolve to another address later. Pure. */
+/** Parses `127.0.0.1:9797` or `[::1]:9797`. Undefined for other text: a host name may resolve to another address later. Pure. */
 export function parseListenAddress(text: string): ListenAddress | undefined {
   const [, v6, v4, digits = ''] = FORM.exec(text) ?? [];
   const host = v6 ?? v4 ?? '';

@@ -1,5 +1,4 @@
-// Certificates for a double that lives for seconds: Node makes keys and signatures but no certificates, and this page of DER is
-// less than what the libraries that make them bring along.
+// Node makes keys and signatures but no certificates; writing their DER here avoids a dependency.
 import { generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 import { parseAddress } from '../ip-network.js';
 
@@ -9,24 +8,23 @@ export interface KeyPair {
   readonly key: string;
 }
 
-/** An authority that exists for one test. Nothing but its own users trusts it. */
 export interface CertificateAuthority extends KeyPair {
   readonly commonName: string;
-  /** A certificate for a server with these names and IP addresses; without any, one for a client. */
+  /** Issues a certificate for a server with these names and IP addresses; without them, for a client. */
   issue(commonName: string, names?: readonly string[], options?: IssueOptions): KeyPair;
 }
 
-/** When a certificate is valid, and what for. */
+/** Validity and purpose of a certificate. */
 export interface IssueOptions {
   /** Default: a day ago. */
   readonly notBefore?: Date;
   /** Default: in a day. */
   readonly notAfter?: Date;
-  /** Whether it is for signing programs. Default false. */
+  /** Whether the certificate may sign programs. Default false. */
   readonly signsCode?: boolean;
 }
 
-/** Makes an authority with a key on P-256, valid for a day: signed by `parent`, or by itself. */
+/** Creates an authority with a P-256 key, valid until tomorrow, signed by `parent` or by itself. */
 export function createCertificateAuthority(
   commonName: string,
   parent?: CertificateAuthority,
@@ -63,7 +61,7 @@ function certificate(
   extensions: readonly Buffer[],
   { notBefore, notAfter }: IssueOptions = {},
 ): string {
-  // A positive number of eight bytes, as DER wants it: no leading zeros.
+  // The first byte makes the number positive and free of leading zeros, as DER requires.
   const serial = Buffer.concat([Buffer.from([0x40]), randomBytes(7)]);
   const now = Date.now();
   const signed = sequence(

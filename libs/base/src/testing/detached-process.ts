@@ -15,10 +15,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { errnoOf } from '../errno-of.js';
 
 const LOOK_EVERY_MS = 20;
-/** Waits until the process is recorded. It ends if the starter ends before, so that no process runs that nobody can find again. */
+/** Shell script that runs the program once the process is recorded. It ends if its starter ends first: no unrecorded process may run. */
 const ONCE_RECORDED = 'read -r word <&3 && exec "$@" 3<&-';
 
-/** A program and how it is started. */
 export interface DetachedProgram {
   /** Absolute path. */
   readonly file: string;
@@ -29,20 +28,20 @@ export interface DetachedProgram {
   readonly log?: string;
 }
 
-/** A process by its PID and its time of start: the system gives a PID again, and then the time differs. */
+/** A process by its PID and start time, because the system reuses PIDs. */
 export interface ProcessIdentity {
   readonly pid: number;
-  /** In clock ticks since the system started, as field 22 of `/proc/PID/stat`. */
+  /** Clock ticks between boot and start: field 22 of `/proc/PID/stat`. */
   readonly started: string;
 }
 
 /**
- * A process that outlives its starter and that later processes find again by a file. It stands for a service where no service manager is.
- * Linux only.
+ * A process that outlives its starter; later processes find it by a file. Replaces a service where there is no service
+ * manager. Linux only.
  */
 export class DetachedProcess {
   readonly #record: string;
-  /** Exists while the process has been asked to end. */
+  /** File that exists from `stop` until the process has ended. */
   readonly #stopping: string;
 
   /** @param record - Absolute path of the file that records the process; its folder exists. */
@@ -56,14 +55,13 @@ export class DetachedProcess {
     return this.#identity()?.pid;
   }
 
-  /** True while the process still runs although it was asked to end. */
+  /** True from `stop` until the process has ended. */
   get isStopping(): boolean {
     return this.pid !== undefined && existsSync(this.#stopping);
   }
 
   /**
-   * Starts the program and resolves once it is recorded. It first waits for the end of an earlier process, which is killed after
-   * `graceMs`.
+   * Starts the program and resolves once it is recorded. First waits for the previous process to end, and kills it after `graceMs`.
    *
    * @throws What Node throws when the file cannot be executed.
    */
@@ -84,7 +82,7 @@ export class DetachedProcess {
       const { pid = 0 } = child;
       writeFileSync(this.#record, `${pid} ${startOf(pid) ?? ''}`);
       const recorded = child.stdio[3] as Writable;
-      // A child that has ended by then is found as one that does not run.
+      // The child may have ended already: then the write fails, and `pid` is undefined.
       recorded.on('error', () => undefined).end('recorded\n');
     } finally {
       closeSync(output);
@@ -95,7 +93,7 @@ export class DetachedProcess {
   async stop(graceMs: number): Promise<void> {
     const found = this.#identity();
     if (found === undefined) return;
-    // The next process must not take this one for running.
+    // Before the signal, so that no other process takes this one for running.
     writeFileSync(this.#stopping, '');
     signal(found, 'SIGTERM');
     await this.#ended(graceMs);
@@ -114,7 +112,7 @@ export class DetachedProcess {
   }
 }
 
-/** The process of that PID; undefined when there is none, or it has ended and nobody has asked how. Linux only. */
+/** Returns the process with this PID; undefined when there is none, or only a zombie. Linux only. */
 export function processOf(pid: number): ProcessIdentity | undefined {
   const started = startOf(pid);
   return started === undefined ? undefined : { pid, started };

@@ -1,4 +1,4 @@
-/** For specs: certificates, and what stands for a service where there is no service manager; what this process may do. */
+/** Helpers for specs: certificates, detached processes, and a check whether this process may mount. */
 export {
   createCertificateAuthority,
   type CertificateAuthority,

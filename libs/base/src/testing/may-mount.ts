@@ -3,7 +3,7 @@ import { mkdtempSync, rmdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
-/** Returns true when this process may mount a file system, such as a small disk: it mounts one and unmounts it. */
+/** Whether this process may mount a file system; tries it. */
 export function mayMount(): boolean {
   const folder = mkdtempSync(path.join(tmpdir(), 'may-mount-'));
   try {
