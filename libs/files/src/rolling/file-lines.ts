@@ -3,7 +3,6 @@ import { createHash, hash, type Hash } from 'node:crypto';
 
 const LINE_END = 0x0a;
 
-/** Options for reading a file. */
 export interface LineOptions {
   /** Longest line whose text is kept, in bytes without the line feed; a longer line is reduced to its digest. */
   readonly maxLineBytes: number;
@@ -13,7 +12,6 @@ export interface LineOptions {
   readonly mustExist?: boolean;
 }
 
-/** One line of a file. */
 export interface FileLine {
   /** Line number from 1, counted from where reading began. */
   readonly number: number;
@@ -87,7 +85,7 @@ class PartialLine {
     if (this.#hash !== undefined)
       return { ...facts, sha256: this.#hash.digest('hex'), text: undefined };
     const bytes = Buffer.concat(this.#pieces);
-    // Computed on demand, because only one reader needs digests.
+    // Computed on demand, because most callers need no digest.
     return {
       ...facts,
       text: bytes.toString('utf8'),

@@ -55,7 +55,7 @@ export class NumberedFiles {
     await Promise.allSettled(numbers.map((number) => unlink(this.pathOf(number))));
   }
 
-  /** Returns the number in a file name; undefined for a name that this class would not give: `wins.7.log` belongs to another program. */
+  /** Returns the number in a file name; undefined for a name that this class would not give, such as `wins.7.log` with 6 digits. */
   #numberOf(name: string): number | undefined {
     const digits = name.slice(this.#prefix.length, -this.#suffix.length);
     if (!/^\d{1,15}$/.test(digits)) return undefined;

@@ -8,15 +8,14 @@ const { O_NOFOLLOW = 0 } = constants as Partial<typeof constants>;
 const PRIVATE = 0o600;
 const LINE_END = 0x0a;
 
-/** Options for writing a file. */
 export interface RollingFileOptions {
   /** Flush each append so that it survives a power loss; slower than writing alone. Default false. */
   readonly isDurable?: boolean;
 }
 
 /**
- * The file of a numbered sequence that is being written. Appends whole lines or nothing: after a failure, the part that
- * reached the disk is cut off. No other writer may exist, and the caller awaits each call before the next.
+ * The current file of a numbered sequence. Appends whole lines or nothing: after a failure, it cuts off the part that
+ * reached the disk. No other writer may exist, and the caller awaits each call before the next.
  */
 export class RollingFile {
   readonly #files: NumberedFiles;
@@ -52,7 +51,7 @@ export class RollingFile {
    * Opens a file in place of the current one, or creates it (mode 0600), and returns its size. Truncates it to
    * `keepBytes`, to remove the half line that a crash left. Default: removes only what a failed `append` left.
    *
-   * @throws TrustedFileError for a device or pipe; what Node throws, as for a link.
+   * @throws TrustedFileError for a device or pipe; what Node throws, such as `ELOOP` for a link.
    */
   async open(number: number, keepBytes = Infinity): Promise<number> {
     await this.close();

@@ -2,7 +2,6 @@ import { readBytes, replaceFile, TrustedFileError, unlessNotFound } from '@wins/
 import type { FileTrust } from '@wins/trusted-files';
 import { rm } from 'node:fs/promises';
 
-/** Options of a state file. */
 export interface StateFileOptions<T> {
   /** Absolute path, in a folder that other users cannot write to. */
   readonly path: string;
