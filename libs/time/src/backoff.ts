@@ -1,6 +1,5 @@
 import { systemClock, type Clock } from './clock.js';
 
-/** Delays between attempts. */
 export interface BackoffOptions {
   /** Maximum delay after the first failure, in milliseconds. */
   readonly initialMs: number;
@@ -15,8 +14,8 @@ export interface BackoffOptions {
 }
 
 /**
- * Returns the delay after `failures` consecutive failures, from 1 on, in milliseconds: `initialMs`, multiplied by `factor`
- * after each further one, at most `maxMs`, shortened at random by up to `jitter`. Pure except for `random`.
+ * Returns the delay in milliseconds after consecutive failures, at least one: `initialMs`, multiplied by `factor` for each
+ * further failure, at most `maxMs`, shortened at random by up to `jitter`. Pure except for `random`.
  */
 export function backoffMs(
   { initialMs, maxMs, factor = 2, jitter = 0.5, random = Math.random }: BackoffOptions,

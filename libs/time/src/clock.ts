@@ -11,7 +11,6 @@ export interface Clock {
   wait(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
-/** The clock of this system. */
 export const systemClock: Clock = {
   now: () => new Date(),
   wait: async (ms, signal) => {

@@ -1,4 +1,3 @@
-/** Limit of a rate, with a burst. */
 export interface Rate {
   /** Tokens of a full bucket, its maximum. */
   readonly burst: number;
