@@ -40,6 +40,6 @@ export interface NodeHost {
   programOf(command: string): string | undefined;
   /** True for a service that cannot be changed, because it is marked for removal. */
   isBeingRemoved(service: string): Promise<boolean>;
-  /** At most 100 paths. */
+  /** Returns at most 100 paths that other users own or can change. */
   strangersIn(folder: string): Promise<readonly string[]>;
 }

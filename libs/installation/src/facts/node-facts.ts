@@ -5,7 +5,7 @@ import type { Manifest } from '../manifest/manifest.js';
 export interface FolderFacts {
   /** Reason why other users could change the folder; undefined if they cannot, or if it is missing and its parent is safe. */
   readonly distrust?: Distrust | undefined;
-  /** Paths in the folder that other users own or can change; listed only if its access list is its only fault. */
+  /** Paths in the folder that other users own or can change; listed only if the folder's access list is the only fault. */
   readonly strangers: readonly string[];
 }
 

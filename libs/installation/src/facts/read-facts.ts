@@ -17,7 +17,7 @@ import { itemsOfWish, type InstallWish } from '../wish/install-wish.js';
 import { isListAlone } from '../plan/refuse-install.js';
 import { distrustOf, type FolderFacts, type NodeFacts } from './node-facts.js';
 
-/** @throws InstallError `unreadable`, `refused`: an item was not made by this program, or cannot be inspected. */
+/** @throws InstallError `unreadable` for an invalid manifest; `refused` when the manifest is not trusted, or an item cannot be inspected. */
 export async function readFacts(
   context: InstallContext,
   wish: InstallWish,

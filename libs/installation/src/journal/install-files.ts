@@ -35,7 +35,7 @@ const MAX_BYTES = 16 * 1024 * 1024;
 const MAX_FIRST_BYTES = MAX_BYTES / 2;
 const MAX_CONTENT_BYTES = 512 * 1024 * 1024;
 
-/** Private folder with the manifest, the journal and, until an installation is recorded, its content. */
+/** Private folder with the manifest, the journal and, until an installation is recorded, the contents of its files. */
 export class InstallFiles {
   readonly #context: InstallContext;
   readonly #folder: string;

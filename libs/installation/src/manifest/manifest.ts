@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { itemId, type StateOf } from '../item/item.js';
 import { isSameState, stepOf, STEPS_SCHEMA, type Step } from '../item/step.js';
 
-/** Everything installed on a node, in order. Each entry leads from the state before the installation to the installed one. */
+/** Everything installed on a node, in order. Each entry has the state before the installation and the installed state. */
 export interface Manifest {
   readonly format: 1;
   readonly isAdopted: boolean;

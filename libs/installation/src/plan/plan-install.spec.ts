@@ -17,7 +17,7 @@ function wishOf(more: Partial<InstallWish> = {}): InstallWish {
   return { places, service: 'rancher-wins', ...more };
 }
 
-/** A node with an installation that runs. */
+/** Facts of a node with a running installation. */
 function installed(
   more: Partial<NodeFacts> = {},
   states: readonly [Item, StateOf][] = [],

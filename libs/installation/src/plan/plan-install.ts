@@ -47,8 +47,8 @@ function plan(
 
 /**
  * Places the steps that need a stopped daemon between its stop and its start. If rke2 runs and depends on the daemon, the
- * dependency is removed for that time, because it would prevent the stop. This is done for a start alone too, because
- * undoing it is a stop.
+ * dependency is removed for that time, because it would prevent the stop. A plan with only a start does the same, because
+ * its undo is a stop.
  */
 function inOrder(wanted: WantedItems, facts: NodeFacts, service: string): readonly Step[] {
   const { quiet, files, last } = wanted;
@@ -95,8 +95,8 @@ function hasReadOther(facts: NodeFacts, steps: readonly Step[]): boolean {
 }
 
 /**
- * Builds a manifest for an installation made by another program. All items at known paths become ours, except
- * parent folders, the program folder, certificates and the WinHTTP proxy, which may have existed before.
+ * Builds a manifest for an installation made by another program. It lists all items at known paths, except parent
+ * folders, the program folder, certificates and the WinHTTP proxy, which may have existed before.
  */
 export function planAdopt(facts: NodeFacts, wish: InstallWish): AdoptPlan {
   const { places, service } = wish;
@@ -114,7 +114,7 @@ export function planAdopt(facts: NodeFacts, wish: InstallWish): AdoptPlan {
       const found = facts.states.get(itemId(item));
       return found === undefined ? [] : [stepOf(item, undefined, found)];
     });
-  // A program at another path is adopted only if it is named wins.exe, so that no other program becomes ours.
+  // A program at another path is adopted only if it is named wins.exe, because it may belong to another product.
   const program = facts.program?.path;
   const state = program && stateIn(facts, { kind: 'program', path: program });
   const isElsewhere = program !== undefined && program !== places.program;

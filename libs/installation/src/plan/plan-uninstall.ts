@@ -8,7 +8,7 @@ import { isListAlone, refuseFolder } from './refuse-install.js';
 export interface UninstallWish {
   readonly service: string;
   readonly keepsData?: boolean;
-  /** Also remove items that were changed since, and items that existed before with other content. */
+  /** Also remove items that were changed after the installation, and items that existed before with other content. */
   readonly isForced?: boolean;
   readonly programs: readonly string[];
 }
@@ -84,7 +84,7 @@ function reasonToKeep(
   if (isForced === true) return undefined;
   if (contentOf(item, from) !== undefined) return 'it existed before, with other content';
   if (isProgram || item.kind === 'service' || item.kind === 'folder') return undefined;
-  // Compare only the content: a file is still ours if only its permissions were changed.
+  // Compare only the content: a file whose permissions alone were changed still belongs to wins.
   const digest = contentOf(item, to);
   const isSame = digest === undefined ? isSameState(now, to) : contentOf(item, now) === digest;
   return isSame ? undefined : 'it was changed since';

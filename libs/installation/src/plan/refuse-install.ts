@@ -89,7 +89,7 @@ function refuseProgram(facts: NodeFacts, wish: InstallWish): Refusal | undefined
     return undefined;
   const flag = 'use --allow-downgrade to accept it';
   const down = (found: string): Refusal => refuse(`${found}; ${flag}`);
-  // The releases cannot be compared.
+  // Accept an installed program that reports no release.
   if (installed === undefined) return undefined;
   if (program.version === installed)
     return down(`the release ${installed} is already installed with another digest`);

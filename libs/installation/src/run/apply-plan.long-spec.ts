@@ -1,2 +1,2 @@
-// Every effect, and more wishes.
+// Runs the spec for every effect and more wishes.
 import './apply-plan.spec.js';

@@ -18,7 +18,7 @@ import { Secret } from '../wish/secret.js';
 import { finishOrUndo } from './apply-plan.js';
 
 const CANARY = 'canary-7d1f-token';
-/** All of it is a long test, which runs this file too. */
+/** The long tier runs this file too, with all cases. */
 const IS_LONG = process.env['WINS_TEST_TIER'] === 'long';
 const RUNS = IS_LONG ? 200 : 15;
 const STRIDE = IS_LONG ? 1 : 8;
@@ -139,7 +139,7 @@ describe('an installation', () => {
           expect(node.snapshot()).toEqual(found);
           return;
         }
-        // Where nothing that runs changes there is nothing to prove.
+        // Unless the daemon is restarted, there is no proof that could fail.
         if (undone.outcome === 'rolledBack') {
           expect(undone.left).toEqual([]);
           expect(node.snapshot()).toEqual(found);
@@ -185,7 +185,7 @@ describe('an installation', () => {
     for (const [before, more] of cases) {
       const deaths = await countEffects(before, more);
       expect(deaths).toBeGreaterThan(30);
-      // To die before an effect is to die after the one before.
+      // Death before an effect equals death after the previous effect.
       await dieAt(before, more, 1, 'before');
       for (let at = 1; at <= deaths; at += STRIDE) await dieAt(before, more, at, 'after');
     }
@@ -307,7 +307,7 @@ describe('an installation', () => {
       });
       let asked = 0;
       const answers = (): Promise<void> => {
-        // It was started before, and all is as it was.
+        // The previous daemon runs again before it is asked.
         expect([...node.running]).toEqual(['rancher-wins']);
         asked += 1;
         return isWell ? Promise.resolve() : Promise.reject(new Error('no one'));
@@ -508,7 +508,7 @@ async function dieAt(before: Before, more: Wishes, at: number, fault: Fault): Pr
     expect({ at, fault, now }).toEqual({ at, fault, now: found });
     await expect(node.install(wish)).resolves.toEqual({ outcome: 'installed' });
   }
-  // New: and whole, so that nothing is left to do.
+  // The installation is complete, so another run has nothing to do.
   const again = await node.install(wish);
   expect({ at, fault, ...again }).toMatchObject({ at, fault, outcome: 'nothing' });
   expect(node.running.has('rancher-wins')).toBe(true);

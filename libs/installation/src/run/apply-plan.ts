@@ -19,8 +19,8 @@ export type ApplyOutcome =
     };
 
 /**
- * Carries out a plan, verifies that the daemon serves, and records the installation; or undoes all steps. The caller
- * holds the lock of the node; `finishOrUndo` has removed an earlier journal.
+ * Carries out a plan, verifies that the daemon serves, and records the installation. After a failure it undoes all
+ * steps. The caller holds the lock of the node; `finishOrUndo` has removed an earlier journal.
  * @throws InstallError `refused` before any change, when journal or manifest is not trusted or could not be read back;
  * `notUndone`.
  */

@@ -9,7 +9,7 @@ import type { InstallWish } from '../wish/install-wish.js';
 import { Secret } from '../wish/secret.js';
 import { applyPlan } from './apply-plan.js';
 
-/** Installs, and does something just before an effect whose name begins so. */
+/** Installs, and calls `act` just before the first effect whose name begins with `effectPart`. */
 async function installWhile(
   node: TestNode,
   wish: InstallWish,
@@ -106,7 +106,7 @@ describe('an installation beside other users', () => {
     const end = await node.install({ ...plainWish(node), places });
     expect(end).toEqual({ outcome: 'installed' });
     expect(existsSync(path.dirname(path.dirname(element)))).toBe(true);
-    // What makes the folder itself, and says who may use it, is rke2.
+    // rke2 creates the folder itself, with access of its choice.
     expect(existsSync(path.dirname(element))).toBe(false);
   });
 
@@ -144,7 +144,7 @@ describe('what could not be read again', () => {
 });
 
 describe('taking an installation away beside other users', () => {
-  /** Moves the folder of data elsewhere, and puts a link to a folder of someone else in its place. */
+  /** Replaces the parent of the data folder by a link to another user's folder. */
   function lead(node: TestNode): string {
     const above = path.dirname(node.places.dataFolder);
     const theirs = path.join(node.root, 'theirs');

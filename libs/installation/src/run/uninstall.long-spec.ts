@@ -1,2 +1,2 @@
-// Every effect.
+// Runs the spec for every effect.
 import './uninstall.spec.js';

@@ -13,7 +13,7 @@ export interface UninstallReport {
   readonly failed: readonly KeptItem[];
 }
 
-/** A failed item does not stop the rest, unless it is the service. The manifest serves as the journal for the next attempt. */
+/** Continues after a failed item, unless the item is the service. The manifest serves as the journal for the next attempt. */
 export async function uninstall(
   context: InstallContext,
   plan: Extract<UninstallPlan, { kind: 'uninstall' }>,

@@ -6,18 +6,17 @@ import { installPlaces, type InstallPlaces } from '../wish/install-places.js';
 import { posixFiles, posixFolders, posixStrangers } from './posix-files.js';
 import { posixSystem, readSystem, type FolderSystem, type ServiceRunner } from './posix-system.js';
 
-/** Parts of a node in a folder. */
 export interface FolderNodeOptions {
   /** Absolute path of the folder; it is the root of the node's file system. */
   readonly root: string;
   readonly runner: ServiceRunner;
-  /** Sees every operation that changes something. Default: does it. */
+  /** Wraps every operation that changes something. Default: runs it. */
   readonly around?: Around;
 }
 
 /**
- * A node in a folder, for specs and the demonstration: files with modes below the folder, and one JSON file for what Windows keeps in its registry. A
- * runner starts its services.
+ * A node in a folder, for specs and the demonstration: files with modes, and one JSON file for the state that Windows
+ * keeps in its registry. A runner starts its services.
  */
 export class FolderNode implements Pick<
   NodeHost,
@@ -41,11 +40,11 @@ export class FolderNode implements Pick<
     };
   }
 
-  /** The content of the JSON file at this moment. */
+  /** The current content of the JSON file. */
   get system(): FolderSystem {
     return readSystem(this.#file);
   }
 
-  /** No service waits for its removal here. */
+  /** False, because no service is ever marked for removal here. */
   readonly isBeingRemoved = (): Promise<boolean> => Promise.resolve(false);
 }

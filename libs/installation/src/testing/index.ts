@@ -1,5 +1,5 @@
 /**
- * The second door, for specs: a node with all its ports, and the contract of every room of a node.
+ * Helpers for specs: a node in a folder, with all its ports, and the contract of every `Room`.
  *
  * @packageDocumentation
  */

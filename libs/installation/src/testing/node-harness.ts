@@ -24,18 +24,18 @@ import type { ConfigChanges, InstallWish, StagedProgram } from '../wish/install-
 import { PosixNode, type PosixNodeOptions } from './posix-node.js';
 import type { ServiceRunner } from './posix-system.js';
 
-/** Thousands of durable writes: in memory they are as real and need no disk. */
+/** In memory, because the tests make thousands of durable writes. */
 const MEMORY = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
 
-/** Fault at an effect: death before or after it, or an error of the system in its place. */
+/** Fault at an effect: the installer dies before or after it, or the effect fails. */
 export type Fault = 'before' | 'after' | 'EIO';
 
-/** A node with real files in a folder of its own, whose processes live and die as a test wants. */
+/** A node with real files in its own folder, and services that a test controls. */
 export class TestNode implements Disposable {
   readonly root = realpathSync(mkdtempSync(path.join(MEMORY, 'wins-node-')));
   readonly places = installPlaces('linux', { root: path.join(this.root, 'system') });
   readonly running = new Set<string>();
-  /** Effects of the latest life. */
+  /** Effects since the last call of `context`. */
   effects: string[] = [];
   readonly runner: ServiceRunner = {
     start: (name) => Promise.resolve(void this.running.add(name)),
@@ -44,7 +44,7 @@ export class TestNode implements Disposable {
   };
 
   constructor() {
-    // The node makes what every system has.
+    // Creates the folders that every system has.
     this.host();
   }
 
@@ -57,7 +57,7 @@ export class TestNode implements Disposable {
     return new PosixNode({ root: this.#system, runner: this.runner, ...options });
   }
 
-  /** A program of this release, as it was fetched. */
+  /** Returns a fetched program of this release. */
   program(version: string): StagedProgram {
     const file = path.join(this.root, `fetched-${version}`);
     const content = `#!/bin/sh\necho ${version}\n`;
@@ -65,13 +65,13 @@ export class TestNode implements Disposable {
     return { file, version, sha256: digestOf(content) };
   }
 
-  /** Puts a file where it belongs, with the folders above. */
+  /** Writes a file, and creates its parent folders. */
   put(file: string, content: string, mode = 0o600): void {
     mkdirSync(path.dirname(file), { recursive: true, mode: 0o755 });
     writeFileSync(file, content, { mode });
   }
 
-  /** All that is on the node, byte for byte, with modes, and what runs. */
+  /** Returns all files with modes and contents, and the running services. */
   snapshot(): readonly string[] {
     const lines = namesIn(this.#system)
       .sort()
@@ -80,7 +80,7 @@ export class TestNode implements Disposable {
         const content = stats.isFile() ? readFileSync(path.join(this.#system, name), 'utf8') : '';
         return `${name} ${stats.mode.toString(8)} ${name === 'system.json' ? canonical(content) : content}`;
       });
-    // A file of the node itself, which its first write makes.
+    // Ignores an empty system.json, which the first write creates.
     const empty = lines.filter((line) => !line.startsWith('system.json ') || !line.endsWith(EMPTY));
     return [...empty, `running ${[...this.running].sort().join()}`];
   }
@@ -117,7 +117,7 @@ export class TestNode implements Disposable {
     return readFacts(this.context().context, wish);
   }
 
-  /** One life of an installer: it ends what an earlier one left, plans and applies. */
+  /** Runs an installer until it ends or dies: it recovers an interrupted installation, plans and applies. */
   async install(
     wish: InstallWish,
     faults?: ReadonlyMap<number, Fault>,
@@ -135,7 +135,7 @@ export class TestNode implements Disposable {
     return Promise.race([life(), death.then((outcome) => ({ outcome }))]);
   }
 
-  /** Does the recovery with which the next run of any command begins. */
+  /** Recovers an interrupted installation, as every command does first. */
   async recover(
     faults?: ReadonlyMap<number, Fault>,
   ): Promise<Recovered['outcome'] | 'died' | 'none'> {
@@ -173,7 +173,7 @@ interface Life {
   readonly death: Promise<'died'>;
 }
 
-/** Lines `key: JSON`, with what else is in the text kept: as much of a config as an installation needs. */
+/** Edits a config of lines `key: JSON`; other lines stay. */
 export function editConfig(config: Buffer, changes: ConfigChanges): Buffer {
   let edited = config.toString();
   for (const [key, value] of Object.entries(changes)) {
@@ -186,12 +186,11 @@ export function editConfig(config: Buffer, changes: ConfigChanges): Buffer {
   return Buffer.from(edited);
 }
 
-/** The wish that most tests begin with. */
 export function plainWish(node: TestNode, more: Partial<InstallWish> = {}): InstallWish {
   return { places: node.places, service: 'rancher-wins', program: node.program('v1.1.0'), ...more };
 }
 
-/** All names below a folder; links are not followed. */
+/** Returns all names below a folder, without following links. */
 function namesIn(folder: string, prefix = ''): string[] {
   return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
     const name = path.join(prefix, entry.name);

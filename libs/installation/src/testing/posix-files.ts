@@ -13,7 +13,7 @@ const FILE_MODES: Readonly<Record<string, number>> = {
 const MAX_STRANGERS = 100;
 const MAX_BYTES = 512 * 1024 * 1024;
 
-/** Folders whose access is a mode and an owner. */
+/** Room for folders whose access is a mode and an owner. */
 export function posixFolders(around: Around): Room<'folder'> {
   return {
     read: async ({ path: folder }) => {
@@ -42,7 +42,7 @@ export function posixFolders(around: Around): Room<'folder'> {
   };
 }
 
-/** Files whose access is a mode and an owner. */
+/** Room for files whose access is a mode and an owner. */
 export function posixFiles(around: Around): Room<'file'> {
   return {
     read: async ({ path: file }) => {

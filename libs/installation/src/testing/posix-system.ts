@@ -6,27 +6,27 @@ import { contentOf } from '../item/step.js';
 import type { NodeRooms, Room } from '../ports.js';
 import type { Around } from '../run/install-context.js';
 
-/** A service of the node, with what Windows keeps of it in its registry. */
+/** A service of the node, with the settings that Windows keeps in its registry. */
 export interface FolderService extends StateOf<'service'> {
   readonly dependencies: readonly string[];
   readonly environment: Readonly<Record<string, string>>;
 }
 
-/** The state that Windows keeps in its registry and its stores: here one JSON file. */
+/** State that Windows keeps in its registry and certificate stores; here one JSON file. */
 export interface FolderSystem {
   readonly services: Readonly<Record<string, FolderService>>;
   /** Elements of the PATH, certificates, the proxy of WinHTTP and event sources by `itemId`; content is base64. */
   readonly things: Readonly<Record<string, { readonly state: StateOf; readonly content?: string }>>;
 }
 
-/** Starts and stops what services name. */
+/** Starts and stops the programs of services. */
 export interface ServiceRunner {
-  /** Waits for the end of one that was told to stop. */
+  /** Starts a service. First waits for the end of a stopping service. */
   start(name: string, service: FolderService): Promise<void>;
   stop(name: string): Promise<void>;
-  /** Also of one that was told to stop and has not ended yet. */
+  /** True also for a stopping service. */
   isRunning(name: string): boolean;
-  /** Whether it was told to stop and has not ended yet. Absent: none is. */
+  /** Whether `stop` was called and the service has not ended yet. Absent: no service is stopping. */
   isStopping?(name: string): boolean;
 }
 
@@ -34,11 +34,11 @@ const EMPTY: FolderSystem = { services: {}, things: {} };
 
 type SystemRooms = Omit<NodeRooms, 'folder' | 'file'>;
 
-/** The rooms for all but files and folders. Each write replaces the JSON file as one durable act. */
+/** Rooms for all items except files and folders. Each write replaces the JSON file durably and atomically. */
 export function posixSystem(file: string, runner: ServiceRunner, around: Around): SystemRooms {
   const system = (): FolderSystem => readSystem(file);
   const service = (name: string): FolderService | undefined => system().services[name];
-  // JSON leaves out what becomes undefined.
+  // JSON omits undefined values, so an undefined item is removed.
   const change = (effect: string, changed: Partial<Record<keyof FolderSystem, unknown>>) =>
     around(effect, () =>
       replaceFile(file, `${JSON.stringify({ ...system(), ...changed }, null, 2)}\n`),
@@ -52,7 +52,7 @@ export function posixSystem(file: string, runner: ServiceRunner, around: Around)
     const services = { ...system().services, [name]: { ...before, ...changed } };
     await change('change service', { services });
   };
-  /** Things of which nothing is known but that they are there, their state and their content. */
+  /** Room for items that have only a state and content. */
   const things = <K extends ItemKind>(): Room<K> => ({
     read: (item) => {
       const found = system().things[itemId(item as Item)];
@@ -129,7 +129,7 @@ export function posixSystem(file: string, runner: ServiceRunner, around: Around)
   };
 }
 
-/** The whole system as it is on the disk. */
+/** Reads the state from disk; empty without a file. */
 export function readSystem(file: string): FolderSystem {
   if (!existsSync(file)) return EMPTY;
   return { ...EMPTY, ...(JSON.parse(readFileSync(file, 'utf8')) as Partial<FolderSystem>) };
@@ -139,7 +139,7 @@ function presence(isThere: boolean): Promise<'present' | undefined> {
   return Promise.resolve(isThere ? 'present' : undefined);
 }
 
-/** Refuses to stop a service on which others that run depend, as the service manager of Windows does. */
+/** Refuses to stop a service on which a running service depends, as the Windows service manager does. */
 function requireNoDependents(system: FolderSystem, name: string, runner: ServiceRunner): void {
   for (const [other, { dependencies }] of Object.entries(system.services)) {
     if (!dependencies.includes(name) || !runner.isRunning(other)) continue;

@@ -7,20 +7,20 @@ import type { Item, ItemKind, StateOf } from '../item/item.js';
 import { contentOf } from '../item/step.js';
 import type { Room } from '../ports.js';
 
-/** A room under its contract, with a thing that may be made and removed by the test. */
+/** A room to test, with an item that the test may create and remove. */
 export interface RoomSubject<K extends ItemKind = ItemKind> {
   readonly room: Room<K>;
   /** Absent when the contract begins. */
   readonly item: Item<K>;
-  /** States to go through, the first from absent; more than one where the kind has more. */
+  /** States to write one after the other; several if the kind has several. */
   readonly states: readonly [StateOf<K>, ...StateOf<K>[]];
   /** The content of each digest in the states. */
   readonly contents?: readonly Uint8Array[];
 }
 
 /**
- * Checks that every room passes, as pairs of a name and a check for any test runner:
- * `test.each(roomContract(subject))('%s', async (_name, check) => check())`. The checks are one story: they run in this order.
+ * Returns the checks that every room must pass, as pairs of a name and a check for any test runner:
+ * `test.each(roomContract(subject))('%s', async (_name, check) => check())`. Each check depends on those before it.
  */
 export function roomContract<K extends ItemKind>(
   subject: RoomSubject<K>,

@@ -1,4 +1,4 @@
-// Longer than most files because the rooms, and an installation in them, share one node that has to be put back as it was.
+// Longer than most files, because all tests share one node, which must be restored at the end.
 import { serviceControlManager, windowsFileTrust, windowsNode } from '@wins/windows-host';
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
@@ -30,7 +30,7 @@ const MANNERS = {
 };
 const bytes = [Buffer.from('one'), Buffer.from('two')] as const;
 const [one, two] = bytes.map(digestOf) as [string, string];
-/** A certificate of its own, valid for a hundred years. */
+/** A test certificate, valid for a hundred years. */
 const CERTIFICATE = Buffer.from(
   'MIIBkjCCATmgAwIBAgIUPW4XvWRIgwNHMvxBsuY5T76F6Q8wCgYIKoZIzj0EAwIwHjEcMBoGA1UEAwwTd2lucyB0ZXN0IGF1dGhvcml0eTAgFw0yNjExMjMwMDUxMzlaGA8yMTI2MTAzMDAwNTEzOVowHjEcMBoGA1UEAwwTd2lucyB0ZXN0IGF1dGhvcml0eTBZMBMGByqGSM49AgEGCCqGSM49AwEHA0IABN34/tptY6GX1liV2m32G0P9hFVUZz/m8wLvqq4Yp6LQrpCix3MjQIw3IKgbF/pveG0ZPxuxnPX085lzSKSWWQujUzBRMB0GA1UdDgQWBBTQ37rSt1pzrhk2bBhoIIxzLsDZLDAfBgNVHSMEGDAWgBTQ37rSt1pzrhk2bBhoIIxzLsDZLDAPBgNVHRMBAf8EBTADAQH/MAoGCCqGSM49BAMCA0cAMEQCIQCeUQhqZdGM1WEP2VF3ow9Y3cbPfEgxzHVI0Wz4OR2aRwIfQ2aQTSt+GIVCJ02L0/srPlIFoRVIrR9xg/hEU4lMNQ==',
   'base64',
@@ -55,7 +55,7 @@ function keepsDependencies(): boolean {
   return dependencies.length > 0;
 }
 
-/** Asked of the system itself, not of what is tested. */
+/** Reads the registry with a program of Windows instead of the tested code. */
 function registry(key: string, name: string): string {
   const program = path.join(process.env['SystemRoot'] ?? 'C:\\windows', 'System32', 'reg.exe');
   try {
@@ -90,7 +90,7 @@ describe('a node of Windows', () => {
     file: {
       room: rooms.file,
       item: { kind: 'file', path: path.join(folder, 'file') },
-      // Wine takes who may read for one who may run.
+      // Wine shows read access as execute access.
       states: [
         { sha256: one, access: 'private' },
         { sha256: two, access: 'executable' },
@@ -136,7 +136,7 @@ describe('a node of Windows', () => {
       states: [{ sha256: one }, { sha256: two }],
       contents: bytes,
     },
-    // Wine takes dependencies of a service and forgets them.
+    // Wine accepts dependencies of a service, but forgets them.
     ...(keepsDependencies() && {
       dependency: {
         room: rooms.dependency,

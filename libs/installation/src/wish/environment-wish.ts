@@ -13,7 +13,7 @@ const PARAMETERS: Readonly<Record<keyof InstallParameters, string>> = {
 };
 const ADDED: ReadonlySet<string> = new Set(['CATTLE_LABELS', 'CATTLE_TAINTS']);
 
-/** Each overrides its variable, but labels and taints are appended. False and empty values count as not given. */
+/** Each parameter overrides its variable, but labels and taints are appended. False and empty values count as not given. */
 export type InstallParameters = Readonly<
   Partial<
     Record<
@@ -146,7 +146,7 @@ function readMode(variables: Variables): 'remote' | 'local' {
   throw variables.refuse(name, `both ${String(isRemote)}`, 'exactly one of them true');
 }
 
-/** Only when all three variables are set, because Rancher sets the version alone for clusters without csi-proxy. */
+/** Undefined unless all three variables are set: for clusters without csi-proxy, Rancher sets only the version. */
 function readCsiProxy(variables: Variables): EnvironmentWish['csiProxy'] {
   const url = variables.text('CSI_PROXY_URL');
   const version = variables.text('CSI_PROXY_VERSION');

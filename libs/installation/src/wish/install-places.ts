@@ -67,7 +67,7 @@ export function installPlaces(
 
 /** Folders that belong entirely to the daemon and are removed with their content. */
 export function dataFolders(places: InstallPlaces): readonly string[] {
-  // The last one contains the config that was last in force.
+  // `.last-good` contains the config that was last in force.
   return [places.workFolder, places.appliedFolder, `${places.config}.last-good`];
 }
 

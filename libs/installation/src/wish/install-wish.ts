@@ -10,7 +10,7 @@ import { dataFolders, type InstallPlaces } from './install-places.js';
 import { Secret } from './secret.js';
 import { Variables } from './read-variables.js';
 
-/** By key path, as for `editConfig` of `@wins/config`; null removes a key. */
+/** New values by key path, for `editConfig` of `@wins/config`; null removes a key. */
 export type ConfigChanges = Readonly<
   Record<string, string | number | boolean | readonly string[] | null>
 >;
@@ -35,7 +35,7 @@ export interface InstallWish {
   /** The server's authorities: PEM with certificates only. */
   readonly authorities?: string | null;
   readonly trustMachineStore?: boolean;
-  /** `rancher2_connection_info.json`. */
+  /** Content of `rancher2_connection_info.json`. */
   readonly connectionInfo?: Secret | null;
   /** Written when the node has no valid id. */
   readonly nodeId?: string | null;
@@ -49,7 +49,7 @@ export interface InstallWish {
 
 export const RKE2_SERVICE = 'rke2';
 
-/** From the server, verified. Authorities are null when the server needs none. */
+/** Verified parts from the server. Authorities are null when the server needs none. */
 export type FetchedParts = Omit<
   InstallWish,
   'places' | 'service' | 'config' | 'startType' | 'isRke2Dependent' | 'environment'
@@ -101,7 +101,7 @@ export function newService({ places, startType }: InstallWish): StateOf<'service
   return { command, startType: startType ?? 'automatic' };
 }
 
-/** Items that a desired state may affect. `program` is the one that the service runs now. */
+/** Items that a desired state may affect. `program` is the program that the service runs now. */
 export function itemsOfWish(wish: InstallWish, program: string | undefined): readonly Item[] {
   const { places, service } = wish;
   const own = [places.configFolder, places.dataFolder, places.programFolder];

@@ -33,12 +33,12 @@ export class Variables {
     this.#values.set(name, before === undefined ? value : `${before},${value}`);
   }
 
-  /** True for a variable that is set but empty. This removes a setting, while an unset variable leaves it. */
+  /** Whether a variable is set but empty, which removes a setting. An unset variable leaves the setting. */
   isEmpty(name: string): boolean {
     return this.#empty.has(name) && !this.#values.has(name);
   }
 
-  /** Without invisible characters. @throws InstallError `usage`. */
+  /** Refuses invisible characters. @throws InstallError `usage`. */
   text(name: string, maxCharacters = MAX_CHARACTERS): string | undefined {
     const value = this.#values.get(name);
     if (value === undefined) return undefined;
@@ -73,14 +73,14 @@ export class Variables {
     throw this.refuse(name, quoteText(value), 'an absolute path without detours');
   }
 
-  /** In lower case. @throws InstallError `usage`. */
+  /** Returns the digest in lower case. @throws InstallError `usage`. */
   sha256(name: string): string | undefined {
     const value = this.text(name)?.toLowerCase();
     if (value === undefined || /^[0-9a-f]{64}$/.test(value)) return value;
     throw this.refuse(name, quoteText(value), '64 hexadecimal digits of a SHA-256');
   }
 
-  /** Without a trailing `/`. Errors omit the value, which may contain a password. @throws InstallError `usage`. */
+  /** Removes a trailing `/`. Errors omit the value, which may contain a password. @throws InstallError `usage`. */
   url(name: string): string | undefined {
     const value = this.text(name);
     if (value === undefined) return undefined;
@@ -92,7 +92,7 @@ export class Variables {
     return url.href.replace(/\/+$/, '');
   }
 
-  /** Comma-separated, without repeats. @throws InstallError `usage`. */
+  /** Splits the value at commas, and drops repeats. @throws InstallError `usage`. */
   words(name: string): readonly string[] {
     const all = (this.text(name) ?? '').split(',').map((word) => word.trim());
     const words = [...new Set(all.filter((word) => word !== ''))];
@@ -115,8 +115,8 @@ export class Variables {
 
 /**
  * Returns the canonical form of a path: absolute, on a drive of this machine, without `.` parts. On Windows a path
- * that begins with a slash is on the system drive. Undefined for a path that is relative, has `..` or more than 200
- * characters, or names another machine or a device. Also for a character that a list of folders or a log could misread.
+ * that begins with a slash is on the system drive. Undefined for a path that is relative, names another machine or a
+ * device, has `..` or more than 200 characters, or has a character that a list of folders or a log could misread.
  */
 export function canonicalPath(text: string, platform: NodeJS.Platform): string | undefined {
   if (text.length > MAX_PATH_CHARACTERS || REFUSED_IN_PATH.test(text)) return undefined;

@@ -10,7 +10,7 @@ export class Secret {
     this.#text = text;
   }
 
-  /** For the intended use only. */
+  /** Returns the value, for its intended use only. */
   reveal(): string {
     return this.#text;
   }
