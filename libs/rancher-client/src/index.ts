@@ -1,8 +1,8 @@
 /**
  * Requests from a node to the Rancher server that it joins: server identity, health, registration and downloads.
  *
- * It owns: which certificate authority is trusted and why, the answer of `/v3/connect/agent`, downloads into a sink,
- * the keywords for addresses, and cattle-ids. It does not own: files, the use of its results, and command lines.
+ * It decides which certificate authority to trust, judges the answer of `/v3/connect/agent`, downloads into a sink,
+ * and resolves keywords for addresses. It writes no files; the caller decides how to use its results.
  *
  * @example
  * const trust = await establishTrust({ server: 'https://rancher.example.com', caChecksum, token });

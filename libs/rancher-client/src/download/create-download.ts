@@ -13,7 +13,7 @@ export interface DownloadOptions extends RancherSettings {
   readonly roots?: readonly string[];
   /** Milliseconds to retry temporary failures before the sink receives data; 0 for one attempt. Default: 15 min. */
   readonly timeoutMs?: number;
-  /** Accepts any certificate, no redirects to other servers, and only files with a digest. Default: false. */
+  /** Accepts any certificate, but then refuses redirects to other servers, and requires a digest. Default: false. */
   readonly anyCertificate?: boolean;
 }
 

@@ -280,7 +280,7 @@ describe('a server that is not ready', () => {
     const server = await rancher();
     const own = settings({ limits: { answerMs: 10 } });
     server.script('/healthz', [silent], { forEver: true });
-    // The machine is there when the limit has ended another question, which was asked later.
+    // The server answers only after a later request has timed out.
     const late: RancherFault = (_request, _response, proceed) =>
       void failureOf(checkHealth(trustOf(server), { timeoutMs: 0 }, own)).then(proceed);
     server.script(PATH, [late]);

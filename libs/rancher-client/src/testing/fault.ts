@@ -1,26 +1,25 @@
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 
-/** A request as the double got it. */
+/** A request that the double received. */
 export interface RancherRequest {
   readonly method: string;
-  /** With its query. */
+  /** Includes the query. */
   readonly path: string;
   readonly headers: Readonly<IncomingHttpHeaders>;
   /** Server name that the client sent in its handshake (SNI); undefined for none. */
   readonly serverName: string | undefined;
 }
 
-/** Fault in place of an answer. `proceed` gives the answer that the double would have given. */
+/** Replaces an answer. `proceed` sends the normal answer of the double. */
 export type RancherFault = (
   request: RancherRequest,
   response: ServerResponse,
   proceed: () => void,
 ) => void;
 
-/** Takes the request, and says nothing for ever. */
+/** Never answers. */
 export const silent: RancherFault = () => undefined;
 
-/** Answers with this. */
 export function answer(
   status: number,
   body: string | Buffer = '',
@@ -29,12 +28,11 @@ export function answer(
   return (_request, response) => void response.writeHead(status, headers).end(body);
 }
 
-/** Sends elsewhere. */
 export function redirectTo(location: string, status = 302): RancherFault {
   return answer(status, '', { location });
 }
 
-/** Answers, and ends the connection after so many bytes, those of the head among them. */
+/** Sends the normal answer, but cuts the connection after this many bytes, headers included. */
 export function cutAfter(bytes: number): RancherFault {
   return (_request, response, proceed) => {
     onBytes(response, (chunk, sent, write) => {
@@ -49,7 +47,7 @@ export function cutAfter(bytes: number): RancherFault {
   };
 }
 
-/** Answers byte by byte, each in a packet of its own. */
+/** Sends the normal answer byte by byte, each in its own packet. */
 export const byteByByte: RancherFault = (_request, response, proceed) => {
   response.socket?.setNoDelay(true);
   onBytes(response, (chunk, _sent, write) => {
@@ -58,7 +56,7 @@ export const byteByByte: RancherFault = (_request, response, proceed) => {
   proceed();
 };
 
-/** Begins an answer of 100 bytes and sends this beginning of it alone; the connection stays. */
+/** Sends the beginning of an answer and never the last 100 bytes; the connection stays open. */
 export function stallAfter(beginning: string | Buffer): RancherFault {
   return (_request, response) => {
     response.writeHead(200, { 'content-length': 100 + beginning.length });
@@ -66,7 +64,7 @@ export function stallAfter(beginning: string | Buffer): RancherFault {
   };
 }
 
-/** Sends a byte each so many milliseconds, without an end. */
+/** Sends an endless answer, one byte every `everyMs` milliseconds. */
 export function drip(everyMs: number): RancherFault {
   return (_request, response) => {
     response.writeHead(200);
@@ -75,7 +73,7 @@ export function drip(everyMs: number): RancherFault {
   };
 }
 
-/** Answers without an end, as fast as the client takes it. */
+/** Sends an endless answer as fast as the client reads. */
 export function endless(headers: Readonly<Record<string, string>> = {}): RancherFault {
   return (_request, response) => {
     const block = Buffer.alloc(65_536, 'x');
@@ -88,7 +86,7 @@ export function endless(headers: Readonly<Record<string, string>> = {}): Rancher
   };
 }
 
-/** Sends a body whose end is that of the connection: without a length, so that nobody knows whether it is whole. */
+/** Sends a body without a length, which ends with the connection, so that nothing reveals a truncated body. */
 export function withoutLength(body: string | Buffer): RancherFault {
   return (_request, response) => {
     const head = 'HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n';
@@ -96,19 +94,19 @@ export function withoutLength(body: string | Buffer): RancherFault {
   };
 }
 
-/** Says that the connection is for another protocol from now on. */
+/** Answers 101, as if the connection switched to another protocol. */
 export const upgrade: RancherFault = (_request, response) =>
   void response.socket?.write(
     'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n',
   );
 
-/** Answers with something that is no HTTP. */
+/** Answers with bytes that are not HTTP. */
 export const noHttp: RancherFault = (_request, response) =>
   void response.socket?.end('SSH-2.0-OpenSSH_9.6\r\n');
 
 type Write = (part: Buffer, done?: () => void) => void;
 
-/** Puts something between an answer and its connection. */
+/** Passes the bytes of an answer to `take` instead of the connection. */
 function onBytes(
   { socket }: ServerResponse,
   take: (chunk: Buffer, sent: number, write: Write) => void,

@@ -1,4 +1,4 @@
-/** A double of Rancher, and its faults: for the specs of what installs and registers nodes. */
+/** A double of Rancher with faults, for specs of installation and registration. */
 export {
   answer,
   byteByByte,

@@ -5,15 +5,15 @@ import {
 } from '@wins/base/testing';
 
 /**
- * Kind of the certificate of the double. `chain`: an authority between it and that of `/cacerts`, which the server sends along;
- * `otherAuthority`: from one that is not in `/cacerts`.
+ * Kind of the double's certificate. `chain`: issued by an intermediate authority, whose certificate the server sends
+ * too. `otherAuthority`: issued by an authority that is not in `/cacerts`.
  */
 export type CertificateKind =
   'valid' | 'chain' | 'expired' | 'notYetValid' | 'otherHost' | 'otherAuthority';
 
 const DAY_MS = 86_400_000;
 
-/** Makes the certificate of a server with these names. */
+/** Issues a server certificate for these names. */
 export function issueCertificate(
   authority: CertificateAuthority,
   kind: CertificateKind,

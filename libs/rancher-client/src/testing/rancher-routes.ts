@@ -3,13 +3,13 @@ import type { ServerResponse } from 'node:http';
 import { proofOf } from '../trust/cattle-proof.js';
 import type { RancherRequest } from './fault.js';
 
-/** State that the double answers from. */
+/** State behind the answers of the double. */
 export interface RancherState {
   /** The body of `/cacerts`. */
   readonly caCerts: string;
-  /** Tokens of registration that count, and can be proven. */
+  /** Valid registration tokens, which the server can prove to know. */
   readonly tokens: readonly string[];
-  /** Tokens of machines: they count, and cannot be proven. */
+  /** Valid bootstrap tokens of machines, which the server cannot prove to know. */
   readonly machineTokens: readonly string[];
   /** The answer of `/v3/connect/agent`. */
   readonly connectionInfo: unknown;
@@ -20,7 +20,6 @@ export interface RancherState {
 const DASHBOARD =
   '<!DOCTYPE html>\n<html><head><title>Rancher</title></head><body></body></html>\n';
 
-/** Answers as Rancher does. */
 export function route(
   { path, headers }: RancherRequest,
   response: ServerResponse,
@@ -54,7 +53,7 @@ export function route(
     }
   } else {
     const asset = state.assets.get(pathname.replace(/^\/assets\//, ''));
-    // Whatever there is not is a page of the dashboard, which finds out for itself.
+    // Rancher sends its dashboard for unknown paths.
     if (asset === undefined) text(200, DASHBOARD, { 'content-type': 'text/html; charset=utf-8' });
     else
       response

@@ -3,12 +3,12 @@ import { LeapingClock, startProxy, type ProxyDouble, type ProxyOptions } from '@
 import type { RancherSettings } from '../http/rancher-client.js';
 import { startRancher, type RancherDouble, type RancherOptions } from './start-rancher.js';
 
-/** In no message, whatever happens. */
+/** Token that no message may contain. */
 export const CANARY = 'canary-of-a-token-0123456789';
 
 const open: { close(): Promise<void> }[] = [];
 
-/** To be called by `afterEach`. */
+/** Call it in `afterEach`. */
 export async function closeServers(): Promise<void> {
   await Promise.all(open.splice(0).map((each) => each.close()));
 }
@@ -25,7 +25,7 @@ export async function proxy(options: ProxyOptions): Promise<ProxyDouble> {
   return started;
 }
 
-/** Settings of a node that trusts no authority, knows no proxy, and need not wait. */
+/** Settings without trusted authorities, proxies or real waits; collects the warnings. */
 export function settings(
   more: RancherSettings = {},
 ): RancherSettings & { readonly warnings: string[] } {

@@ -9,7 +9,7 @@ import type { RancherFault, RancherRequest } from './fault.js';
 import { issueCertificate, type CertificateKind } from './rancher-certificates.js';
 import { route } from './rancher-routes.js';
 
-/** Parts of the double. Everything has a default: a healthy server with a private authority. */
+/** Options of the double. Default: a healthy server with a private authority. */
 export interface RancherOptions {
   /** Default: a new one. */
   readonly authority?: CertificateAuthority;
@@ -19,9 +19,9 @@ export interface RancherOptions {
   readonly names?: readonly string[];
   /** The body of `/cacerts`. Default: the certificate of the authority. */
   readonly caCerts?: string;
-  /** A token of registration, which the server can prove to know. Default: one at random. */
+  /** Registration token, which the server can prove to know. Default: a random token. */
   readonly token?: string;
-  /** Tokens that count beside it: a bootstrap token of a machine, which cannot be proven. */
+  /** Valid bootstrap tokens of machines, which the server cannot prove to know. Default: none. */
   readonly machineTokens?: readonly string[];
   /** Files below `/assets`, by name. */
   readonly assets?: Readonly<Record<string, Buffer>>;
@@ -29,32 +29,32 @@ export interface RancherOptions {
   readonly plain?: boolean;
 }
 
-/** A server that answers as Rancher does. Its starter closes it. */
+/** A server that answers as Rancher does. The caller closes it. */
 export interface RancherDouble {
   /** `https://127.0.0.1:PORT`. */
   readonly url: string;
   readonly port: number;
   readonly token: string;
-  /** PEM of the authority, as of the last rotation. */
+  /** PEM of the current authority. */
   readonly ca: string;
   /** SHA-256 of the body of `/cacerts`. */
   readonly checksum: string;
-  /** All requests, in their order. */
+  /** All requests, in order. */
   readonly requests: readonly RancherRequest[];
   /** The body of `/cacerts`. */
   caCerts: string;
   /** The answer of `/v3/connect/agent`. */
   connectionInfo: unknown;
   readonly assets: Map<string, Buffer>;
-  /** Sets the faults of the next requests of a path, one after the other; with `forEver` the last one repeats. */
+  /** Sets one fault for each of the next requests of a path; with `forEver` the last fault repeats. */
   script(
     path: string,
     faults: readonly RancherFault[],
     options?: { readonly forEver: boolean },
   ): void;
-  /** Resolves once a request of the path has come. */
+  /** Resolves with the next request for the path. */
   received(path: string): Promise<RancherRequest>;
-  /** Takes a new authority, with a new certificate and a new `/cacerts`. */
+  /** Switches to a new authority, certificate and `/cacerts`. */
   rotate(kind?: CertificateKind): void;
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
@@ -89,7 +89,7 @@ export async function startRancher(options: RancherOptions = {}): Promise<Ranche
   const server: Server | TlsServer = plain
     ? createServer(listener)
     : createTlsServer(issueCertificate(authority, certificate, hosts), listener);
-  // A client that does not like the certificate goes away.
+  // A client that refuses the certificate closes the connection.
   server.on('tlsClientError', () => undefined);
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -148,7 +148,7 @@ export function connectionInfo({
   token = 'agent-token',
 }: {
   readonly server: string;
-  /** PEM; left out where Rancher has a certificate of a public authority. */
+  /** PEM; undefined for a certificate of a public authority. */
   readonly ca: string | undefined;
   readonly token?: string;
 }): { readonly kubeConfig: string; readonly namespace: string; readonly secretName: string } {

@@ -24,7 +24,7 @@ import { establishTrust } from './establish-trust.js';
 afterEach(closeServers);
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
-/** Shown by a server that does not know the token. */
+/** Options of a server that does not know the token. */
 const stranger = { token: 'another-token' };
 
 describe('a checksum of /cacerts', () => {
@@ -42,7 +42,7 @@ describe('a checksum of /cacerts', () => {
       certificates: [{ pem: server.ca, subject: '"CN=rancher-double"' }],
     });
     expect(trust.server.href).toBe(`${server.url}/`);
-    // An address is no name.
+    // SNI needs a host name, not an IP address.
     expect(server.requests[0]?.serverName).toBeUndefined();
   });
 
@@ -160,7 +160,7 @@ describe('a proof that the server knows the token', () => {
     const server = await rancher();
     const trust = await establishTrust({ server: server.url, token: CANARY }, settings());
     expect(trust).toMatchObject({ authority: 'proof', roots: [server.ca] });
-    // The first one does not get beyond the handshake.
+    // The first request fails in the handshake.
     const [asked, used] = server.requests;
     expect(asked?.headers).toMatchObject({
       authorization: `Bearer ${createHash('sha256').update(CANARY).digest('base64')}`,

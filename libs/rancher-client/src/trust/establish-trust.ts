@@ -40,9 +40,9 @@ export interface TrustWanted {
   readonly server: string;
   /** `CATTLE_CA_CHECKSUM`: SHA-256 of the body of `/cacerts` in hex of either case. Empty for none. */
   readonly caChecksum?: string | undefined;
-  /** For the proof; the token itself is not sent. */
+  /** Token for the proof; it is never sent. */
   readonly token?: string;
-  /** True to trust only the certificates of `/cacerts`, of which there must be at least one. Default: false. */
+  /** Trusts only the certificates of `/cacerts`, and fails if there are none. Default: false. */
   readonly strictTls?: boolean;
   /** Milliseconds to retry an unreachable server. Default: 1 min. */
   readonly timeoutMs?: number;
@@ -68,10 +68,10 @@ interface CaCerts {
 }
 
 /**
- * Verifies the server and returns the authorities to trust from then on. Trusts `/cacerts` with the given checksum;
- * without a checksum, when the system's authorities verify the server or the server proves that it knows the token,
- * which is never sent. Tests the `roots` with a request.
- * If only the system's authorities verify the server, returns those, with a warning; not with `strictTls`.
+ * Verifies the server and returns the authorities to trust from then on. Trusts a `/cacerts` with the given checksum.
+ * Without a checksum, the system's authorities must verify the server, or the server must prove that it knows the
+ * token, which is never sent. Tests the `roots` with a request.
+ * If only the system's authorities verify the server, returns them with a warning; `strictTls` forbids that.
  * @throws RancherError `untrusted`, `checksumMismatch`, `proofFailed`, `strictWithoutCa`, and the errors of requests.
  */
 export async function establishTrust(
@@ -136,7 +136,7 @@ class Asking {
     return await this.#used('proof', this.#read(body), strictTls);
   }
 
-  /** Tests these roots by one more request. */
+  /** Tests the certificates of `/cacerts` with one more request. */
   async #used(authority: 'checksum' | 'proof' | 'system', found: CaCerts, strictTls: boolean) {
     const own = found.certificates.map(({ pem }) => pem);
     try {
@@ -245,7 +245,7 @@ export function checkToken(token: string): void {
   throw new RancherError('invalidRequest', message);
 }
 
-/** Without a query, and without a slash at the end of its path. */
+/** Refuses a query, and removes a trailing slash of the path. */
 function parseServer(text: string, allowHttp: boolean | undefined): URL {
   const url = parseAddress(text.trim(), 'ask the Rancher server', allowHttp);
   if (url.search !== '') {
