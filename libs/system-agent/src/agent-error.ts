@@ -1,11 +1,13 @@
 /**
  * Reason of a failure.
- * - `invalidPlan`, `invalidState`, `invalidConnection`: a plan, a key of the Secret or a file of the agent, or the
- * connection info or its kubeconfig cannot be used.
+ * - `invalidPlan`: the plan cannot be used.
+ * - `invalidState`: a key of the Secret or a file of the agent cannot be used.
+ * - `invalidConnection`: the connection info or its kubeconfig cannot be used.
  * - `fileFailed`, `imageFailed`: a file of a plan, or an image, cannot be provided.
  * - `unreachable`: the API server or a registry does not answer.
- * - `unauthorized`, `forbidden`, `notFound`, `conflict`, `expired`, `tooLarge`: the API server answered 401, 403, 404,
- * 409, 410, 422; `refused`: anything else.
+ * - `unauthorized`, `forbidden`, `notFound`, `conflict`, `expired`: the API server answered 401, 403, 404, 409, 410.
+ * - `tooLarge`: the API server answered 413, or 422 because a field is too long.
+ * - `refused`: the API server gave another answer, or a program cannot be started.
  * - `closed`: the agent is closed.
  */
 export type AgentErrorCode =
@@ -25,7 +27,7 @@ export type AgentErrorCode =
   | 'closed';
 
 export interface Refusal {
-  /** Status of HTTP, or of a Status in a watch. */
+  /** HTTP status, or the code of a `Status` object in a watch. */
   readonly status?: number;
   readonly retryAfterMs?: number | undefined;
 }

@@ -18,9 +18,9 @@ export type AgentEvent =
       readonly source: string;
       readonly checksum: string;
       readonly instruction: string;
-      /** -1 when it was not started, or ended by a signal. */
+      /** -1: not started, or ended by a signal. */
       readonly exitCode: number;
-      /** The end of its stderr, at most 4 KiB; the rest is in the file on the node. */
+      /** The end of its stderr, at most 4 KiB; a file on the node has the whole output. */
       readonly stderrEnd: string;
       readonly error?: Error;
     }
@@ -35,7 +35,7 @@ export type AgentEvent =
   | {
       readonly kind: 'warning';
       readonly source: string;
-      /** Reported once per message, until it changes. */
+      /** Reported once, and again when it has changed. */
       readonly message: string;
       readonly error?: Error;
     };
@@ -65,7 +65,7 @@ export type SourceState =
   | { readonly kind: 'noPlan' }
   | { readonly kind: 'noSecret' }
   | { readonly kind: 'applying'; readonly checksum: string; readonly attempt: number }
-  /** The plan is applied; probes and periodic instructions go on. */
+  /** The plan is applied; probes and periodic instructions continue. */
   | { readonly kind: 'applied'; readonly checksum: string; readonly nextPassAt: Date }
   | {
       readonly kind: 'failed';

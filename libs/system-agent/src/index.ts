@@ -1,5 +1,5 @@
 /**
- * Lets a node follow its plan: applies files, one-time and periodic instructions and probes, from one Secret of a
+ * Applies the plan of a node: files, one-time and periodic instructions, and probes. Reads the plan from one Secret of a
  * management cluster or from a folder, and writes the results back.
  * @packageDocumentation
  */

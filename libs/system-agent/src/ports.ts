@@ -13,19 +13,19 @@ export interface PlanFileRights {
 export interface PendingPlanFile {
   /** Renames the file to its final name. On failure it is discarded. @throws AgentError `fileFailed`. */
   place(): Promise<void>;
-  /** Removes it. Never rejects. */
+  /** Removes the temporary file. Never rejects. */
   discard(): Promise<void>;
 }
 
-/** Creates files with permissions, set before the first byte. Paths are absolute. @throws AgentError `fileFailed`. */
+/** Creates files, and sets permissions before the first byte is written. Paths are absolute. @throws AgentError `fileFailed`. */
 export interface PlanFiles {
   /** True when `uid` and `gid` have a meaning here. Default: true. */
   readonly hasOwners?: boolean;
-  /** Creates a folder, and missing parents with the same mode; sets its rights in any case. */
+  /** Creates a folder, and missing parents with the same mode. Sets the rights of an existing folder too. */
   ensureFolder(path: string, rights: PlanFileRights): Promise<void>;
   /**
-   * Writes a temporary file and renames it, unless the content is unchanged; sets its rights in any case. Creates
-   * missing parents with mode 0755. Replaces the target of a link.
+   * Writes a temporary file and renames it, unless the content is unchanged; sets the rights even then. Creates missing
+   * parents with mode 0755. Replaces the target of a link.
    */
   writeFile(path: string, content: Buffer, rights: PlanFileRights): Promise<void>;
   /** Writes only the temporary file. Undefined when `writeFile` must do all the work. Never rejects. */
@@ -57,25 +57,25 @@ export interface ProgramCommand {
 export interface ProgramRunner {
   /** Folders to search for a command without a folder in its name; also the first entries of the child's PATH. */
   readonly searchPath: readonly string[];
-  /** First variables of every child's environment. */
+  /** Variables of every child; those of its command follow them. */
   readonly environment: Readonly<Record<string, string>>;
   /**
-   * Resolves with the exit code when the program has ended and closed its outputs; -1 when a signal ended it. When the
-   * signal aborts, ends the whole tree first.
-   * @throws AgentError `refused`, when it cannot be started.
+   * Resolves with the exit code when the program has ended and closed its outputs; -1 when a POSIX signal ended it. When
+   * `signal` aborts, ends the whole tree first.
+   * @throws AgentError `refused`, when the program cannot be started.
    */
   run(command: ProgramCommand, signal: AbortSignal): Promise<number>;
 }
 
 export interface ImageStore {
-  /** @throws AgentError `imageFailed`, `unreachable`. What was unpacked by then stays in the folder. */
+  /** @throws AgentError `imageFailed`, `unreachable`. Files unpacked before the failure stay in the folder. */
   unpack(reference: string, folder: string, signal: AbortSignal): Promise<void>;
 }
 
 /** One version of the Secret that holds the plan. */
 export interface Secret {
   readonly uid: string;
-  /** Opaque in general, but the agents of Rancher compare it as a number, and so may we. */
+  /** Opaque in general, but Rancher's agents compare it as a number, so this library may too. */
   readonly resourceVersion: string;
   readonly data: Readonly<Record<string, Buffer>>;
   /** The whole object as received, so that unknown fields survive when it is written back. */

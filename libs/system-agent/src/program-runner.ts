@@ -3,9 +3,9 @@ import path from 'node:path';
 import { AgentError } from './agent-error.js';
 import type { ProgramCommand, ProgramRunner } from './ports.js';
 
-/** Runs commands in process trees of their own: `createCommandRunner` of `@wins/process-manager`. */
+/** Runs commands in process trees of their own. Implemented by `createCommandRunner` of `@wins/process-manager`. */
 export interface CommandTrees {
-  /** Resolves with how the command ended; ends its whole tree when the signal aborts. */
+  /** Resolves when the command has ended; ends its whole tree when the signal aborts. */
   run(
     command: Omit<ProgramCommand, 'env'> & { readonly env: Readonly<Record<string, string>> },
     signal: AbortSignal,

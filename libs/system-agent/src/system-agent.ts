@@ -5,7 +5,7 @@ import type { ParsedPlan } from './plan/parse-plan.js';
 import type { Plan } from './plan/plan.js';
 import type { Clock, ImageStore, PlanFiles, ProgramRunner, SecretStore } from './ports.js';
 
-/** Options of an agent. Paths are absolute. */
+/** Paths are absolute. */
 export interface AgentOptions {
   /** Parent of the executions' folders. Private; emptied after each pass unless `preserveWorkDirectory`. */
   readonly workDirectory: string;

@@ -16,7 +16,7 @@ export const MAX_APPLIED_PLANS = 64;
 const MAX_FILE_BYTES = 8 * 1024 * 1024;
 const NAME = /^\d{8}-\d{6}-applied\.plan$/;
 
-/** The history of plans on this node: one file for each, in a private folder. */
+/** History of plans on this node: one file per plan, in a private folder. */
 export class AppliedPlans {
   readonly #folder: string;
   readonly #files: PlanFiles;

@@ -1,4 +1,4 @@
-/** Bytes kept of the beginning, and again of the end, of a stream: 512 KiB in total. */
+/** Bytes kept of the beginning of a stream, and as many of its end: 512 KiB in total. */
 export const CAPTURED_HALF_BYTES = 256 * 1024;
 
 const FIRST_CAPACITY_BYTES = 4096;
@@ -8,7 +8,7 @@ const FIRST_CAPACITY_BYTES = 4096;
  */
 export class CapturedOutput {
   #head = Buffer.alloc(0);
-  /** A ring; allocated when the head is full. */
+  /** Ring buffer; allocated when the head is full. */
   #tail: Buffer | undefined;
   #totalBytes = 0;
 

@@ -33,7 +33,7 @@ export function createApplier(options: ApplierOptions): Applier {
             return await act(context, recorded);
           } finally {
             await recorded;
-            // Files that are still open are removed after the next pass.
+            // Windows cannot remove a file that is still open; the next pass removes it.
             if (!options.preserveWorkDirectory)
               await warnings.attempt(
                 ...([pass.source, 'work folder', 'the work folder is not removed yet'] as const),
@@ -64,7 +64,7 @@ async function record({ pass, now, warnings }: PassContext, history: AppliedPlan
   });
 }
 
-/** @param recorded - Awaited before any change, while other records are flushed at the same time. */
+/** @param recorded - Resolves once the history is written; awaited before any change, together with other records. */
 async function act(context: PassContext, recorded: Promise<void>) {
   const { options, pass, now, signal } = context;
   const { source, checksum, oneTime } = pass;

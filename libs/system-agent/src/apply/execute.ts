@@ -36,7 +36,7 @@ export interface Execution {
 }
 
 export interface ExecutionResult {
-  /** -1 when it could not be started, or a signal ended it. */
+  /** -1: not started, or ended by a signal. */
   readonly exitCode: number;
   readonly stdout: Buffer | null;
   readonly stderr: Buffer | null;
@@ -44,7 +44,7 @@ export interface ExecutionResult {
 }
 
 /**
- * Runs an instruction in its own folder until it has ended and closed its outputs. A failed start is a result.
+ * Runs an instruction in its own folder until it has ended and closed its outputs. A failed start is a result, not an exception.
  * @throws the reason of the signal; the rejection of `onAct`, before anything was done.
  */
 export async function execute(context: PassContext, execution: Execution) {
@@ -123,7 +123,7 @@ async function runIn(
   }
 }
 
-/** Opens the output file; an instruction also runs when its output cannot be stored. */
+/** Opens the output file. Undefined on failure, because an instruction runs even if its output cannot be stored. */
 async function openOutput(context: PassContext, place: string): Promise<OutputFile | undefined> {
   const { outputs, pass, now } = context;
   try {
@@ -146,8 +146,8 @@ function extensionsOf(environment: Readonly<Record<string, string>>): string[] {
 }
 
 /**
- * The last of several variables with the same name wins, so that a plan cannot override the agent's own. Entries without a name
- * stay, because plans for Windows contain such entries.
+ * The last of several variables with the same name wins, so that a plan cannot override `PATH` and `CATTLE_AGENT_` variables.
+ * Entries without `=` stay, because plans for Windows contain them.
  */
 export function executionEnvironment(
   { command, attempt }: { readonly command: Pick<Command, 'env'>; readonly attempt: number },

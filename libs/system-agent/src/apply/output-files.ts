@@ -6,7 +6,7 @@ import { readdir, stat, unlink } from 'node:fs/promises';
 import path from 'node:path';
 import type { PlanFiles } from '../ports.js';
 
-/** Maximum number of outputs and of their bytes; the oldest are removed first. */
+/** Maximum number and total size of outputs; the oldest are removed first. */
 export const MAX_OUTPUT_FILES = 256;
 export const MAX_OUTPUTS_BYTES = 128 * 1024 * 1024;
 /** Maximum size of one output, and of its bytes in memory while the disk is slow. */
@@ -28,11 +28,11 @@ export class OutputFiles {
     this.#files = files;
   }
 
-  /** Creates a file whose name has this prefix. @throws AgentError `fileFailed`. */
+  /** Returns an output whose file name has this prefix. @throws AgentError `fileFailed`. */
   async open(beginning: string): Promise<OutputFile> {
     await this.#files.ensurePrivateFolder(this.#folder);
     this.#kept ??= await this.#find();
-    // Random, because two executions within a second may belong to the same plan.
+    // Random, because an instruction may run twice within a second.
     const name = `${beginning}-${randomBytes(4).toString('hex')}.out`;
     return new OutputFile(path.join(this.#folder, name), async (sizeBytes) => {
       if (sizeBytes > 0) this.#kept?.push({ name, sizeBytes });
@@ -76,7 +76,7 @@ export class OutputFile {
     this.#onClosed = onClosed;
   }
 
-  /** Never waits. */
+  /** Never waits. Drops bytes above the limit, but counts them. */
   add(bytes: Buffer): void {
     const kept = bytes.subarray(0, MAX_OUTPUT_FILE_BYTES - this.#sizeBytes);
     this.#leftOutBytes += bytes.length - kept.length;
@@ -86,7 +86,7 @@ export class OutputFile {
     this.#sizeBytes += kept.length;
   }
 
-  /** Resolves when all output was written to the system, with the first failure. Call it once. */
+  /** Resolves with the first failure, if any, once all output is written. Call it once. */
   async close(): Promise<Error | undefined> {
     const stream = this.#stream;
     if (this.#leftOutBytes > 0)

@@ -9,7 +9,7 @@ export interface PeriodicStatus {
   readonly name: string;
   readonly stdout: Buffer | null;
   readonly stderr: Buffer | null | undefined;
-  /** -1 when it could not be started or a signal ended it. */
+  /** -1: not started, or ended by a signal. */
   readonly exitCode: number;
   readonly lastSuccessfulRunTime: string;
   readonly failures: number;
@@ -23,12 +23,12 @@ export interface ProbeStatus {
   readonly failureCount: number;
 }
 
-/** The one-time instruction that prevents a plan from being applied. */
+/** The one-time instruction that failed, so that its plan is not applied. */
 export interface FailedInstruction {
   readonly instruction: string;
   /** -1: not started, or ended by a signal. */
   readonly exitCode: number;
-  /** The end of its standard error, at most 4 KiB; or the reason why it could not be started. */
+  /** The end of its stderr, at most 4 KiB, or the reason why the instruction could not be started. */
   readonly stderrEnd: string;
 }
 
@@ -60,6 +60,6 @@ export interface PassResult {
 }
 
 export interface Applier {
-  /** @throws AgentError `fileFailed` when a file cannot be written: the pass ends there, without counting as a failure of the plan; `closed`. */
+  /** @throws AgentError `fileFailed` when a file cannot be written, which does not count as a failure of the plan; `closed`. */
   apply(pass: Pass, signal: AbortSignal): Promise<PassResult>;
 }

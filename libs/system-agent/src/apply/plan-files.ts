@@ -114,7 +114,7 @@ async function writeAhead(file: string, content: Buffer, rights: PlanFileRights)
   }
 }
 
-/** Writes a temporary file to replace the one at `place`. If that has the content already, calls `keep` and returns undefined. */
+/** Writes a temporary file to replace the file at `place`. If that file already has the content, calls `keep` and returns undefined. */
 async function replacementOf(
   place: string,
   content: Buffer,
@@ -190,7 +190,7 @@ async function remove(file: string, directory: boolean): Promise<void> {
   }
 }
 
-/** Makes a folder private that another agent made readable by all. The next check refuses a folder that others could write. */
+/** Makes a folder private if another agent left it readable by all. The next check refuses a folder that others could write. */
 function closeToOthers(folder: string, trust: FileTrust): void {
   const stats = lstatSync(folder, { throwIfNoEntry: false });
   if (stats?.isDirectory() !== true || stats.uid !== process.geteuid?.()) return;

@@ -7,7 +7,7 @@ import type { PlanFiles, PendingPlanFile } from '../ports.js';
 /** Number of records flushed together, because a flush takes longer than writing a small file. */
 const FILES_OF_A_GROUP = 100;
 
-/** Maximum size of a file written ahead. Larger ones gain little, and would need disk space at the same time. */
+/** Maximum size of a file written ahead. Larger files gain little, and would need much disk space at once. */
 const MAX_AHEAD_BYTES = 16 * 1024;
 
 export interface FileAct {
@@ -116,7 +116,7 @@ export interface FileStep {
 }
 
 export interface FileAhead {
-  /** A file may be prepared only while steps for files with the same owner run, because those do not affect it. */
+  /** A file may be prepared only while steps for files of the same owner run, because those steps do not affect it. */
   readonly owner: string;
   /** Prepares a file, which is then placed instead of running the step; undefined when the step must run. Never rejects. */
   readonly begin: () => Promise<PendingPlanFile | undefined>;
@@ -124,7 +124,7 @@ export interface FileAhead {
 
 /**
  * Runs steps in order; none runs after a failure. Removes prepared files of steps that do not run.
- * @throws the failure of the first step; the reason of the signal.
+ * @throws the first failure of a step; the reason of the signal.
  */
 export async function filesInOrder(steps: readonly FileStep[], signal: AbortSignal): Promise<void> {
   const ends: Promise<void>[] = [];
@@ -135,7 +135,7 @@ export async function filesInOrder(steps: readonly FileStep[], signal: AbortSign
       const isAhead = owner !== undefined && owner === steps[index - 1]?.ahead?.owner;
       await (isAhead ? ends[index - FILES_AHEAD] : last);
       last = inTurn(step, last, signal);
-      // Not an unhandled rejection: the next step and the end of this function await the promise, perhaps later.
+      // Prevents an unhandled rejection: the next step and the end of this function may await the promise later.
       last.catch(() => undefined);
       ends.push(last);
     }

@@ -5,7 +5,7 @@ import type { ParsedPlan } from '../plan/parse-plan.js';
 /** Maximum number of remembered topics; beyond it, the oldest may be reported again. */
 const MAX_TOPICS = 1000;
 
-/** Reports a warning once, until its message changes or the problem was solved in between. */
+/** Reports a warning once; again when its message has changed, or when the problem was solved in between. */
 export class Warnings {
   readonly #told = new Map<string, string>();
   readonly #onEvent: (event: AgentEvent) => void;

@@ -11,7 +11,7 @@ import {
 } from './status-encoding.js';
 import { KEY, type SecretData } from './secret-state.js';
 
-/** Limit for all outputs in base64: half of the read limit, because names and times are added. Also limits well compressed outputs. */
+/** Limit for all outputs in base64: half of the read limit, because names and times are added. Needed for outputs that compress well. */
 const MAX_TEXT_BYTES = 8 * 1024 * 1024;
 /** Cutting off less than the marker needs would gain nothing. */
 const MARKER_BYTES = 80;
@@ -75,7 +75,7 @@ export const MAX_SECRET_BYTES = 1024 * 1024;
 
 /**
  * Cuts outputs so that the changed Secret stays within the size limit. Each output keeps its beginning, with a marker.
- * Returns changes that fit unchanged. If nothing fits, returns them with all outputs cut to almost nothing.
+ * Changes that fit stay as they are. If no cut suffices, each output is cut to almost nothing.
  */
 export function fitSecret(data: SecretData, changes: SecretData, maxBytes = MAX_SECRET_BYTES) {
   let fitted = changes;

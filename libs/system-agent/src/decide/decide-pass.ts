@@ -5,9 +5,9 @@ export const COOL_DOWN_MS = 30_000;
 
 /** Facts about the Secret that this process remembers and that the keys do not contain. */
 export interface AgentMemory {
-  /** True until a pass over a plan of this Secret has ended since the agent's start, or since the Secret was recreated. */
+  /** True until the first pass over a plan of this Secret has ended, after a start of the agent or a new creation of the Secret. */
   readonly firstPass: boolean;
-  /** The unfinished run that this process announced; remembered because the server's answer may have been lost. */
+  /** The unfinished run for which this process wrote `in-progress`; remembered because the server's response may have been lost. */
   readonly announced?: { readonly checksum: string; readonly revision: number };
 }
 
@@ -39,7 +39,7 @@ export function hasFailed(state: SecretState, checksum: string): boolean {
   return state.failedChecksum === checksum && state.failureCount !== 0;
 }
 
-/** Decides by the Secret alone, regardless of its writer: `in-progress` means a run without a result. */
+/** Decides by `plan-state`: `in-progress` means a run without a result, whichever agent wrote it. */
 function decideByPlanState(
   { planState, planRevision, failureCount }: SecretState,
   checksum: string,

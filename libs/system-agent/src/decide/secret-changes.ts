@@ -92,7 +92,7 @@ const NO_FAILURE = {
   [KEY.failureCount]: '0',
 };
 
-/** Unpacks a value for comparison, because Go and zlib compress the same text differently. Undefined when it cannot. */
+/** Unpacks a value for comparison, because Go and zlib compress the same text differently. Undefined for invalid gzip. */
 function currentText(value: Buffer | undefined, packed: boolean): string | undefined {
   if (!packed || !value) return value?.toString('utf8');
   try {

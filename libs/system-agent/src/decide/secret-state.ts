@@ -42,7 +42,7 @@ export interface SecretState {
   readonly appliedChecksum: string;
   readonly failedChecksum: string;
   readonly failureCount: number;
-  /** Absent when there is no failure, or an agent without this key wrote it. */
+  /** Absent when there is no failure, or when an agent that does not know the key wrote the Secret. */
   readonly failure?: FailedInstruction;
   readonly successCount: number;
   readonly lastApplyTime?: Date;
@@ -123,7 +123,7 @@ function probesOf(raw: Buffer | undefined, unreadable: string[]): SecretState['p
 /** Rejects negative counts, because a failed plan would then look like an untried one. */
 const countOf = (text: string) => (/^\+?\d{1,15}$/.test(text) ? Number(text) : undefined);
 
-/** With fractions, as in Go's durations. */
+/** Accepts fractions, like Go's durations. */
 function periodOf(text: string): number | undefined {
   if (!/^\d{1,9}(?:\.\d{0,9})?$|^\.\d{1,9}$/.test(text)) return undefined;
   return Math.min(Math.max(Number(text) * 1000, MIN_PERIOD_MS), MAX_PERIOD_MS);

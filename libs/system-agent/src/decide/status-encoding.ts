@@ -43,7 +43,7 @@ const MAX_STDERR = 4096;
 /** `{"name":"<base64>"}`; null for no output. */
 export const outputsJson = (saved: Outputs): string => goMap(saved, base64Json);
 
-/** @throws Error, which may quote the text, when it is of another form. */
+/** @throws Error for text of another form; the error may quote the text. */
 export function parseOutputs(text: string): Outputs {
   return text === '' ? {} : outputs.parse(JSON.parse(text));
 }
@@ -63,7 +63,7 @@ export function periodicJson(statuses: Readonly<Record<string, PeriodicStatus>>)
   );
 }
 
-/** @throws Error, which may quote the text, when it is of another form. */
+/** @throws Error for text of another form; the error may quote the text. */
 export function parsePeriodic(text: string): Readonly<Record<string, PeriodicStatus>> {
   return text === '' ? {} : periodic.parse(JSON.parse(text));
 }
@@ -78,7 +78,7 @@ export function probesJson(statuses: Readonly<Record<string, ProbeStatus>>): str
   );
 }
 
-/** @throws Error, which may quote the text, when it is of another form. */
+/** @throws Error for text of another form; the error may quote the text. */
 export function parseProbes(text: string): Readonly<Record<string, ProbeStatus>> {
   return probes.parse(JSON.parse(text));
 }
@@ -112,7 +112,7 @@ function mapOf<T>(value: z.ZodType<T>) {
 
 const MAX_UNPACKED_BYTES = 16 * 1024 * 1024;
 
-/** Without time and system, so that the first bytes are those of Go's gzip. */
+/** Clears time and system, so that the header equals that of Go's gzip. */
 export function gzipText(text: string): Buffer {
   const packed = gzipSync(text);
   packed[8] = 0;
@@ -120,7 +120,7 @@ export function gzipText(text: string): Buffer {
   return packed;
 }
 
-/** Undoes `gzipText`; nothing is an empty text. @throws Error for invalid bytes, or more than 16 MiB of text. */
+/** Reverses `gzipText`; no bytes give an empty text. @throws Error for invalid bytes, or more than 16 MiB of text. */
 export function gunzipText(packed: Buffer): string {
   if (packed.length === 0) return '';
   return gunzipSync(packed, { maxOutputLength: MAX_UNPACKED_BYTES }).toString('utf8');

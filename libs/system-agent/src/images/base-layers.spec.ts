@@ -13,7 +13,7 @@ let layers: readonly Buffer[];
 
 beforeAll(async () => {
   const file = (name: string) => tarOf([{ name, content: name }]);
-  // What a base would have there, were it one, shows whether it was unpacked.
+  // A real base layer has nothing there; here a file shows whether its layer was unpacked.
   layers = await Promise.all([
     file('Files/bin/base'),
     file('Files/bin/update'),
@@ -52,7 +52,7 @@ function imageOf({ os = 'windows', types = [PLAIN, PLAIN, PLAIN], history }: Des
   return { ...image, manifest: described, text, blobs };
 }
 
-/** Which layers were unpacked, and which were asked for. */
+/** Returns which layers were unpacked, and which were requested. */
 async function unpacked(described: Described) {
   registry.serve('some/img', 'v1', imageOf(described));
   const { subtree = 'Files/bin' } = described;

@@ -29,7 +29,7 @@ export interface AskedRegistry {
 
 export interface ImageCheck {
   readonly image: string;
-  /** True when an archive of the node has it, so that no registry is queried. */
+  /** True when an archive of the node has the image, so that no registry is queried. */
   readonly isInArchive: boolean;
   /** Path of the `registries.yaml` in use; empty when there is none. */
   readonly registriesFile: string;

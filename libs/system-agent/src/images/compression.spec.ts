@@ -7,7 +7,7 @@ import type { ImageLimits } from './checked-bytes.js';
 
 const FIXTURES = join(__dirname, '../testing/fixtures/archives');
 const MIB = 1024 * 1024;
-/** Nothing listens there: an image that no archive has is not found. */
+/** Nothing listens there, so only an archive can have the image. */
 const NAME = '127.0.0.1:1/img:v1';
 let lab: ImageLab;
 beforeEach(() => (lab = new ImageLab()));
@@ -30,7 +30,7 @@ async function unpackStored(
 
 const zstdFrame = (window: number, blocks: readonly number[][]) =>
   Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0, window, ...blocks.flat()]);
-/** 128 KiB of one byte in four. */
+/** A block of four bytes that expands to 128 KiB of one byte. */
 const REPEATED = [2, 0, 0x10, 0];
 
 describe('what is small and becomes large', () => {

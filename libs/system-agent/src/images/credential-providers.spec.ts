@@ -25,7 +25,7 @@ const program = () => join(folder(), NAME);
 const asked = () =>
   existsSync(join(lab.root, 'asked')) ? readFileSync(join(lab.root, 'asked'), 'utf8') : '';
 
-/** @param script - Of the provider, which has noted its request before. */
+/** @param script - End of the provider's script, which has recorded its request before. */
 function provide(script: string, settings: object = {}) {
   const provider = {
     ...{ name: NAME, matchImages: ['*.example'], defaultCacheDuration: '1h' },
@@ -62,7 +62,7 @@ const find = (image = 'a.example/some/img', of = providers()) =>
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-/** Whether a process is there, and more than an entry that nobody has taken away. */
+/** Whether a process runs; false for a zombie. */
 function runs(pid: string): boolean {
   try {
     return !/\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));

@@ -25,7 +25,7 @@ beforeEach(() => {
   writeFileSync(join(outside, 'secret'), 'untouched');
 });
 afterEach(() => {
-  // Whatever a test is about: nothing beside the folder has changed.
+  // In every test, nothing outside the folder may change.
   expect(readdirSync(outside)).toEqual(['secret']);
   expect(readFileSync(join(outside, 'secret'), 'utf8')).toBe('untouched');
   expect(readdirSync(lab.root).sort()).toEqual(['execution', 'images', 'outside']);
@@ -71,7 +71,7 @@ describe('an image cannot leave its folder', () => {
       [
         { name: 'deep/er', type: 'directory' },
         { name: 'deep/er/up', type: 'symlink', linkname: '../..' },
-        // Step by step this leads out; as it is read it is deep/er/outside.
+        // The system would resolve `up` and leave the folder; the unpacked link drops `up/..`.
         { name: 'out', type: 'symlink', linkname: 'deep/er/up/../outside' },
       ],
     ]);

@@ -46,7 +46,7 @@ export interface ImagePlatform {
 }
 
 /**
- * Judges documents by their content, not by the media type that a server sends.
+ * Returns the image for a platform. Judges documents by their content, not by the media type that a server sends.
  * @throws AgentError `imageFailed`, also when there is no image for the platform; errors of `fetch`.
  */
 export async function findManifest(
@@ -104,7 +104,7 @@ export interface Wanted {
 export interface FoundImage {
   /** Digests of its unpacked layers, lowest first. */
   readonly diffIds: readonly string[];
-  /** Number of lowest layers that belong to Microsoft's Windows base image, which have no `Files` for a program folder. */
+  /** Number of lowest layers that belong to Microsoft's Windows base image. They contain no files of a program folder. */
   readonly baseLayers: number;
   /** Yields the bytes of each layer, lowest first, but skips the lowest `first` layers. Read each layer to its end before the next. */
   layers(first: number): AsyncIterable<AsyncIterable<Uint8Array>>;
@@ -113,7 +113,7 @@ export interface FoundImage {
 /** One entry per layer; an archive of Docker has no media types. */
 type Layers = readonly { readonly mediaType?: string | undefined }[];
 
-/** @throws AgentError `imageFailed` when the config describes other layers. */
+/** @throws AgentError `imageFailed` when the config describes another number of layers. */
 export function foundImage(config: ImageConfig, layers: Layers, open: FoundImage['layers']) {
   const { diffIds } = config;
   if (diffIds.length === layers.length)

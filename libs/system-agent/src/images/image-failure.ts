@@ -16,7 +16,7 @@ export function asImageError(error: unknown, what: string): AgentError {
   });
 }
 
-/** Errors repeat no value, because it may be a password. `what` names the text: `the manifest`. */
+/** Errors quote no value, because a value may be a password. `what` names the text, such as `the manifest`. */
 export function parseJson<T>(
   schema: z.ZodType<T>,
   text: string | Buffer,

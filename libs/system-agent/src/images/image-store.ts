@@ -17,7 +17,7 @@ import { unpackImage } from './unpack/unpack-image.js';
 
 const ENDINGS = ['.tar', '.tar.lz4', '.tar.bz2', '.tbz', '.tar.gz', '.tgz', '.tar.zst', '.tzst'];
 
-/** Maximum number of archives; each is opened, and causes a warning when it is unusable. */
+/** Maximum number of files in the folder of archives, because each archive is opened. With more files, no image is available. */
 const MAX_ENTRIES = 1000;
 type Use = (image: FoundImage) => Promise<void>;
 
@@ -55,7 +55,7 @@ export function imageStore(given: ImageStoreOptions): ImageStore {
   };
 }
 
-/** Unpacks the image from the first archive that has it; false when there is none, or it is requested by digest. */
+/** Calls `use` with the image from the first archive that has it. False when none has it, and for a reference by digest. */
 export async function inArchive(wanted: StoreParts & Wanted, signal: AbortSignal, use: Use) {
   if (wanted.reference.digest !== undefined) return false;
   const { limits, trust, onWarning } = wanted;

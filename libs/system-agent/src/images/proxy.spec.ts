@@ -22,7 +22,7 @@ afterEach(async () => {
   lab.remove();
 });
 
-/** Registries whose certificates are not looked at. */
+/** Registries whose certificates are not verified. */
 function insecure() {
   const file = join(lab.root, 'registries.yaml');
   writeFileSync(file, 'configs: { registry.invalid: { tls: { insecure_skip_verify: true } } }');

@@ -2,11 +2,11 @@ import { quoteText } from '@wins/base';
 import { imageFailed } from './image-failure.js';
 
 export interface Reference {
-  /** `docker.io` where the text names none, and for `index.docker.io`. */
+  /** `docker.io` where the text names no registry, and for `index.docker.io`. */
   readonly registry: string;
-  /** With `library/` for Docker Hub. */
+  /** Includes the `library/` of Docker Hub. */
   readonly repository: string;
-  /** Default: `latest`. Without meaning when there is a digest. */
+  /** Default: `latest`. Ignored when there is a digest. */
   readonly tag: string;
   /** `sha256:` and 64 hexadecimal digits. */
   readonly digest?: string;

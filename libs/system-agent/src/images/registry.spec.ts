@@ -56,7 +56,7 @@ describe('what a registry wants to know', () => {
   const password = { username: 'agent', password: 'canary' };
   const withPassword = () => registries({ configs: { [registry.host]: { auth: password } } });
 
-  /** Wants a token for everything, and gives it out by `realm`. */
+  /** Requires a token for everything, and issues it at `realm`. */
   function wantToken(realm: string, at: RegistryDouble) {
     const challenge = `Bearer realm="${realm}",service="test",scope="repository:some/img:pull"`;
     for (const path of [MANIFEST, LAYER(), `/v2/some/img/blobs/${image.manifest.config.digest}`])
@@ -221,7 +221,7 @@ describe('a blob that lies elsewhere', () => {
 });
 
 describe('a registry that is busy for a moment', () => {
-  /** Answers in another way for so many times, and then as it is. */
+  /** Answers a path differently `times` times, and then normally. */
   function fault(path: string, times: number, answer: (response: ServerResponse) => unknown) {
     let left = times;
     registry.answers.set(path, (_, response) => {
@@ -319,7 +319,7 @@ describe('a registry that lies', () => {
 
   it('is found out by the digest of a layer', async () => {
     const bytes = Buffer.from(gzipSync(layer));
-    // The system that gzip says it was made on: nothing that is unpacked changes.
+    // Changes the operating system in the gzip header; the unpacked bytes stay the same.
     bytes[9] = 7;
     registry.content.set(LAYER().slice('/v2/'.length), bytes);
     await expect(unpack()).rejects.toMatchObject(failed('found the digest'));

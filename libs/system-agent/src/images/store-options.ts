@@ -17,14 +17,14 @@ export interface ImageStoreOptions {
   readonly credentialProviders?: CredentialProviderPlace;
   /** Resolves once the run of a credential provider is recorded; a rejection prevents the run. Default: no record. */
   readonly onProvider?: (run: ProviderRun) => Promise<void>;
-  /** In Go's terms: `windows` and `amd64`. Its rules for file names decide what may be unpacked. */
+  /** In Go's terms: `windows` and `amd64`. The system's rules for file names decide what may be unpacked. */
   readonly platform: { readonly os: FileSystemOs; readonly arch: string };
-  /** Part that becomes the root: `Files/bin` on Windows, without Microsoft's base layers. Default: all. */
+  /** Folder of the image that becomes the root, such as `Files/bin` on Windows; skips Microsoft's base layers. Default: the root. */
   readonly subtree?: string;
   /** Refuses files that others can write to, because they decide which code is fetched. */
   readonly trust: Pick<FileTrust, 'distrustOfFile'>;
   readonly clock: Clock;
-  /** With `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY` in Go's format, and the file of the authorities. */
+  /** Variables: `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`, in Go's format, and `SSL_CERT_FILE`. */
   readonly environment: Environment;
   readonly limits?: Partial<ImageLimits>;
   /** Reports a retried registry or an ignored part of a file; the work continues. */

@@ -27,7 +27,7 @@ export interface ApiRequest {
 }
 
 export interface SecretStoreOptions {
-  /** For back-off; silence of the server is measured in real time. */
+  /** Clock for back-off. Silence of the server is measured in real time. */
   readonly clock: Clock;
   /**
    * `agentStrictTLSMode`: trusts only the authorities of the kubeconfig, which must contain some. Otherwise, if
@@ -41,9 +41,9 @@ export interface SecretStoreOptions {
   readonly environment?: Readonly<Record<string, string | undefined>>;
   /** Receives warnings; the store continues. */
   readonly onWarning?: (message: string, error?: Error) => void;
-  /** From 0 to below 1. Default: `Math.random`. */
+  /** Returns a random number from 0 to less than 1. Default: `Math.random`. */
   readonly random?: () => number;
-  /** Milliseconds within which the server answers. Default: 30,000. */
+  /** Time-out for an answer in milliseconds. Default: 30,000. */
   readonly answerMs?: number;
   /** Milliseconds without data until a check of the watch. Default: 20,000, to detect a fault in 32 s. */
   readonly quietMs?: number;
@@ -123,7 +123,7 @@ export class ApiConnection {
     throw this.refusal(request.what, status, body, headers['retry-after']);
   }
 
-  /** Masks the token. A 422 is `tooLarge` when a field of the object is too long, otherwise `refused`. */
+  /** Returns the error of an answer, with the token masked. A 422 is `tooLarge` when a field of the object is too long, else `refused`. */
   refusal(what: string, status: number, body: unknown, retryAfter?: string): AgentError {
     const { token } = this.#access;
     const { message, causes } = readStatus(body);

@@ -45,7 +45,7 @@ describe('a server that behaves badly', () => {
     ['sends it elsewhere', answer(307, '', { location: 'https://192.0.2.1/' }), 'refused'],
   ];
 
-  /** Only silence is worth a short patience: on a busy machine any answer takes its time. */
+  /** Only silence gets a short time-out, because a real answer may be slow on a busy machine. */
   const patienceWith = (fault: ApiFault) => (fault === silent ? { answerMs: 300 } : {});
 
   it.each(faults)('%s: reading fails', async (_title, fault, code) => {
@@ -70,7 +70,7 @@ describe('a server that behaves badly', () => {
     const server = await serve();
     server.create({ plan: 'first' });
     let requests = 0;
-    // A list follows a watch that could not begin at once: it fails too.
+    // After a failed first watch the client lists at once; the list fails too.
     server.fault((...request) => ((requests += 1) > 1 ? answer(500, '{}') : fault)(...request), {
       times: 2,
     });
@@ -82,7 +82,7 @@ describe('a server that behaves badly', () => {
     expect(await watch.reports(2)).toEqual(['first', 'second']);
   });
 
-  // But for an end without an answer, after which a new connection is tried at once.
+  // Omits `reset`, after which the client tries a new connection at once.
   it.each(faults.filter(([, fault]) => fault !== reset))(
     '%s when it lists: the watch reports it and goes on',
     async (_title, fault, code) => {
@@ -96,7 +96,7 @@ describe('a server that behaves badly', () => {
     },
   );
 
-  /** Follows the answer of the double by something else. */
+  /** Appends something to the answer of the double. */
   const after =
     (more: (response: ServerResponse) => void): ApiFault =>
     (_request, response, proceed) => {
@@ -150,7 +150,7 @@ describe('a server that behaves badly', () => {
       server.update({ plan: 'second' });
       expect(await watch.reports(2)).toEqual(['first', 'second']);
       expect(watch.failures()).toEqual([code]);
-      // Where only the connection was lost, the Secret is not read from the start.
+      // After a lost connection, the Secret is not read from the start.
       const isResumed = server.requests.at(-1)?.query.has('resourceVersion');
       expect(isResumed).toBe(code === 'unreachable');
     },
@@ -205,7 +205,7 @@ describe('a server that behaves badly', () => {
   it('cuts its watch anywhere: what happened is reported once, and nothing is lost', async () => {
     const server = await serve();
     const object = server.create({ plan: 'first' });
-    // Up to the bookmark that follows the Secret.
+    // Includes the bookmark that follows the Secret.
     const size = line({ type: 'ADDED', object }).length + 100;
     for (let bytes = 1; bytes < size; bytes += 37) {
       server.update({ plan: `before ${bytes}` });

@@ -5,10 +5,10 @@ import { connectingStore } from './connecting-store.js';
 import type { ConnectionInfo } from '@wins/net';
 
 const SECRET: Secret = { uid: 'u', resourceVersion: '7', data: {}, object: {} };
-/** The connection info is compared and handed on, and never looked into. */
+/** The tested store compares connection info and passes it on, but never reads it. */
 const info = (token: string) => ({ token }) as unknown as ConnectionInfo;
 
-/** A store that tells its Secret, and then, when it is wanted, that the API server refuses it. */
+/** A store that reports its Secret, and on `refuse` a refusal by the API server. */
 class StandInStore implements SecretStore {
   refuse: () => void = () => undefined;
   readonly lastContactAt: Date | undefined;
@@ -123,7 +123,7 @@ describe('a store whose connection info is in a file', () => {
     refuse();
     await again;
     expect(used).toEqual([info('old'), info('new')]);
-    // The new one was not answered yet; the server was silent since the old one.
+    // The new store has no answer yet, so the time of the old store counts.
     expect(secrets.lastContactAt).toEqual(new Date(7000));
     end();
     await watching;

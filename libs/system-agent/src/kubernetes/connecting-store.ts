@@ -92,7 +92,7 @@ export function connectingStore({ clock, readInfo, storeOf }: ConnectingStoreOpt
   };
 }
 
-/** Only administrators and this account may be able to change the file. @throws AgentError `invalidConnection`. */
+/** Refuses a file that anyone but administrators and this account can change. @throws AgentError `invalidConnection`. */
 export async function readConnectionInfo(
   path: string,
   trust: Pick<FileTrust, 'distrustOfFile'>,

@@ -19,7 +19,7 @@ let folder: string;
 let file: string;
 
 beforeEach(async () => {
-  // The folder of the system is writable for everybody, and sticky, which is not good enough for the folder of the file itself.
+  // A folder of its own, because the sticky, world-writable folder of the system is refused.
   folder = await mkdtemp(path.join(tmpdir(), 'connection-'));
   file = path.join(folder, 'connection.json');
 });
@@ -68,7 +68,7 @@ describe('the file of the connection info', () => {
   it('is refused where another user owns it', async () => {
     await read(INFO);
     const uid = process.geteuid?.() ?? 0;
-    // What root owns is trusted by everybody, and who is not root cannot give a file away.
+    // Root's files are always trusted, so root changes the owner; other users, who cannot, judge as another user.
     if (uid === 0) await chown(file, 12_345, 12_345);
     const trust = posixFileTrust(uid === 0 ? 0 : uid + 1);
     expect(await refusal(readConnectionInfo(file, trust))).toMatch(/belongs to/);

@@ -23,9 +23,9 @@ const METADATA_ALONE =
 
 /**
  * Checks a watch on which nothing arrives, because a dropped connection looks like an idle one and bookmarks come at
- * best once a minute. HTTP/1.1 has no PING, and TCP keep-alive ends at the nearest proxy, so this requests the
- * Secret's version on another connection. Ends the watch when it has not reported that version, when the server does
- * not answer, and when the token has expired.
+ * best once a minute. HTTP/1.1 has no PING, and TCP keep-alive ends at the nearest proxy, so this class requests the
+ * Secret's version on another connection. Ends the watch if the watch has not reported that version, if the server does
+ * not answer, or if the token has expired.
  */
 export class QuietWatch {
   readonly #options: QuietWatchOptions;

@@ -5,14 +5,14 @@ const MAX_BYTES = 4_194_304;
 const KEPT_BYTES = 65_536;
 const NEWLINE = 0x0a;
 
-/** Reads a JSON body of at most 4 MiB. @throws AgentError `refused`: larger, or invalid. */
+/** Reads a JSON body of at most 4 MiB. @throws AgentError `refused` for a larger or invalid body. */
 export async function readJson(parts: AsyncIterable<Buffer>): Promise<unknown> {
   const body = new BoundedBytes();
   for await (const chunk of parts) body.append(chunk);
   return parse(body.take());
 }
 
-/** At most 4 MiB per line; ignores an incomplete last one. @throws AgentError `refused`: longer, or invalid. */
+/** Yields each line, at most 4 MiB; ignores an incomplete last line. @throws AgentError `refused` for a longer or invalid line. */
 export async function* readJsonLines(parts: AsyncIterable<Buffer>, onBytes: () => void) {
   const line = new BoundedBytes();
   for await (const chunk of parts) {

@@ -14,7 +14,7 @@ export interface ApiSecretStore extends SecretStore {
  * One Secret of an API server. Answers and lines of a watch have at most 4 MiB; redirects and encodings are refused.
  * Errors: `unreachable`, `unauthorized`, `forbidden`, `notFound`, `conflict`, `expired`, `tooLarge`, `refused`,
  * `closed`; none contains the token.
- * @throws AgentError `invalidConnection`: strict without an authority in the kubeconfig; an invalid proxy.
+ * @throws AgentError `invalidConnection` for `strictTls` without an authority in the kubeconfig, and for an invalid proxy.
  */
 export function secretStore(
   { access, namespace, secretName, warnings }: ConnectionInfo,

@@ -122,7 +122,7 @@ describe('who is trusted', () => {
 describe('the proxy of the environment', () => {
   const access = (server: ApiServer) => {
     const info = parseConnectionInfo(server.connectionInfo(), '/connection.json');
-    // A name that only the proxy can find.
+    // A name that only the proxy can resolve.
     const url = new URL('https://rancher.invalid:6443');
     return { ...info, access: { ...info.access, server: url, tlsServerName: 'localhost' } };
   };

@@ -27,7 +27,7 @@ describe('watching', () => {
     const sockets: Socket[] = [];
     const keep: ApiFault = (_request, { socket }, proceed) => {
       if (socket === null) return;
-      // By itself it would end what is idle.
+      // Keeps the server from closing an idle connection.
       (socket as unknown as { readonly server: Server }).server.keepAliveTimeout = 0;
       sockets.push(socket);
       proceed();
@@ -167,19 +167,19 @@ describe('watching', () => {
   const error = (code: number) => line({ type: 'ERROR', object: { kind: 'Status', code } });
   const news = (version: string) =>
     line({ type: 'BOOKMARK', object: { kind: 'Secret', metadata: { resourceVersion: version } } });
-  /** Begins the answer with these bytes, and does not end it. */
+  /** Sends these bytes, and never ends the answer. */
   const hang =
     (bytes: string): ApiFault =>
     (_request, response) =>
       void response.writeHead(200).write(bytes);
-  /** Begins the answer with the events that there are, without the one that says that they are all. */
+  /** Sends the initial events, without the bookmark after them. */
   const withoutEnd: ApiFault = (_request, response, proceed) => {
     const write = response.write.bind(response) as (chunk: string) => boolean;
     response.write = (chunk: string) => chunk.includes('BOOKMARK') || write(chunk);
     proceed();
   };
 
-  // Only silence is worth a short patience.
+  // Only silence gets a short time-out.
   const isSilent = { answerMs: 2000 };
   describe.each<[string, ApiFault, ApiServerOptions?, Partial<SecretStoreOptions>?]>([
     ['refuses it by 422', proceed, { watchList: false }],
@@ -310,7 +310,7 @@ describe('watching', () => {
     const watch = watching(storeOf(server, { clock }));
     await watch.until(() => watch.failures().length === 4);
     await watch.connected();
-    // The first of them is followed by a list.
+    // A list follows the first failure without a wait.
     expect(clock.waits).toEqual([800, 1600, 3200, 6400]);
   });
 

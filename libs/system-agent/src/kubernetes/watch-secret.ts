@@ -31,7 +31,7 @@ export class SecretWatch {
   readonly #options: WatchOptions;
   /** Version from which to continue; undefined when the Secret must be read from the start. */
   #version: string | undefined;
-  /** True when the next first read is a list, not a watch with initial events; toggled when one of the two fails. */
+  /** Whether the next read from the start is a list instead of a watch with initial events; toggled when either fails. */
   #lists = false;
   /** The last report: `none` for no Secret, undefined for nothing yet. */
   #reported: string | undefined;
@@ -88,7 +88,7 @@ export class SecretWatch {
       const isAnswered = code !== 'unreachable' || this.#connectedAt !== 0;
       if (this.#lists && isAnswered && refusal.retryAfterMs === undefined) return undefined;
     } else if (code === 'expired' && this.#mayReread) {
-      // The server no longer has the history, as after an outage.
+      // The server no longer has the history, for instance after an outage.
       this.#mayReread = false;
       return undefined;
     }

@@ -39,7 +39,7 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    // The message of V8 quotes the text.
+    // Use only the position, because V8's message quotes the text.
     const position = /at position (\d+)/.exec((error as Error).message)?.[1];
     const place = position === undefined ? '' : ` at position ${position}`;
     throw invalidPlan(`found text that is not JSON${place}; wanted one JSON object`);

@@ -155,13 +155,13 @@ const command = {
   command: text,
 };
 
-/** In the order of Go's structs. */
+/** Has the keys in the order of Go's structs. */
 export const PLAN: GoType<Plan> = struct({
   files: list(
     struct({
       ...{ content: text, directory: flag, uid: integer(), gid: integer(), path: required },
       ...{ permissions: text, action: text },
-      // Rancher's planner marks by these keys which files may change without affecting the node.
+      // Rancher's planner uses these keys to mark files that may change without affecting the node.
       ...{ dynamic: ignored, minor: ignored },
     }),
   ),

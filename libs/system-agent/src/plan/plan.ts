@@ -3,7 +3,7 @@ export interface Plan {
   readonly files: readonly PlanFile[];
   readonly instructions: readonly Instruction[];
   readonly periodicInstructions: readonly PeriodicInstruction[];
-  /** By the name that the plan gives the probe. */
+  /** Probes by name. */
   readonly probes: Readonly<Record<string, Probe>>;
 }
 
@@ -48,7 +48,7 @@ export interface PeriodicInstruction extends Command {
 export interface Probe {
   readonly name?: string;
   readonly initialDelaySeconds: number;
-  /** 0: none. */
+  /** Default, also for 0 or less: 10. */
   readonly timeoutSeconds: number;
   /** Default, also for 0 or less: 1. */
   readonly successThreshold: number;

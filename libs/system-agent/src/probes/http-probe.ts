@@ -28,7 +28,7 @@ export class Prober {
   readonly #trusts = new Map<string, TlsTrust>();
   #roots: readonly string[] | undefined;
 
-  /** `fault`: an unusable certificate, without which the probe continues. Uses no proxy. Never rejects. */
+  /** Sends one probe, without a proxy. `fault` is an unusable certificate, which the probe then omits. Never rejects. */
   async ask(url: URL, httpGet: HttpGet, signal: AbortSignal) {
     const { trust, faults } = await this.#trustFor(httpGet);
     const asked = { url, trust, redirects: onSameHost, maxRedirects: MAX_REDIRECTS };

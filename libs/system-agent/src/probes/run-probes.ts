@@ -7,7 +7,7 @@ import type { Probe } from '../plan/plan.js';
 import type { Clock } from '../ports.js';
 import type { Prober } from './http-probe.js';
 
-/** Time-out of a probe without its own, so that an unresponsive one does not block its pass. */
+/** Time-out of a probe that has none of its own, so that an unresponsive component does not block the pass. */
 export const DEFAULT_PROBE_TIMEOUT_MS = 10_000;
 
 const UNKNOWN: ProbeStatus = { healthy: false, successCount: 0, failureCount: 0 };
@@ -25,7 +25,7 @@ export interface ProbeSteps {
 export async function runProbes(steps: ProbeSteps): Promise<Readonly<Record<string, ProbeStatus>>> {
   const { pass, signal } = steps;
   signal.throwIfAborted();
-  // A separate signal, because any number of probes listen to it.
+  // A separate signal, because any number of probes may listen to it without a warning of Node.
   const stop = new AbortController();
   setMaxListeners(0, stop.signal);
   const onAbort = (): void => stop.abort(signal.reason);
@@ -44,7 +44,7 @@ export async function runProbes(steps: ProbeSteps): Promise<Readonly<Record<stri
 }
 
 /**
- * Shares timers among probes with the same start and time-out, because each timer would cost a tenth of the request.
+ * Shares timers among probes with the same start and time-out, because each timer would take a tenth of the request's time.
  */
 class Deadlines implements AsyncDisposable {
   readonly #clock: Clock;

@@ -7,7 +7,7 @@ import type { PlanFiles } from '../ports.js';
 export interface Changes {
   readonly uid: string;
   readonly checksum: string;
-  /** `plan-state` at the beginning of the pass; absent when the key was. */
+  /** `plan-state` at the beginning of the pass; absent when the Secret had no such key. */
   readonly planState: string | undefined;
   readonly values: SecretData;
 }

@@ -46,7 +46,7 @@ function start(): void {
   );
 }
 
-/** Lets a look go on five seconds later, and waits for its end. */
+/** Starts the next check five seconds later, and waits for its end. */
 async function look(): Promise<void> {
   await harness.clock.waiting();
   harness.clock.advance(5000);

@@ -15,7 +15,7 @@ import {
   type Position,
 } from './position-file.js';
 
-/** Interval in milliseconds of checking local plans. */
+/** Interval between checks of local plans, in milliseconds. */
 export const LOCAL_PERIOD_MS = 5000;
 
 const MAX_PLAN_BYTES = 1024 * 1024;
@@ -49,7 +49,7 @@ export class LocalPlan {
   }
 
   /**
-   * Applies the plan if it differs from that of the `.pos` file, and runs other due work. Reports and retries
+   * Applies the plan if it differs from the plan in the `.pos` file, and runs other due work. Reports and retries
    * failures, but never repeats a plan that was carried out, even if an instruction failed.
    * @throws AgentError `closed`.
    */
@@ -66,7 +66,7 @@ export class LocalPlan {
       warnings.tell(this.#file, 'plan', undefined);
     } catch (error) {
       if (signal.aborted) throw error;
-      // It was removed after it was found.
+      // The plan was removed after the search found it.
       if (error instanceof TrustedFileError && error.code === 'notFound') return;
       const message = `the local plan is not applied: ${messageOf(error)}`;
       warnings.tell(this.#file, 'plan', message, error);
@@ -172,12 +172,12 @@ function gist(state: SourceState): string {
   return JSON.stringify({ ...rest, error: 'error' in state ? messageOf(state.error) : '' });
 }
 
-/** Options of local plans; `files` writes the `.pos` files. */
+/** `files` writes the `.pos` files. */
 export interface LocalPlansOptions extends Pick<
   AgentOptions,
   'clock' | 'files' | 'trust' | 'onEvent'
 > {
-  /** May be missing at times. */
+  /** The folder may be missing at times. */
   readonly directory: string;
   readonly applier: Applier;
   /** Called with all plans of the last check, by path, whenever one of them changes. */

@@ -17,7 +17,7 @@ import { ProbeTarget } from '../testing/replay/probe-target.js';
 import { MemorySecrets } from '../testing/memory-secrets.js';
 import { ScenarioPlayer } from '../testing/replay/scenario-player.js';
 
-/** An instruction that leaves a line behind for each run. */
+/** A plan with an instruction that writes a line for each run. */
 const plan = (folder: string, name: string, script = 'true'): string =>
   JSON.stringify({
     instructions: [
@@ -192,7 +192,7 @@ describe('the remote plan', () => {
     await start();
     let writes = 0;
     secrets.onCall = (call) => {
-      // The status of the probe, each time that it is tried; the third is the announcement.
+      // Fails each write of the probe's status; the third write is the announcement.
       if (call === 'write' && [1, 2, 4].includes((writes += 1))) throw unreachable();
     };
     target.answer(500);
@@ -270,7 +270,7 @@ describe('the remote plan', () => {
     const text = plan(folder, 'a');
     secrets.create({ plan: text });
     await start();
-    // As after a restore: the numbers begin again.
+    // As after a restore of the cluster, the versions begin again.
     secrets.restore({ plan: plan(folder, 'b') });
     await player.settle();
     expect(runs()).toEqual(['a 1', 'b 1']);
@@ -400,11 +400,11 @@ describe('the remote plan', () => {
       plan: text,
       ...(planState && { 'plan-state': planState }),
     });
-    // The watch, and the writes: of the announcement where there is one, and of the result.
+    // The watch, the write of the announcement if there is one, and the write of the result.
     const calls = planState ? [0, 1, 2] : [0, 1];
     const writes = calls.slice(1);
 
-    /** Does something at the call with this number, once. */
+    /** Calls `act` once, at the call with this number. */
     const at = (call: number, act: () => void): void => {
       let count = -1;
       secrets.onCall = () => {
@@ -501,7 +501,7 @@ describe('the remote plan', () => {
         await start();
         await player.advanceBy(70_000);
         expectEnd(text);
-        // Only the old rules run an applied plan again after a start.
+        // Without `plan-state`, an applied plan runs again after a start.
         expect(runs().length).toBeLessThanOrEqual(planState ? 1 : 2);
       },
     );

@@ -53,7 +53,7 @@ export class RemotePlan {
   #uid: string | undefined;
   #memory: AgentMemory = { firstPass: true };
   #parsed: { readonly text: Buffer; readonly plan: ParsedPlan } | undefined;
-  /** The version of the last pass. */
+  /** The version of the Secret in the last pass. */
   #passed: Secret | undefined;
   /** The version that we wrote last, and the number of passes caused by our writes alone. */
   #own: Secret | undefined;

@@ -7,7 +7,7 @@ import type { Clock, Secret, SecretStore } from '../ports.js';
 import { SOURCE_BACKOFF } from './supervise.js';
 import type { Changes, KeptChanges } from './kept-changes.js';
 
-/** Consecutive attempts without a delay. Cutting outputs of a megabyte to nothing takes fewer. */
+/** Consecutive attempts without a delay. Cutting outputs of a megabyte to nothing takes fewer attempts. */
 const MAX_TRIES = 30;
 
 export interface SecretWriterOptions {
@@ -51,10 +51,10 @@ export class SecretWriter {
     this.#onDisk = this.#changes !== undefined;
   }
 
-  /** With `durable`, the changes are on disk before this resolves. */
+  /** With `durable`, the changes are on disk before the promise resolves. */
   async add(secret: Secret, changes: Omit<Changes, 'uid'>, durable: boolean): Promise<void> {
     const values = { ...this.#changes?.values, ...changes.values };
-    // A pending state replaces the one at the start of its pass.
+    // Changes without `plan-state` keep the `planState` of the pending changes.
     const { planState } = KEY.planState in changes.values ? changes : (this.#changes ?? changes);
     const { checksum } = changes;
     this.#changes = { uid: secret.uid, checksum, planState, values: this.#fitted(secret, values) };
@@ -89,8 +89,8 @@ export class SecretWriter {
   }
 
   /**
-   * Writes pending changes. Resolves with the new Secret, or undefined when it is gone, or the given one when the write
-   * failed or is not due.
+   * Writes pending changes. Resolves with the new Secret, with undefined when it is gone, or with the given Secret when
+   * the write failed or is not due.
    * @throws the reason of the signal only.
    */
   async flush(secret: Secret, signal: AbortSignal): Promise<Secret | undefined> {

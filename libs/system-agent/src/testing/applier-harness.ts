@@ -10,7 +10,7 @@ import { parsePlan } from '../plan/parse-plan.js';
 import { FakeClock } from './fake-clock.js';
 import { groupRunner } from './group-runner.js';
 
-/** An applier over a folder of its own, with all that it told. `close()` removes the folder. */
+/** An applier with its own folder; records acts and events. `close()` removes the folder. */
 export class ApplierHarness {
   readonly folder = mkdtempSync(path.join(tmpdir(), 'system-agent-'));
   readonly clock = new FakeClock();
@@ -47,7 +47,7 @@ export class ApplierHarness {
     return readFileSync(this.path(...names), 'utf8');
   }
 
-  /** Names in a folder, sorted; none where there is no folder. */
+  /** Returns the sorted names in a folder; none if the folder is missing. */
   list(...names: string[]): string[] {
     try {
       return readdirSync(this.path(...names)).sort();
@@ -56,7 +56,7 @@ export class ApplierHarness {
     }
   }
 
-  /** A pass that applies a plan for the first time, unless `changes` say otherwise. */
+  /** Returns a pass that applies a plan for the first time, unless `changes` say otherwise. */
   pass(plan: object, changes: Partial<Pass> = {}): Pass {
     return {
       ...parsePlan(Buffer.from(JSON.stringify(plan))),
@@ -70,7 +70,7 @@ export class ApplierHarness {
     };
   }
 
-  /** A pass in which nothing is due but what the time says. */
+  /** Returns a pass with only periodic instructions and probes. */
   idle(plan: object, changes: Partial<Pass> = {}): Pass {
     const { oneTime: _, ...pass } = this.pass(plan, changes);
     return pass;

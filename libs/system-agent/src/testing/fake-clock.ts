@@ -5,7 +5,7 @@ interface Waiting {
   readonly resolve: () => void;
 }
 
-/** A clock that stands still until it is moved. */
+/** A clock that only `advance` moves. */
 export class FakeClock implements Clock {
   #nowMs: number;
   readonly #waiting = new Set<Waiting>();
@@ -19,7 +19,7 @@ export class FakeClock implements Clock {
     return new Date(this.#nowMs);
   }
 
-  /** In how many milliseconds the waits end that are under way, the next first. */
+  /** Remaining milliseconds of the pending waits, shortest first. */
   get waits(): readonly number[] {
     return [...this.#waiting].map(({ endMs }) => endMs - this.#nowMs).sort((a, b) => a - b);
   }
@@ -44,7 +44,7 @@ export class FakeClock implements Clock {
     if (this.#waiting.size === 0) await new Promise<void>((resolve) => this.#onWait.push(resolve));
   }
 
-  /** Ends the waits that end by then, in their order. Those that follow from them wait for the next move. */
+  /** Moves the time, and ends the due waits in order. Waits that start as a result stay pending. */
   advance(ms: number): void {
     this.#nowMs += ms;
     const due = [...this.#waiting].filter(({ endMs }) => endMs <= this.#nowMs);

@@ -1,15 +1,15 @@
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
-/** A box on the way to a server that forgets connections: both ends find them open, and nothing passes any more. */
+/** A proxy that can drop connections silently: both ends see them open, but no data passes. */
 export interface ForgetfulBox {
   readonly url: string;
-  /** From now on nothing passes on what is open; `all`: on what comes either. */
+  /** Drops the open connections silently; `all` also drops later ones. */
   forget(what: 'open' | 'all'): void;
   close(): Promise<void>;
 }
 
-/** Starts one before a server of this machine. Its starter closes it. */
+/** Starts a proxy to a server on this machine. The caller closes it. */
 export async function startForgetfulBox(to: string): Promise<ForgetfulBox> {
   const sockets = new Set<Socket>();
   let isOpen = true;

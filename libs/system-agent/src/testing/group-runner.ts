@@ -10,8 +10,8 @@ export interface GroupRunnerOptions {
 }
 
 /**
- * Runs real programs on POSIX systems, each in a process group that ends with the signal. What makes a session of its own escapes: hosts
- * that are composed do better.
+ * Runs real programs on POSIX systems, each in a process group that ends with the signal. A process that starts its own
+ * session escapes, unlike on a real host.
  */
 export function groupRunner(options: GroupRunnerOptions = {}): ProgramRunner {
   const { searchPath = ['/usr/bin', '/bin'], environment = { LANG: 'C' } } = options;
@@ -37,7 +37,7 @@ export function groupRunner(options: GroupRunnerOptions = {}): ProgramRunner {
         try {
           process.kill(-child.pid, 'SIGKILL');
         } catch {
-          // Nothing of it is left.
+          // The group has already ended.
         }
       };
       signal.addEventListener('abort', end, { once: true });

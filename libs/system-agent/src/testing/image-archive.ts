@@ -21,8 +21,8 @@ export function digestOf(bytes: Buffer): string {
 }
 
 /**
- * Writes an archive as `docker save` does. `stored` are the layers as they are in the archive, where that is another form; `more` is in the
- * config.
+ * Builds an archive like `docker save`. `stored` has the layers as the archive stores them, for instance compressed;
+ * `more` is added to the config.
  */
 export async function dockerArchive(
   tag: string,

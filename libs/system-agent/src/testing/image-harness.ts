@@ -9,7 +9,7 @@ import type { ImageStoreOptions } from '../images/store-options.js';
 
 export { digestOf, dockerArchive, tarOf, type TarMember } from './image-archive.js';
 
-/** An image as a registry or an OCI layout has it: its blobs by digest, and what they are named. */
+/** Builds an image as a registry or an OCI layout stores it: blobs by digest, and their manifest. */
 export function ociImage(layers: readonly Buffer[], stored: readonly Buffer[] = layers) {
   const config = Buffer.from(JSON.stringify({ rootfs: { diff_ids: layers.map(digestOf) } }));
   const describe = (bytes: Buffer, mediaType: string) => ({
@@ -28,7 +28,7 @@ export function ociImage(layers: readonly Buffer[], stored: readonly Buffer[] = 
   return { manifest, text, blobs, descriptor: describe(text, manifest.mediaType) };
 }
 
-/** A list of images for platforms. */
+/** Builds an index of images by platform. */
 export function ociIndex(
   images: readonly { readonly os: string; readonly architecture: string; readonly text: Buffer }[],
 ): Buffer {
@@ -42,7 +42,7 @@ export function ociIndex(
   return Buffer.from(JSON.stringify({ schemaVersion: 2, mediaType, manifests }));
 }
 
-/** A folder of a test with what a store needs, and the store itself. */
+/** A test folder, and an image store that uses it. */
 export class ImageLab {
   readonly root = realpathSync(mkdtempSync(join(tmpdir(), 'wins-images-')));
   readonly images = join(this.root, 'images');
@@ -60,7 +60,7 @@ export class ImageLab {
       registriesFiles: [],
       platform: { os: 'linux', arch: 'amd64' },
       trust: posixFileTrust(),
-      // The whole time never ends, and a wait between tries at once: a test that is about the time gives a clock of its own.
+      // The time-out of a whole image never expires, and other waits end at once. Tests of time bring their own clock.
       clock: {
         now: () => new Date(),
         wait: (ms) => (ms > 600_000 ? new Promise(() => undefined) : Promise.resolve()),

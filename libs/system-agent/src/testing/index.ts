@@ -1,4 +1,4 @@
-/** Doubles and contracts for those who compose the agent or implement its ports. */
+/** Doubles for specs of programs that compose the agent or implement its ports. */
 export { FakeClock } from './fake-clock.js';
 export { groupRunner, type GroupRunnerOptions } from './group-runner.js';
 export {

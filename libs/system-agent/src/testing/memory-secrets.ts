@@ -4,16 +4,15 @@ import type { Secret, SecretStore, WatchState } from '../ports.js';
 /** One version of the Secret, and who wrote it. */
 export interface SecretVersion {
   readonly by: 'agent' | 'other';
-  /** Undefined: it was deleted. */
+  /** Undefined when the Secret was deleted. */
   readonly data: Readonly<Record<string, Buffer>> | undefined;
 }
 
-/** Kind of a call of the agent. */
 export type SecretCall = 'watch' | 'read' | 'write';
 
 type Watcher = { readonly tell: () => void; readonly tellState: (state: WatchState) => void };
 
-/** A Secret in memory that answers as the API server does: versions that count up, events for each, conflicts, outages. */
+/** A Secret in memory that behaves as in the API server: increasing versions, an event for each, conflicts and outages. */
 export class MemorySecrets implements SecretStore {
   readonly versions: SecretVersion[] = [];
   readonly #watchers = new Set<Watcher>();
@@ -21,9 +20,9 @@ export class MemorySecrets implements SecretStore {
   #version = 100;
   #made = 0;
   #outage: Error | undefined;
-  /** Called before each call of the agent; what it throws is the answer. */
+  /** Called before each call of the agent; its exception becomes the answer. */
   onCall: (call: SecretCall) => void = () => undefined;
-  /** Called after a write has happened and before it is answered; what it throws is the answer. */
+  /** Called between a write and its answer; its exception becomes the answer. */
   onWritten: () => void = () => undefined;
 
   /** Calls of the agent that are not answered yet. */
@@ -48,20 +47,20 @@ export class MemorySecrets implements SecretStore {
     return this.#secret?.data ?? {};
   }
 
-  /** Makes the Secret, as a new one where there was one before. */
+  /** Creates the Secret, with a new uid each time. */
   create(data: Readonly<Record<string, string | Buffer>>): void {
     this.#made += 1;
     this.#put('other', buffers(data), `uid-${this.#made}`);
   }
 
-  /** Another writer changes values, or nothing but a label. */
+  /** Changes values as another writer; without `data`, only the version. */
   change(data: Readonly<Record<string, string | Buffer>> = {}): void {
     const { secret } = this;
     if (!secret) throw new Error('there is no Secret');
     this.#put('other', { ...secret.data, ...buffers(data) }, secret.uid);
   }
 
-  /** Another state of the whole cluster: the same Secret with a version from before. */
+  /** Simulates a restored cluster: the same Secret with a lower version. */
   restore(data: Readonly<Record<string, string | Buffer>>): void {
     const { secret } = this;
     if (!secret) throw new Error('there is no Secret');
@@ -75,7 +74,7 @@ export class MemorySecrets implements SecretStore {
     this.#tellAll();
   }
 
-  /** Nothing is answered, and nothing told, until `end`. */
+  /** Answers and reports nothing until `recover`. */
   breakDown(): void {
     this.#outage = new AgentError('unreachable', 'the API server does not answer');
     for (const { tellState } of this.#watchers) {
@@ -142,7 +141,7 @@ export class MemorySecrets implements SecretStore {
   async #answer<T>(call: SecretCall, signal: AbortSignal, act: () => T): Promise<T> {
     this.pending += 1;
     try {
-      // As over a wire: nothing is answered in the same turn.
+      // As over a network, the answer comes in a later turn of the event loop.
       await new Promise((resolve) => setImmediate(resolve));
       signal.throwIfAborted();
       this.onCall(call);

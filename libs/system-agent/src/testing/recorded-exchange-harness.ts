@@ -5,7 +5,7 @@ import path from 'node:path';
 export interface RecordedExchange {
   /** Such as `12-put-conflict-409`. */
   readonly name: string;
-  /** Absent where the recording holds the answer alone. */
+  /** Absent when the recording has only the answer. */
   readonly request?: { readonly method: string; readonly path: string; readonly isAgent: boolean };
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;

@@ -1,4 +1,4 @@
-/** A registry whose answers a test decides, and one that is real. */
+/** A double of a registry, and a real registry. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -15,13 +15,13 @@ export const CA_FILE = join(TLS, 'cert.pem');
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** Answers as a registry does, but for what a test answers itself. */
+/** Answers like a registry, except for requests that the test answers. */
 export class RegistryDouble {
-  /** Content that is served, by its path behind `/v2/`. */
+  /** Served content by its path below `/v2/`. */
   readonly content = new Map<string, Buffer>([['', Buffer.from('{}')]]);
-  /** Answers of a test, by the path of the request without its query. */
+  /** Answers of the test by request path, without the query. */
   readonly answers = new Map<string, Answer>();
-  /** Asked before all of these: true where it has answered. */
+  /** Called first for each request; returns true if it has answered. */
   gate: (request: IncomingMessage, response: ServerResponse) => boolean = () => false;
   readonly requests: { readonly path: string; readonly authorization: string | undefined }[] = [];
   readonly #server: Server;
@@ -90,7 +90,7 @@ export class RealRegistry {
     this.#child = child;
   }
 
-  /** @param htpasswd - Lines with bcrypt; without them everybody may do everything. */
+  /** @param htpasswd - Lines with bcrypt hashes. Default: everyone has full access. */
   static async start(program: string, folder: string, htpasswd?: string): Promise<RealRegistry> {
     const passwords = join(folder, 'htpasswd');
     if (htpasswd !== undefined) writeFileSync(passwords, htpasswd);

@@ -1,20 +1,20 @@
-/** How the registries that people have answer unknown clients, according to reports and their documentation. */
+/** How common registries answer unknown clients, according to their documentation and to reports. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-/** A double of a registry that can play one. */
+/** A double that can imitate a registry. */
 export interface PlayingRegistry {
   readonly url: string;
-  /** Asked before anything else answers: true where it has answered. */
+  /** Called first for each request; returns true if it has answered. */
   gate: (request: IncomingMessage, response: ServerResponse) => boolean;
 }
 
-/** User known to all of them. */
+/** User known to all registries. */
 export const REGISTRY_USER = { username: 'agent', password: 'canary%20word' };
 export const IDENTITY_TOKEN = 'canary-identity';
 const BASIC = `Basic ${Buffer.from(`${REGISTRY_USER.username}:${REGISTRY_USER.password}`).toString('base64')}`;
 const BY_TOKEN = `Basic ${Buffer.from(`<token>:${IDENTITY_TOKEN}`).toString('base64')}`;
 
-/** Makes a double play one; `storage` is another server that has the same blobs at the same paths. */
+/** Makes a double imitate a registry; `storage` is another server that has the same blobs at the same paths. */
 export type RegistryShape = (registry: PlayingRegistry, storage: PlayingRegistry) => void;
 
 const isRoot = ({ url = '' }: IncomingMessage): boolean => /^\/v2\/(\?|$)/.test(url);
@@ -25,7 +25,7 @@ function refuse(response: ServerResponse, status: number, challenge?: string): t
   return true;
 }
 
-/** Gives out tokens at a path to who shows a password, and takes them. */
+/** Issues tokens for a password at a path, and accepts these tokens. */
 function byTokens(
   registry: PlayingRegistry,
   at: string,
@@ -37,7 +37,7 @@ function byTokens(
     const { authorization } = request.headers;
     if (request.url?.startsWith(at) === true) {
       if (request.method !== 'GET') return refuse(response, 404);
-      // An unknown client gets a token that opens nothing.
+      // An unknown client gets a token without access.
       const isKnown = authorization === BASIC || authorization === BY_TOKEN;
       response.end(JSON.stringify(isKnown ? answer : { token: 'anonymous' }));
       return true;
@@ -46,13 +46,13 @@ function byTokens(
   };
 }
 
-/** 401 with a Bearer challenge for everything; both names of a token. */
+/** Answers everything with 401 and a Bearer challenge. Sends a token under both names. */
 const harbor: RegistryShape = (registry) =>
   byTokens(registry, '/service/token', { token: 'abc', access_token: 'abc' }, (_, response, how) =>
     refuse(response, 401, how),
   );
 
-/** Hides private content as missing, without a challenge; the root wants a password. */
+/** Answers 404 for private content, without a challenge. The root requires a password. */
 const nexus: RegistryShape = (registry) => {
   registry.gate = (request, response) =>
     request.headers.authorization !== BASIC &&
@@ -61,13 +61,13 @@ const nexus: RegistryShape = (registry) => {
       : refuse(response, 404));
 };
 
-/** Forbids private content, without a challenge; gives tokens by the newer name, with an empty older one. */
+/** Answers 403 for private content, without a challenge. Sends a token as `access_token`, with an empty `token`. */
 const artifactory: RegistryShape = (registry) =>
   byTokens(registry, '/v2/token', { token: '', access_token: 'abc' }, (request, response, how) =>
     isRoot(request) ? refuse(response, 401, how) : refuse(response, 403),
   );
 
-/** A password for everything; blobs lie in a storage that refuses a second way to say who one is. */
+/** Requires a password for everything. Redirects blobs to a storage that refuses an `Authorization` header. */
 const ecr: RegistryShape = (registry, storage) => {
   registry.gate = (request, response) => {
     if (request.headers.authorization !== BASIC)
@@ -78,7 +78,7 @@ const ecr: RegistryShape = (registry, storage) => {
     headers.authorization !== undefined && refuse(response, 400);
 };
 
-/** Asks for a User-Agent as well, at its server of tokens too. */
+/** Also requires a User-Agent, even at its token server. */
 const ghcr: RegistryShape = (registry, storage) => {
   harbor(registry, storage);
   const { gate } = registry;

@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 
 /**
- * Does something while a folder is a file system of its own with 64 KiB and so many files and folders. Resolves with false, and nothing
- * was done, where none can be mounted.
+ * Runs `act` while `folder` is a file system of 64 KiB with at most `maxFiles` files and folders. Resolves with false,
+ * without running it, when this process may not mount.
  */
 export async function onSmallDisk(
   folder: string,

@@ -21,12 +21,12 @@ const MAX_LINKS = 8;
 const BLOCK_BYTES = 256 * 1024;
 const READ = 'read an archive of images';
 
-/** A tar, compressed or not. Read from its beginning each time, and never as a whole. */
+/** A tar, compressed or not. Each method reads the file from its beginning, in blocks. */
 export class ImageArchive {
   readonly #file: OpenFile;
   readonly #limits: ImageLimits;
   readonly #signal: AbortSignal;
-  /** Docker writes a repeated layer as a link. */
+  /** Targets of links by name: Docker writes a repeated layer as a link. */
   readonly #links = new Map<string, string>();
 
   constructor(file: OpenFile, limits: ImageLimits, signal: AbortSignal) {
@@ -85,7 +85,7 @@ export class ImageArchive {
     }
   }
 
-  /** Reads without a stream of the handle, because that would close the file when the reader stops early. */
+  /** Uses no stream of the handle, because a stream closes the file when its reader stops early. */
   async *#bytes(): AsyncGenerator<Uint8Array> {
     for (let position = 0; ;) {
       this.#signal.throwIfAborted();

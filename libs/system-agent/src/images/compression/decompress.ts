@@ -41,7 +41,7 @@ function compressionOf(start: Buffer): Compression | undefined {
 
 async function* gunzip(input: ByteReader): AsyncGenerator<Buffer> {
   const decoder = createGunzip();
-  // The decoder throws the error below.
+  // An error is thrown by the iteration over the decoder below.
   pipeline(Readable.from(input.rest()), decoder, () => undefined);
   yield* decoder as AsyncIterable<Buffer>;
 }

@@ -27,7 +27,7 @@ async function* readFrame(input: ByteReader): AsyncGenerator<Buffer> {
   if (size < 4) throw refused('an unknown size of blocks');
   const blockBytes = 2 ** (8 + 2 * size);
   await input.read((has(8) ? 8 : 0) + 1);
-  // The history, from which blocks may repeat bytes, comes first.
+  // Begins with the history, from which blocks may repeat bytes.
   const room = Buffer.alloc(HISTORY_BYTES + blockBytes);
   let history = 0;
   for (;;) {

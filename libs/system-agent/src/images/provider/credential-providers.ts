@@ -24,7 +24,7 @@ const response = z.object({
 });
 type Answer = z.infer<typeof response>;
 
-/** Limit of cached answers; the oldest goes first. */
+/** Maximum number of cached answers; beyond it, the oldest is removed. */
 const MAX_KEPT = 100;
 const LIMIT_MS = 60_000;
 
@@ -45,8 +45,8 @@ export interface CredentialProvidersOptions {
 }
 
 /**
- * The kubelet's credential providers: programs that know changing credentials, such as those of a cloud. Speaks the
- * kubelet's exec protocol; caches answers for the time that they, or the configuration, state.
+ * The kubelet's credential providers: programs that supply short-lived credentials, for instance of a cloud. Speaks the
+ * kubelet's exec protocol. Caches an answer for the time that it states, else for the time in the configuration.
  */
 export class CredentialProviders {
   readonly #options: CredentialProvidersOptions;
@@ -111,7 +111,7 @@ function keyOf(provider: string, type: Answer['cacheKeyType'], image: string): s
   return JSON.stringify([provider, type, of]);
 }
 
-/** The program runs with our rights, so others must not be able to change it. */
+/** The program runs with the agent's rights, so others must not be able to change it. */
 function judgeProgram(file: string, trust: Pick<FileTrust, 'distrustOfFile'>): void {
   try {
     const distrust = trust.distrustOfFile(file, { followLinks: true });
@@ -123,7 +123,7 @@ function judgeProgram(file: string, trust: Pick<FileTrust, 'distrustOfFile'>): v
 
 const MAX_BYTES = 1024 * 1024;
 const TOLD_BYTES = 256;
-/** Variables that a provider inherits: proxies and authorities, and those that programs of Windows need. */
+/** Variables that a provider inherits: for proxies and authorities, and for programs on Windows. */
 const PASSED_ON = [
   ...['HTTPS_PROXY', 'HTTP_PROXY', 'NO_PROXY', 'https_proxy', 'http_proxy', 'no_proxy'],
   ...['HOME', 'PATH', 'SSL_CERT_FILE', 'SSL_CERT_DIR', 'TMPDIR'],
@@ -147,7 +147,7 @@ export async function runProvider(
     const value = environment[each];
     return value === undefined ? [] : [[each, value] as const];
   });
-  // A group of its own, so that its children end with it.
+  // `detached` makes a process group, so that the program's children end with it.
   const own = (env ?? []).map((each) => [each.name, each.value] as const);
   const child = spawn(file, args ?? [], {
     ...{ env: Object.fromEntries([...passed, ...own]), stdio: 'pipe', windowsHide: true },

@@ -50,7 +50,7 @@ export interface CredentialProvider extends z.infer<typeof provider> {
   readonly file: string;
 }
 
-/** Reads it from a trusted file, because it names programs to run. @throws AgentError `imageFailed`. */
+/** Empty without a file. The file must be trusted, because it names programs to run. @throws AgentError `imageFailed`. */
 export async function readProviders(
   { configFile, binDirectory }: CredentialProviderPlace,
   trust: Pick<FileTrust, 'distrustOfFile'>,

@@ -10,7 +10,7 @@ export interface Endpoint {
   readonly repository: string;
   /** The registry that a mirror on another host represents. */
   readonly namespace?: string;
-  /** The entry of `mirrors` that names it; absent for the registry itself. */
+  /** The entry of `mirrors` that lists this endpoint; absent for the registry itself. */
   readonly mirrorOf?: string;
   readonly rewrittenBy?: string;
 }
@@ -18,7 +18,7 @@ export interface Endpoint {
 const DOCKER_HUB = 'index.docker.io';
 
 /**
- * The mirrors of the registry, or of `*`, then the registry itself; names are rewritten only for mirrors.
+ * Returns the mirrors of the registry, or of `*`, then the registry itself. Rewrites names only for mirrors.
  * @throws AgentError `imageFailed` for an invalid endpoint or rewrite.
  */
 export async function endpointsOf({ registry, repository }: Reference, { mirrors }: Registries) {
@@ -56,7 +56,7 @@ export function baseOf(text: string): URL {
   return url;
 }
 
-/** Plain HTTP on this machine, where a registry seldom has a certificate and traffic stays local. */
+/** Returns `http` for this machine, where a registry seldom has a certificate and traffic stays local. */
 function schemeOf(registry: string): string {
   const [, host = '', port = '443'] = /^(.*?)(?::(\d+))?(?:\/.*)?$/.exec(registry) ?? [];
   const isHere = /^(localhost|\[::1\]|127(?:\.\d{1,3}){3})$/.test(host);

@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { AgentError } from '../../agent-error.js';
 
 const MAX_BYTES = 1024 * 1024;
-/** Words of YAML 1.1. */
+/** Booleans of YAML 1.1. */
 const YES = ['y', 'yes', 'true', 'on'];
 const NO = ['n', 'no', 'false', 'off'];
 const text = z.string().nullish();
@@ -53,9 +53,8 @@ export interface FoundRegistries {
 }
 
 /**
- * Reads the first existing file, which must be trusted because it decides where code comes from.
- * Reads as yaml.v2 does for wharfie: YAML 1.1, scalars as written, the first document, and the entries of repeated
- * keys joined.
+ * Reads the first existing file, which must be trusted because it decides where code comes from. Parses like Rancher's
+ * library wharfie: YAML 1.1, scalars as written, the first document, and repeated keys joined.
  * @throws AgentError `imageFailed` for an untrusted or unreadable file, because falling back to another registry would
  * be worse than an error.
  */
@@ -90,7 +89,7 @@ function joinTwice({ contents }: Document): void {
     for (const pair of node.items) {
       const key = isScalar(pair.key) ? pair.key.source : pair.key;
       const earlier = found.get(key)?.value;
-      // Maps of hosts: the entries of mirrors and configs.
+      // Depth 1 has the entries of mirrors and configs, which are maps in Go.
       const isOfMap = depth === 1;
       if (!isOfMap && isMap(earlier) && isMap(pair.value)) earlier.items.push(...pair.value.items);
       else found.set(key, pair);

@@ -43,7 +43,7 @@ export interface Question {
   readonly form?: URLSearchParams;
 }
 
-/** Registries of the current files, and HTTP requests with the login and TLS settings of each host. The caller of `open` closes it. */
+/** Sends HTTP requests with the login and TLS settings of each host in the current files. The caller of `open` disposes of it. */
 export class RegistryAccess implements Disposable {
   readonly found: FoundRegistries;
   readonly limits: ImageLimits;
@@ -108,7 +108,7 @@ export class RegistryAccess implements Disposable {
   }
 
   /**
-   * A failed connection is `unreachable`. `askForRest` resumes from a position, up to three requests in all.
+   * Yields the bytes of an answer. After a broken connection, `askForRest` requests the rest; at most three requests in all.
    * @throws AgentError `unreachable`, `imageFailed`; errors of `askForRest`.
    */
   async *body(
@@ -142,7 +142,7 @@ export class RegistryAccess implements Disposable {
     }
   }
 
-  /** From `registries.yaml`, a credential provider, or Docker's file. @throws AgentError `imageFailed`. */
+  /** Searches `registries.yaml`, the credential providers, then Docker's file. @throws AgentError `imageFailed`. */
   async findLogin({ base, repository }: Endpoint): Promise<Login | undefined> {
     const own = loginOfRegistries(base, this.found.registries);
     if (own !== undefined) return own;
@@ -151,7 +151,7 @@ export class RegistryAccess implements Disposable {
     return provided ?? loginOfDocker(base, this.#docker);
   }
 
-  /** Masks a text in messages from now on, because a server may repeat it. */
+  /** Masks a secret in messages from now on, because a server may repeat it. */
   hide(secret: string): void {
     this.#hidden.push(secret);
   }

@@ -74,7 +74,7 @@ async function openElsewhere(
       if (answer.status === 200) return answer;
       answer.close();
     } catch (unreached) {
-      // Try the next one.
+      // Try the next URL.
       failure = unreached;
     }
   }

@@ -8,8 +8,8 @@ import { readDocument } from '../checked-bytes.js';
 import { imageFailed } from '../image-failure.js';
 
 /**
- * One repository of one registry. Sends no credentials until the registry requests them with 401. Because 403 and 404
- * may only hide content from anonymous clients, asks `/v2/` after them whether credentials are requested there.
+ * One repository of one registry. Sends no credentials until the registry requests them with 401. A 403 or 404 may only
+ * hide content from anonymous clients, so the session then asks `/v2/` whether credentials are requested there.
  * Docker's protocol lets the registry name the token server, which receives the registry's credentials even on another
  * host, as with Docker Hub. They are sent only over HTTPS, except to a token server on the host of a registry with
  * plain HTTP.
@@ -27,7 +27,7 @@ export class RegistrySession {
     this.#access = access;
   }
 
-  /** Status 200, or 206 for a range. @throws AgentError `unreachable`, `unauthorized`, `notFound`, `imageFailed`. */
+  /** Accepts status 200, or 206 for a range. @throws AgentError `unreachable`, `unauthorized`, `notFound`, `imageFailed`. */
   async get(path: string, headers: Readonly<Record<string, string>> = {}): Promise<HttpAnswer> {
     const answer = await this.#ask(`${this.#endpoint.repository}/${path}`, headers);
     const { status } = answer;
@@ -36,7 +36,7 @@ export class RegistrySession {
     throw this.#refusal(status, path);
   }
 
-  /** Checks answer and login. @throws AgentError `unreachable`, `unauthorized`, `imageFailed`. */
+  /** Checks that the registry answers and accepts the login. @throws AgentError `unreachable`, `unauthorized`, `imageFailed`. */
   async ping(): Promise<void> {
     using answer = await this.#ask('');
     if (answer.status >= 400) throw this.#refusal(answer.status, this.#address('').pathname);

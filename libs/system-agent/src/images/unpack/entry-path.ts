@@ -6,7 +6,7 @@ export type FileSystemOs = 'windows' | 'linux' | 'darwin';
 
 const MAX_LENGTH = 4096;
 /** Drives, streams, wildcards, and separators of the Win32 layer. */
-// eslint-disable-next-line no-control-regex -- they are what is refused
+// eslint-disable-next-line no-control-regex -- refuses control characters
 const NOT_ON_WINDOWS = /[<>:"|?*\\\u0000-\u001f]|[. ]$/;
 /** Devices, with any extension: `NUL.txt` is the device too. */
 const DEVICE = /^(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9¹²³])[ ]*(?:\.|$)/i;
@@ -18,7 +18,7 @@ export function entryParts(name: string, os: FileSystemOs): string[] {
   throw imageFailed(`unpack ${quoteText(name)}`, found, 'a path below the folder of the image');
 }
 
-/** Returns why a name leads out of the root, or means another name to the file system; undefined for a valid name. */
+/** Returns why a name leads out of the root, or becomes another name on this system; undefined for a valid name. */
 export function entryFault(name: string, os: FileSystemOs): string | undefined {
   const parts = partsOf(name);
   if (name.length > MAX_LENGTH) return `${name.length} characters`;
@@ -41,7 +41,7 @@ export class Subtree {
     this.#parts = path.split('/').filter((part) => part !== '');
   }
 
-  /** Returns the path in the folder; undefined outside of the subtree. */
+  /** Returns the path below the subtree; undefined for a path outside. */
   inside(parts: readonly string[]): readonly string[] | undefined {
     return this.#matches(parts, this.#parts.length) ? parts.slice(this.#parts.length) : undefined;
   }

@@ -53,8 +53,8 @@ export class ImageFolder {
   }
 
   /**
-   * Creates a link as a relative path without detours, so that its target does not depend on the path to it.
-   * @param resolve - Returns the target, as steps below the root, from those of the link's folder.
+   * Creates a link with a relative path without detours, so that the target is the same by whichever path the link is reached.
+   * @param resolve - Returns the steps from the root to the target, given the steps to the link's folder.
    */
   async makeLink(
     parts: readonly string[],

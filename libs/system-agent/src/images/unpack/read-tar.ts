@@ -23,7 +23,7 @@ export async function* readTar(bytes: AsyncIterable<Uint8Array>): AsyncGenerator
   const { extract: createExtract } = await import('tar-stream');
   const extract = createExtract(WITH_OLD_FORMATS);
   const closed = new Promise<void>((resolve) => extract.on('close', resolve));
-  // The first failure is the cause, of which tar-stream does not inform the reader of an entry.
+  // Keep the first failure, because tar-stream does not report it to the reader of an entry.
   let failure: unknown;
   extract.on('error', (error) => (failure ??= error));
   const feed = async () => {

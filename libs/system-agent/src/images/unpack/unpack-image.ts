@@ -47,7 +47,7 @@ export async function unpackImage(image: FoundImage, options: UnpackOptions): Pr
       yield chunk;
     }
   }
-  // Base layers have nothing below a folder of programs.
+  // Base layers contain nothing below the subtree.
   let index = options.subtree === undefined ? 0 : image.baseLayers;
   for await (const bytes of image.layers(index)) {
     const unpacked = checkedBytes(decompress(bytes, LAYER_COMPRESSIONS), {

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 
-/** A request as the double got it. */
+/** A request that the double received. */
 export interface ApiRequest {
   readonly method: string;
   readonly path: string;
@@ -9,16 +9,16 @@ export interface ApiRequest {
   readonly body: Buffer;
 }
 
-/** Fault in place of an answer. `proceed` gives the answer that the double would have given. */
+/** Replaces an answer. `proceed` sends the normal answer of the double. */
 export type ApiFault = (request: ApiRequest, response: ServerResponse, proceed: () => void) => void;
 
-/** Takes the request, and says nothing for ever. */
+/** Never answers. */
 export const silent: ApiFault = () => undefined;
 
 /** Ends the connection without an answer. */
 export const reset: ApiFault = (_request, response) => void response.socket?.destroy();
 
-/** Carries out the request, and applies another fault in place of the answer. */
+/** Carries out the request, but applies another fault instead of answering. */
 export function unanswered(instead: ApiFault): ApiFault {
   return (request, response, proceed) => {
     response.end = () => response;
@@ -27,13 +27,13 @@ export function unanswered(instead: ApiFault): ApiFault {
   };
 }
 
-/** Answers that the connection is for another protocol from now on. */
+/** Answers 101, as if the connection switched to another protocol. */
 export const upgrade: ApiFault = (_request, response) =>
   void response.socket?.write(
     'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n',
   );
 
-/** Answers, and ends the connection after so many bytes of the body. */
+/** Sends the normal answer, but cuts the connection after this many bytes of the body. */
 export function resetAfter(bytes: number): ApiFault {
   return (_request, response, proceed) => {
     onBody(response, (chunk, left) => {
@@ -47,7 +47,7 @@ export function resetAfter(bytes: number): ApiFault {
   };
 }
 
-/** Answers, byte by byte, each in a packet of its own. */
+/** Sends the normal answer byte by byte, each in its own packet. */
 export const slow: ApiFault = (_request, response, proceed) => {
   response.socket?.setNoDelay(true);
   onBody(response, (chunk, left) => {
@@ -56,7 +56,6 @@ export const slow: ApiFault = (_request, response, proceed) => {
   proceed();
 };
 
-/** Answers with these bytes. */
 export function answer(
   status: number,
   body: string | Buffer,
@@ -65,7 +64,7 @@ export function answer(
   return (_request, response) => void response.writeHead(status, headers).end(body);
 }
 
-/** Answers with one line that does not end, as fast as the client takes it. */
+/** Sends one endless line as fast as the client reads. */
 export const endless: ApiFault = (_request, response) => {
   const block = Buffer.alloc(65_536, 'x');
   const more = (): void => {
@@ -81,7 +80,7 @@ interface BodyWriter {
   write(part: Buffer, done?: () => void): void;
 }
 
-/** Puts something between the routes and the body of their answer. */
+/** Passes the body of an answer to `take` instead of the connection. */
 function onBody(response: ServerResponse, take: (chunk: Buffer, to: BodyWriter) => void): void {
   const write = response.write.bind(response);
   const end = response.end.bind(response);

@@ -11,18 +11,17 @@ import {
 import type { SecretDraft, SecretTable } from './secret-table.js';
 import { serveWatch, type WatchOptions } from './serve-watch.js';
 
-/** User who sends a request. */
 export interface ApiUser {
   readonly name: string;
-  /** Names of the Secrets that it may get, list by name, watch and update. Absent: everything is allowed. */
+  /** Names of the Secrets that the user may get, list by name, watch and update. Absent: everything is allowed. */
   readonly secrets?: readonly string[];
-  /** It may look at them alone. */
+  /** Whether the user may only read. */
   readonly isReader?: boolean;
 }
 
 export interface RouteOptions extends WatchOptions {
   readonly table: SecretTable;
-  /** Undefined for a request that shows nothing; `false` for what is shown and wrong. */
+  /** Returns undefined for a request without credentials, and false for wrong credentials. */
   readonly userOf: (request: ApiRequest) => ApiUser | undefined | false;
 }
 
@@ -30,7 +29,7 @@ const READER_VERBS = new Set(['get', 'list', 'watch']);
 const AGENT_VERBS = new Set([...READER_VERBS, 'update']);
 const SECRETS = /^\/api\/v1\/namespaces\/([^/]+)\/secrets(?:\/([^/]+))?$/;
 
-/** Answers one request as a real API server answers it. */
+/** Answers one request like a real API server. */
 export function route(request: ApiRequest, response: ServerResponse, options: RouteOptions): void {
   try {
     answerOrThrow(request, response, options);

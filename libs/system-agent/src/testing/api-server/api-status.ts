@@ -1,4 +1,4 @@
-/** Answer of the API server when it does not answer with an object. */
+/** Answer of the API server when it does not send the requested object. */
 export interface ApiStatus {
   readonly kind: 'Status';
   readonly code?: number;
@@ -7,7 +7,7 @@ export interface ApiStatus {
   readonly [key: string]: unknown;
 }
 
-/** An answer that is not what was asked for, thrown by the table and the routes of the double. */
+/** An error answer, thrown by the table and the routes of the double. */
 export class ApiFailure extends Error {
   constructor(
     readonly status: ApiStatus & { readonly code: number },

@@ -25,7 +25,7 @@ export interface SecretObject {
   readonly type: string;
 }
 
-/** A change of the table, in the words of a watch. */
+/** A change of the table, as a watch reports it. */
 export interface SecretEvent {
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED';
   readonly object: SecretObject;
@@ -34,7 +34,7 @@ export interface SecretEvent {
   readonly manager: string;
 }
 
-/** Secret that a client asks the table to hold. Missing parts are made up. */
+/** Secret that a client wants to store. The table adds missing fields. */
 export interface SecretDraft {
   readonly metadata: {
     readonly name: string;
@@ -47,7 +47,7 @@ export interface SecretDraft {
   readonly type?: string;
 }
 
-/** Bytes of all values together, decoded. */
+/** Maximum size of all decoded values together. */
 const MAX_DATA_BYTES = 1_048_576;
 
 /** The Secrets of the double, with their history as etcd keeps it. */
@@ -62,7 +62,7 @@ export class SecretTable {
     return this.#version;
   }
 
-  /** Everything that happened, also what is compacted. */
+  /** All events, including compacted ones. */
   get events(): readonly SecretEvent[] {
     return this.#events;
   }
@@ -92,7 +92,7 @@ export class SecretTable {
     return this.#put('ADDED', draft, identity, manager);
   }
 
-  /** @param isDryRun - Everything is checked, and nothing is changed. */
+  /** @param isDryRun - Checks everything, but changes nothing. */
   replace(draft: SecretDraft, manager: string, isDryRun = false): SecretObject {
     const { namespace, name, uid, resourceVersion } = draft.metadata;
     const old = this.get(namespace, name);
@@ -120,7 +120,7 @@ export class SecretTable {
     return object;
   }
 
-  /** Something else in the cluster changed: the version goes on. */
+  /** Increments the version, as a change elsewhere in the cluster does. */
   advance(): void {
     this.#version += 1;
   }
@@ -137,7 +137,7 @@ export class SecretTable {
     return this.#events.filter((event) => event.resourceVersion > resourceVersion);
   }
 
-  /** Returns what ends it. */
+  /** Returns a function that removes the listener. */
   listen(listener: (event: SecretEvent) => void): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
@@ -187,7 +187,7 @@ function sorted(data: Readonly<Record<string, string>>): Record<string, string> 
   return Object.fromEntries(Object.entries(data).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** Notes of the server on which client owns which field; one entry, for the last writer. */
+/** The server's record of who owns which field, with one entry for the last writer. */
 function managedFields({ data = {} }: SecretDraft, manager: string): object {
   const fields = Object.fromEntries(Object.keys(sorted(data)).map((key) => [`f:${key}`, {}]));
   return {
@@ -200,7 +200,7 @@ function managedFields({ data = {} }: SecretDraft, manager: string): object {
   };
 }
 
-/** A write that changes nothing makes no version. */
+/** A write without a change creates no version. */
 function isUnchanged(old: SecretObject, draft: SecretDraft): boolean {
   const meta = ({ labels, annotations }: Record<string, unknown>) => [labels, annotations];
   return (

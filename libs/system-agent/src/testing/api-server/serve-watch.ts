@@ -3,22 +3,21 @@ import type { ApiRequest } from './api-fault.js';
 import { ApiFailure, failure } from './api-status.js';
 import type { SecretTable } from './secret-table.js';
 
-/** How the double watches. */
+/** Behaviour of the double's watches. */
 export interface WatchOptions {
   /**
-   * Whether `sendInitialEvents` is known. Servers before 1.32 refuse it with 422; `failing`: by an event in an answer of 200, as 1.35
-   * does on etcd 3.4.
+   * Whether `sendInitialEvents` is supported. Servers before 1.32 refuse it with 422. `failing` refuses it with an ERROR
+   * event after status 200, as 1.35 does on etcd 3.4.
    */
   readonly watchList: boolean | 'failing';
-  /** How a version that is too old is refused: by an event in an answer of 200, or by an answer of 410. */
+  /** How an expired version is refused: with an ERROR event after status 200, or with status 410. */
   readonly expiredAs: 'event' | 'status';
-  /** Takes part in every watch that is open. */
+  /** Receives every open watch. */
   readonly watches: Set<OpenWatch>;
 }
 
-/** A watch that is open. */
 export interface OpenWatch {
-  /** Tells how far the versions are; nothing when the client did not ask for it. */
+  /** Sends the current version, if the client requested bookmarks. */
   bookmark(): void;
   /** Ends the answer, as after `timeoutSeconds`. */
   end(): void;

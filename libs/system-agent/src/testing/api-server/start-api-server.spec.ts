@@ -39,7 +39,7 @@ describe('the double of the API server answers as the real one did', () => {
     return response;
   }
 
-  /** Bodies that the recordings name but do not hold. */
+  /** Bodies that the recordings name, but do not contain. */
   const bodies: Readonly<Record<string, () => object>> = {
     '01-create': () => ({
       apiVersion: 'v1',
@@ -78,7 +78,7 @@ describe('the double of the API server answers as the real one did', () => {
     return secret;
   }
 
-  // In the order of the recording: each exchange stands on those before.
+  // In the order of the recording, because each exchange depends on those before.
   it.each([...recorded.values()].filter(({ name }) => /^(0|1\d|2[45])/.test(name)))(
     '$name',
     async (exchange) => {
@@ -198,7 +198,7 @@ function neutral(value: unknown): unknown {
     if (key === 'resourceVersion') return 'a version';
     if (key === 'creationTimestamp' || key === 'time') return 'a time';
     if (key === 'uid') return 'a uid';
-    // Who owns which field is a science of its own, which no agent reads.
+    // Ignores field ownership, which no agent reads.
     if (key === 'fieldsV1') return 'fields';
     if (key !== 'message' || typeof each !== 'string') return each;
     return each

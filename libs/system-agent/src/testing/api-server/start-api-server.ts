@@ -13,7 +13,7 @@ import { route, type ApiUser } from './api-routes.js';
 import { SecretTable, type SecretEvent, type SecretObject } from './secret-table.js';
 import type { OpenWatch } from './serve-watch.js';
 
-/** Parts of the double. Everything has a default that suits a node with the plan `demo-machine-plan`. */
+/** Options of the double. The defaults suit a node with the plan `demo-machine-plan`. */
 export interface ApiServerOptions {
   readonly namespace?: string;
   /** The Secret that the agent may use. */
@@ -22,13 +22,13 @@ export interface ApiServerOptions {
   readonly expiredAs?: 'event' | 'status';
   /** Plain HTTP, without certificates. */
   readonly plain?: boolean;
-  /** Default: a free one. */
+  /** Default: a free port. */
   readonly port?: number;
-  /** Authority that signs its certificate. Default: one of its own. */
+  /** Authority that signs its certificate. Default: a new authority. */
   readonly authority?: CertificateAuthority;
 }
 
-/** Where and how often a fault happens. */
+/** Which requests a fault affects, and how often. */
 export interface FaultOptions {
   readonly when?: (request: ApiRequest) => boolean;
   /** Default: until `fault` is called again. */
@@ -38,27 +38,27 @@ export interface FaultOptions {
 /** Values of a kubeconfig that replace the double's own. */
 export interface KubeconfigOptions {
   readonly token?: string;
-  /** Null leaves it out. */
+  /** Null omits it. */
   readonly ca?: string | null;
   readonly server?: string;
-  /** Shows this certificate in place of the token. */
+  /** Client certificate to use instead of the token. */
   readonly client?: KeyPair;
 }
 
-/** A double of the API server, over real HTTPS on the loopback, with Secrets alone. Its starter closes it. */
+/** A double of the API server over HTTPS on the loopback; serves only Secrets. The caller closes it. */
 export interface ApiServer {
   readonly url: string;
   readonly namespace: string;
   readonly secretName: string;
-  /** PEM of the authority that its certificate is from. */
+  /** PEM of the authority that signed its certificate. */
   readonly ca: string;
   /** Token that the agent sends, until `rotateToken`. */
   readonly token: string;
-  /** May look at the Secret of the agent, and not write it. */
+  /** May read, but not write, the agent's Secret. */
   readonly readerToken: string;
   /** May do everything. */
   readonly adminToken: string;
-  /** A certificate by which the agent can show who it is. */
+  /** Certificate with which the agent can authenticate. */
   readonly clientCertificate: KeyPair;
   /** Every request, in order. */
   readonly requests: readonly ApiRequest[];
@@ -66,36 +66,35 @@ export interface ApiServer {
   readonly events: readonly SecretEvent[];
   /** The content of a `connectionInfoFile`. */
   connectionInfo(options?: KubeconfigOptions): string;
-  /** Makes the Secret. Text is stored as UTF-8. */
+  /** Creates the Secret. Text is stored as UTF-8. */
   create(data: Readonly<Record<string, string | Buffer>>): SecretObject;
-  /** Changes values of the Secret, as another writer: undefined removes a key. Without a change of data a label changes. */
+  /** Changes values of the Secret as another writer; undefined removes a key. Without `changes`, changes a label. */
   update(changes?: Readonly<Record<string, string | Buffer | undefined>>): SecretObject;
   remove(): void;
-  /** The Secret as it is. */
+  /** Returns the current Secret. */
   read(): SecretObject | undefined;
-  /** The values of the Secret as it is, decoded. */
+  /** Returns the current values of the Secret, decoded. */
   data(): Readonly<Record<string, Buffer>>;
-  /** Forgets the history: watches from versions until now are refused. */
+  /** Forgets the history, so that watches from earlier versions are refused. */
   compact(): void;
   bookmark(): void;
-  /** The token of the agent ends, and it has another one. As with the real one, a watch that is open goes on. */
+  /** Replaces the agent's token. As with a real server, open watches continue. */
   rotateToken(): void;
   /** Ends all watches as the server does after `timeoutSeconds`. */
   endWatches(): void;
-  /** Cuts all connections. */
   resetConnections(): void;
-  /** Something goes wrong with the requests from now on; undefined ends it. */
+  /** Applies a fault to later requests; undefined ends the fault. */
   fault(fault: ApiFault | undefined, options?: FaultOptions): void;
-  /** Resolves with the next request that is wanted and was not there before. */
+  /** Resolves with the next request that `isWanted` accepts. */
   nextRequest(isWanted?: (request: ApiRequest) => boolean): Promise<ApiRequest>;
-  /** Nothing listens any more, and all connections are cut. */
+  /** Stops listening, and cuts all connections. */
   down(): Promise<void>;
   /** Listens again, on the same port. */
   up(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Starts a double of the API server. It answers as a real one of Kubernetes 1.35 does. */
+/** Starts a double of the API server, which answers like Kubernetes 1.35. */
 export async function startApiServer({
   namespace = 'fleet-default',
   secretName = 'demo-machine-plan',
@@ -160,7 +159,7 @@ export async function startApiServer({
         { ...own, ca: authority.cert, requestCert: true, rejectUnauthorized: false },
         listener,
       );
-  // Those of which TLS is not agreed yet as well: the server itself knows nothing of these.
+  // Includes sockets without a finished TLS handshake, which the server does not track.
   const sockets = new Set<Socket>();
   server.on('connection', (socket: Socket) => {
     sockets.add(socket);
@@ -278,7 +277,7 @@ function base64(text: string): string {
   return Buffer.from(text).toString('base64');
 }
 
-/** Undefined values are left out. */
+/** Omits undefined values. */
 function encoded(
   data: Readonly<Record<string, string | Buffer | undefined>>,
 ): Record<string, string> {

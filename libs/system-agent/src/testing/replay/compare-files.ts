@@ -3,20 +3,20 @@ import path from 'node:path';
 
 import type { Recording } from './recording.js';
 
-/** A file or folder as it can be compared: names that are times are replaced, contents shown for those that are the same each time. */
+/** Files and folders in a comparable form: times in names are replaced, and contents that vary are omitted. */
 export type ComparedFiles = readonly (readonly [string, string])[];
 
-/** Where the recordings have something, and where the player has it. */
+/** Folders of the recordings, and the player's folders with the same content. */
 const ROOMS: Readonly<Record<string, string>> = {
   applied: 'applied',
   files: 'files',
   plans: 'plans',
   work: 'execution',
 };
-/** The folders of instructions differ: they are private here, go with their pass, and those of periodic ones have names of their own. */
+/** Folders of instructions differ: here they are private, are removed after their pass, and have other names for periodic instructions. */
 const FOLDERS_OF_INSTRUCTIONS = /^work(?:\/[^/]+){0,2}$/;
 
-/** Returns the files that the original left: its history, the files of plans, the folder of local plans and the content of those of instructions. */
+/** Returns the files that the Go agent left: history, files of plans, local plans, and the contents of instruction folders. */
 export function recordedFiles({ filesAtEnd }: Recording): ComparedFiles {
   return compared(
     filesAtEnd
@@ -29,7 +29,7 @@ export function recordedFiles({ filesAtEnd }: Recording): ComparedFiles {
   );
 }
 
-/** Returns the files that our agent left there. */
+/** Returns the files that this agent left. */
 export function playedFiles(folder: string): ComparedFiles {
   const found: [string, number, Buffer | undefined][] = [];
   const look = (place: string, name: string): void => {
@@ -40,7 +40,7 @@ export function playedFiles(folder: string): ComparedFiles {
       found.push([name, mode, undefined]);
       for (const child of readdirSync(place)) look(path.join(place, child), `${name}/${child}`);
     } else {
-      // The recordings do not say where a link leads to.
+      // The recordings do not contain the targets of links.
       const isLink = stats.isSymbolicLink();
       found.push([name, mode, isLink ? Buffer.of() : readFileSync(place)]);
     }
@@ -55,14 +55,14 @@ function compared(files: readonly [string, number, Buffer | undefined][]): Compa
     .map(([name, mode, content]): [string, string] => {
       const rights = mode.toString(8).padStart(4, '0');
       if (!content) return [name, `folder ${rights}`];
-      // Outputs in it have times of their own.
+      // A `.pos` file contains outputs with times.
       const shown = name.endsWith('.pos') ? '.pos' : content.toString('base64');
       return [name, `file ${rights} ${shown}`];
     })
     .map(([name, what]): [string, string] => [name.replace(/\d{8}-\d{6}/, 'DATECODE'), what])
     .sort(([a, one], [b, other]) => (`${a} ${one}` < `${b} ${other}` ? -1 : 1))
     .filter(([name, what], index, all) => {
-      // The original adds a plan to its history at each look where two plans take turns.
+      // When two local plans alternate, the Go agent adds a plan to its history at each check.
       const [before, content] = all[index - 1] ?? [];
       return !(name.startsWith('applied/') && before === name && content === what);
     });

@@ -4,14 +4,14 @@ import { KEY } from '../../decide/secret-state.js';
 import type { PlayedVersion } from './scenario-player.js';
 import type { RecordedVersion, Recording } from './recording.js';
 
-/** A version of the Secret as it can be compared: gzip unpacked, times and other random parts replaced. */
+/** A version of the Secret in a comparable form: gzip unpacked, times and other random parts replaced. */
 export interface ComparedVersion {
   /** Seconds since the start. */
   readonly t: number;
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-/** The versions that the original wrote, each as a whole. */
+/** Returns the versions that the Go agent wrote, each complete. */
 export function recordedVersions(
   { secretBefore }: Recording,
   versions: readonly RecordedVersion[],
@@ -26,7 +26,7 @@ export function recordedVersions(
   return compared;
 }
 
-/** The versions that our agent wrote, without the key that the original does not have. */
+/** Returns the versions that this agent wrote, without the key that the Go agent does not know. */
 export function playedVersions(written: readonly PlayedVersion[]): ComparedVersion[] {
   return written.map(({ t, data: { [KEY.failedInstruction]: _ours, ...data } }) =>
     comparable(
@@ -58,7 +58,7 @@ function shownOutput(saved: unknown): unknown {
   );
 }
 
-/** Shows an output as the recorder did: bytes that are no UTF-8 as `\xff`. */
+/** Shows an output as the recorder did: bytes that are not UTF-8 as `\xff`. */
 function textOf(base64: unknown): unknown {
   if (typeof base64 !== 'string') return base64;
   const bytes = Buffer.from(base64, 'base64');

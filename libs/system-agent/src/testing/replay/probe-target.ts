@@ -2,12 +2,12 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** The web server that the probes of the recordings ask. */
+/** The web server that the recorded probes query. */
 export class ProbeTarget {
   #status = 200;
   #asked = 0;
   readonly #server = createServer((request, response) => {
-    // A probe that times out, or is refused, fails as one that breaks off: nobody has to wait for it.
+    // A broken connection fails like a time-out or a refusal, but at once.
     this.#asked += 1;
     if (request.url === '/slow' || request.url === '/') request.destroy();
     else if (request.url === '/redir') response.writeHead(302, { location: '/ok' }).end();

@@ -10,7 +10,7 @@ export interface RecordedAction {
   readonly content?: string;
 }
 
-/** A version of the Secret: the values that differ from the version before. Gzip is shown unpacked. */
+/** A version of the Secret: the values that differ from the previous version. Gzip is shown unpacked. */
 export interface RecordedVersion {
   readonly t: number;
   readonly by: string;
@@ -28,7 +28,6 @@ export interface RecordedFile {
   readonly content?: string | { readonly base64: string };
 }
 
-/** A scenario of the original agent. */
 export interface Recording {
   readonly description: string;
   readonly config: {
@@ -43,8 +42,8 @@ export interface Recording {
 }
 
 /**
- * Reads a recording and moves it: `/node` becomes a folder of this machine and the ports of `ports` others, in all texts, and with them
- * the checksums of the plans.
+ * Reads a recording and adapts all its texts: `/node` becomes `folder`, an address on 127.0.0.1 becomes `url`, and the
+ * checksums of the plans change accordingly.
  */
 export function readRecording(name: string, folder: string, url: string): Recording {
   const file = path.join(__dirname, 'recordings', `${name}.json`);

@@ -13,7 +13,7 @@ import { ScenarioPlayer } from './scenario-player.js';
 import { type Scenario, SCENARIOS } from './scenarios.js';
 import { ServedSecrets } from './served-secrets.js';
 
-/** A recorded agent took its time; ours acts when the clock stands still. */
+/** The recorded agent took real time; this agent acts while the clock stands still. */
 const WITHIN_SECONDS = 0.6;
 
 describe('a recorded scenario of the original agent, played to ours', () => {
@@ -112,7 +112,7 @@ function without(version: ComparedVersion, { notCompared = [] }: Scenario): Comp
   return JSON.parse(json) as ComparedVersion;
 }
 
-/** Versions whose times are not those that were recorded. */
+/** Returns the versions whose times differ from the recorded times. */
 function late(played: readonly ComparedVersion[], wanted: readonly ComparedVersion[]): string[] {
   return played.flatMap(({ t }, index) => {
     const recorded = wanted[index]?.t ?? 0;

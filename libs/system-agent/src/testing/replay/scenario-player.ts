@@ -14,21 +14,21 @@ import type { ProbeTarget } from './probe-target.js';
 import type { RecordedAction, Recording } from './recording.js';
 import { StoppedSleeps } from './stopped-sleeps.js';
 
-/** A version of the Secret that our agent wrote. */
+/** A version of the Secret that this agent wrote. */
 export interface PlayedVersion {
   readonly t: number;
   readonly data: Readonly<Record<string, Buffer>>;
 }
 
-/** Where a recording has its Secret. */
+/** Server of the Secret while a recording is played. */
 export interface PlayedSecrets {
   /** Returns the store for a process of the agent. */
   connect(): SecretStore;
-  /** Called when a write of the agent has happened. */
+  /** Called after each write of the agent. */
   onWritten: () => void;
-  /** Nothing is on its way to the agent or from it. */
+  /** True when no data to or from the agent is in transit. */
   readonly isAtRest: boolean;
-  /** Number of waits on the clock for it. */
+  /** Number of the store's pending waits on the clock. */
   readonly waits: number;
   /** The values of the Secret; none when there is no Secret. */
   data(): Readonly<Record<string, Buffer>>;
@@ -39,21 +39,21 @@ export interface PlayedSecrets {
   recover(): void | Promise<void>;
 }
 
-/** How an action that is neither of the Secret nor of the agent is done. */
+/** Performs an action that concerns neither the Secret nor the agent. */
 export type Deed = (player: ScenarioPlayer, action: RecordedAction) => void | Promise<void>;
 
 const STARTS = /^agent (?:re)?started|^restart /;
-/** How long the original took from its start to its first pass. */
+/** Time from the Go agent's start to its first pass. */
 const START_MS = 150;
 
 /**
- * Plays a recording to our agent: the Secret and the other writers on a clock that moves to the next timer, sleep or recorded action
- * whenever the agent can do nothing before; real files, real programs.
+ * Plays a recording to this agent, with real files and real programs. Whenever the agent can do nothing more, the clock
+ * moves to the next timer, sleep or recorded action.
  */
 export class ScenarioPlayer {
   readonly events: AgentEvent[] = [];
   readonly written: PlayedVersion[] = [];
-  /** Called when a write of our agent has happened; what it throws is the answer. */
+  /** Called after each write of the agent; its exception becomes the answer. */
   onWrite: () => void = () => undefined;
   readonly #sleeps: StoppedSleeps;
   readonly #recording: Recording;
@@ -111,7 +111,7 @@ export class ScenarioPlayer {
         registriesFiles: [],
         platform: { os: 'linux', arch: 'amd64' },
         trust: posixFileTrust(),
-        // Registries of recordings do not answer late: they are not there.
+        // The recordings have no registries, so no time-out of a registry may expire.
         clock: { now: () => new Date(), wait: () => new Promise(() => undefined) },
         environment: {},
         onWarning: (message) => this.events.push({ kind: 'warning', source: 'images', message }),
@@ -126,7 +126,7 @@ export class ScenarioPlayer {
     return this.#agent;
   }
 
-  /** Lets time pass, with all that happens in it. */
+  /** Advances the clock step by step, with all work that becomes due. */
   async advanceBy(ms: number): Promise<void> {
     await this.#advanceTo(this.#nowMs + ms);
     await this.settle();
@@ -142,13 +142,13 @@ export class ScenarioPlayer {
     this.#sleeps.forget();
   }
 
-  /** A file as the original left it, for what wrote it before. */
+  /** Returns the content of a file that the Go agent left; empty without one. */
   recorded(name: string): string {
     const file = this.#recording.filesAtEnd.find((entry) => entry.path === name);
     return typeof file?.content === 'string' ? file.content : '';
   }
 
-  /** Error of the time that the agent's clock shows, in milliseconds; its waits are right. */
+  /** Error of the agent's clock in milliseconds; its waits are exact. */
   wrongByMs = 0;
 
   #wrongClock(clock: Clock): Clock {
@@ -166,7 +166,7 @@ export class ScenarioPlayer {
     else if (action.action === 'secret deleted') this.secrets.delete();
     else if (action.patch) this.secrets.change(action.patch.dataText);
     else if (/^agent sent SIG|^recorder ends the agent/.test(action.action)) await this.stop();
-    // An agent that should not have ended is still there.
+    // Does nothing where only the Go agent has ended.
     else if (STARTS.test(action.action)) this.start();
     else if (!/^agent exited|^ps /.test(action.action)) {
       throw new Error(`nothing is known of the action "${action.action}"`);
@@ -184,10 +184,10 @@ export class ScenarioPlayer {
     }
   }
 
-  /** Resolves when nothing happens before the clock moves. */
+  /** Resolves when the agent can do nothing more until the clock moves. */
   async settle(): Promise<void> {
     for (let quiet = 0, turns = 0; quiet < 3; turns += 1) {
-      // Programs take their time: turns are for what is done in this process.
+      // Work in this process ends within a few turns of the event loop; programs need milliseconds.
       await new Promise((resolve) =>
         turns < 100 ? setImmediate(resolve) : setTimeout(resolve, 1),
       );
@@ -234,7 +234,7 @@ export class ScenarioPlayer {
 }
 
 /**
- * Probes do not time out here: while one is under way, nothing else shows that the agent waits for an answer and not for the clock.
+ * Returns a clock on which probes do not time out: a pending time-out would look as if the agent waited only for the clock.
  */
 function patientClock(clock: Clock, recording: Recording): Clock {
   const delays = JSON.stringify(recording).matchAll(/initialDelaySeconds\\": (\d+)/g);
@@ -251,7 +251,7 @@ function patientClock(clock: Clock, recording: Recording): Clock {
   };
 }
 
-/** Only root can give a file away. */
+/** Changes no owners, because only root can. */
 function ownPlanFiles(): PlanFiles {
   const files = posixPlanFiles();
   const own = (rights: PlanFileRights): PlanFileRights => ({ ...rights, uid: -1, gid: -1 });

@@ -5,24 +5,24 @@ import { dockerArchive, tarOf } from '../image-archive.js';
 import type { RecordedVersion } from './recording.js';
 import type { Deed } from './scenario-player.js';
 
-/** How a scenario is played, and in what our agent differs from the original on purpose. */
+/** How to play a scenario, and how this agent differs from the Go agent on purpose. */
 export interface Scenario {
   readonly deeds?: Readonly<Record<string, Deed>>;
   /** Prepares the folder before the recording begins. */
   readonly before?: (folder: string) => void | Promise<void>;
-  /** Why what follows is expected to differ. */
+  /** Reason for the differences below. */
   readonly difference?: string;
-  /** Writes of the original, by their time, that ours does not do. */
+  /** Times of the Go agent's writes that this agent omits. */
   readonly notWritten?: readonly number[];
-  /** Writes of the original that ours does with a later one. */
+  /** Times of the Go agent's writes that this agent combines with a later write, and the time of that write. */
   readonly writtenLater?: Readonly<Record<number, number>>;
-  /** Version that ours writes in the end, and the original had not yet written. */
+  /** Version that this agent writes at the end, before the Go agent does. */
   readonly alsoWritten?: RecordedVersion;
   /** Replaces parts of the recorded versions, as JSON. */
   readonly replaced?: (json: string) => string;
-  /** Outputs that tell of the machine. */
+  /** Names of outputs that depend on the machine. */
   readonly notCompared?: readonly string[];
-  /** When a version is written, where the time differs: from the recorded time to ours. */
+  /** Times of writes that differ: recorded time to this agent's time. */
   readonly at?: Readonly<Record<number, number>>;
   readonly timesDiffer?: boolean;
   readonly filesDiffer?: boolean;
@@ -91,7 +91,7 @@ const FILES: Scenario = {
   deeds: { 'recorder drifts files: chmod 777 conf.d/a.txt, same.txt content': DRIFT },
 };
 
-/** The image that the original was given: two layers, the upper one with a whiteout. */
+/** The image of the recordings: two layers, the upper one with a whiteout. */
 const IMAGE = async (folder: string): Promise<void> => {
   const run =
     '#!/bin/sh\necho image run.sh "$@"; pwd; ls -lanR . | sed "s/ [A-Z][a-z][a-z] .* / T /"\n';
@@ -114,7 +114,7 @@ const IMAGE = async (folder: string): Promise<void> => {
 
 const UNCHANGED: Scenario = {};
 
-/** By the name of the recording. */
+/** Scenarios by the name of the recording. */
 export const SCENARIOS: Readonly<Record<string, Scenario>> = {
   'apidown-start': {
     difference: 'an API server that is away at the start is waited for',
@@ -175,7 +175,7 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
   both: {
     deeds: {
       'secret created': write('plans/l.plan'),
-      // The local plan is the first, as it was there.
+      // The local plan is the first, as in the recording.
       'agent started': async (player) => {
         player.start();
         await player.settle();
@@ -223,7 +223,7 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
   'garbage-state': UNCHANGED,
   'garbage-trailing': UNCHANGED,
   'garbage-unknown': UNCHANGED,
-  // What the outputs tell of the folders, the files tell too; a disk has its own order and sizes.
+  // The outputs list folders in an order and with sizes that depend on the disk; the files are compared instead.
   image: { before: IMAGE, notCompared: ['img', 'img2'] },
   'image-missing': UNCHANGED,
   local: {
@@ -246,7 +246,7 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
       'server answers 200 again': (player) => player.target.answer(200),
       'web server hits': nothing,
     },
-    // A pass lasted as long as its slowest probe.
+    // A pass of the Go agent lasted as long as its slowest probe.
     timesDiffer: true,
   },
   'ps-conflict': UNCHANGED,

@@ -8,12 +8,12 @@ import {
 } from '../api-server/start-api-server.js';
 import type { PlayedSecrets } from './scenario-player.js';
 
-/** Nothing was told to the agent yet. */
+/** No version was reported to the agent yet. */
 const NOTHING = Symbol('nothing');
 
 /**
- * The Secret of a recording on the double of the API server, asked over HTTPS by the store of the daemon. What is on its way between the
- * two is known, so that a clock can stand still until it has arrived.
+ * The Secret of a recording, on the double of the API server. The daemon's store reads it over HTTPS. Counts the requests
+ * in transit, so that a clock can stand still until they have arrived.
  */
 export class ServedSecrets implements PlayedSecrets {
   onWritten: () => void = () => undefined;
@@ -34,7 +34,7 @@ export class ServedSecrets implements PlayedSecrets {
     return new ServedSecrets(await startApiServer(options), clock);
   }
 
-  /** A store of a process of its own: with connections, and without knowledge. */
+  /** Returns a store as of a new process: with its own connections, and without a known Secret. */
   connect(): SecretStore {
     this.#told = NOTHING;
     this.#isConnected = false;
@@ -125,7 +125,7 @@ export class ServedSecrets implements PlayedSecrets {
     }
   }
 
-  /** Returns a clock that counts the waits of the watch apart, because they are none of the passes'. */
+  /** Returns a clock that counts the waits of the store, because they are not waits of a pass. */
   #countedClock(): Clock {
     return {
       now: () => this.#clock.now(),

@@ -4,15 +4,15 @@ import path from 'node:path';
 
 import { errnoOf } from '@wins/base';
 
-/** Says how long it wants to sleep and waits to be woken: through a FIFO, so that it ends with its group as any program. */
+/** Writes down how long to sleep, and reads a FIFO until it is woken; ends with its process group like any program. */
 const PROGRAM = `#!/bin/sh
 me="$0.waiting/$$"
 /usr/bin/mkfifo "$me.fifo" && echo "$1" > "$me.new" && /bin/mv "$me.new" "$me.seconds" && read woken < "$me.fifo"
 `;
 
-/** A `sleep` for instructions that sleeps as long as a fake clock says. */
+/** A `sleep` for instructions that follows a fake clock. */
 export class StoppedSleeps {
-  /** To be the first of the agent's PATH. */
+  /** First folder of the agent's PATH. */
   readonly searchPath: string;
   readonly #waiting: string;
   readonly #sleepers = new Map<string, number>();
@@ -24,7 +24,7 @@ export class StoppedSleeps {
     writeFileSync(path.join(this.searchPath, 'sleep'), PROGRAM, { mode: 0o755 });
   }
 
-  /** When those end that sleep now, in milliseconds of the fake clock. */
+  /** Returns when the current sleeps end, in milliseconds of the fake clock. */
   endsMs(nowMs: number): number[] {
     for (const name of readdirSync(this.#waiting).filter((one) => one.endsWith('.seconds'))) {
       const id = name.replace('.seconds', '');
@@ -35,7 +35,7 @@ export class StoppedSleeps {
     return [...this.#sleepers.values()];
   }
 
-  /** Wakes those that have slept enough. */
+  /** Ends the sleeps that are due. */
   async wake(nowMs: number): Promise<void> {
     for (const [id, endMs] of this.#sleepers) {
       if (endMs > nowMs) continue;
@@ -48,7 +48,7 @@ export class StoppedSleeps {
     }
   }
 
-  /** They have been ended. */
+  /** Forgets all sleeps, because their programs have ended. */
   forget(): void {
     for (const id of this.#sleepers.keys()) this.#forget(id);
   }
@@ -59,7 +59,7 @@ export class StoppedSleeps {
   }
 }
 
-/** Once its program reads from it. */
+/** Opens a FIFO once its program reads from it. */
 async function openForWriting(fifo: string): Promise<FileHandle> {
   for (;;) {
     try {
