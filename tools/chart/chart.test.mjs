@@ -429,9 +429,9 @@ describe('values that make no sense', () => {
   const group = (more) => ({ nodeGroups: [{ name: 'windows', ...more }] });
   const paths = (...processPaths) => ({ config: { white_list: { processPaths } } });
   for (const [what, values, message] of [
-    ['no image', { image: { repository: '' } }, /image\.repository: which image\?/],
-    ['no digest of the helper', { helper: { sha256: '' } }, /helper\.sha256: which bytes/],
-    ['no digest of the pause image', { pause: { digest: '' } }, /pause\.digest: which image/],
+    ['no image', { image: { repository: '' } }, /image\.repository: required;/],
+    ['no digest of the helper', { helper: { sha256: '' } }, /helper\.sha256: required;/],
+    ['no digest of the pause image', { pause: { digest: '' } }, /pause\.digest: required;/],
     ['a tag of the pause image', { pause: { tag: '3.9', digest: PAUSE } }, /tag is not allowed/],
     ['an unknown value', { hosts: {} }, /hosts is not allowed/],
     ['an unknown value of a group', group({ selector: {} }), /selector is not allowed/],
@@ -448,8 +448,12 @@ describe('values that make no sense', () => {
     ['a file in another folder', { host: { configFile: '..\\x' } }, /host\.configFile/],
     ['a stream of a file', { host: { helperFile: 'a:b.exe' } }, /host\.helperFile/],
     ['a helper that is no program', { host: { helperFile: 'helper.txt' } }, /host\.helperFile/],
-    ['the daemon as helper', { host: { helperFile: 'Wins.exe' } }, /is the daemon itself/],
-    ['one name for two files', { host: { helperFile: 'a.exe', configFile: 'A.exe' } }, /one name/],
+    ['the daemon as helper', { host: { helperFile: 'Wins.exe' } }, /wins\.exe is reserved/],
+    [
+      'one name for two files',
+      { host: { helperFile: 'a.exe', configFile: 'A.exe' } },
+      /the same name/,
+    ],
     ['a pipe of another host', { host: { pipe: '\\\\x\\pipe\\y' } }, /host\.pipe/],
     ['a time that is none', { upgrade: { waitTimeout: 'soon' } }, /upgrade\.waitTimeout/],
     ['no group', { nodeGroups: [] }, /nodeGroups/],
@@ -477,7 +481,11 @@ describe('values that make no sense', () => {
       /maxSurge/,
     ],
     ['a label that is a number', group({ nodeSelector: { x: 1 } }), /nodeSelector\.x/],
-    ['an empty config', { config: {} }, /config.*found no key of the daemon's config; wanted one/],
+    [
+      'an empty config',
+      { config: {} },
+      /config.*found no key of the daemon's config; wanted at least one/,
+    ],
     [
       'a config of empty lists',
       { config: { white_list: { processPaths: [], proxyPorts: [] } } },
@@ -492,7 +500,7 @@ describe('values that make no sense', () => {
     [
       'a key to drop where nothing is dropped',
       { config: { debug: true, allowDrop: ['systemagent'] } },
-      /config\.allowDrop of nodeGroups \(windows\): found it with config\.mode merge/,
+      /config\.allowDrop of nodeGroups \(windows\): has no effect with config\.mode merge/,
     ],
     [
       'another spelling of the mode',
@@ -520,7 +528,7 @@ describe('values that make no sense', () => {
       paths({ path: 'C:\\etc\\rancher\\wins\\wins-upgrade.exe' }),
       /is the helper/,
     ],
-    ['no account', { serviceAccount: { create: false } }, /serviceAccount\.name: which account/],
+    ['no account', { serviceAccount: { create: false } }, /serviceAccount\.name: required/],
   ]) {
     it(`are refused, and the message says where: ${what}`, () => {
       const { error, documents } = render(Object.assign({}, wanted, values));
@@ -539,7 +547,7 @@ describe('values that make no sense', () => {
       const { error } = render({ ...wanted, config }, { skipSchema: true });
       assert.match(
         error,
-        /config of nodeGroups \(windows\): found no key .*; wanted one at least, such as config\.white_list\.proxyPorts/,
+        /config of nodeGroups \(windows\): found no key .*; wanted at least one, such as config\.white_list\.proxyPorts/,
       );
     });
   }

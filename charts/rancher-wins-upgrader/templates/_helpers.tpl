@@ -29,7 +29,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | 
 {{- if .Values.serviceAccount.create -}}
 {{- .Values.serviceAccount.name | default (include "wins.fullname" .) -}}
 {{- else -}}
-{{- required "serviceAccount.name: which account? serviceAccount.create is false" .Values.serviceAccount.name -}}
+{{- required "serviceAccount.name: required, because serviceAccount.create is false" .Values.serviceAccount.name -}}
 {{- end -}}
 {{- end -}}
 
