@@ -2,25 +2,24 @@
 .SYNOPSIS
   Checks on a real Windows node what Wine cannot show (docs/windows.md). Run it as an administrator, on a node without wins.
 .DESCRIPTION
-  Registers the service rancher-wins with a config of its own, checks it, and removes it. Prints one line for each probe,
-  writes a transcript, and ends with the number of probes that failed. `node tools/windows/acceptance.mjs FILE` checks a transcript and files
-  it, and docs/windows.md is then generated with it. It has the version and the digest of the program, the release of Windows, and messages with
-  paths and accounts: read it before it is committed.
+  Registers the service rancher-wins with its own config, checks it, and removes it. Prints one line for each probe, writes a transcript, and
+  exits with the number of failed probes. `node tools/windows/acceptance.mjs FILE` checks and files a transcript for docs/windows.md. A
+  transcript contains the version and digest of the program, the release of Windows, and messages with paths and accounts: read it before you
+  commit it.
 .PARAMETER Wins
-  The executable under test, made by `npm run package`.
+  Executable under test, built by `npm run package`.
 .PARAMETER Next
-  Another release of it, to upgrade to and back. Without one, upgrades change the arguments of the service only.
+  Another release, for an upgrade and back. Without it, upgrades change only the arguments of the service.
 .PARAMETER Server
-  A Rancher server that the node may join, for a moment. Without one, joining is not checked.
+  Rancher server that the node may join temporarily. Without it, joining is not checked.
 .PARAMETER TokenFile
-  A file with a token of it.
+  File with a token of the server.
 .PARAMETER CaChecksum
-  The SHA-256 digest of what it has at /cacerts.
+  SHA-256 digest of the authorities that the server has at /cacerts.
 .PARAMETER Image
-  An image for containers that are isolated as processes, of this release of Windows and with cmd.exe, which the node has. Without one, containers are not
-  tried.
+  Local image for process-isolated containers, with cmd.exe and of this release of Windows. Without it, containers are not tried.
 .PARAMETER Transcript
-  The file of the transcript, JSON.
+  File for the transcript, as JSON.
 .EXAMPLE
   .\windows-acceptance.ps1 -Wins C:\stage\wins.exe
 #>
@@ -44,19 +43,19 @@ $powershell = Join-Path $system 'WindowsPowerShell\v1.0\powershell.exe'
 $environment = 'HKLM:\SYSTEM\CurrentControlSet\Control\Session Manager\Environment'
 $folder = Join-Path $env:ProgramFiles "wins acceptance $(Get-Random)"
 $containerUsers = 'ContainerAdministrator', 'ContainerUser'
-# The scripts that Rancher serves, as they lie beside the program of `npm run package`; nothing but a real node runs them.
+# The scripts that Rancher serves, beside the program of `npm run package`. Only this script runs them in a test.
 $installer = Join-Path (Split-Path $Wins) 'wins-agent-install.ps1'
 $skipped = 'SKIPPED: '
 $results = New-Object Collections.Generic.List[object]
 $seen = [ordered]@{}
 
-# Runs the function Probe-NAME, which throws, ends with $false, or is well. tools/windows/acceptance.mjs has a row of that name.
+# Runs the function Probe-NAME, which fails if it throws or returns $false. tools/windows/acceptance.mjs has its statement.
 function Probe([string]$Name) {
   $script:seen = [ordered]@{}
   $result = 'ok'
   $why = ''
   try {
-    # What programs print comes before the verdict.
+    # Output of programs comes before the verdict.
     $found = @(& "Probe-$Name")
     if ($found.Count -gt 0 -and $found[-1] -is [bool] -and -not $found[-1]) { throw "it is not so: $found" }
   } catch {
@@ -70,7 +69,7 @@ function Note([string]$Name, [string]$Result, [string]$Why) {
   Write-Host "$($Result.PadRight(7)) $Name $Why"
 }
 function Skip([string]$Why) { throw "$skipped$Why" }
-# An observation, for the transcript.
+# Records an observation in the transcript.
 function Saw([string]$What, $Value) { $script:seen[$What] = Cut "$Value" }
 function Cut([string]$Text) { if ($Text.Length -gt 500) { $Text.Substring(0, 500) } else { $Text } }
 
@@ -82,9 +81,9 @@ function WaitFor([string]$What, [scriptblock]$Holds) {
   }
 }
 
-# Of its arguments `--` must be in quotes: PowerShell keeps a bare one for itself.
+# Callers must quote `--`, because PowerShell removes a bare one.
 function Client { & $script:exe cli @args; if ($LASTEXITCODE -ne 0) { throw "wins cli $args ended with $LASTEXITCODE" } }
-# What a program says on both streams, as one line; $LASTEXITCODE is its exit code. What it writes to stderr is no error of this script.
+# Returns the output of a program on both streams as one line; $LASTEXITCODE is its exit code. Output on stderr is no error of this script.
 function Said([string]$Program, [string[]]$Words) {
   $ErrorActionPreference = 'Continue'
   (& $Program @Words 2>&1 | ForEach-Object { "$_" }) -join ' '
@@ -98,7 +97,7 @@ function StartPing([int]$Times) {
   Start-Process $exe -PassThru -WindowStyle Hidden -ArgumentList @('cli', 'prc', 'run', '--path', "`"$ping`"", '--args', "`"-n $Times 127.0.0.1`"")
 }
 function Session { (Get-Process -Id $PID).SessionId }
-# A container with the program under test in C:\wins; $LASTEXITCODE is its exit code.
+# Runs a container with the program under test in C:\wins; $LASTEXITCODE is its exit code.
 function InContainer([string]$User, [string]$Mount, [string[]]$Words) {
   if (-not $Image) { Skip 'no -Image was given' }
   $runtime = Get-Command -Name 'docker.exe', 'nerdctl.exe' -ErrorAction SilentlyContinue | Select-Object -First 1
@@ -110,7 +109,7 @@ function Allow([object[]]$Programs) {
   $text = @{ white_list = @{ processPaths = $Programs }; routes = @{ allow = @('203.0.113.64/28') } } | ConvertTo-Json -Depth 6
   [IO.File]::WriteAllText($config, $text)
 }
-# A drive that every session sees, as the service must: drives of SYSTEM are of that kind.
+# Runs subst as SYSTEM, because every session, including the service, sees the drives of SYSTEM.
 function SubstAsSystem([string]$Arguments, [scriptblock]$Done) {
   $task = "wins acceptance $(Get-Random)"
   $action = New-ScheduledTaskAction -Execute (Join-Path $system 'subst.exe') -Argument $Arguments
@@ -131,11 +130,11 @@ function Upgraded([string]$Program) {
   Client app info | Out-Null
 }
 function Rules { @(Get-NetFirewallRule -ErrorAction SilentlyContinue | Where-Object DisplayName -Like 'rancher-wins-*') }
-# An installation: what Wine does not keep (owners, protected lists, dependencies), and how long a start may take.
+# Functions for installations: Wine does not keep owners, protected access lists and dependencies.
 function MachinePath { (Get-Item $environment).GetValue('Path', '', 'DoNotExpandEnvironmentNames') }
 function Roots { @(Get-ChildItem Cert:\LocalMachine\Root).Thumbprint }
 function NeedScripts { if (-not (Test-Path $installer)) { Skip "there is no $installer" } }
-# With lines behind it as Rancher appends them: another exit code says that a variable was left behind.
+# Runs the install script with the lines that Rancher appends; exit code 9 means that the script left a variable behind.
 function Installed([hashtable]$Variables) {
   $file = Join-Path $env:ProgramFiles "wins-acceptance-$(Get-Random).ps1"
   $lines = 'Invoke-WinsInstaller @PSBoundParameters', 'if ($env:CATTLE_LABELS) { exit 9 }', 'exit 0'
@@ -183,7 +182,7 @@ function Probe-onCall {
 function Closed([string]$Name) {
   $pipe = New-Object IO.Pipes.NamedPipeClientStream('.', $Name, 'InOut')
   $pipe.Connect(5000)
-  # Windows PowerShell has it as a method, later ones as an extension.
+  # A method in Windows PowerShell, and an extension in later versions.
   $access = if ($PSVersionTable.PSVersion.Major -le 5) { $pipe.GetAccessControl() } else { [IO.Pipes.PipesAclExtensions]::GetAccessControl($pipe) }
   $rules = @($access.GetAccessRules($true, $true, [Security.Principal.SecurityIdentifier]))
   $pipe.Dispose()
@@ -200,7 +199,7 @@ function Probe-userIsRefused {
   New-LocalUser $name -Password $password | Out-Null
   try {
     $user = New-Object Management.Automation.PSCredential $name, $password
-    # Of the second, the pipe of administrators is asked first, and nothing else when it may not be opened.
+    # The second command asks the pipe of administrators first, and no other pipe if access is denied.
     $wanted = [ordered]@{ 'cli app info' = 125; 'srv config reload --server rancher_wins' = 77 }
     foreach ($words in $wanted.Keys) {
       $run = Start-Process $exe -PassThru -Wait -Credential $user -WorkingDirectory $env:SystemRoot -ArgumentList $words
@@ -275,7 +274,7 @@ function Probe-hnsNetworks {
     if (((Client hns get-network --name $network.Name) -join "`n") -notmatch $network.ID) { throw "$($network.Name) is not $($network.ID)" }
   }
 }
-# The adapter is added by hand: docs/host-network.md says how.
+# An operator adds the adapter beforehand: see docs/host-network.md.
 function Probe-containerNetwork {
   $inside = 'vEthernet (wins-subnet)'
   $before = Get-NetAdapter -Name 'wins-subnet' -ErrorAction SilentlyContinue
@@ -303,10 +302,10 @@ function Probe-containerNetwork {
       if ($hns.Count -ne 1 -or $hns[0].Type -ne 'Transparent') { throw "HNS has $($hns.Count) networks of the name" }
       if (-not (Get-NetIPAddress -InterfaceAlias $inside -IPAddress '10.213.77.1' -ErrorAction SilentlyContinue)) { throw 'there is no gateway' }
       if ((Get-NetIPInterface -InterfaceAlias $inside -AddressFamily IPv4).Forwarding -ne 'Enabled') { throw 'it does not forward' }
-      # Six for each direction.
+      # Six filters for each direction.
       if ((Filters) -ne 12) { throw "there are $(Filters) filters" }
       if ($time -eq 1) {
-        # HNS does not store it: the daemon makes it again.
+        # HNS does not store the network, so the daemon must create it again.
         Restart-Service hns -Force
         Start-Sleep -Seconds 2
         Saw 'networks after a restart of HNS' @(Get-HnsNetwork | Where-Object Name -EQ 'wins-subnet').Count
@@ -336,7 +335,7 @@ function Probe-oddPaths {
     Restart-Service $service
     Refused $linked 'a link or a junction'
     Refused $lent 'it opens'
-    # Where the volume has no short names, the spelling alone is tried.
+    # On a volume without short names, try only the spelling.
     $short = (New-Object -ComObject Scripting.FileSystemObject).GetFile($ping).ShortPath
     if ($short -notmatch '~\d') {
       $short = Join-Path $folder 'PING~1.EXE'
@@ -353,7 +352,7 @@ function Probe-oddPaths {
   Client prc run --path $ping --args '-n 1 127.0.0.1' | Out-Null
 }
 function Probe-etwProvider {
-  # That of the Go releases: .NET writes to it as EventWriteString does, and a session that was there before records it.
+  # The provider of the Go releases. .NET writes as EventWriteString does, to a session that was started before.
   if ($null -eq ('System.Diagnostics.Eventing.EventProvider' -as [type])) { Skip 'this needs Windows PowerShell 5.1' }
   $provider = '5576fd67-6511-5769-010b-45638098b239'
   $text = "wins acceptance $(Get-Random)"
@@ -451,7 +450,7 @@ function Probe-upgradeFolder {
 }
 function Probe-heldProgram {
   if ((Get-FileHash $Wins).Hash -eq (Get-FileHash $exe).Hash) { Skip 'no other release was given by -Next' }
-  # As a scanner holds it: nobody else may write, rename or remove it.
+  # Locks the file like a virus scanner: nobody else can write, rename or remove it.
   $held = [IO.File]::Open($exe, 'Open', 'Read', 'Read')
   try {
     $said = Said $Wins @('up', '--allow-downgrade', '--wait', '30s')
@@ -509,7 +508,7 @@ function Probe-sucDependency {
   }
 }
 function Probe-sucRestarts {
-  # Any program that a service can be: another daemon is one.
+  # A second daemon serves as the program of the service rke2.
   New-Item -ItemType Directory -Force $folder | Out-Null
   $other = Join-Path $folder 'rke2.config'
   [IO.File]::WriteAllText($other, '{"listen":"wins_acceptance_rke2","proxy":"wins_acceptance_rke2_proxy"}')

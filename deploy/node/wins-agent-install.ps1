@@ -1,8 +1,8 @@
 <#
 .SYNOPSIS
-  Fetches wins.exe, compares its SHA-256 digest, and has it join this node to a cluster: docs/install.md.
+  Downloads wins.exe, checks its SHA-256 digest, and runs it to join this node to a cluster: docs/install.md.
 .DESCRIPTION
-  Only defines Invoke-WinsInstaller, which Rancher calls in the lines that it appends. Secrets go to wins.exe by environment alone.
+  Only defines Invoke-WinsInstaller; Rancher appends the lines that call it. Secrets reach wins.exe only through its environment.
 #>
 param(
     [string]$Address, [string]$CaChecksum, [string]$InternalAddress, [string[]]$Label, [string]$NodeName, [string]$Server,
@@ -16,9 +16,9 @@ function Invoke-WinsInstaller {
         [string[]]$Taint, [string]$Token, [switch]$Worker, [switch]$DelayedStart, [switch]$StrictTlsVerification
     )
     $ErrorActionPreference = 'Stop'
-    # The digest of the wins.exe that this script was released with.
+    # Digest of the wins.exe of the same release; the packager sets it.
     $releasedChecksum = ''
-    # This process alone gets them: what the session of the user has stays as it is.
+    # Variables of this session that the script changes, to restore them at the end.
     $before = @{}
     function Set-Value([string]$Name, [string]$Value) {
         if ($Value) { $before[$Name] = [Environment]::GetEnvironmentVariable($Name); [Environment]::SetEnvironmentVariable($Name, $Value) }
@@ -43,7 +43,7 @@ function Invoke-WinsInstaller {
 
         $wanted = if ($env:CATTLE_AGENT_BINARY_CHECKSUM) { $env:CATTLE_AGENT_BINARY_CHECKSUM } else { $releasedChecksum }
         if ($wanted -notmatch '^[0-9A-Fa-f]{64}$') { throw "cannot fetch wins.exe: found no digest for it; wanted its SHA-256 in CATTLE_AGENT_BINARY_CHECKSUM" }
-        # Its access list is there from the first moment: administrators and the system alone.
+        # Creates the folder with its access list, so that at no moment anyone but administrators and SYSTEM has access.
         $access = New-Object Security.AccessControl.DirectorySecurity
         $access.SetSecurityDescriptorSddlForm('O:BAG:SYD:PAI(A;OICI;FA;;;BA)(A;OICI;FA;;;SY)')
         $folder = Join-Path $env:SystemRoot ('Temp\wins-' + [Guid]::NewGuid())
@@ -55,8 +55,8 @@ function Invoke-WinsInstaller {
             $base = if ($env:CATTLE_AGENT_BINARY_BASE_URL) { $env:CATTLE_AGENT_BINARY_BASE_URL } else { "$($env:CATTLE_SERVER)/assets" }
             $url = if ($env:CATTLE_AGENT_BINARY_URL) { $env:CATTLE_AGENT_BINARY_URL } else { "$($base.TrimEnd('/'))/wins.exe" }
             if ($url -notmatch '\Ahttps://(?![^/?#]*@)[!#-\[\]-~]+\z') { throw 'cannot fetch wins.exe: found no address that begins with https://, without a user, quotes and blanks' }
-            # The digest decides, and no secret is sent: so a server with a private authority may be asked. wins.exe itself judges that server.
-            # No file of the user changes what curl does (-q comes first), and an address that is signed is in no argument.
+            # --insecure admits servers with a private authority. This is safe, because the digest decides and no secret is sent; wins.exe verifies the server.
+            # -q comes first, so that curl reads no config of the user. The address is in a file, because a signed address is secret and arguments are not.
             $options = '-q', '-fsSL', '--globoff', '--insecure', '--proto', '=https', '--max-redirs', '5', '--retry', '5', '--connect-timeout', '30', '--max-time', '600', '--max-filesize', '268435456'
             $asked = Join-Path $folder 'asked'
             [IO.File]::WriteAllText($asked, "url = ""$url""")
@@ -73,6 +73,6 @@ function Invoke-WinsInstaller {
         foreach ($name in $before.Keys) { [Environment]::SetEnvironmentVariable($name, $before[$name]) }
         if ($folder) { Remove-Item -LiteralPath $folder -Recurse -Force -ErrorAction SilentlyContinue }
     }
-    # Rancher ends the script with 0 after this call.
+    # On success, Rancher's appended lines end the script with 0.
     if ($exitCode -ne 0) { exit $exitCode }
 }

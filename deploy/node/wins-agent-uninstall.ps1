@@ -1,8 +1,8 @@
 <#
 .SYNOPSIS
-  Takes away what the installation of wins put on this node: docs/install.md.
+  Removes the installation of wins from this node: docs/install.md.
 .DESCRIPTION
-  Without -Force what was changed since the installation stays, and is listed.
+  Without -Force, items that were changed since the installation stay, and are listed.
 #>
 param([switch]$KeepData, [switch]$Force)
 $ErrorActionPreference = 'Stop'
