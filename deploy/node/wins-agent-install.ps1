@@ -42,7 +42,7 @@ function Invoke-WinsInstaller {
         if ($StrictTlsVerification) { Set-Value 'STRICT_VERIFY' 'true' }
 
         $wanted = if ($env:CATTLE_AGENT_BINARY_CHECKSUM) { $env:CATTLE_AGENT_BINARY_CHECKSUM } else { $releasedChecksum }
-        if ($wanted -notmatch '^[0-9A-Fa-f]{64}$') { throw "cannot fetch wins.exe: found no digest for it; wanted its SHA-256 in CATTLE_AGENT_BINARY_CHECKSUM" }
+        if ($wanted -notmatch '^[0-9A-Fa-f]{64}$') { throw "cannot download wins.exe: its SHA-256 digest is unknown; set it in CATTLE_AGENT_BINARY_CHECKSUM" }
         # Creates the folder with its access list, so that at no moment anyone but administrators and SYSTEM has access.
         $access = New-Object Security.AccessControl.DirectorySecurity
         $access.SetSecurityDescriptorSddlForm('O:BAG:SYD:PAI(A;OICI;FA;;;BA)(A;OICI;FA;;;SY)')
@@ -54,17 +54,17 @@ function Invoke-WinsInstaller {
         else {
             $base = if ($env:CATTLE_AGENT_BINARY_BASE_URL) { $env:CATTLE_AGENT_BINARY_BASE_URL } else { "$($env:CATTLE_SERVER)/assets" }
             $url = if ($env:CATTLE_AGENT_BINARY_URL) { $env:CATTLE_AGENT_BINARY_URL } else { "$($base.TrimEnd('/'))/wins.exe" }
-            if ($url -notmatch '\Ahttps://(?![^/?#]*@)[!#-\[\]-~]+\z') { throw 'cannot fetch wins.exe: found no address that begins with https://, without a user, quotes and blanks' }
+            if ($url -notmatch '\Ahttps://(?![^/?#]*@)[!#-\[\]-~]+\z') { throw 'cannot download wins.exe: its address must begin with https:// and contain no user, quotes or blanks' }
             # --insecure admits servers with a private authority. This is safe, because the digest decides and no secret is sent; wins.exe verifies the server.
             # -q comes first, so that curl reads no config of the user. The address is in a file, because a signed address is secret and arguments are not.
             $options = '-q', '-fsSL', '--globoff', '--insecure', '--proto', '=https', '--max-redirs', '5', '--retry', '5', '--connect-timeout', '30', '--max-time', '600', '--max-filesize', '268435456'
             $asked = Join-Path $folder 'asked'
             [IO.File]::WriteAllText($asked, "url = ""$url""")
             & "$env:SystemRoot\System32\curl.exe" @options -o $wins --config $asked
-            if ($LASTEXITCODE -ne 0) { throw "cannot fetch $($url -replace '[?#].*\z'): curl.exe ended with exit code $LASTEXITCODE" }
+            if ($LASTEXITCODE -ne 0) { throw "cannot download $($url -replace '[?#].*\z'): curl.exe ended with exit code $LASTEXITCODE" }
         }
         $found = (Get-FileHash -LiteralPath $wins -Algorithm SHA256).Hash
-        if ($found -ne $wanted) { throw "cannot use the wins.exe that was fetched: found the SHA-256 digest $found; wanted $wanted" }
+        if ($found -ne $wanted) { throw "cannot use wins.exe: found the SHA-256 digest $found; wanted $wanted" }
         & $wins join
         $exitCode = $LASTEXITCODE
     }

@@ -9,7 +9,7 @@ $ErrorActionPreference = 'Stop'
 $prefix = if ($env:CATTLE_AGENT_BIN_PREFIX) { $env:CATTLE_AGENT_BIN_PREFIX } else { 'C:\usr\local' }
 $wins = Join-Path $prefix 'bin\wins.exe'
 if (-not (Test-Path -LiteralPath $wins -PathType Leaf)) {
-    [Console]::Error.WriteLine("wins-agent-uninstall: cannot take wins away: found no $wins; wanted the program that was installed (CATTLE_AGENT_BIN_PREFIX names another folder)")
+    [Console]::Error.WriteLine("wins-agent-uninstall: cannot uninstall wins: $wins does not exist; if wins is in another folder, set CATTLE_AGENT_BIN_PREFIX")
     exit 1
 }
 $options = @()
