@@ -94,7 +94,7 @@ export function unroutableReason(network: IpNetwork): string | undefined {
     if (first === 0) return 'it is not the address of a host';
     if (first === 127) return 'it is the loopback';
     if (prefix < 32 && isIpv4LinkLocal(network))
-      return 'it has link-local addresses in it, which are routed one by one';
+      return 'it contains link-local addresses, which can only be routed one by one';
     return first >= 224 ? 'it is multicast or reserved' : undefined;
   }
   const text = formatAddress(bytes);

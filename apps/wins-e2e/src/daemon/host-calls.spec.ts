@@ -203,7 +203,7 @@ inOwnNetwork('the routes of a host', () => {
     expect(others.stderr).toMatch(/169\.254\.170\.2\/32 [^\n]*wanted this address itself/);
     const wider = await route('add', '--addresses', '169.254.169.0/24');
     expect(wider.code).toBe(125);
-    expect(wider.stderr).toContain('link-local addresses in it, which are routed one by one');
+    expect(wider.stderr).toContain('link-local addresses, which can only be routed one by one');
     expect(await table()).toEqual(before);
   });
 

@@ -74,8 +74,8 @@ describe('who may open the pipes of the daemon', () => {
     [`O:${ACCOUNT}${BASE}`, /its owner is/],
     [`${BASE}S:(AU;SA;GA;;;WD)`, /audit part/],
     ['D:P(XA;;GA;;;SY;(@User.a==1))', /type XA/],
-    ['D:P (A;;GA;;;SY)', /flags|blank/],
-    ['D:P(A; ;GA;;;SY)', /blank/],
+    ['D:P (A;;GA;;;SY)', /flags|white space/],
+    ['D:P(A; ;GA;;;SY)', /white space/],
     [`D:P${'(A;;GA;;;SY)'.repeat(801)}`, /801 entries/],
   ])('cannot be %.40s', (sddl, fault) => {
     expect(judgePipeAccess(sddl)).toEqual({

@@ -68,7 +68,7 @@ function granted({ entries = [] }: SecurityDescriptor, rights: number): readonly
 
 function faultOf({ owner, entries, hasAudit }: SecurityDescriptor, sddl: string) {
   if (entries === undefined) return 'it has no access list, so everyone might open the pipes';
-  if (/\s/.test(sddl)) return 'it has a blank in it';
+  if (/\s/.test(sddl)) return 'it contains white space';
   if (hasAudit) return 'it has an audit part (S:), which pipes do not support';
   if (owner !== undefined && !OWNERS.has(owner))
     return `its owner is ${owner}, which clients do not accept; wanted SY or BA`;
@@ -77,7 +77,7 @@ function faultOf({ owner, entries, hasAudit }: SecurityDescriptor, sddl: string)
   const other = entries.find(({ type }) => type !== 'A' && type !== 'D');
   if (other !== undefined) return `it has an entry of the type ${other.type}; wanted A or D`;
   if (!letsSystemServe(entries))
-    return 'it does not let SYSTEM, as which the daemon runs, read and write, so the pipes could not be served';
+    return 'it does not let SYSTEM read and write, so the daemon, which runs as SYSTEM, could not serve the pipes';
   return undefined;
 }
 
