@@ -77,7 +77,7 @@ inOwnNetwork('a node with a network of containers', () => {
     const gone = await node.say('uninstall');
     expect([gone.code, gone.outcome]).toEqual([0, 'uninstalled']);
     // Uninstalling keeps the config, because it was changed by hand.
-    expect(gone.kept?.[0]).toMatch(/^file .*\/config: it was changed since/);
+    expect(gone.kept?.[0]).toMatch(/^file .*\/config: it was changed after the installation/);
     expect(networkOf(node)).toEqual(before);
   });
 

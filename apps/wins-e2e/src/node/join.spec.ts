@@ -245,7 +245,7 @@ describe('a node that joins a server', () => {
     expect([dry.code, dry.outcome]).toEqual([0, 'planned']);
     const said = await ask(['uninstall']);
     expect([said.code, said.outcome]).toEqual([0, 'uninstalled']);
-    expect(said.kept?.join('\n')).toMatch(/wins\/config.*it was changed since/);
+    expect(said.kept?.join('\n')).toMatch(/wins\/config.*it was changed after the installation/);
     expect(world.pid).toBeUndefined();
     expect(world.system).toEqual({ services: {}, things: {} });
     expect(world.text(world.config)).toBe('# changed\n');

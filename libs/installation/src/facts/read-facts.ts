@@ -75,7 +75,7 @@ async function look({ host }: InstallContext, item: Item): Promise<StateOf | und
   try {
     return await readItem(host, item);
   } catch (error) {
-    const message = `cannot look at ${itemName(item)}: ${messageOf(error)}`;
+    const message = `cannot inspect ${itemName(item)}: ${messageOf(error)}`;
     throw new InstallError('refused', message, { cause: error });
   }
 }

@@ -118,7 +118,7 @@ export class InstallFiles {
       line !== undefined && Object.values(line).every((step) => step === true || step < count);
     if (header !== undefined && lines.every(isOurs)) return { steps: header.steps, lines };
     const found =
-      'it is not a journal of wins. It lists what to undo: examine it, then move it away';
+      'it is not a journal of wins. A journal lists steps to undo: examine the file, then move it away';
     throw new InstallError('unreadable', `cannot read ${this.#journal}: ${found}`);
   }
 
@@ -215,7 +215,7 @@ export function readBytesIfThere(file: string): Promise<Buffer | undefined> {
 }
 
 const journalHeader = (steps: readonly Step[], isProved: boolean): string =>
-  readableJson(HEADER_SCHEMA, { format: 1, isProved, steps }, 'write down what is to be done');
+  readableJson(HEADER_SCHEMA, { format: 1, isProved, steps }, 'write the journal');
 
 function manifestText(manifest: Manifest): string {
   return readableJson(MANIFEST_SCHEMA, manifest, 'write the manifest', 2);
@@ -230,7 +230,7 @@ export function readableJson(schema: z.ZodType, value: object, what: string, ind
   const found =
     bytes > MAX_FIRST_BYTES
       ? `${bytes} bytes; wanted at most ${MAX_FIRST_BYTES} in all`
-      : 'more, or longer values, than it could be read with; wanted at most 1000 things, each value of at most 32767 characters';
+      : 'too many items or too long a value; wanted at most 1000 items, and at most 32767 characters in each value';
   throw new InstallError('refused', `cannot ${what}: found ${found}`);
 }
 
@@ -250,8 +250,8 @@ function parse<T>(schema: z.ZodType<T>, text: string): T | undefined {
 
 function requireDigest(found: string, wanted: string): void {
   if (found === wanted) return;
-  const planned = `another digest than the planned ${wanted}`;
-  throw new InstallError('changed', `cannot keep content: found ${planned}; run it again`);
+  const message = `cannot copy a file: its SHA-256 is ${found} instead of the planned ${wanted}. Run the command again`;
+  throw new InstallError('changed', message);
 }
 
 function untrusted(place: string, distrust: Distrust): InstallError {

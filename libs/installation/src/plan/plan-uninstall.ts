@@ -19,14 +19,12 @@ export function planUninstall(facts: NodeFacts, wish: UninstallWish): UninstallP
   const isThere = stateIn(facts, { kind: 'service', name: service }) !== undefined;
   if (manifest === undefined) {
     if (!isThere) return { kind: 'nothing', reason: 'nothing is installed' };
-    const next = '--adopt creates one from what is in the known places';
+    const next = '--adopt creates one from the items at the known paths';
     return refuse(`the service ${service} exists, but has no manifest; ${next}`);
   }
   if (stateIn(facts, { kind: 'running', service: RKE2_SERVICE }) !== undefined) {
     const next = 'stop it, or remove it first';
-    return refuse(
-      `the service ${RKE2_SERVICE} is running and needs what would be removed; ${next}`,
-    );
+    return refuse(`the service ${RKE2_SERVICE} is running and depends on wins; ${next}`);
   }
   const untrusted = refuseWayThere(facts);
   if (untrusted !== undefined) return untrusted;
@@ -87,7 +85,7 @@ function reasonToKeep(
   // Compare only the content: a file whose permissions alone were changed still belongs to wins.
   const digest = contentOf(item, to);
   const isSame = digest === undefined ? isSameState(now, to) : contentOf(item, now) === digest;
-  return isSame ? undefined : 'it was changed since';
+  return isSame ? undefined : 'it was changed after the installation';
 }
 
 /** A folder stays while an item in it stays; files precede their folders. */
@@ -100,5 +98,5 @@ function reasonOfFolder({ kind, ...item }: Item, kept: readonly KeptItem[]): str
       /^[\\/]/.test(entry.item.path.slice(item.path.length)) &&
       entry.item.path.startsWith(item.path),
   );
-  return isBelow ? 'it contains what stays' : undefined;
+  return isBelow ? 'it contains items that stay' : undefined;
 }

@@ -70,7 +70,7 @@ export function refuseFolder(folder: string, { distrust, strangers }: FolderFact
   const { path = folder, found = 'nobody knows', remedy } = distrust ?? {};
   const shown = strangers.slice(0, 3).map((each) => quoteText(each));
   const inIt = shown.length === 0 ? [] : [`others own or can change ${shown.join(', ')}`];
-  const wanted = 'wanted what only administrators can change';
+  const wanted = 'wanted a path that only administrators can change';
   const parts = [`${quoteText(path)}: ${found}`, ...inIt, wanted, remedy].filter(Boolean);
   return refuse(`others could change ${quoteText(folder)}: ${parts.join('; ')}`);
 }

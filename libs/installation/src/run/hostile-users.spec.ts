@@ -136,7 +136,7 @@ describe('what could not be read again', () => {
     const found = node.snapshot();
     await expect(node.install(plainWish(node, more(node)))).rejects.toMatchObject({
       code: 'refused',
-      message: expect.stringContaining('wanted at most 1000 things') as unknown,
+      message: expect.stringContaining('wanted at most 1000 items') as unknown,
     });
     expect(node.snapshot()).toEqual(found);
     await expect(node.install(plainWish(node))).resolves.toEqual({ outcome: 'installed' });

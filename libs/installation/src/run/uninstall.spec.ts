@@ -55,7 +55,7 @@ describe('taking an installation away', () => {
     writeFileSync(node.places.config, 'by hand');
     const report = await node.uninstall(fullWish(node));
     expect(report).toMatchObject({ failed: [] });
-    expect(report).toHaveProperty('kept.0.reason', 'it was changed since');
+    expect(report).toHaveProperty('kept.0.reason', 'it was changed after the installation');
     expect(readFileSync(node.places.config, 'utf8')).toBe('by hand');
     expect(node.running.size).toBe(0);
     await expect(node.uninstall(fullWish(node))).resolves.toMatchObject({ kind: 'nothing' });
@@ -95,7 +95,7 @@ describe('taking an installation away', () => {
     node.running.add('rke2');
     await expect(node.uninstall(fullWish(node))).resolves.toMatchObject({
       kind: 'refusal',
-      reason: expect.stringContaining('is running and needs what would be removed') as unknown,
+      reason: expect.stringContaining('is running and depends on wins') as unknown,
     });
     expect(node.running.has('rancher-wins')).toBe(true);
     node.running.delete('rke2');

@@ -160,7 +160,7 @@ export function sucWishFromEnvironment(
       ? ['CATTLE_SERVER', 'CATTLE_TOKEN']
       : ['CATTLE_TOKEN', 'CATTLE_SERVER'];
   if ((asked.server === undefined) !== (asked.token === undefined))
-    throw variables.refuse(missing, 'no value', `one beside ${other}, or neither of them`);
+    throw variables.refuse(missing, 'no value', `values for it and for ${other}, or for neither`);
   return {
     ...asked,
     isDebug: variables.flag('CATTLE_WINS_DEBUG') ?? unset,

@@ -88,7 +88,7 @@ export class Variables {
     if (url === undefined || !/^https?:$/.test(url.protocol))
       throw this.refuse(name, 'a text that is not an address', 'one that begins with https://');
     if (url.username !== '' || url.password !== '' || url.hash !== '')
-      throw this.refuse(name, 'a user, a password or a # in it', 'an address without');
+      throw this.refuse(name, 'a user, a password or a # in it', 'an address without them');
     return url.href.replace(/\/+$/, '');
   }
 
