@@ -25,9 +25,9 @@ export function parseAddress(text: string, what: string, allowHttp = false): URL
   if (url === undefined || !/^https?:$/.test(url.protocol) || url.hostname === '')
     throw refused('no address of a server', 'one such as https://rancher.example.com');
   if (url.username !== '' || url.password !== '')
-    throw refused('a user or a password in the address', 'an address without');
+    throw refused('a user or a password in the address', 'an address without them');
   if (url.protocol === 'http:' && !allowHttp)
-    throw refused(`http:// in the address of ${url.host}`, 'https://, or http to be allowed');
+    throw refused(`http:// in the address of ${url.host}`, 'https://, unless http:// is allowed');
   url.hash = '';
   return url;
 }

@@ -245,7 +245,7 @@ describe('a server that is not ready', () => {
     const failure = await failureOf(register(server, {}, settings({ clock })));
     expect(failure).toMatchObject({ code: 'badStatus', status: 500 });
     expect(failure.message).toMatch(
-      /found status 500 with "machine not found by request"; wanted 200. Check that the token is right .*; tried \d+ times in 14m\d+s$/,
+      /found status 500 with "machine not found by request"; wanted 200. Check that the token is correct .*; tried \d+ times in 14m\d+s$/,
     );
     expect(clock.waits.reduce((sum, ms) => sum + ms, 0)).toBeLessThan(900_000);
   });

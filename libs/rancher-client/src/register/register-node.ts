@@ -78,7 +78,7 @@ export async function registerNode(
 /** Adds a hint to 401 and 500, which usually mean a wrong token here. */
 function told(error: unknown): unknown {
   if (!(error instanceof NetError) || (error.status !== 401 && error.status !== 500)) return error;
-  const message = `${error.message}. Check that the token is right and of this cluster`;
+  const message = `${error.message}. Check that the token is correct and belongs to this cluster`;
   return error.reworded(message, { isTransient: true, cause: error });
 }
 

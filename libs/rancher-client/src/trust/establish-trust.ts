@@ -51,7 +51,8 @@ export interface TrustWanted {
 const MAX_BYTES = 1_048_576;
 const TIMEOUT_MS = 60_000;
 const UNTRUSTED = {
-  right: 'a server without certificates in /cacerts, whose own the system does not trust',
+  right:
+    'a server without certificates in /cacerts, whose own certificate the system does not trust',
   missing:
     'a server that does not prove that it knows the token (a bootstrap token of a machine cannot be proven)',
   notAsked: 'nothing that identifies the server',
