@@ -49,7 +49,7 @@ describe('a command', () => {
     const searchPath = ['', '.', path.relative(process.cwd(), path.join(root, 'execution'))];
     await expect(findCommand('tool', { ...search, searchPath })).rejects.toMatchObject({
       code: 'refused',
-      message: expect.stringContaining('found no such program in the PATH') as string,
+      message: expect.stringContaining('there is no such program in the PATH') as string,
     });
   });
 

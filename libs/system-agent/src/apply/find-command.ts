@@ -17,14 +17,14 @@ export async function findCommand(
   { folder, searchPath, extensions, isWindows }: CommandSearch,
 ): Promise<string> {
   const paths = isWindows ? path.win32 : path.posix;
-  if (command.includes('\0')) throw notFound(command, 'a NUL character');
+  if (command.includes('\0')) throw notFound(command, 'it has a NUL character');
   const endings = isWindows && paths.extname(command) === '' ? extensions : [''];
   if (paths.isAbsolute(command)) {
     const place = onSystemDrive(command);
     return (await firstProgram(place, endings)) ?? place;
   }
   // `C:tool` would be relative to the current folder of that drive.
-  if (isWindows && command.includes(':')) throw notFound(command, 'a drive without a folder');
+  if (isWindows && command.includes(':')) throw notFound(command, 'it has a drive, but no folder');
   if (command.includes('/') || (isWindows && command.includes('\\'))) {
     const place = paths.resolve(folder, command);
     return (await firstProgram(place, endings)) ?? place;
@@ -33,7 +33,7 @@ export async function findCommand(
     const file = await firstProgram(paths.join(entry, command), endings);
     if (file !== undefined) return file;
   }
-  throw notFound(command, 'no such program in the PATH of the agent');
+  throw notFound(command, 'there is no such program in the PATH of the agent');
 }
 
 async function firstProgram(place: string, endings: readonly string[]) {
@@ -51,9 +51,6 @@ async function isProgram(file: string): Promise<boolean> {
 }
 
 function notFound(command: string, found: string): AgentError {
-  const wanted = 'a program in its PATH, or a path';
-  return new AgentError(
-    'refused',
-    `cannot run ${quoteText(command)}: found ${found}; wanted ${wanted}`,
-  );
+  const next = 'Name a program in its PATH, or give a path';
+  return new AgentError('refused', `cannot run ${quoteText(command)}: ${found}. ${next}`);
 }

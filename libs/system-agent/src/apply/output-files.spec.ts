@@ -68,7 +68,7 @@ describe('whole outputs', () => {
     );
     const [name = ''] = names();
     const end = readFileSync(path.join(folder, name)).subarray(MAX_OUTPUT_FILE_BYTES - 2);
-    expect(end.toString()).toBe('aa\n[wins: 15 more bytes follow]\n');
+    expect(end.toString()).toBe('aa\n[wins: 15 more bytes were not kept]\n');
   });
 
   it('that cannot be written say so once, and take what comes', async () => {
@@ -77,7 +77,7 @@ describe('whole outputs', () => {
     rmSync(folder, { recursive: true });
     file.add(Buffer.from('x'));
     const failure = await file.close();
-    expect(failure?.message).toMatch(/^cannot write ".*\.out": found ENOENT; wanted to keep/);
+    expect(failure?.message).toMatch(/^cannot write ".*\.out": .*(?<!ENOENT)$/);
     await write(outputs, 'b', Buffer.from('y'));
     expect(names()).toHaveLength(1);
     expect(statSync(folder).mode & 0o777).toBe(0o700);

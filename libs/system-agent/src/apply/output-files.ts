@@ -1,4 +1,4 @@
-import { errnoOf, messageOf, quoteText } from '@wins/base';
+import { fileSystemError } from '@wins/trusted-files';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createWriteStream, type WriteStream } from 'node:fs';
@@ -90,7 +90,7 @@ export class OutputFile {
   async close(): Promise<Error | undefined> {
     const stream = this.#stream;
     if (this.#leftOutBytes > 0)
-      stream?.write(`\n[wins: ${this.#leftOutBytes} more bytes follow]\n`);
+      stream?.write(`\n[wins: ${this.#leftOutBytes} more bytes were not kept]\n`);
     if (stream?.closed === false) {
       stream.end();
       await once(stream, 'close').catch(() => undefined);
@@ -102,9 +102,7 @@ export class OutputFile {
   #open(): WriteStream {
     const stream = createWriteStream(this.#path, { flags: 'wx', mode: 0o600 });
     stream.on('error', (error) => {
-      const found = errnoOf(error) ?? messageOf(error);
-      const message = `cannot write ${quoteText(this.#path)}: found ${found}; wanted to keep the whole output of an instruction`;
-      this.#failure ??= new Error(message, { cause: error });
+      this.#failure ??= fileSystemError(error, 'write', this.#path) as Error;
     });
     return stream;
   }

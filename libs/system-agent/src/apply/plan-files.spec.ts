@@ -176,7 +176,7 @@ describe('a file of a plan', () => {
   });
 
   it.each([
-    ['relative', {}, 'found such a path; wanted an absolute path'],
+    ['relative', {}, 'found a relative path; wanted an absolute path'],
     ['', {}, 'found no path'],
     ['relative', { action: 'delete' }, 'wanted an absolute path'],
     ['/', { action: 'delete', directory: true }, 'found the root'],
@@ -185,7 +185,7 @@ describe('a file of a plan', () => {
     ['/x', { permissions: 'rw-r--r--' }, 'found the permissions "rw-r--r--"; wanted octal digits'],
     ['/x', { permissions: '0o644' }, 'wanted octal digits'],
     ['/x', { permissions: '-1' }, 'wanted octal digits'],
-    ['/x\0y', {}, 'found such a path'],
+    ['/x\0y', {}, 'found a NUL character in its path'],
   ])('with the path %j and %j is refused', async (file, entry, message) => {
     await expect(reconcile({ path: file, ...entry })).rejects.toMatchObject({
       code: 'fileFailed',

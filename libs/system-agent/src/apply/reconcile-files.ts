@@ -79,7 +79,8 @@ function making(file: PlanFile, index: number, files: PlanFiles): FileStep {
 function absolute(file: PlanFile, index: number): string {
   const isUsable = path.isAbsolute(file.path) && !file.path.includes('\0');
   if (isUsable) return path.normalize(onSystemDrive(file.path));
-  throw failed(file, index, file.path === '' ? 'no path' : 'such a path', 'an absolute path');
+  const found = path.isAbsolute(file.path) ? 'a NUL character in its path' : 'a relative path';
+  throw failed(file, index, file.path === '' ? 'no path' : found, 'an absolute path');
 }
 
 function modeOf(file: PlanFile, index: number): number {

@@ -105,7 +105,7 @@ function unpacked<T>(data: SecretData, key: string, parse: (text: string) => T):
     return parse(gunzipText(data[key] ?? Buffer.alloc(0)));
   } catch {
     // The error is not passed on as the cause, because it may quote an output.
-    const message = `cannot read ${key} of the Secret: found bytes of another form; wanted JSON in gzip. Remove the key`;
+    const message = `cannot read ${key} of the Secret: it is not JSON in gzip. Remove the key`;
     throw new AgentError('invalidState', message);
   }
 }

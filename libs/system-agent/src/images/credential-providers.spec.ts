@@ -144,9 +144,13 @@ describe('a credential provider of the kubelet', () => {
     ['ends with 3', 'echo "no role" >&2; exit 3', 'found the exit code 3 with "no role"'],
     ['writes too much', 'head -c 1100000 /dev/zero; sleep 1000', 'found more than 1048576 bytes'],
     ['writes no JSON', 'echo canary', 'found no JSON'],
-    ['writes another kind', say(answer({ kind: 'Other' })), 'found another form'],
-    ['speaks another version', say(answer({ apiVersion: 'v2' })), 'found another form'],
-    ['says no key of its cache', say(answer({ cacheKeyType: undefined })), 'found another form'],
+    ['writes another kind', say(answer({ kind: 'Other' })), 'found JSON of another form'],
+    ['speaks another version', say(answer({ apiVersion: 'v2' })), 'found JSON of another form'],
+    [
+      'says no key of its cache',
+      say(answer({ cacheKeyType: undefined })),
+      'found JSON of another form',
+    ],
   ])('that %s fails, and nothing of its answer is repeated', async (_title, script, found) => {
     provide(script);
     const error: unknown = await find().catch((reason: unknown) => reason);
@@ -157,7 +161,7 @@ describe('a credential provider of the kubelet', () => {
 
   it.each([
     ['the image is given up', undefined, 'told to stop'],
-    ['its time is over', 100, 'found no end after 100 ms'],
+    ['its time is over', 100, 'found no answer within 100 ms'],
   ])('ends with all that it started when %s', async (_title, limitMs, found) => {
     const pids = join(lab.root, 'pids');
     provide(`sleep 100000 & echo $$ $! > ${pids}.new; mv ${pids}.new ${pids}; wait`);

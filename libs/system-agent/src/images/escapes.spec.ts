@@ -157,8 +157,8 @@ describe('an image cannot leave its folder', () => {
 
   it.each([
     ['of the folder above', '.wh...', 'a step out of its folder'],
-    ['of the folder itself', '.wh..', 'no name behind the mark'],
-    ['without a name', '.wh.', 'no name behind the mark'],
+    ['of the folder itself', '.wh..', 'no name after .wh.'],
+    ['without a name', '.wh.', 'no name after .wh.'],
     ['behind a step up', '../.wh.outside', 'a step out of its folder'],
   ])('by a whiteout %s', async (_, name, found) => {
     await expect(unpack([[{ name: 'kept', content: '' }], [{ name }]])).rejects.toMatchObject(

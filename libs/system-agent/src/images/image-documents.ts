@@ -88,11 +88,11 @@ export function parseConfig(text: Buffer): ImageConfig {
 }
 
 export function parseDockerArchive(text: Buffer): z.infer<typeof dockerArchive> {
-  return parseJson(dockerArchive, text, ['manifest.json', 'that of docker save']);
+  return parseJson(dockerArchive, text, ['manifest.json', 'the manifest of docker save']);
 }
 
 export function parseOciIndex(text: Buffer): readonly Descriptor[] {
-  return parseJson(index, text, ['index.json', 'that of an OCI layout']).manifests;
+  return parseJson(index, text, ['index.json', 'the index of an OCI layout']).manifests;
 }
 
 export interface Wanted {

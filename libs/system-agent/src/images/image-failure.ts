@@ -30,5 +30,5 @@ export function parseJson<T>(
   }
   const { data, success } = schema.safeParse(json);
   if (success) return data;
-  throw imageFailed(`read ${what}`, 'another form', wanted);
+  throw imageFailed(`read ${what}`, 'JSON of another form', wanted);
 }

@@ -37,7 +37,7 @@ export function imageStore(given: ImageStoreOptions): ImageStore {
       const whole = AbortSignal.any([signal, end.signal]);
       const late = (): void =>
         end.abort(
-          imageFailed(`fetch ${quoteText(text)}`, `no end after ${limits.totalMs} ms`, 'one'),
+          imageFailed(`fetch ${quoteText(text)}`, `no end within ${limits.totalMs} ms`, 'an end'),
         );
       void clock.wait(limits.totalMs, whole).then(late, () => undefined);
       try {

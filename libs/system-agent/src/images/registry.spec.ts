@@ -440,7 +440,7 @@ describe('a registry that does not end', () => {
       'some/img/manifests/v1',
       Buffer.from(image.text.toString().replace(/("layers":\[\{.*"size":)\d+/, '$11000000')),
     );
-    await expect(unpack({ clock })).rejects.toMatchObject(failed('found no end after 7200000 ms'));
+    await expect(unpack({ clock })).rejects.toMatchObject(failed('found no end within 7200000 ms'));
     expect([waits, drips >= 10]).toEqual([[7_200_000], true]);
   });
 

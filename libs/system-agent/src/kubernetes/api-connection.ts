@@ -115,7 +115,7 @@ export class ApiConnection {
     const encoding = headers['content-encoding'];
     if (encoding !== undefined && encoding !== 'identity') {
       answer.close();
-      const found = 'found an encoded answer; wanted one as it is';
+      const found = 'found a compressed answer; wanted an uncompressed one';
       throw new AgentError('refused', `cannot ${request.what}: ${found}`, { status });
     }
     if (status === 200) return answer;

@@ -14,7 +14,7 @@ export interface QuietWatchOptions {
   readonly limitMs: number;
 }
 
-const WHAT = 'look after the watch';
+const WHAT = 'check the watch';
 /** Time in milliseconds for an event in transit to arrive. */
 const GRACE_MS = 2000;
 /** Requests only metadata, because only the version matters; a server without support for it sends the whole Secret. */

@@ -115,7 +115,7 @@ async function ask(name: string, probe: Probe, steps: OwnSteps): Promise<boolean
   const { warnings, pass } = steps;
   const topic = `address of probe ${name}`;
   if (url === undefined && /^https?:\/\//i.test(httpGet.url)) {
-    const message = `cannot ask probe ${quoteText(name)}: found an address that cannot be read; wanted one such as http://127.0.0.1:8080/`;
+    const message = `cannot run probe ${quoteText(name)}: its address is not a URL; wanted one such as http://127.0.0.1:8080/`;
     warnings.tell(pass.source, topic, message);
     return undefined;
   }

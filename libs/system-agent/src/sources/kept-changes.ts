@@ -36,7 +36,7 @@ export class KeptChanges {
       ...{ path: join(stateDirectory, FILE), maxBytes: MAX_BYTES, parse: changesOf },
       damaged: () => {
         // The parser's error is not the cause, because it may quote an output.
-        throw new Error(`cannot read ${FILE}: found another form; wanted what the agent wrote`);
+        throw new Error(`cannot read ${FILE}: the agent did not write it in this form`);
       },
       replace: (file, content) => files.writePrivateFile(file, content),
     });

@@ -45,7 +45,7 @@ export function parsePosition(text: string): Position {
       probes: parseProbes(JSON.stringify(probeStatus)),
     };
   } catch {
-    const found = 'found text of another form; wanted what the agent wrote';
+    const found = 'the agent did not write it in this form';
     throw new AgentError('invalidState', `cannot read the state of a local plan: ${found}`);
   }
 }

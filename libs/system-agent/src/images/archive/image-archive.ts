@@ -117,7 +117,11 @@ function plain(name: string): string {
 }
 
 const missing = (name: string) =>
-  imageFailed('read an archive of images', `no ${JSON.stringify(name)}`, 'what its manifest names');
+  imageFailed(
+    'read an archive of images',
+    `no ${JSON.stringify(name)}`,
+    'all files of its manifest',
+  );
 
 const DOCKER = 'manifest.json';
 const OCI = 'index.json';

@@ -166,7 +166,7 @@ export async function runProvider(
       reject(reason instanceof Error ? reason : new Error(messageOf(reason)));
     };
     const onAbort = (): void => end(signal.reason);
-    const timer = setTimeout(() => end(failed(`no end after ${limitMs} ms`)), limitMs);
+    const timer = setTimeout(() => end(failed(`no answer within ${limitMs} ms`)), limitMs);
     signal.addEventListener('abort', onAbort);
     child.stdout.on('data', (part: Buffer) => {
       written.push(part);

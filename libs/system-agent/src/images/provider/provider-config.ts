@@ -68,7 +68,7 @@ export async function readProviders(
 
 function fileOf(name: string, folder: string): string {
   if (!path.isAbsolute(folder))
-    throw imageFailed('use credential providers', 'no absolute folder for them', 'one');
+    throw imageFailed('use credential providers', 'a relative folder', 'an absolute path');
   const ending = process.platform === 'win32' && path.extname(name) === '' ? '.exe' : '';
   return path.join(folder, name + ending);
 }

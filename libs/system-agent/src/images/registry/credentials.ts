@@ -31,7 +31,7 @@ export type DockerConfig = z.infer<typeof dockerConfig>;
 export async function readDockerConfig(path: string, trust: Pick<FileTrust, 'distrustOfFile'>) {
   const content = await readTrusted(path, trust);
   if (content === undefined) return {};
-  return parseJson(dockerConfig, content, [path, 'that of docker login']);
+  return parseJson(dockerConfig, content, [path, 'the file of docker login']);
 }
 
 export interface Login {

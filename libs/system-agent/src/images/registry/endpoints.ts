@@ -49,7 +49,11 @@ export function baseOf(text: string): URL {
     [url.username, url.password, url.search, url.hash].every((part) => part === '');
   if (!isPlain)
     // Not quoted, because it may contain a password.
-    throw imageFailed('use a mirror', 'another form', 'an address such as https://mirror:5000');
+    throw imageFailed(
+      'use a mirror',
+      'an unusable address',
+      'an address such as https://mirror:5000',
+    );
   // As in containerd, a path replaces /v2.
   const path = posix.normalize(url.pathname).replace(/\/+$/, '');
   url.pathname = path === '' ? '/v2' : path;

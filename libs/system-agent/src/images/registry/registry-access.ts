@@ -223,6 +223,6 @@ export class RegistryAccess implements Disposable {
     if (!path) return undefined;
     const text = await readTrusted(onSystemDrive(path), this.#options.trust);
     if (text !== undefined) return text;
-    throw imageFailed(`read ${path}`, 'no file', 'what registries.yaml names');
+    throw imageFailed(`read ${path}`, 'no file', 'the file that registries.yaml names');
   }
 }

@@ -90,10 +90,12 @@ export class RegistrySession {
     const wantsBasic = challenges.some(({ scheme }) => scheme === 'basic');
     if (wantsBasic && credentials !== undefined) return basic(credentials);
     this.shown = undefined;
-    const found = wantsBasic ? 'no name and password for it' : 'no supported authentication scheme';
+    const found = wantsBasic
+      ? 'no name and password for it; wanted them in registries.yaml'
+      : 'no supported authentication scheme; wanted Basic or Bearer';
     throw new AgentError(
       'unauthorized',
-      `cannot ask ${this.#endpoint.base.origin}: found ${found}; wanted some in registries.yaml`,
+      `cannot ask ${this.#endpoint.base.origin}: found ${found}`,
     );
   }
 

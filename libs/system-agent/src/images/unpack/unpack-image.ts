@@ -111,7 +111,7 @@ function onePart(name: string, os: FileSystemOs): string[] {
   const parts = entryParts(name, os);
   if (parts.length === 1) return parts;
   const what = `unpack ${quoteText(WHITEOUT + name)}`;
-  throw imageFailed(what, 'no name behind the mark', 'what is removed');
+  throw imageFailed(what, 'no name after .wh.', 'the name of a removed file');
 }
 
 async function make(
