@@ -1,5 +1,6 @@
 import {
   DEFAULT_PROXY_PIPE_NAME,
+  escapeText,
   messageOf,
   TextError,
   quoteText,
@@ -132,8 +133,8 @@ function labelOf(clientName: string): string {
 }
 
 function unreachable(address: string, cause: unknown): TunnelError {
-  const found = quoteText(messageOf(cause));
-  const message = `cannot open a tunnel at ${quoteText(address)}: found ${found}; wanted the tunnel of a daemon`;
+  const found = escapeText(messageOf(cause));
+  const message = `cannot open a tunnel at ${quoteText(address)}: ${found}`;
   return new TunnelError('unreachable', message, { cause });
 }
 

@@ -342,7 +342,7 @@ describe('a server of a client that knows no half-close', () => {
     await until(() => target.sockets.size === 2);
     const busy = setInterval(() => client.sendData(2, 'x'), 20);
     expect(await client.errorOf(1)).toBe(
-      'no data for 0.2 s, from a client that does not tell when it is gone',
+      'no data for 0.2 s from a client that does not report its end',
     );
     await until(() => target.sockets.size === 1);
     clearInterval(busy);
@@ -417,7 +417,7 @@ describe('a server of a client that knows no half-close', () => {
     expect(await client.errorOf(3)).toBe('connect not allowed: stream-limit');
     const [first] = ends;
     first?.();
-    expect(await client.errorOf(1)).toContain('another one has none');
+    expect(await client.errorOf(1)).toContain('another client has none');
     await until(() => server.streamCount === 1 && ends.size === 1);
     open(4);
     client.sendData(4, 'works');

@@ -273,7 +273,7 @@ class ServerEnd extends SessionTunnel implements ServerTunnel {
     });
     if (!slot.isTaken) {
       slot.late = setTimeout(() => {
-        const message = `cannot dial port ${port}: found too many dials under way for ${timeoutMs} ms`;
+        const message = `cannot dial port ${port}: too many other dials for ${timeoutMs} ms`;
         this.#failed(stream, port, new TunnelError('dialTimeout', message, { port }));
       }, timeoutMs);
     }
@@ -294,7 +294,7 @@ class ServerEnd extends SessionTunnel implements ServerTunnel {
 
 function yielded(port: number): TunnelError {
   const message =
-    'cannot go on with this stream: its client has the most, and another one has none';
+    'cannot continue the stream: its client has the most streams, and another client has none';
   return new TunnelError('tooManyStreams', message, { port });
 }
 

@@ -298,7 +298,7 @@ export class Session implements TransportEvents, SessionLink, FlowLink {
     if (this.#ticks - this.#heardTick <= UNANSWERED_PINGS) return false;
     for (const { address, bornTick, bytesRead } of this.#live.values()) {
       if (address === undefined || bornTick < this.#heardTick || bytesRead > 0) continue;
-      const message = `cannot reach the peer: found no answer to ${UNANSWERED_PINGS} pings since the Connect to ${address}; it may not allow that port`;
+      const message = `no answer to ${UNANSWERED_PINGS} pings since the Connect to ${address}; the server may not allow that port`;
       this.#fail(
         new TunnelError('peerSilent', message, { port: Number(address.split(':').at(-1)) }),
       );

@@ -347,7 +347,7 @@ export class SessionStream extends Duplex implements TunnelStream, RoundMember {
   #endIdle(limitMs: number): void {
     if (this.#state.kind === 'closed' || this.#hasUnread) this.#readerStopped(limitMs);
     else if (this.#state.kind === 'open') {
-      const message = `no data for ${limitMs / 1000} s, from a client that does not tell when it is gone`;
+      const message = `no data for ${limitMs / 1000} s from a client that does not report its end`;
       this.destroy(new TunnelError('streamIdle', message, { streamId: this.id }));
     } else {
       this.#endAsAWhole();
@@ -356,7 +356,7 @@ export class SessionStream extends Duplex implements TunnelStream, RoundMember {
   }
 
   #readerStopped(limitMs: number): void {
-    const message = `the reader took nothing for ${limitMs / 1000} s`;
+    const message = `the reader read nothing for ${limitMs / 1000} s`;
     const fields = { streamId: this.id, cause: this.#failure };
     this.destroy(new TunnelError('readerStopped', message, fields));
   }
@@ -442,7 +442,7 @@ export class SessionStream extends Duplex implements TunnelStream, RoundMember {
       this.#link.readerBehind(this);
     }
     if (verdict === 'overflow') {
-      const message = `cannot hold more for the reader: found ${this.#receiveGate.heldBytes} bytes; wanted a peer that pauses`;
+      const message = `the peer sent ${this.#receiveGate.heldBytes} unread bytes although it was asked to pause`;
       this.destroy(new TunnelError('receiveOverflow', message, { streamId: this.id }));
     }
   }

@@ -108,7 +108,7 @@ function nextByte(cursor: Cursor): number {
   if (byte === undefined) {
     throw new TunnelError(
       'protocolViolation',
-      `cannot decode a tunnel message: found an integer at byte ${cursor.offset} that goes on past its ${cursor.bytes.length} bytes`,
+      `cannot decode a tunnel message: found an integer that is cut off after ${cursor.bytes.length} bytes`,
     );
   }
   cursor.offset += 1;
