@@ -59,7 +59,7 @@ export class ReceivedAnswer implements HttpAnswer {
     const encoding = this.headers['content-encoding']?.trim().toLowerCase() ?? 'identity';
     if (encoding !== 'identity' && !mayBeEncoded) {
       const found = `found an answer encoded as ${quoteForeign(encoding, secrets)}`;
-      throw new NetError('badShape', `cannot ${what}: ${found}; wanted it as it is`);
+      throw new NetError('badShape', `cannot ${what}: ${found}; wanted no encoding`);
     }
     const tooLarge = (found: string) =>
       new NetError('tooLarge', `cannot ${what}: found ${found} bytes; wanted at most ${maxBytes}`);

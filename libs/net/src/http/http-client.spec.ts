@@ -332,7 +332,11 @@ it('no message holds what was shown to a server that repeats it', async () => {
 });
 
 it.each([
-  ['https://127.0.0.1:1', 'unreachable', 'no connection to 127.0.0.1:1: ECONNREFUSED'],
+  [
+    'https://127.0.0.1:1',
+    'unreachable',
+    'no connection to 127.0.0.1:1: nothing listens there (ECONNREFUSED)',
+  ],
   ['https://server.invalid', 'nameResolution', 'the name of server.invalid:443'],
 ])('of %s it is told that it is %s', async (address, code, text) => {
   const { client } = clientOf();

@@ -44,8 +44,8 @@ describe('a redirect', () => {
     ],
     [{ rule: withinOrigin, location: '//two.example' }, 'a redirect to "https://two.example"'],
     [{ count: 5 }, 'one more redirect'],
-    [{ location: 'file:///etc/shadow' }, 'a redirect to something else'],
-    [{ location: 'https://' }, 'a redirect to something else'],
+    [{ location: 'file:///etc/shadow' }, 'a redirect without a web address'],
+    [{ location: 'https://' }, 'a redirect without a web address'],
     [{ location: 'https://user@one.example/' }, 'a redirect to "https://one.example" with a user'],
     [
       { location: 'https://TOKENS-8.example/', secrets: ['Tokens-8'] },

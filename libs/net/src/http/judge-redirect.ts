@@ -38,7 +38,7 @@ export function judgeRedirect(facts: RedirectFacts) {
     return { found: 'one more redirect', wanted: `at most ${maxRedirects}` };
   const to = URL.canParse(location, from.href) ? new URL(location, from) : undefined;
   if (to === undefined || !/^https?:$/.test(to.protocol))
-    return { found: 'a redirect to something else', wanted: 'one to an https:// address' };
+    return { found: 'a redirect without a web address', wanted: 'an https:// address' };
   // A secret would leak: host names are resolved in plain text, and the new server receives the rest of the address.
   const long = secrets.filter(({ length }) => length >= LONG_SECRET);
   if ([to.href, decoded(to.href)].some((text) => withoutSecrets(text, long) !== text))

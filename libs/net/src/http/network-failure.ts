@@ -19,6 +19,17 @@ const CERTIFICATE_ERRORS = new Map<string, NetErrorCode>([
   ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'unknownAuthority'],
 ]);
 
+const MEANINGS: ReadonlyMap<string, string> = new Map([
+  ['EAI_AGAIN', 'no DNS server answered'],
+  ['ECONNREFUSED', 'nothing listens there'],
+  ['ECONNRESET', 'the connection was reset'],
+  ['EHOSTUNREACH', 'no route leads there'],
+  ['ENETUNREACH', 'no route leads there'],
+  ['ENOTFOUND', 'there is no such name'],
+  ['EPIPE', 'the connection was reset'],
+  ['ETIMEDOUT', 'no answer in time'],
+]);
+
 export interface RequestFacts {
   readonly what: string;
   readonly secrets: readonly string[];
@@ -33,6 +44,8 @@ export function networkFailure(
 ): NetError {
   if (isNetError(error)) return error as NetError;
   const errno = errnoOf(error) ?? '';
+  const meaning = MEANINGS.get(errno);
+  const reason = meaning === undefined ? errno || messageOf(error) : `${meaning} (${errno})`;
   const failed = (code: NetErrorCode, found: string, isTransient: boolean) =>
     new NetError(code, `cannot ${what}: ${found}`, {
       isTransient,
@@ -42,26 +55,26 @@ export function networkFailure(
 
   if (stage === 'connect') {
     if (NAME_ERRORS.has(errno))
-      return failed('nameResolution', `the name of ${peer} cannot be resolved: ${errno}`, true);
-    return failed('unreachable', `no connection to ${peer}: ${errno || messageOf(error)}`, true);
+      return failed('nameResolution', `the name of ${peer} cannot be resolved: ${reason}`, true);
+    return failed('unreachable', `no connection to ${peer}: ${reason}`, true);
   }
   if (stage === 'proxy') {
     const step = NAME_ERRORS.has(errno) ? 'its name cannot be resolved' : 'it cannot be reached';
-    return failed('proxyFailed', `the proxy ${peer}: ${step}: ${errno || messageOf(error)}`, true);
+    return failed('proxyFailed', `the proxy ${peer}: ${step}: ${reason}`, true);
   }
   if (stage === 'tls' || stage === 'proxyTls') {
     const certificate = CERTIFICATE_ERRORS.get(errno);
     const isCut = errno === '' || ['ECONNRESET', 'EPIPE', 'ECONNABORTED'].includes(errno);
     const found =
       certificate === undefined
-        ? `TLS with ${peer} failed: ${quoteForeign(errno || messageOf(error), secrets)}`
+        ? `TLS with ${peer} failed: ${meaning === undefined ? quoteForeign(reason, secrets) : reason}`
         : certificateFound(certificate, error, peer, secrets);
     if (stage === 'tls') return failed(certificate ?? 'tlsFailed', found, isCut);
     return failed('proxyFailed', `the proxy ${peer}: ${found}`, isCut);
   }
   if (errno.startsWith('HPE_'))
-    return failed('badShape', `found ${errno} from ${peer}; wanted HTTP`, false);
-  return failed('interrupted', `${peer} ended the connection: ${errno || messageOf(error)}`, true);
+    return failed('badShape', `the answer of ${peer} is not valid HTTP (${errno})`, false);
+  return failed('interrupted', `${peer} ended the connection: ${reason}`, true);
 }
 
 function certificateFound(

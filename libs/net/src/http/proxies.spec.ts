@@ -121,7 +121,7 @@ describe('a proxy that does not lead to the server', () => {
   );
 
   it.each([
-    ['http://127.0.0.1:1', 'the proxy 127.0.0.1:1: it cannot be reached: ECONNREFUSED'],
+    ['http://127.0.0.1:1', 'it cannot be reached: nothing listens there (ECONNREFUSED)'],
     ['http://proxy.invalid:3128', 'the proxy proxy.invalid:3128: its name cannot be resolved'],
   ])('%s', async (address, text) => {
     const { trust } = await start();

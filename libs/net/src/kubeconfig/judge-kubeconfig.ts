@@ -61,7 +61,11 @@ function kubeconfig(allowHttp: boolean, warnings: string[]) {
     ): Entry | undefined => {
       const found = entries.find((entry) => entry.name === name);
       if (found === undefined)
-        issues.addIssue({ code: 'custom', path: [list], message: 'no entry of the wanted name' });
+        issues.addIssue({
+          code: 'custom',
+          path: [list],
+          message: 'no entry with the required name',
+        });
       return found;
     };
     const context = named(contexts, file['current-context'], 'contexts')?.context;

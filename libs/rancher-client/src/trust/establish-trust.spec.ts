@@ -353,7 +353,11 @@ describe('a server that behaves badly', () => {
 
 describe('a server that cannot be reached', () => {
   it.each([
-    ['https://127.0.0.1:1', 'unreachable', 'no connection to 127.0.0.1:1: ECONNREFUSED'],
+    [
+      'https://127.0.0.1:1',
+      'unreachable',
+      'no connection to 127.0.0.1:1: nothing listens there (ECONNREFUSED)',
+    ],
     ['https://rancher.invalid', 'nameResolution', 'the name of rancher.invalid:443'],
   ])('as %s says which step failed, and how often it was tried', async (server, code, text) => {
     const caChecksum = '0'.repeat(64);

@@ -214,7 +214,7 @@ describe('a blob that lies elsewhere', () => {
     );
     const error: unknown = await unpack().catch((reason: unknown) => reason);
     expect(error).toMatchObject(
-      failed('no connection to 127.0.0.1:1: ECONNREFUSED', 'unreachable'),
+      failed('no connection to 127.0.0.1:1: nothing listens there (ECONNREFUSED)', 'unreachable'),
     );
     expect(String(error)).not.toContain('canary');
   });

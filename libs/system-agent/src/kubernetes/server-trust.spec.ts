@@ -114,7 +114,7 @@ describe('who is trusted', () => {
     await server.close();
     await expect(store.read(never)).rejects.toMatchObject({
       code: 'unreachable',
-      message: expect.stringMatching(/cannot read the Secret: .* ECONNREFUSED$/) as string,
+      message: expect.stringMatching(/cannot read the Secret: .* \(ECONNREFUSED\)$/) as string,
     });
   });
 });
