@@ -1,5 +1,5 @@
-import { errnoOf, quoteText } from '@wins/base';
-import { TrustedFileError, type TrustRule } from '@wins/trusted-files';
+import { errnoOf, messageOf, quoteText } from '@wins/base';
+import { fileSystemError, TrustedFileError, type TrustRule } from '@wins/trusted-files';
 import type { PathRule } from './policy/parsed-path.js';
 
 /** Translates a file-system error to a `ProcessError`; returns one of this library unchanged. */
@@ -11,7 +11,7 @@ export function fileError(
 ): ProcessError {
   if (error instanceof ProcessError) return error;
   const known = error instanceof TrustedFileError ? error : undefined;
-  const found = known?.found ?? errnoOf(error) ?? String(error);
+  const found = known?.found ?? errnoOf(error) ?? messageOf(error);
   const message = `${tried} ${quoteText(path)}: ${found}`;
   const facts = { cause: known?.cause ?? error, path };
   switch (known?.code) {
@@ -88,8 +88,14 @@ export class ProcessError extends Error {
   }
 }
 
+/** Returns the cause of a file-system error in words. */
+export function foundIn(error: unknown, path: string): string {
+  const known = fileSystemError(error, 'use', path);
+  return known instanceof TrustedFileError ? known.found : messageOf(error);
+}
+
 /** Returns an error of this library unchanged, and wraps any other in a `ProcessError`. */
 export function asProcessError(error: unknown, tried = 'start a run'): ProcessError {
   if (error instanceof ProcessError) return error;
-  return new ProcessError('unknown', `cannot ${tried}: ${String(error)}`, { cause: error });
+  return new ProcessError('unknown', `cannot ${tried}: ${messageOf(error)}`, { cause: error });
 }

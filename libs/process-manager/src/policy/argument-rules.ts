@@ -46,7 +46,7 @@ export function faultOfArgumentRules(
     if ('oneOf' in pattern && pattern.oneOf.length === 0)
       return '"oneOf" of its "args" has no word; wanted at least one';
     if ('integer' in pattern && pattern.integer.min > pattern.integer.max) {
-      return '"integer" of its "args" has a min above its max; wanted one that is not';
+      return '"integer" of its "args" has a min above its max; wanted a min of at most the max';
     }
     if ('pathUnder' in pattern) {
       const parsed = parsePath(pattern.pathUnder, dialect);

@@ -181,7 +181,7 @@ export function doubtAllowedExecutables(
     if (/(?! )\p{Zs}/u.test(entry.path))
       doubts.push('it has an unusual blank, as in pasted text; wanted a space, or none');
     if ((entry.args ?? 'any') === 'any' && isKnownTool(parsed)) {
-      doubts.push('its arguments choose what it runs, and any are allowed; wanted "args"');
+      doubts.push('its arguments choose what it runs, and it may get any; wanted "args"');
     }
     return doubts.map((doubt) => problemOf(entry, index, doubt));
   });

@@ -22,7 +22,7 @@ export type PathRule =
 const WORDS: Readonly<Record<PathRule, string>> = {
   'A3 short (8.3) name': 'it contains a short (8.3) name; wanted the long one',
   'A4 device namespace': 'it is in a device namespace; wanted a path on a drive',
-  'A5 trailing dot or space': 'a name in it ends with a dot or a space; wanted none that does',
+  'A5 trailing dot or space': 'a name in it ends with a dot or a space; wanted names without',
   'A6 alternate data stream': 'it is an alternate data stream; wanted the file',
   'A9 device name': 'it contains the name of a device; wanted a file',
   'A10 network path': 'it is on another machine; wanted a path on a drive of the host',

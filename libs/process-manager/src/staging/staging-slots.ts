@@ -1,6 +1,6 @@
 import { quoteText } from '@wins/base';
 import { stat } from 'node:fs/promises';
-import { ProcessError } from '../process-error.js';
+import { foundIn, ProcessError } from '../process-error.js';
 
 /**
  * Runs at most `size` pieces of work at once and queues the rest, because copying and hashing share four threads with
@@ -55,7 +55,7 @@ export async function assertDirectory(path: string): Promise<void> {
     if ((await stat(path)).isDirectory()) return;
   } catch (error) {
     cause = error;
-    found = String(error);
+    found = foundIn(error, path);
   }
   const message = `cannot use the working directory ${quoteText(path)}: ${found}`;
   throw new ProcessError('directoryNotFound', message, { path, cause });

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import * as fs from 'node:fs';
 import path from 'node:path';
 
-import { ProcessError } from '../process-error.js';
+import { foundIn, ProcessError } from '../process-error.js';
 
 const MAX_RECORD_BYTES = 64 * 1024;
 /** Bytes reserved for the PID and the start token of a process; longer ones need space beyond the reservation. */
@@ -113,7 +113,7 @@ export class RunRecords {
     try {
       return fs.readdirSync(this.#directory);
     } catch (error) {
-      const message = `cannot read the run records in ${quoteText(this.#directory)}: ${String(error)}`;
+      const message = `cannot read the run records in ${quoteText(this.#directory)}: ${foundIn(error, this.#directory)}`;
       throw new ProcessError('stateUnavailable', message, { cause: error });
     }
   }
@@ -151,7 +151,10 @@ function readRecord(file: string, mark: string): RunRecord | Omit<IgnoredRecord,
     descriptor = fs.openSync(file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
   } catch (error) {
     // With O_NOFOLLOW a symbolic link fails with ELOOP.
-    return { why: `cannot be opened: ${String(error)}`, isUnread: errnoOf(error) !== 'ELOOP' };
+    return {
+      why: `cannot be opened: ${foundIn(error, file)}`,
+      isUnread: errnoOf(error) !== 'ELOOP',
+    };
   }
   try {
     const stats = fs.fstatSync(descriptor);
@@ -160,8 +163,8 @@ function readRecord(file: string, mark: string): RunRecord | Omit<IgnoredRecord,
     const record = parseRecord(fs.readFileSync(descriptor, 'utf8'), mark);
     return typeof record === 'string' ? malformed(record) : record;
   } catch (error) {
-    // A JSON syntax error has no system error code.
-    return { why: `cannot be read: ${String(error)}`, isUnread: errnoOf(error) !== undefined };
+    if (errnoOf(error) === undefined) return malformed('not JSON');
+    return { why: `cannot be read: ${foundIn(error, file)}`, isUnread: true };
   } finally {
     fs.closeSync(descriptor);
   }

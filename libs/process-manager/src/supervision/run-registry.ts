@@ -47,7 +47,7 @@ export class RunRegistry<Run extends RegisteredRun> {
     const run = runId === undefined ? this.#newest.get(key) : this.#runs.get(markOf(runId));
     if (run !== undefined && this.#keyOf(run.name) === key) return run;
     const which = runId === undefined ? '' : ' with that run id';
-    const message = `cannot find ${quoteText(value)}${which}: no run has that name, nor has a recent one`;
+    const message = `cannot find ${quoteText(value)}${which}: no current or recent run matches`;
     throw new ProcessError('notFound', message);
   }
 
