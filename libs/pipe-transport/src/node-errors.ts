@@ -1,5 +1,5 @@
 import { TrustedFileError } from '@wins/trusted-files';
-import { errnoOf, quoteText } from '@wins/base';
+import { errnoOf, messageOf, quoteText } from '@wins/base';
 import { PipeError, type PipeErrorCode } from './pipe-error.js';
 import type { PipePath } from './pipe-path.js';
 
@@ -60,7 +60,7 @@ function translate(error: unknown): readonly [PipeErrorCode, string] {
   if (code === 'ERR_UNTRUSTED_PIPE_SERVER' && error instanceof Error)
     return ['securityUnavailable', error.message];
   const known = TRANSLATIONS.find(([codes]) => codes.split(' ').includes(code ?? ''));
-  return known === undefined ? ['unknown', String(error)] : [known[1], known[2]];
+  return known === undefined ? ['unknown', messageOf(error)] : [known[1], known[2]];
 }
 
 export function abortedError(
