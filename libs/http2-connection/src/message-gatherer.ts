@@ -94,7 +94,7 @@ export class MessageGatherer {
     const length = this.#header.readUInt32BE(1);
     const { messageOctets } = this.#limits;
     if (this.#header[0] !== 0) {
-      const message = 'cannot take a compressed message; wanted one of the encoding identity';
+      const message = 'cannot accept a compressed message; wanted the encoding identity';
       return { status: UNIMPLEMENTED, message };
     }
     if (length > messageOctets) {
