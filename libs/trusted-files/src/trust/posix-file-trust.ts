@@ -32,7 +32,7 @@ export function posixFileTrust(ownUid: number = process.geteuid?.() ?? 0): FileT
 const unknown = (path: string): Distrust => ({
   rule: 'A7 writable by other users',
   path,
-  found: 'owner and mode do not say on Windows who can write to it',
+  found: 'on Windows, owner and mode do not show who can write to it',
   remedy: 'pass the trust windowsFileTrust() of @wins/windows-host',
 });
 const TRUSTS_NOTHING: FileTrust = {
