@@ -97,7 +97,7 @@ describe('runs of a daemon that is upgraded', () => {
     expect(lines.map((line) => line.split(/: |, /).toSorted())).toEqual([
       [
         ...['detached', 'exporter', 'held'].map((each) => `rancher-wins-${each}`),
-        'runs that go on',
+        'runs that continue',
       ],
       ['rancher-wins-mortal', 'runs that end with the daemon'],
     ]);

@@ -29,7 +29,7 @@ describe('wins up', () => {
 describe('a release that is not well', () => {
   it.concurrent('is not even started when it cannot be run', async () => {
     for (const [misbehaviour, reason] of [
-      ['crashes when asked for its version', 'does not say which release it is'],
+      ['crashes when asked for its version', 'does not report its release'],
       ['hangs when asked for its version', 'did not end within'],
       ['does not accept the config', 'out of order'],
     ] as const) {

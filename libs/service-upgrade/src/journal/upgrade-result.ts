@@ -51,7 +51,7 @@ export async function recordResult(
 ): Promise<void> {
   const file = recordPath(places, result.id, result.to?.sha256 ?? '');
   await effects.write(file, `${JSON.stringify(dated(result))}\n`).catch((error: unknown) => {
-    log.write('no record for the audit log', { found: messageOf(error) });
+    log.write('cannot write the record for the audit log', { found: messageOf(error) });
   });
 }
 

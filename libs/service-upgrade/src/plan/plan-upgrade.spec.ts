@@ -102,7 +102,7 @@ describe('the plan of an upgrade', () => {
     [
       'a program that does not say its release',
       { offered: { sha256: NEW.sha256, sha1: NEW.sha1 } },
-      /does not say which release/,
+      /does not report its release/,
     ],
     [
       'a service that nobody may start',
@@ -184,7 +184,7 @@ describe('the order of releases', () => {
     const runs = { carriedOver: ['one', 'two'], ended: ['\u001b[2Jthree'] };
     if (plan.kind !== 'steps') throw new Error(plan.reason);
     expect(describePlan({ ...plan, runs }).slice(describePlan(plan).length)).toBe(
-      'runs that go on: one, two\nruns that end with the daemon: \\u001b[2Jthree\n',
+      'runs that continue: one, two\nruns that end with the daemon: \\u001b[2Jthree\n',
     );
     expect(describePlan({ ...plan, runs: { carriedOver: [], ended: [] } })).toBe(
       describePlan(plan),

@@ -89,7 +89,7 @@ export function planUpgrade(facts: UpgradeFacts): UpgradePlan {
   if (installed?.sha256 === offered.sha256 && sameCommand && facts.isServing)
     return {
       kind: 'nothing',
-      reason: `the release ${offered.version ?? ''} serves with this digest already`,
+      reason: `the release ${offered.version ?? ''} already serves with this digest`,
     };
   if (facts.holdsTarget === true)
     return refuse(
@@ -111,7 +111,7 @@ function refuseVersion(
   offered: string | undefined,
   { allowDowngrade }: UpgradeWish,
 ): string | undefined {
-  if (offered === undefined) return 'the offered program does not say which release it is';
+  if (offered === undefined) return 'the offered program does not report its release';
   // A program of unknown release cannot be compared, so it is replaced.
   if (allowDowngrade || installed === undefined || installed === offered) return undefined;
   const isComparable = semver.valid(offered) !== null && semver.valid(installed) !== null;
@@ -139,7 +139,7 @@ export function describePlan(plan: UpgradePlan): string {
   const { carriedOver = [], ended = [] } = plan.runs ?? {};
   return [
     ...steps,
-    ...namesLine('runs that go on', carriedOver),
+    ...namesLine('runs that continue', carriedOver),
     ...namesLine('runs that end with the daemon', ended),
   ].join('');
 }

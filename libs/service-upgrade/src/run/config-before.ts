@@ -21,7 +21,7 @@ export async function keepConfigBefore(
   if (served === undefined) return undefined;
   const { bytes, ...rest } = served;
   const keep = () => replaceFile(configBefore, bytes);
-  await effects.onFile('keep config', 'keep the config in', configBefore, keep);
+  await effects.onFile('keep config', 'save the config to', configBefore, keep);
   return { ...rest, sha256: digestOf(bytes) };
 }
 
@@ -42,9 +42,9 @@ export async function restoreConfigBefore({
   const found = await read(file);
   if (found !== undefined && digestOf(found.bytes) === sha256) return undefined;
   const aside = `${file}.not-taken`;
-  log.write('the config is put back', { file, aside });
+  log.write('restoring the config', { file, aside });
   const put = (effect: string, act: () => Promise<void>): Promise<void> =>
-    effects.onFile(effect, 'put back the config', file, act);
+    effects.onFile(effect, 'restore the config', file, act);
   if (found !== undefined)
     await put('keep new config', () => replaceFile(aside, found.bytes, found.rights));
   await put('restore config', () => replaceFile(file, kept.bytes, found?.rights));
@@ -60,7 +60,7 @@ export async function forgetReplacedConfigs({ context, record }: UpgradeRun): Pr
   try {
     await effects.run('forget replaced configs', () => forgetReplaced(configBefore.file));
   } catch (error) {
-    log.write('replaced configs stay', { found: messageOf(error) });
+    log.write('cannot remove replaced configs', { found: messageOf(error) });
   }
 }
 

@@ -71,7 +71,7 @@ export class Effects {
     const look = readdir(folder, { withFileTypes: true });
     const entries = await look.catch((error: unknown) => {
       if (errnoOf(error) === 'ENOENT') return [];
-      throw fileError('look into', folder, error);
+      throw fileError('list', folder, error);
     });
     for (const entry of entries) {
       const file = path.join(folder, entry.name);
@@ -118,7 +118,7 @@ export function fileError(
     const message = `cannot ${tried} ${file}: ${messageOf(error)}`;
     return new UpgradeError('fileFailed', message, { cause });
   }
-  const above = cause.at === cause.path ? '' : `of ${cause.at}, above it, `;
+  const above = cause.at === cause.path ? '' : ` because of ${cause.at}`;
   const code = refusals.includes(cause.code) ? 'refused' : 'fileFailed';
-  return new UpgradeError(code, `cannot ${tried} ${file}: ${above}${cause.found}`, { cause });
+  return new UpgradeError(code, `cannot ${tried} ${file}${above}: ${cause.found}`, { cause });
 }

@@ -54,6 +54,6 @@ async function sweepFolder(context: UpgradeContext, places: UpgradePlaces): Prom
     const kept = [result, log, lock, upgraderIn(folder), context.ownFile, named];
     await context.effects.sweep(folder, [...kept, ...(await untakenRecords(places))]);
   } catch (error) {
-    context.log.write('leftovers stay', { found: messageOf(error) });
+    context.log.write('cannot remove leftovers', { found: messageOf(error) });
   }
 }

@@ -73,8 +73,8 @@ export async function makeHelper(
   const helper = helperPath(places);
   const { format } = await copyProgram(effects, 'helper', program, helper);
   if (!isRunnable(format, host.platform, host.arch)) {
-    const found = `${program} is not a standalone program`;
-    throw new UpgradeError('refused', `cannot leave the run: ${found}`);
+    const message = `cannot start a helper from ${program}: it is not a standalone program`;
+    throw new UpgradeError('refused', message);
   }
   return helper;
 }

@@ -77,10 +77,10 @@ export async function enterPrivateFolder(
   const attempt = (failed: string, act: Promise<void>): Promise<void> =>
     act.catch((error: unknown) => log.write(failed, { found: messageOf(error) }));
   const upgrader = upgraderIn(places.folder);
-  await attempt('this process is not named', effects.write(upgrader, host.self));
+  await attempt('cannot record this process as the upgrader', effects.write(upgrader, host.self));
   return {
     [Symbol.asyncDispose]: () =>
-      attempt('this process stays named', effects.remove('upgrader', upgrader)),
+      attempt('cannot remove the record of this process', effects.remove('upgrader', upgrader)),
   };
 }
 

@@ -118,7 +118,7 @@ async function recoverAsHelper(run: UpgradeRun): Promise<RecoveredUpgrade> {
       return done(await commit(run));
     } catch (error) {
       if (await isInPlace(run)) throw error;
-      context.log.write('not proven', { found: messageOf(error) });
+      context.log.write('the new daemon failed its health check', { found: messageOf(error) });
     }
   }
   return done(await undoUpgrade(run, INTERRUPTED));

@@ -30,7 +30,7 @@ export async function undoUpgrade(run: UpgradeRun, reason: string): Promise<Upgr
   if (from === undefined || oldCommand === undefined) {
     if (run.worker === 'helper') return undoInstall(run, reason);
     // A daemon cannot remove its own service.
-    return { id, outcome: 'failed', reason: `${reason}; "wins up" removes this service again` };
+    return { id, outcome: 'failed', reason: `${reason}; "wins up" removes this service` };
   }
   await nameOldProgram(run);
   let outcome = 'the previous release serves again';
@@ -60,7 +60,7 @@ export async function noteUndoing(run: UpgradeRun, reason: string): Promise<void
     run.record = await run.journal.move(run.record, 'undoing', { reason });
   } catch (error) {
     if (!(error instanceof UpgradeError) || error.code !== 'fileFailed') throw error;
-    run.context.log.write('the journal does not say so', { found: error.message });
+    run.context.log.write('cannot record the undoing in the journal', { found: error.message });
     run.record = { ...run.record, phase: 'undoing', reason };
   }
 }

@@ -76,5 +76,5 @@ async function checkConfig(run: UpgradeRun): Promise<void> {
   const warnings = said.trim();
   if (warnings === '') return;
   run.configWarnings = warnings;
-  context.log.write('the new program warns of the config', { warnings });
+  context.log.write('the new program has warnings about the config', { warnings });
 }

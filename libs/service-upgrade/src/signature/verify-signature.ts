@@ -71,7 +71,9 @@ async function verifyMessage(message: Buffer, digest: Buffer) {
   if (signerInfo === undefined || signerInfos.length > 1)
     throw new Error(`it has ${signerInfos.length} signers; wanted one`);
   if (certificates.length > MAX_CERTIFICATES)
-    throw new Error(`it has ${certificates.length} certificates`);
+    throw new Error(
+      `it has ${certificates.length} certificates; wanted at most ${MAX_CERTIFICATES}`,
+    );
   const { digestAlgorithm, signatureAlgorithm, signedAttrs } = signerInfo;
   const type = signedAttrs?.attributes.find((attribute) => attribute.type === CONTENT_TYPE);
   const isIndirect =
@@ -93,7 +95,7 @@ async function verifyMessage(message: Buffer, digest: Buffer) {
 
   const verdict = await signed.verify({ signer: 0, checkChain: false, extendedMode: true });
   if (verdict.signatureVerified !== true || !(verdict.signerCertificate instanceof Certificate))
-    throw new Error('its signer did not make it');
+    throw new Error('it does not match the key of its signer');
   const found = (certificate: InstanceType<typeof Certificate>): Found => ({
     x509: new X509Certificate(Buffer.from(certificate.toSchema().toBER())),
     isStrong: STRONG.has(certificate.signatureAlgorithm.algorithmId),
