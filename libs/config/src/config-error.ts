@@ -1,6 +1,7 @@
 import { describeProblem, quote } from './problems/config-problem.js';
 import type { ConfigProblem, ContentProblemCode } from './problems/config-problem.js';
 import type { FileProblemCode, ProblemFacts } from './problems/config-problem.js';
+import { messageOf } from '@wins/base';
 import { TrustedFileError, type TrustedFileErrorCode } from '@wins/trusted-files';
 
 /** Reason why no configuration could be loaded: `invalid` for its content, else the problem with the file. */
@@ -75,7 +76,9 @@ export function isMissing(error: unknown): boolean {
 export function translateFileError(error: unknown, file: string, expected: string): ConfigError {
   if (error instanceof ConfigError) return error;
   if (!(error instanceof TrustedFileError)) {
-    return fileError('unknown', file, `the failure ${String(error)}`, expected, { cause: error });
+    return fileError('unknown', file, `the failure ${messageOf(error)}`, expected, {
+      cause: error,
+    });
   }
   const cause = error.cause ?? error;
   const known = SYSTEM_CODES.get(systemCode(error.cause));

@@ -136,23 +136,21 @@ export function maskedValue(
   return isHarmless ? value : undefined;
 }
 
-const HEAD = `# What runs get is granted by their entries now (docs/compatibility.md). This is the config's own list with the
-# keys that grant it, each as it is in force: paste it in the place of the old one and keep what is meant.
+const HEAD = `# The entries of processPaths now grant everything that a run gets (docs/compatibility.md). This is the list of this config, with each
+# granting key as it is in force. Replace the old list by it, and remove the grants that nobody needs.
 #
-# envs         Variables that clients set (--envs): names, or beginnings such as KUBE_*. "any" is what earlier
-#              releases allowed; what can make a program load code must be named in any case.
+# envs         Variables that clients may set (--envs): names, or prefixes such as KUBE_*. "any" is what earlier releases
+#              allowed; variables that can load code into a program must still be listed by name.
 # args         none, any, or the argument lists that clients may pass.
-# directories  Folders that clients name (--dir), besides the program's own.
-# for          Who may run it: administrators, user:UID, account:SID, container:ID, container:*. Without it everybody may.
-# mayBreakAway The upgrade helper alone has it, which outlives the daemon that it replaces.
+# directories  Folders that clients may choose (--dir), besides the program's own.
+# for          Callers that may run it: administrators, user:UID, account:SID, container:ID, container:*. Absent: everybody.
+# mayBreakAway For the upgrade helper only, because it outlives the daemon that it replaces.
+`;
+const ENVIRONMENT = `# Runs no longer inherit the variables of the daemon. List here the variables that every program needs besides PATH and the like.
 `;
 
-const ENVIRONMENT = `# Runs no longer inherit the variables of the daemon: what every program needs besides PATH and its like goes here.
-`;
-
-const ROUTES = `# "route add" and "route rm" reach only what lies in these networks, such as 10.42.0.0/16; none in earlier configs, where any was
-# allowed. Never the networks of the host itself, or its gateway; metadata of a cloud (169.254.169.254) only where it is listed itself.
-# With an empty list such a call is refused (routeNotGranted).
+const ROUTES = `# "route add" and "route rm" accept only these networks, such as 10.42.0.0/16; earlier releases accepted any. Networks of the host itself
+# and its gateway are always refused; cloud metadata (169.254.169.254) needs its own entry. An empty list refuses all (routeNotGranted).
 `;
 
 /** Returns a valid YAML config of the keys that an operator may have to add to a config of an earlier release. */

@@ -43,7 +43,7 @@ export async function keepLastGood(loaded: LoadedConfig, trust: KeepTrust): Prom
     trust.ensurePrivateFolder(lastGoodFolder(file));
     await replaceFile(lastGoodFile(file), Buffer.concat([headerOf(sha256), bytes]));
   } catch (error) {
-    throw translateFileError(error, lastGoodFile(file), 'a folder in which it can be kept');
+    throw translateFileError(error, lastGoodFile(file), 'a folder in which the copy can be saved');
   }
 }
 
@@ -82,7 +82,7 @@ export async function readLastGood(
   const bytes = read.bytes.subarray(HEADER_BYTES);
   if (sha256 === digestOf(bytes)) return bytes;
   const found = sha256 === undefined ? 'no digest in its first line' : 'content that was changed';
-  throw fileError('damaged', kept, found, 'the config that was in force, as it was kept');
+  throw fileError('damaged', kept, found, 'the saved copy of the config in force');
 }
 
 function digestOf(bytes: Uint8Array): string {
@@ -133,7 +133,7 @@ export async function keepReplaced(file: string): Promise<void> {
     for (const { name } of [...again, ...earlier.slice(0, surplus)])
       await rm(path.join(folder, name), { force: true });
   } catch (error) {
-    throw translateFileError(error, folder, 'a folder in which the replaced config can be kept');
+    throw translateFileError(error, folder, 'a folder in which the replaced config can be saved');
   }
 }
 

@@ -21,7 +21,7 @@ export const FILE_SCHEMA = section({
   }).default(DEFAULT_PROXY_PIPE_NAME),
   pipeAccess: about(
     shown(someText('a security descriptor in SDDL')),
-    'Who may open the pipes on Windows, as SDDL. By default administrators and SYSTEM.',
+    'Accounts that may open the pipes on Windows, as SDDL. By default administrators and SYSTEM.',
     { absent: 'administrators and SYSTEM' },
   ).optional(),
   processEnvironment: about(
@@ -35,51 +35,51 @@ export const FILE_SCHEMA = section({
     section({
       maxSessions: about(
         count('a number of clients', 1024),
-        'Clients of the tunnel pipe at a time.',
+        'Maximum number of clients of the tunnel pipe at a time.',
       ).default(16),
       maxStreams: about(
         count('a number of streams', 16_384),
-        'TCP streams of one client at a time.',
+        'Maximum number of TCP streams of one client at a time.',
       ).default(1024),
       handshakeTimeoutMs: about(
         count('milliseconds', 600_000),
-        'How long a client of the tunnel pipe may take to begin.',
+        'Time-out of the handshake on the tunnel pipe, in milliseconds.',
       ).default(5000),
     }),
-    'What clients of the tunnel pipe may use of the daemon.',
+    'Limits for clients of the tunnel pipe.',
   ).prefault({}),
   routes: about(
     section({
       allow: about(
         shown(list(routeNetwork(), 'networks')),
-        'Networks to which containers may add routes on the host. Empty: none. Metadata of a cloud, such as 169.254.169.254, needs an entry of its own.',
+        'Networks for which containers may add and remove routes on the host. Empty: none. Cloud metadata, such as 169.254.169.254, needs its own entry.',
       ).default([]),
     }),
-    'What containers may change in the routing table of the host.',
+    'Changes that containers may make in the routing table of the host.',
   ).prefault({}),
   hostNetwork: sections.hostNetworkSection(),
-  reflection: off('Tell generic clients of the gRPC pipe which services there are.'),
+  reflection: off('List the services of the gRPC pipe for generic clients.'),
   debugPipe: about(
     flag(),
-    'Answer "wins srv debug" on the pipe of administrators. That pipe is there in any case.',
+    'Answer "wins srv debug" on the pipe of administrators, which exists in any case.',
   ).default(true),
   audit: about(
     section({
       directory: about(
         shown(someText('a folder')),
-        'Where daemons keep their audit logs, each in a folder named after its pipe.',
-        { absent: 'a place of the system' },
+        'Parent folder of the audit logs. Each daemon uses a subfolder named after its pipe.',
+        { absent: 'a folder of the system' },
       ).optional(),
       maxFileBytes: about(
         count('bytes', 2 ** 30, 2 ** 16),
-        'The size at which a new file of the audit log begins.',
+        'Maximum size of a file of the audit log, in bytes. Beyond it a new file begins.',
       ).default(2 ** 23),
       maxFiles: about(
         count('a number of files', 1024, 2),
-        'The number of files of the audit log; the oldest is removed for a new one.',
+        'Maximum number of files of the audit log. Beyond it the oldest is removed.',
       ).default(16),
     }),
-    'The record of what was allowed and refused.',
+    'The log of allowed and refused requests.',
   ).prefault({}),
   metrics: sections.metricsSection(),
   tracing: sections.tracingSection(),
@@ -95,18 +95,18 @@ export const FILE_SCHEMA = section({
       ).default('none'),
       watchingPath: about(
         shown(someText('a path')),
-        'The watched file; by default wins.exe (wins) beside the configuration.',
+        'The watched file. By default c:/etc/rancher/wins/wins.exe, elsewhere /etc/rancher/wins/wins.',
         { since: '0.0.1' },
       ).optional(),
       signedBy: about(
         shown(list(sha256('thumbprint'), 'SHA-256 thumbprints'))
           .min(1, { error: 'at least one SHA-256 thumbprint' })
           .max(16, { error: 'at most 16 SHA-256 thumbprints' }),
-        'SHA-256 thumbprints of certificates: upgrades take only programs that one of them, or a certificate issued under it, has signed (Authenticode). By default any.',
+        'SHA-256 thumbprints of certificates. An upgrade accepts only programs that one of them, or a certificate issued under it, has signed (Authenticode). By default any.',
         { shorthand: true, absent: 'any program', strictKeys: true },
       ).optional(),
     }),
-    'Self-upgrade by a watched file, and whose programs any upgrade takes.',
+    'Self-upgrade from a watched file, and the accepted signers of any upgrade.',
     { since: '0.0.1' },
   ).prefault({}),
   systemagent: sections.systemAgentSection(),

@@ -116,8 +116,8 @@ describe('the section hostNetwork', () => {
     ],
   ])('refuses %j as where a port listens or leads to', (written) => {
     const port = { proto: 'tcp', listen: '0.0.0.0:8080', to: '192.168.100.10:80' };
-    expect(() => read({ ports: [{ ...port, listen: written }] })).toThrow(/an address of IPv4/);
-    expect(() => read({ ports: [{ ...port, to: written }] })).toThrow(/an address of IPv4/);
+    expect(() => read({ ports: [{ ...port, listen: written }] })).toThrow(/an IPv4 address/);
+    expect(() => read({ ports: [{ ...port, to: written }] })).toThrow(/an IPv4 address/);
   });
 
   it('refuses another protocol, and more than 512 ports', () => {

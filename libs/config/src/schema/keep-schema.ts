@@ -7,7 +7,7 @@ import { stopKeys, treeLimits } from './white-list-schema.js';
 export function keptPrograms() {
   return about(
     list(keptProgram(), 'sections'),
-    'Programs that the daemon starts by itself and keeps running, also beyond its own end. Clients do not see them.',
+    'Programs that the daemon starts by itself and keeps running, even after it ends. Clients do not see them.',
   ).default([]);
 }
 
@@ -21,21 +21,21 @@ function keptProgram() {
             'a word of 1 to 58 letters, digits, ".", "_" and "-"',
           ),
         ),
-        'Its name, unique in this list. It is found as keep:NAME.',
+        'Name of the program, unique in this list. Its run is called keep:NAME.',
         { absent: 'the file name of its program' },
       ).optional(),
       path: required(shown(someText('a path')), 'The program, by its path on the host.'),
       args: about(
         list(matching(/^[^\0\p{Cs}]*$/u, 'a word without NUL'), 'words'),
-        'Its arguments, as they are.',
+        'Arguments, passed verbatim.',
         { asWritten: 'text', isSecret: true, shown: 'count' },
       ).default([]),
-      envs: about(variables(), 'Its environment variables, besides those of every run.', {
+      envs: about(variables(), 'Environment variables, in addition to those of every run.', {
         ...{ asWritten: 'text', isSecret: true, shown: 'names' },
       }).default({}),
       sha256: about(
         shown(list(sha256(), 'SHA-256 digests')).min(1, { error: 'at least one SHA-256 digest' }),
-        'Digests, one of which the content must have.',
+        'Accepted SHA-256 digests of the content.',
         { shorthand: true, absent: 'any content' },
       ).optional(),
       restart: about(
@@ -45,7 +45,7 @@ function keptProgram() {
             'no, always, on-failure or on-failure:N',
           ),
         ),
-        'When it is started again after its end.',
+        'Restart policy: no, always, on-failure or on-failure:N.',
         { asWritten: 'text' },
       ).default('always'),
       limits: about(treeLimits(), 'Limits of the run as a whole.', {

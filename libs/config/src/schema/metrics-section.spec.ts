@@ -18,7 +18,7 @@ describe('the section metrics', () => {
   it.each(['0.0.0.0:9797', '[::]:9797', '10.0.0.7:9797'])(
     'takes %s only with allowRemote (A94)',
     (listen) => {
-      expect(() => metricsOf(listen)).toThrow('expected an address of the loopback');
+      expect(() => metricsOf(listen)).toThrow('expected a loopback address');
       const allowRemote = true;
       expect(metricsOf(listen, `  allowRemote: ${allowRemote}`)).toEqual({ listen, allowRemote });
     },

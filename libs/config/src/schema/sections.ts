@@ -10,7 +10,7 @@ import { checked, count, flag, isRouteNetwork, list, matching, off } from './val
 import { port, required, section, sha256, shown, someText, text } from './value-schemas.js';
 
 const LISTEN_ADDRESS = 'an IP address and a port, such as 127.0.0.1:9797';
-const LOOPBACK = 'an address of the loopback, or allowRemote: true';
+const LOOPBACK = 'a loopback address, or allowRemote: true';
 
 export function metricsSection() {
   return about(
@@ -19,15 +19,15 @@ export function metricsSection() {
         shown(someText(LISTEN_ADDRESS)).refine((text) => parseListenAddress(text) !== undefined, {
           error: LISTEN_ADDRESS,
         }),
-        'Where metrics are served over HTTP: 127.0.0.1:9797.',
+        'Address that serves metrics over HTTP, such as 127.0.0.1:9797.',
         { absent: 'required' },
       ),
-      allowRemote: off('Serve metrics on an address that others on the network may reach.'),
+      allowRemote: off('Allow an address that other hosts can reach.'),
     }).refine(
       ({ listen, allowRemote }) => allowRemote || parseListenAddress(listen)?.isLoopback !== false,
       { error: LOOPBACK, path: ['listen'] },
     ),
-    'Metrics for Prometheus. Absent: none are kept, and no port is opened.',
+    'Metrics for Prometheus. Absent: the daemon keeps no metrics and opens no port.',
     { absent: 'off' },
   ).optional();
 }
@@ -40,11 +40,11 @@ export function tracingSection() {
     section({
       endpoint: about(
         someText(COLLECTOR_ADDRESS).refine(isPlainAddress, { error: COLLECTOR_ADDRESS }),
-        'Collector that takes spans by OTLP over HTTP: http://127.0.0.1:4318.',
+        'Collector of spans, by OTLP over HTTP, such as http://127.0.0.1:4318.',
         { absent: 'required', isSecret: true, shown: 'address' },
       ),
     }),
-    'Traces of the calls of clients that trace. Absent: no span is made or sent.',
+    'Spans for the calls of clients that trace. Absent: off.',
     { absent: 'off' },
   ).optional();
 }
@@ -60,25 +60,23 @@ export function systemAgentSection() {
       remoteEnabled: option('Apply plans from Rancher.'),
       preserveWorkDirectory: option('Keep the working folder of a plan after it was applied.'),
       workDirectory: place(
-        'Where executions have their folders; by default /var/lib/rancher/agent/work, on drive C: on Windows.',
+        'Folder for executions of plans; by default /var/lib/rancher/agent/work, on drive C: on Windows.',
       ),
-      localPlanDirectory: place('Where local plans lie; by default plans beside work.'),
-      appliedPlanDirectory: place(
-        'Where plans that were applied are kept; by default applied beside work.',
-      ),
+      localPlanDirectory: place('Folder of local plans; by default plans beside work.'),
+      appliedPlanDirectory: place('Folder of applied plans; by default applied beside work.'),
       connectionInfoFile: place(
-        'The file that says how to reach Rancher; by default rancher2_connection_info.json beside work.',
+        'File with the connection to Rancher; by default rancher2_connection_info.json beside work.',
       ),
       imagesDirectory: place(
-        'Where images lie that need no download; by default images beside work.',
+        'Folder of images that need no download; by default images beside work.',
       ),
       agentRegistriesFile: place(
-        'The file that configures registries; by default those of Rancher, RKE2 and K3s are tried.',
+        'File that configures registries; by default the files of Rancher, RKE2 and K3s are tried.',
       ),
       imageCredentialProviderConfig: place(
         "The kubelet's configuration of credential providers. Absent: none.",
       ),
-      imageCredentialProviderBinDirectory: place('The folder of the programs that it names.'),
+      imageCredentialProviderBinDirectory: place('Folder of the credential providers.'),
       interlockDirectory: place('Accepted but has no effect, as in the Go releases.'),
     }),
     'The embedded system-agent. Absent: off.',
@@ -92,7 +90,7 @@ export function csiProxySection() {
     section({
       url: about(
         someText('a download address'),
-        'Download address of the archive; %s, %v or %[1]s is the version.',
+        'Download address of the archive; %s, %v or %[1]s stands for the version.',
         { ...required, shown: 'address' },
       ),
       version: about(
@@ -107,12 +105,12 @@ export function csiProxySection() {
       ),
       sha256: about(
         shown(sha256()),
-        'SHA-256 digest of the archive. Absent: that of the first download over TLS.',
+        'SHA-256 digest of the archive. Absent: the digest of the first download over TLS.',
         { absent: 'the first download' },
       ).optional(),
       args: about(
         list(someText('an argument'), 'arguments'),
-        'More arguments of the service, each whole: -v=4.',
+        'Additional arguments of the service, such as -v=4.',
         { absent: 'none', shown: 'count' },
       ).optional(),
       path: about(
@@ -120,7 +118,7 @@ export function csiProxySection() {
         'The folder of the releases; by default csi-proxy beside the config.',
       ).optional(),
     }),
-    'The csi-proxy service to keep. Absent: none, and what wins has installed is removed.',
+    'The csi-proxy service to install. Absent: none; a csi-proxy that wins installed is removed.',
     { since, absent: 'none' },
   ).optional();
 }
@@ -128,17 +126,18 @@ export function csiProxySection() {
 const MAX_ROUTES = 1000;
 const CLOUDS = ['aws', 'azure', 'gce', 'rancher'] as const;
 const TOO_MANY_ROUTES = `at most ${MAX_ROUTES} routes`;
-const ROUTED = 'an IPv4 network that is no default route, or one address of IPv4';
-const GATEWAY = 'an address of IPv4';
+const ROUTED = 'an IPv4 network other than the default route, or an IPv4 address';
+const GATEWAY = 'an IPv4 address';
 
-const CONTAINERS = 'an IPv4 network of 16 to 29 bits, without bits below its prefix';
+const CONTAINERS = 'an IPv4 network with a prefix of 16 to 29 bits, and no bit set below it';
 const GATEWAY_IN = 'an address of a host in the subnet';
-const PUBLISHED = 'false, or hostNetwork.subnet: published ports lead there alone';
-const CLUSTER = 'a list of networks that the subnet is in';
+const PUBLISHED =
+  'false, or hostNetwork.subnet beside it, because published ports lead only into that subnet';
+const CLUSTER = 'a list of networks that contains the subnet';
 const MAX_CLUSTER = 8;
 const MAX_RELAYS = 512;
 const TOO_MANY_RELAYS = `at most ${MAX_RELAYS} ports`;
-const ENDPOINT = 'an address of IPv4 and a port from 1 to 65535, such as 0.0.0.0:8080';
+const ENDPOINT = 'an IPv4 address and a port from 1 to 65535, such as 0.0.0.0:8080';
 
 /** Accepts one spelling only: no leading zero, no name, no range. */
 function isEndpoint(written: string): boolean {
@@ -152,13 +151,13 @@ function relayedPort() {
   const endpoint = (meaning: string) => required(shown(checked(isEndpoint, ENDPOINT)), meaning);
   return section({
     proto: required(z.enum(['tcp', 'udp'], { error: 'tcp or udp' }), 'The protocol: tcp or udp.'),
-    listen: endpoint('Where the host listens: 0.0.0.0:8080.'),
-    to: endpoint('The address and port of the container: 192.168.100.10:80.'),
+    listen: endpoint('Address and port on which the host listens, such as 0.0.0.0:8080.'),
+    to: endpoint('Address and port of the container, such as 192.168.100.10:80.'),
     allowReserved: off(
-      'Whether it may listen on a port that services of hosts use, such as 22, 53 or 3389.',
+      'Whether it may listen on a port that host services commonly use, such as 22, 53 or 3389.',
     ),
     allowHost: off(
-      'Whether it may lead to the host itself, such as 127.0.0.1:9796, and to what listens there alone.',
+      'Whether it may lead to the host itself, including ports that only the host can reach, such as 127.0.0.1:9796.',
     ),
   });
 }
@@ -169,8 +168,7 @@ function isIpv4Network(written: string): boolean {
 
 const UUID = /^[a-z0-9](?:[-a-z0-9]{0,62}[a-z0-9])?$/i;
 const LOCAL = /^(?:169\.254|127\.\d{1,3})\.\d{1,3}\.\d{1,3}$/;
-const SERVICE =
-  'a link-local address or one of the loopback, with a port or without: 169.254.169.250';
+const SERVICE = 'a link-local or loopback address, with or without a port, such as 169.254.169.250';
 
 /** Accepts link-local and loopback addresses only: Rancher's metadata is plain HTTP, so no other host may answer. */
 function isMetadataAddress(written: string): boolean {
@@ -182,14 +180,16 @@ function isMetadataAddress(written: string): boolean {
 function metadataKeys() {
   const uuid = (what: string) => required(shown(matching(UUID, 'a uuid')), what);
   return section({
-    hostUuid: uuid('The uuid of this host: answers for another one are not used.'),
-    environmentUuid: uuid('The uuid of its environment; hosts of others are left out.'),
-    address: about(shown(checked(isMetadataAddress, SERVICE)), 'Where the service is.').default(
+    hostUuid: uuid('UUID of this host. Answers for another host are rejected.'),
+    environmentUuid: uuid(
+      'UUID of the environment. Hosts and containers of other environments are ignored.',
+    ),
+    address: about(shown(checked(isMetadataAddress, SERVICE)), 'Address of the service.').default(
       '169.254.169.250',
     ),
     routerIp: about(
       ipv4Address(GATEWAY),
-      'The router_ip that the labels of this host must have. Absent: any.',
+      'Required value of the label router_ip of this host. Absent: any.',
     ).optional(),
     ports: off('Relay the ports that containers of this host publish, to addresses in the subnet.'),
   });
@@ -226,25 +226,29 @@ export function hostNetworkSection() {
   const route = section({
     destination: required(
       shown(checked(isIpv4Network, ROUTED)),
-      'The network or address: 10.42.1.0/24.',
+      'Network or address, such as 10.42.1.0/24.',
     ),
     gateway: about(
       ipv4Address(GATEWAY),
-      'The next hop, in a network of the interface. Absent: that of the default route.',
+      'Next hop, in a network of the interface. Absent: the gateway of the default route.',
       { absent: 'the default gateway' },
     ).optional(),
     interface: about(
       shown(someText('the name of an interface')),
-      'The interface that it leads through. Absent: the one that reaches the gateway.',
+      'Interface of the route. Absent: the interface that reaches the gateway.',
       { absent: 'found by the gateway' },
     ).optional(),
-    metric: about(count('a metric', 9999), 'The metric; of two routes the lower one wins.').default(
-      256,
-    ),
+    metric: about(
+      count('a metric', 9999),
+      'Metric. The route with the lowest metric wins.',
+    ).default(256),
   });
   const peer = section({
-    subnet: required(containersNetwork(), 'The network of its containers: 10.42.2.0/24.'),
-    via: required(ipv4Address(GATEWAY), 'Its own address, in a network that this host is in too.'),
+    subnet: required(containersNetwork(), 'Container network of that host, such as 10.42.2.0/24.'),
+    via: required(
+      ipv4Address(GATEWAY),
+      'Address of that host, in a network that it shares with this host.',
+    ),
   });
   return about(
     section({
@@ -254,15 +258,15 @@ export function hostNetworkSection() {
       ).default([]),
       keep: about(
         shown(list(z.enum(CLOUDS, { error: 'aws, azure, gce or rancher' }), 'clouds')),
-        'Clouds whose metadata and platform addresses keep their routes; those of rancher lead to own containers.',
+        'Clouds whose metadata and platform addresses get routes. Those of rancher lead to containers of this host.',
       ).default([]),
       metadata: about(
         metadataKeys(),
-        "Routes to the other hosts that Rancher's metadata service tells of. Absent: none.",
+        "Routes to the other hosts that Rancher's metadata service lists. Absent: none.",
         { absent: 'none' },
       ).optional(),
       nodes: off(
-        'Routes to the subnets of the other nodes that the API server of the agent tells of.',
+        'Routes to the subnets of the other nodes that the API server of the agent lists.',
       ),
       probePort: about(
         port(),
@@ -271,7 +275,7 @@ export function hostNetworkSection() {
       ).optional(),
       subnet: about(
         containersNetwork(),
-        "The network of this host's own containers, wins-subnet: 10.42.1.0/24.",
+        "Network of this host's own containers (wins-subnet), such as 10.42.1.0/24.",
         { absent: 'none' },
       ).optional(),
       gateway: about(ipv4Address(GATEWAY_IN), 'The address of this host in the subnet.', {
@@ -283,16 +287,16 @@ export function hostNetworkSection() {
             error: `at most ${MAX_CLUSTER} networks`,
           }),
         ),
-        'Networks that subnets of peers lie in, and that own containers may reach.',
+        "Networks that must contain the peers' subnets, and that containers of this host may reach.",
         { absent: 'private networks; required with subnet' },
       ).optional(),
       peers: about(
         list(peer, 'peers').max(MAX_ROUTES, { error: TOO_MANY_ROUTES }),
-        'Other hosts, whose containers are reached through them.',
+        'Other hosts. Each is the next hop to its own containers.',
       ).default([]),
       ports: about(
         list(relayedPort(), 'ports').max(MAX_RELAYS, { error: TOO_MANY_RELAYS }),
-        'Ports of this host that lead to containers.',
+        'Ports of this host that are relayed to containers.',
       ).default([]),
     })
       .refine(
@@ -311,7 +315,7 @@ export function hostNetworkSection() {
         error: PUBLISHED,
         path: ['metadata', 'ports'],
       }),
-    'Routes, ports and a network of containers that the daemon keeps on the host, and removes when they are wanted no more. Absent: none.',
+    'Routes, ports and a container network that the daemon maintains on the host, and removes when they are no longer configured. Absent: none.',
     { absent: 'none' },
   ).optional();
 }
@@ -322,12 +326,12 @@ export function tlsSection() {
     section({
       insecure: about(
         flag(),
-        'Accept any certificate; csi-proxy.sha256 is required then.',
+        'Accept any certificate. Requires csi-proxy.sha256.',
         inFirst,
       ).optional(),
       certFilePath: about(
         shown(text()),
-        'A PEM file of authorities besides those of the system.',
+        'PEM file of authorities in addition to those of the system.',
         inFirst,
       ).optional(),
     }),
@@ -337,7 +341,7 @@ export function tlsSection() {
 }
 
 export function agentStrictTlsMode() {
-  return about(flag(), 'The system-agent trusts only the CA it was given.', {
+  return about(flag(), 'Make the system-agent trust only the CA from its settings.', {
     since: '0.4.18',
   }).default(false);
 }

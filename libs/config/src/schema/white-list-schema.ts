@@ -26,7 +26,7 @@ function argumentRules() {
           .array(word, { error: 'a list of words' })
           .min(1, { error: 'at least one word' })
           .optional(),
-        after: word.describe('Text in front of it, such as --port=.').optional(),
+        after: word.describe('Text in front of the value, such as --port=.').optional(),
       },
       { error: wanted },
     )
@@ -68,7 +68,7 @@ export function whiteListSection() {
         'Host UDP ports that containers may reach. Empty: none.',
       ).default([]),
     }),
-    'What containers may use of the host.',
+    'Programs and ports of the host that containers may use.',
     { since: '0.0.1' },
   ).prefault({});
 }
@@ -80,12 +80,12 @@ export function stopKeys() {
       z.enum([...STOP_SIGNALS.posix, ...STOP_SIGNALS.windows], {
         error: `${STOP_SIGNALS.posix.join(', ')}, or on Windows CTRL_BREAK or WM_CLOSE`,
       }),
-      'What asks a run to end, before it is ended by force 10 s later. On Windows CTRL_BREAK for its consoles, WM_CLOSE for its windows.',
-      { absent: 'SIGTERM; on Windows it is ended at once' },
+      'Signal that asks a run to end; 10 s later the run is killed. On Windows CTRL_BREAK for its consoles, WM_CLOSE for its windows.',
+      { absent: 'SIGTERM; on Windows the run is killed at once' },
     ).optional(),
     stopEvent: about(
       shown(someText('the name of an event')),
-      'On Windows, in the place of stopSignal: the event that the program waits for, such as Global\\exporter-stop.',
+      'On Windows, instead of stopSignal: the event that the program waits for, such as Global\\exporter-stop.',
       { absent: 'none' },
     ).optional(),
   };
@@ -97,17 +97,17 @@ export function treeLimits() {
   return section({
     memoryBytes: about(
       count('bytes', 2 ** 50, 1024 * 1024),
-      'Memory of the run and all that it starts, in bytes.',
+      'Memory of the run and all its processes, in bytes.',
       { absent: 'no limit' },
     ).optional(),
     cpus: about(
       z.number({ error: wanted }).min(0.01, { error: wanted }).max(4096, { error: wanted }),
-      "Processors' worth of time, such as 0.5. Needs cgroup v2 on Linux.",
+      'Processor time in processors, such as 0.5. Needs cgroup v2 on Linux.',
       { absent: 'no limit' },
     ).optional(),
     pids: about(
       count('processes', 4_194_304),
-      'Processes at once; on Linux threads count, too, and it needs cgroup v2.',
+      'Processes at a time. On Linux threads count too, and cgroup v2 is needed.',
       { absent: 'no limit' },
     ).optional(),
   });
@@ -119,22 +119,19 @@ function allowedPath() {
       path: required(shown(someText('a path')), 'The program, by its path on the host.'),
       sha256: about(
         shown(list(sha256(), 'SHA-256 digests')).min(1, { error: 'at least one SHA-256 digest' }),
-        'Digests, one of which the content must have. Without this key it is not pinned.',
+        'Accepted SHA-256 digests of the content. Absent: any content.',
         { shorthand: true, absent: 'any content' },
       ).optional(),
       envs: about(
         shown(
           list(
-            matching(
-              VARIABLE_PATTERN,
-              'the name of an environment variable, or a beginning and "*"',
-            ),
+            matching(VARIABLE_PATTERN, 'the name of an environment variable, or a prefix and "*"'),
             'names',
           ),
         ).refine((names) => names.length === 1 || !names.includes('any'), {
           error: 'names, or "any" alone',
         }),
-        'Environment variables that a client may set: names, or beginnings such as KUBE_*; or any but guarded ones. By default none.',
+        'Environment variables that a client may set: names, prefixes such as KUBE_*, or "any", which excludes guarded ones. By default none.',
         { shorthand: true, absent: 'none' },
       ).optional(),
       args: about(
@@ -144,7 +141,7 @@ function allowedPath() {
       ).optional(),
       directories: about(
         shown(list(someText('a path'), 'paths')),
-        "Folders in which a client may have the program run, besides the program's own.",
+        "Working folders that a client may choose, besides the program's own.",
         { shorthand: true, absent: "the program's own" },
       ).optional(),
       for: about(
@@ -157,26 +154,25 @@ function allowedPath() {
             'callers',
           ),
         ).min(1, { error: 'at least one caller' }),
-        'Who may run it, as the system knows them: administrators, user:UID, account:SID, container:ID or container:*. By default everybody who may open the pipe.',
+        'Callers that may run it, as the system identifies them: administrators, user:UID, account:SID, container:ID or container:*. By default everybody who may open the pipe.',
         { shorthand: true, absent: 'everybody' },
       ).optional(),
       mayBreakAway: about(
         flag(),
-        'Whether the program may leave processes behind on purpose on Windows, as an upgrade helper does.',
+        'Whether the program may deliberately leave processes behind on Windows, as an upgrade helper does.',
         { absent: 'no' },
       ).optional(),
       argv0: about(
         z.enum(['copy', 'listed'], { error: 'copy or listed' }),
-        'What the program gets as its own name: the path of the verified copy, by which process lists show it, or the listed path. By default copy.',
+        'Path that the program gets as argv[0], which process lists show: the path of the verified copy (copy), or the listed path. By default copy.',
         { absent: 'copy' },
       ).optional(),
       ...stopKeys(),
-      limits: about(
-        treeLimits(),
-        'Limits of each run whose client asks for none, for the run as a whole.',
-        { absent: 'maxLimits', strictKeys: true },
-      ).optional(),
-      maxLimits: about(treeLimits(), 'The most that a client may ask for.', {
+      limits: about(treeLimits(), 'Limits of a whole run when its client requests none.', {
+        absent: 'maxLimits',
+        strictKeys: true,
+      }).optional(),
+      maxLimits: about(treeLimits(), 'Maximum limits that a client may request.', {
         absent: 'limits',
         strictKeys: true,
       }).optional(),
@@ -185,32 +181,30 @@ function allowedPath() {
           allow: off('Whether a client may start it detached.'),
           maxRuns: about(
             count('runs', 1024),
-            'Detached runs that are kept, living and ended ones. At the limit the one that ended first goes.',
+            'Maximum number of detached runs, including ended ones. Beyond it the run that ended first is removed.',
           ).default(4),
           spoolBytes: about(
             count('bytes', 512 * MIB, MIB),
-            'Output that is kept of each, on the disk of the state folder. At the limit the oldest goes.',
+            'Maximum stored output of each run, in the state folder. Beyond it the oldest output is removed.',
           ).default(64 * MIB),
           maxAgeHours: about(
             count('hours', 8760),
-            'How long an ended run and its output are kept.',
+            'Hours for which an ended run and its output are kept.',
           ).default(24),
-          restart: off(
-            'Whether a client may have it started again when it has ended (prc run --restart).',
-          ),
+          restart: off('Whether a client may request restarts (prc run --restart).'),
         }),
         'Detached runs of the program, which outlive their client and the daemon (Linux). By default none.',
         { absent: 'none' },
       ).optional(),
       files: about(
         section({
-          max: about(count('files', 32), 'Files of one run.').default(8),
+          max: about(count('files', 32), 'Maximum number of files of one run.').default(8),
           maxBytes: about(
             count('bytes', 768 * KIB),
-            'Bytes of all files of one run together.',
+            'Maximum total size of the files of one run, in bytes.',
           ).default(128 * KIB),
         }),
-        'Files that a client may give to its run, and change while it lives (prc run --mount-file). By default none.',
+        'Files that a client may give to its run, and change while the run lives (prc run --mount-file). By default none.',
         { absent: 'none' },
       ).optional(),
     }),
