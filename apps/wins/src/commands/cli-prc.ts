@@ -150,7 +150,7 @@ const logs = command({
   ...named,
   options: {
     follow: { ...switchOption('Wait for more output until the run ends'), short: 'f' },
-    since: limitOption('since', 'Only output of the last 90s, 10m or the like'),
+    since: limitOption('since', 'Only output of this last period, such as 90s or 10m'),
     offset: textOption(
       'Start at this byte, counted over both outputs from the start of the run',
       free('BYTES'),

@@ -52,13 +52,14 @@ export const app: Group = {
 export const explain = command({
   name: 'explain',
   summary: 'Print whether the daemon would allow a program or a port, and if not, why',
-  details: 'Starts and connects nothing. The exit code is 126 if the daemon would refuse it.',
+  details:
+    'Starts no program and opens no connection. The exit code is 126 if the daemon would refuse.',
   page: 'config.md',
   environment: PIPE_ENVIRONMENT,
   options: {
     path: textOption('Program of the host', FILE),
     sha256: digestOption('sha256', 'With --path: SHA-256 digest of the file in this container'),
-    port: numberOption('port', 'port of the host, by TCP and by UDP'),
+    port: numberOption('port', 'Port of the host, judged for TCP and for UDP'),
     output: verdictOutput,
     ...daemonOptions(),
   },

@@ -67,7 +67,7 @@ export const joinCommand = command({
   environment: CATTLE,
   options: {
     again: switchOption(
-      'Join as the same node, with the options of the first time and another token',
+      'Join as the same node, with the options of the last join and another token',
     ),
     server: textOption('Address of Rancher', free('URL')),
     'ca-checksum': textOption('SHA-256 digest of /cacerts of the server', free('DIGEST')),
@@ -114,11 +114,11 @@ export const leaveCommand = command({
 export const uninstallCommand = command({
   name: 'uninstall',
   summary: 'Remove the installation',
-  details: `Removes exactly what the manifest of the installation names; keeps and lists what was changed since. ${EXIT_CODES}`,
+  details: `Removes exactly the parts in the manifest of the installation; keeps and lists the parts that were changed since. ${EXIT_CODES}`,
   page: 'install.md',
   options: {
     'keep-data': switchOption('Keep config, connection info and the data of the agent'),
-    force: switchOption('Also remove what was changed since the installation'),
+    force: switchOption('Also remove parts that were changed since the installation'),
     adopt: switchOption('First adopt an installation of another program'),
     ...common,
   },
@@ -149,13 +149,11 @@ export const sucCommand = command({
     ['CATTLE_WINS_...', 'all others: see the documentation'],
   ],
   options: {
-    'rancher-compatible': switchOption(
-      'Give unset variables the meaning that they have for the original',
-    ),
+    'rancher-compatible': switchOption('Interpret unset variables as the Go release does'),
     ...asking,
     timeout: limitOption(
       'timeout',
-      'How long to retry the server, such as 5m (default: 150s, as a job has 600)',
+      'How long to retry the server, such as 5m (default: 150s, because a job has 600s)',
       LONGEST_MS,
     ),
     ...common,

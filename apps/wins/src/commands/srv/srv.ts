@@ -142,7 +142,7 @@ const explain = command({
   options: {
     path: textOption('Program of the host: would it be allowed, and by which entry?', FILE),
     sha256: textOption('With --path: SHA-256 digest of the file in the container', free('DIGEST')),
-    port: numberOption('port', 'port of the host: would it be allowed by TCP, and by UDP?'),
+    port: numberOption('port', 'Port of the host: would it be allowed, for TCP and for UDP?'),
     server: textOption(
       'Ask the running daemon on this pipe instead of reading the file',
       free('PIPE'),
