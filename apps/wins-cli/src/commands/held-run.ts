@@ -81,8 +81,8 @@ function endedUnseen({ Value }: ProcessName, cause: unknown): CommandError {
   const details = cause instanceof WinsClientError ? cause.details : messageOf(cause);
   // The daemon quotes the name that it did not find, but that name is the secret id of the run.
   const isUnknown = cause instanceof WinsClientError && cause.code === 'notFound';
-  const found = isUnknown ? 'the next one does not have it' : details;
-  const message = `the daemon ended, and how ${Value} ended is unknown: ${found}`;
+  const found = isUnknown ? 'the next daemon does not have this run' : details;
+  const message = `the daemon ended, and the exit of ${Value} is unknown: ${found}`;
   return new CommandError(message, EXIT.client.failed, { cause });
 }
 

@@ -182,7 +182,7 @@ async function compare(options: UpgradeOptions, program: Program): Promise<void>
 
 function winsArgs(config: string): string {
   if (!config.includes('"')) return `--config "${config}"`;
-  throw new UsageError(`--config ${config}: the path has a quote in it`);
+  throw new UsageError(`--config ${config}: the path must not contain a quotation mark`);
 }
 
 async function report(

@@ -1,7 +1,7 @@
 import { DEFAULT_PROXY_PIPE_NAME, errnoOf, formatDuration, messageOf } from '@wins/base';
 import { ASK_DOCTOR } from '../daemon/trusted-pipe.js';
 
-const OTHER_PIPE = `check that it is the tunnel pipe (--proxy ${DEFAULT_PROXY_PIPE_NAME}) and not the main one, or ${ASK_DOCTOR}`;
+const OTHER_PIPE = `check that it is the tunnel pipe (--proxy ${DEFAULT_PROXY_PIPE_NAME}) and not the main pipe, or ${ASK_DOCTOR}`;
 
 /** Explains why the handshake failed. The errors of ws and Node mention HTTP, which the user never chose, so they are only the `cause`. */
 export function handshakeFailure(pipe: string, cause: unknown, timeoutMs: number): Error {
