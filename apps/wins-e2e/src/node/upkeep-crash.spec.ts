@@ -25,7 +25,7 @@ it('tells by a dry run what the next command does first with the one that was ki
     ...[0, { outcome: 'undone', steps: ['start rancher-wins'] }],
   ]);
   const { stdout } = await world.wins(['uninstall', '--dry-run'], {}, release);
-  expect(String(stdout)).toContain('leaves an interrupted installation undone:\n- start');
+  expect(String(stdout)).toContain('an interrupted installation will first be undone:\n- start');
   expect(world.snapshot()).toEqual(left);
   expect(await world.say(['suc'], wanted, release)).toMatchObject({ recovered: 'undone' });
 });

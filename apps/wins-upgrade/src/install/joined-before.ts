@@ -36,7 +36,7 @@ export async function joinedEnvironment(
   { appliedFolder, nodeId }: InstallPlaces,
   environment: NodeJS.ProcessEnv,
 ): Promise<NodeJS.ProcessEnv> {
-  const next = 'run "wins join" with the options of the first time';
+  const next = 'run "wins join" without --again';
   const refuse = (found: string): InstallError =>
     new InstallError('refused', `cannot join again: there is ${found}; ${next}`);
   if ((await readNodeId(nodeId)) === undefined)

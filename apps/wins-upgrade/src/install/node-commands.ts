@@ -114,7 +114,7 @@ export const runJoin: CommandHandler<JoinOptions> = (options, surroundings) =>
     )
       await rememberJoined(places, wish);
     if (outcome.outcome !== 'rolledBack' || nodeId === '' || nodeId === before) return outcome;
-    const next = `the server has a machine with the id ${nodeId} now: set CATTLE_ID to join as the same one`;
+    const next = `the server has a machine with the id ${nodeId} now. Set CATTLE_ID to join as this machine`;
     return { ...outcome, reason: `${outcome.reason}; ${next}` };
   });
 
@@ -211,7 +211,7 @@ async function ownProgram({ upgrade, signers }: NodeParts): Promise<StagedProgra
 /** @throws InstallError `refused`. */
 function requireDigest(found: string, wanted: string | undefined): void {
   if (wanted === undefined || wanted === found) return;
-  const message = `cannot install this program: found the SHA-256 digest ${found}; wanted ${wanted}, as CATTLE_AGENT_BINARY_CHECKSUM says`;
+  const message = `cannot install this program: found the SHA-256 digest ${found}; wanted ${wanted} (CATTLE_AGENT_BINARY_CHECKSUM)`;
   throw new InstallError('refused', message);
 }
 
@@ -249,5 +249,5 @@ async function readToken(file: string): Promise<string> {
     throw refused('read', `found ${decoded.undecodable}; wanted ${WANTED_TEXT}`);
   const token = decoded.text.trim();
   if (token !== '') return token;
-  throw refused('use', 'found nothing in it');
+  throw refused('use', 'the file is empty');
 }

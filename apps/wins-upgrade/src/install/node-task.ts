@@ -149,11 +149,11 @@ export function removeNode(
     if (csiProxy !== undefined) stays.unshift(`csi-proxy: ${csiProxy}`);
     const more = { steps, ...(stays.length > 0 && { kept: stays }) };
     if (failed.length > 0) {
-      const reason = 'some of it could not be removed; the next run retries';
+      const reason = 'some parts could not be removed. Run the command again';
       return { outcome: 'failed', reason, ...more };
     }
-    const rest = stays.length > 0 ? ', except for what stays' : '';
-    return { outcome: 'uninstalled', reason: `wins is gone from this node${rest}`, ...more };
+    const rest = stays.length > 0 ? ', except for the parts that stay' : '';
+    return { outcome: 'uninstalled', reason: `wins is removed from this node${rest}`, ...more };
   });
 }
 

@@ -72,7 +72,7 @@ function textOf(told: NodeOutcome): string {
   const { outcome, reason, steps = [], kept = [], recovered, pending } = told;
   const before = recovered === undefined ? [] : [`an interrupted installation was ${recovered}`];
   if (pending !== undefined) {
-    before.push(`the next command first leaves an interrupted installation ${pending.outcome}:`);
+    before.push(`an interrupted installation will first be ${pending.outcome}:`);
     before.push(...pending.steps.map((step) => `- ${step}`));
   }
   const what = outcome === 'planned' ? steps : [`wins: ${outcome}: ${reason}`];

@@ -50,7 +50,7 @@ export class WindowsServiceControl implements ServiceControl {
   }
 
   query(): Promise<ServiceStatus | undefined> {
-    return this.#attempt('ask for', () => {
+    return this.#attempt('query', () => {
       const found = unlessFails(
         () => ({ ...this.#services.status(this.name), ...this.#services.config(this.name) }),
         'notFound',
@@ -60,7 +60,7 @@ export class WindowsServiceControl implements ServiceControl {
         found.commandLine,
         (file) => statSync(file, { throwIfNoEntry: false })?.isFile() === true,
       );
-      if (command === undefined) throw this.#failure('ask for', 'it names no program');
+      if (command === undefined) throw this.#failure('query', 'it names no program');
       const pid = found.pid === 0 ? undefined : found.pid;
       const isDisabled = found.startType === 'disabled';
       return { command, state: stateOf(found.state), isDisabled, pid };
