@@ -1,6 +1,6 @@
 import type { Rate } from '@wins/time';
 
-/** Limits of one connection. Octets, milliseconds and counts; a rate gives the burst and the number per second. */
+/** Limits of one connection: sizes in octets, times in milliseconds. A rate has a burst and a number per second. */
 export interface Http2Limits {
   /** Maximum size of a request message, without its five-octet gRPC prefix. Default 1 MiB. */
   readonly messageOctets: number;

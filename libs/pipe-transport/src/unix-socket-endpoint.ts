@@ -36,7 +36,7 @@ export async function openUnixSocket(
   path: PipePath,
   events: EndpointEvents,
 ): Promise<PipeEndpoint> {
-  // Not `join`, which would drop the dot, so that the folder would lie beside the directory instead of in it.
+  // `join` would drop the dot and create the folder beside the directory instead of in it.
   const nursery = await mkdtemp(`${dirname(path.address)}/.`);
   const server = createServer({ highWaterMark: READ_AHEAD_OCTETS }, (connection) =>
     events.accepted(connection),

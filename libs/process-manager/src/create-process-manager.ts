@@ -352,7 +352,7 @@ class RunManager implements ProcessManager {
     });
   }
 
-  /** Ends the run that has the name, if the client may run the same program. Gives up when a newer start replaces this one. */
+  /** Ends the run that has the name, if the client may run the same program. Gives up when a newer start replaces this start. */
   async #replace({ name, path, digest, rule }: StartPlan, start: Start): Promise<void> {
     const { owner } = start.request;
     const { maxExecutableBytes: maxBytes } = this.#options;

@@ -205,7 +205,7 @@ function assertArguments(
 ): void {
   const { args: rules = 'any', path: program } = rule;
   if (allowsArguments(rules, args, dialect)) return;
-  // Neither the arguments nor the granted ones are quoted, because both may be secret.
+  // The message omits the passed and the granted arguments, because both may be secret.
   const found = `${args.length} arguments: its entry does not allow them`;
   const message = `cannot run ${quoteText(program)} with these ${found}; see "args" of the entry`;
   throw new ProcessError('argumentsNotAllowed', message, { rule: 'A40 arguments not allowed' });

@@ -12,7 +12,7 @@ export type UpgradeErrorCode =
   /** The started daemon is not the expected one, or does not serve. */
   | 'unhealthy';
 
-/** The message names the operation and its object, and what was found and wanted. */
+/** The message contains the operation, its object, the finding and the expectation. */
 export class UpgradeError extends Error {
   override readonly name = 'UpgradeError';
 

@@ -260,7 +260,7 @@ class World {
     return [...this.ends.client, ...this.ends.server];
   }
 
-  /** Readers read, writers end, messages flow: everything must come to an end within a bounded number of rounds. */
+  /** Ends all writers, and lets readers and messages proceed, until all streams have ended; the number of rounds is bounded. */
   async heal(): Promise<void> {
     const links = Object.values(this.links);
     for (const link of links) link.toLose = 0;

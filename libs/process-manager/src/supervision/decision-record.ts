@@ -7,8 +7,8 @@ import type { StartPlan, StartRequest } from '../start-request.js';
 import type { PortsOutcome, RunLimits } from './managed-process.js';
 
 /**
- * One decision, for the audit log. Contains neither arguments nor the values of variables, which may be secrets. `path`
- * is the client's spelling, cut at 1,024 characters: write it as JSON.
+ * One decision, for the audit log. Omits arguments and the values of variables, because they may be secret. `path` is the
+ * client's spelling, cut at 1,024 characters: write it as JSON.
  */
 export type DecisionRecord = DecisionFacts &
   /** `rule` is the path of the entry that allowed a start. */
@@ -20,7 +20,7 @@ export type DecisionRecord = DecisionFacts &
 /** The parts of a {@link DecisionRecord} that do not depend on its verdict. */
 export interface DecisionFacts {
   readonly action: 'start' | 'wait' | 'keepAlive' | 'stop' | 'updateFile';
-  /** `ProcessOwner.id` of the connection that asked. */
+  /** `ProcessOwner.id` of the requesting connection. */
   readonly requester: string;
   /** The client's own name for itself, unverified. */
   readonly clientSays?: string;

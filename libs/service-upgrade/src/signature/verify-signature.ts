@@ -49,7 +49,7 @@ async function reasonAgainst(
   }
 }
 
-/** Verifies that one signer has signed this digest. @throws Error if not. */
+/** Verifies that exactly one signer has signed this digest. @throws Error if not. */
 async function verifyMessage(message: Buffer, digest: Buffer) {
   const asn1 = await import('asn1js');
   // Imported here because only upgrades under a config with `signedBy` need it.

@@ -52,7 +52,7 @@ function sha(algorithm: string, text: string): string {
 
 /**
  * A node whose files are real and whose service manager and daemons are a model, so that hundreds of lives and deaths of helpers and
- * daemons take seconds. Each effect checks that the service names a whole program.
+ * daemons take seconds. Each effect checks that the service names a complete program.
  */
 export class ModelNode implements Disposable {
   readonly folder = realpathSync(mkdtempSync(path.join(tmpdir(), 'wins-model-')));

@@ -13,16 +13,16 @@ import type { Int64 } from '../wire/varint.js';
 export interface TunnelStream extends Duplex {
   /** The connection id on the wire. */
   readonly id: Int64;
-  /** Bytes that came from the peer. */
+  /** Bytes received from the peer. */
   readonly bytesRead: number;
-  /** Bytes that went to the peer. */
+  /** Bytes sent to the peer. */
   readonly bytesWritten: number;
 }
 
 export interface TunnelTraffic {
-  /** Bytes that came from the peer. */
+  /** Bytes received from the peer. */
   receivedBytes: number;
-  /** Bytes that went to the peer. */
+  /** Bytes sent to the peer. */
   sentBytes: number;
   /** Number of times that the peer was asked to pause a stream with a slow reader. */
   pauses: number;

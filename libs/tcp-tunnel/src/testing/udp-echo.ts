@@ -38,7 +38,7 @@ export interface UdpClient {
   ask(port: number, datagram: Buffer): Promise<Buffer>;
 }
 
-/** How long an answer may take on one host before it counts as lost. */
+/** Time in milliseconds after which an answer counts as lost. */
 const LOST_MS = 1_000;
 
 /** Opens a client's socket on the loopback. */

@@ -6,7 +6,7 @@ import { MOST_UNSENT_BYTES, type UdpFlow, type UdpFlowEvents } from './udp-flow.
 import { UdpTracker, type TrackedFlow } from './udp-tracker.js';
 
 export interface ListenUdpOptions {
-  /** The literal address to listen on; `::` takes IPv4 as well. */
+  /** The literal address to listen on; `::` also accepts IPv4. */
   readonly host: string;
   /** 0 lets the system choose. */
   readonly port: number;
