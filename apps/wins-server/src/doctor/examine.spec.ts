@@ -59,7 +59,6 @@ async function loaded(config: unknown = CONFIG, tellsClientsApart = true): Promi
 /** Returns an event that is newer than the time of the host. */
 const event = (seq: number, type: string) => ({ seq, type, time: '2026-01-01T00:00:00.000Z' });
 
-/** Rejects for one pipe only. */
 const unreachable = (pipe: string, error: PipeError) => (name: string) =>
   name === pipe ? Promise.reject(error) : Promise.resolve();
 const judged = (file: string, judgement: FileJudgement) => (path: string) =>
@@ -109,7 +108,6 @@ function host(changes: Partial<DoctorHost> = {}): DoctorHost {
 const notOk = (findings: readonly Finding[]) => findings.filter(({ level }) => level !== 'ok');
 
 interface Case {
-  /** Description of the problem. */
   readonly what: string;
   readonly changes: Partial<DoctorHost>;
   readonly check: string;

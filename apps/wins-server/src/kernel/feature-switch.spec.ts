@@ -9,7 +9,6 @@ interface Settings {
   readonly name: string;
 }
 
-/** Feature that records its calls. */
 class Recorded {
   readonly acts: string[] = [];
   readonly lines: string[] = [];
@@ -56,7 +55,6 @@ class Recorded {
   }
 }
 
-/** Resolves when the switch has reached the expected state. */
 function until(one: FeatureSwitch<Settings>, isSo: () => boolean): Promise<void> {
   return new Promise((resolve) => {
     const look = (): void => {

@@ -30,7 +30,7 @@ export function isOff(settings: object): settings is FeatureOff {
 export interface RunningFeature<Settings> {
   /** Called with the initial settings and each change; repeated after a failure. Absent: each change restarts the feature. */
   configure?(settings: Settings): Promise<void> | void;
-  /** Has no effect when called again. */
+  /** Idempotent. */
   close(): Promise<void> | void;
 }
 

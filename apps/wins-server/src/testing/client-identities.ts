@@ -1,6 +1,5 @@
 import type { ClientIdentity } from '@wins/base';
 
-/** Administrator of the host. */
 export const ADMINISTRATOR: ClientIdentity = {
   key: 'uid:0',
   isAdministrator: true,
@@ -9,7 +8,6 @@ export const ADMINISTRATOR: ClientIdentity = {
   names: ['administrators', 'user:0'],
 };
 
-/** Process in a container, without administrator rights. */
 export const CONTAINER: ClientIdentity = {
   key: 'container:c',
   isAdministrator: false,

@@ -92,7 +92,6 @@ class World implements AsyncDisposable {
   }
 }
 
-/** Resolves once the switch is in the expected state. */
 function until(one: Switch, isSo: () => boolean): Promise<void> {
   return new Promise((resolve) => {
     const look = (): void => {

@@ -31,7 +31,7 @@ export class InspectorSession implements Disposable {
     this.#session.on(event, (message: { readonly params: unknown }) => told(message.params));
   }
 
-  /** Has no effect when called again. */
+  /** Idempotent. */
   [Symbol.dispose](): void {
     this.#session.disconnect();
     this.#session.removeAllListeners();

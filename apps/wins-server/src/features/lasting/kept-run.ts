@@ -8,7 +8,6 @@ import type { KeptEnd, KeptRun } from './run-folders.js';
 
 export interface Kept {
   readonly label: string;
-  /** Facts of the newest attempt. */
   readonly facts: KeptRun;
   /** Process of the newest attempt; undefined once it has ended. */
   readonly process: ManagedProcess | undefined;

@@ -137,7 +137,6 @@ describe('a run that is started again', () => {
       new AbortController().signal,
     );
   const find = (): Kept => daemon.runs.find('web', ADMINISTRATOR);
-  /** Returns all output after the final end of the run. */
   async function outputToTheEnd(): Promise<string> {
     let text = '';
     const { signal } = new AbortController();
@@ -152,7 +151,6 @@ describe('a run that is started again', () => {
     await until(() => found().length >= count);
     return found()[count - 1] as LastingEvent;
   }
-  /** Waits until the output of the run contains this text. */
   async function written(text: string): Promise<void> {
     let seen = '';
     const reading = new AbortController();

@@ -17,7 +17,6 @@ function planOf(policy: string): RestartPlan {
   return plan;
 }
 
-/** Returns the plan after attempts with these lifetimes. */
 function after(plan: RestartPlan, livedMs: readonly number[], end: Partial<AttemptEnd> = {}) {
   const given = { mark: 'm', code: 1, reason: 'exited', endedAtMs: 0, ...end };
   return livedMs.reduce((last, ms) => afterEnd(last, { ...given, livedMs: ms }, longest), plan);

@@ -179,7 +179,6 @@ export class RunFolders {
     return runs;
   }
 
-  /** Removes a run and its output. */
   async remove(name: string): Promise<void> {
     await rm(this.folderOf(name), { recursive: true, force: true });
   }

@@ -6,7 +6,6 @@ import { networkStands } from './network-stands.js';
 const WANTED: NetworkSettings = { routes: [], keep: ['gce'] };
 const never = new Promise<never>(() => undefined);
 
-/** Creates a kernel whose network has the status that the spec sets. */
 function kernelOf(settings: NetworkSettings | undefined) {
   const status: { kind: HostNetworkStatus['kind'] } = { kind: 'starting' };
   const view: { settings: object | undefined; running: object | undefined } = {

@@ -19,7 +19,6 @@ import type { NetworkSettings } from './network-settings.js';
 
 export type SourceSettings = Pick<NetworkSettings, 'metadata' | 'nodes' | 'own'>;
 
-/** Name of a source of peers. */
 export type SourceName = 'metadata' | 'nodes';
 
 export interface NamedSourceStatus extends SourceStatus {

@@ -15,7 +15,6 @@ import { FeatureError } from '../../kernel/feature-error.js';
 import type { NetworkSettings } from './network-settings.js';
 import { PeerSources, type NamedSourceStatus } from './peer-sources.js';
 
-/** Dependencies that the daemon passes to the feature. */
 export interface NetworkParts extends Pick<
   HostNetworkOptions,
   'beforeSteps' | 'onStatus' | 'onWarning'

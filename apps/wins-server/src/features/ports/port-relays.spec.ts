@@ -79,7 +79,6 @@ describe('relayed ports', () => {
     return each;
   };
   const states = () => relays.standings.map(({ state }) => state);
-  /** Waits until the ports have these states. */
   async function stand(...wanted: (RelayState | 'rejected' | 'down')[]): Promise<void> {
     while (states().join() !== wanted.join())
       await new Promise<void>((resolve) => (changed = resolve));

@@ -6,7 +6,6 @@ const clientNamed = (key: string) =>
   ({ key, description: {}, isAdministrator: key === 'root' }) as ClientIdentity;
 const turns = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** Returns the shares of dials, and functions that begin and end a dial. */
 function started() {
   const row = { what: 'dials', total: 5, reserve: 1, floor: 1, atLimit: 'waits' } as const;
   const dials = new Shares(row);

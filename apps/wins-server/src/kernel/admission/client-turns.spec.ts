@@ -8,7 +8,6 @@ const HOSTILE = container('container:hostile');
 const OTHER = container('container:other');
 const ADMINISTRATOR = { ...container('uid:0'), isAdministrator: true };
 const KIB = 1024;
-/** Octets that cost a millisecond of work. */
 const OCTETS_PER_MS = 1000;
 
 /** Clock that advances only by work, and by the test. */

@@ -1,7 +1,6 @@
 import { tarOf, type TarMember } from '@wins/system-agent/testing';
 import { gzipSync } from 'node:zlib';
 
-/** Creates a gzip-compressed tar in memory. */
 export async function archiveOf(entries: readonly TarMember[]): Promise<Buffer> {
   return gzipSync(await tarOf(entries), { level: 1 });
 }

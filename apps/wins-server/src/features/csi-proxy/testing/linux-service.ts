@@ -29,7 +29,6 @@ export class LinuxService implements CsiProxyService {
     this.pipe = `${file}.pipe`;
   }
 
-  /** Process of the service; undefined while it does not run. */
   get pid(): number | undefined {
     return this.#process.pid;
   }

@@ -1,4 +1,3 @@
-/** Behaviour of a stub of csi-proxy. */
 export interface StubBehaviour {
   /** Distinguishes the programs of two stubs. */
   readonly mark: string;

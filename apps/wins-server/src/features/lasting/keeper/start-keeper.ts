@@ -13,7 +13,6 @@ const MAX_LINE_BYTES = 4096;
 const KEPT_VARIABLES = ['PATH', 'TZ', 'SystemRoot', 'ProgramData', 'TEMP'];
 
 export interface KeeperStart {
-  /** File of this program. */
   readonly program: string;
   /** SHA-1 of `program`. */
   readonly release: string;

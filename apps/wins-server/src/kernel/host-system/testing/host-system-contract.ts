@@ -8,7 +8,6 @@ import { hostname, networkInterfaces } from 'node:os';
 import { inspect } from 'node:util';
 import type { HostSystemErrorCode } from '../../feature-error.js';
 
-/** Host system under test. */
 export interface HostSystemSubject {
   readonly system: HostSystem;
   /** Whether the test may change the routing table, which the system must support; Wine does not. */
