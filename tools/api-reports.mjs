@@ -36,7 +36,7 @@ try {
 }
 const wanted = new Set(libraries.map((library) => `${library}.api.md`));
 for (const name of readdirSync(reports).filter((one) => !wanted.has(one))) {
-  if (isCheck) problems.push(`etc/${name} is of no library: npm run generate`);
+  if (isCheck) problems.push(`etc/${name} belongs to no library; run npm run generate`);
   else rmSync(path.join(reports, name));
 }
 for (const problem of problems) console.error(problem);
@@ -99,6 +99,6 @@ function report(library, config, compilerState) {
   });
   if (isCheck && apiReportChanged)
     problems.push(
-      `etc/${library}.api.md is not what the library exports: npm run generate, and look at what changed`,
+      `etc/${library}.api.md is outdated; run npm run generate and review the difference`,
     );
 }

@@ -53,7 +53,10 @@ const protoFilesInside = {
       const protobuf = require('protobufjs');
       const call = /proto_?[lL]oader(?:_\d)?\.loadSync\)?\(\s*([^,]+),/g;
       const found = [...source.matchAll(call)];
-      if (found.length === 0) throw new Error(`${args.path}: no .proto is loaded here any more`);
+      if (found.length === 0)
+        throw new Error(
+          `${args.path}: this file no longer loads a .proto file; adapt tools/bundle.mjs`,
+        );
       let contents = source;
       for (const [text, expression] of found) {
         const file = path.join(
@@ -88,7 +91,9 @@ const withoutServer = {
     });
     onEnd(() => {
       if (found !== 0 && found !== 3)
-        throw new Error(`the server of gRPC has ${found} of the 3 files that are left out`);
+        throw new Error(
+          `found ${found} of the 3 files of the gRPC server to leave out; adapt tools/bundle.mjs`,
+        );
     });
   },
 };

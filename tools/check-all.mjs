@@ -65,14 +65,14 @@ async function checkWhatIsBuilt() {
   await when(monitoring, 'alerts and dashboard', 'tools/monitoring/check.mjs');
   if (missingForMonitoring !== undefined && !isRequired)
     checks.notes.push(
-      `THE ALERTS AND THE DASHBOARD WERE NOT EVALUATED: it needs ${missingForMonitoring}`,
+      `THE ALERTS AND THE DASHBOARD WERE NOT EVALUATED: this needs ${missingForMonitoring}`,
     );
   if (!isTouched(/^charts\/|^tools\/chart\/|^apps\/wins/)) return;
   if (missingForChart === undefined || isRequired)
     results.push(
       await runSuite('chart', ['tools/chart/run-checks.mjs'], 'wins-chart', { isBeside: true }),
     );
-  else checks.notes.push(`THE CHART WAS NOT CHECKED: it needs ${missingForChart}`);
+  else checks.notes.push(`THE CHART WAS NOT CHECKED: this needs ${missingForChart}`);
 }
 
 /** @param {RegExp} paths */

@@ -41,7 +41,7 @@ for (const name of readdirSync(path.join(root, 'docs/adr')).filter((one) => /^\d
     /^# (\d+)\. (.*)\n\nDate: ([\d-]+).*?Status: (\w+)/.exec(read(`docs/adr/${name}`)) ?? [];
   if (!index.includes(`| ${number} | [${title}](${name}) | ${date} | ${status}`))
     problems.push(
-      `docs/adr/README.md has no row of ${name} with its number, title, date and status`,
+      `docs/adr/README.md has no row for ${name} with its number, title, date and status`,
     );
 }
 for (const problem of problems) console.error(problem);

@@ -44,7 +44,7 @@ function faultsIn(root, own) {
 
 function errorsIn(node) {
   if (node.isMissing) return [`${placeOf(node)}: found no ${node.type}`];
-  if (node.isError) return [`${placeOf(node)}: found no syntax of PowerShell`];
+  if (node.isError) return [`${placeOf(node)}: cannot parse this as PowerShell`];
   return node.hasError ? node.children.flatMap(errorsIn) : [];
 }
 

@@ -204,7 +204,7 @@ try {
   expect('a folder of programs is left', existsSync(at('usr/local')), false);
   expect('the file of the plan is there', existsSync(file), true);
   await wins(second, ['uninstall']);
-  console.log('\nThe demo went well.');
+  console.log('\nThe demo succeeded.');
 } finally {
   const left = pid();
   if (left !== undefined) process.kill(left, 'SIGKILL');

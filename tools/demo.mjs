@@ -189,7 +189,7 @@ systemagent:
   daemon.kill('SIGTERM');
   const [code] = await died;
   expect('exit code of the daemon', code, 0);
-  console.log('\nThe demo went well.');
+  console.log('\nThe demo succeeded.');
 } finally {
   proxy?.kill('SIGKILL');
   daemon?.kill('SIGKILL');

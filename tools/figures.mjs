@@ -36,9 +36,10 @@ if (process.argv.includes('--check')) {
     (circle) => `files import each other in a circle: ${circle.join(' -> ')}`,
   );
   for (const [folder, count] of filesOfFolders)
-    if (count > MOST_FILES) problems.push(`${folder}: found ${count} files; wanted ${MOST_FILES}`);
+    if (count > MOST_FILES)
+      problems.push(`${folder}: found ${count} files; wanted at most ${MOST_FILES}`);
   if (!(await hasResourceTable(read('docs/architecture.md'))))
-    problems.push('docs/architecture.md: found another table of resources; npm run generate');
+    problems.push('docs/architecture.md: the table of resources is outdated; run npm run generate');
   for (const problem of problems) console.error(problem);
   process.exitCode = problems.length === 0 ? 0 : 1;
 } else {

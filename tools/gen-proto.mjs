@@ -85,7 +85,7 @@ if (checking) {
   );
   for (const name of drifted)
     console.error(
-      `${path.relative(root, path.join(committed, name))} is not what its proto generates: npm run generate`,
+      `${path.relative(root, path.join(committed, name))} is outdated; run npm run generate`,
     );
   process.exit(drifted.length === 0 ? 0 : 1);
 }
@@ -99,7 +99,7 @@ function shareMessageFunctions() {
     const text = readFileSync(file, 'utf8');
     const [all, builtin = '', functions = ''] = declared.exec(text) ?? [];
     if (all === undefined || (shared ??= all) !== all)
-      throw new Error(`${name}: found other functions of messages than in the files before`);
+      throw new Error(`${name}: its message functions differ from those of the other files`);
     const own = text.replace(all, '');
     const names = ['DeepPartial', 'MessageFns'].filter((one) => own.includes(one)).join(', ');
     const use = `import type { ${names} } from "./message-fns.js";\nimport `;

@@ -155,7 +155,7 @@ if (process.argv[1] === import.meta.filename) {
     if (missing !== undefined) throw new Error(`cannot prepare "${need}": it needs ${missing}`);
     if (!isCheck) prepare(need);
     else if (!isMade(need)) {
-      console.error(`"${need}" is missing or old: node tools/prepare.mjs ${need}`);
+      console.error(`"${need}" is missing or outdated; run node tools/prepare.mjs ${need}`);
       process.exitCode = 1;
     }
   }

@@ -58,7 +58,7 @@ for (const name of readdirSync(path.join(root, MANUALS))) {
 
 /** @param {string} page */
 function differs(page) {
-  console.error(`${page} is not what the sources say: npm run generate`);
+  console.error(`${page} is outdated; run npm run generate`);
   process.exitCode = 1;
 }
 

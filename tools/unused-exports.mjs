@@ -32,10 +32,10 @@ for (const library of readdirSync(path.join(root, 'libs'))) {
   for (const name of names.filter((one) => !used.has(one)))
     if (readme.has(name)) forOthers.push(`@wins/${library}: ${name}`);
     else
-      problems.push(`@wins/${library}: nobody uses ${name}, and the README does not speak of it`);
+      problems.push(`@wins/${library}: nothing uses ${name}, and the README does not mention it`);
 }
 if (process.argv.includes('--list')) for (const one of forOthers) console.log(one);
-console.log(`${forOthers.length} exported names are for others alone`);
+console.log(`${forOthers.length} exported names are only for users outside this repository`);
 if (forOthers.length > MOST_FOR_OTHERS)
   problems.push(`found ${forOthers.length} names for others; wanted at most ${MOST_FOR_OTHERS}`);
 for (const problem of problems) console.error(problem);

@@ -4,13 +4,13 @@ import { parseArgs } from 'node:util';
 
 export const USAGE = `npm run bench -- [--only PATTERN] [--rounds N] [--quick] [--json] [--against FILE]
 
-  --only PATTERN   the rows alone whose name this regular expression finds, in upper or lower case
-  --rounds N       turns of most rows; default 5
-  --quick          a tenth of the work: shows that all runs, and large differences
+  --only PATTERN   only rows whose names match this regular expression, in any case
+  --rounds N       rounds of most rows; default 5
+  --quick          a tenth of the work; shows only failures and large differences
   --json           every round as JSON on standard output; tables go to standard error
   --against FILE   compares with the run that --json left in FILE
 
-docs/performance.md says what the numbers mean.`;
+docs/performance.md explains the numbers.`;
 
 /** Problem with a command line. */
 export class UsageError extends Error {}
@@ -24,13 +24,13 @@ export function readOptions(args, names) {
   if (help) return { help };
   const pattern = patternOf(only);
   if (!names.some((name) => pattern.test(name)))
-    throw new UsageError(`--only ${only} finds no row of:\n  ${names.join('\n  ')}`);
+    throw new UsageError(`--only ${only} matches none of these rows:\n  ${names.join('\n  ')}`);
   if (!/^[1-9]\d*$/.test(rounds))
     throw new UsageError(`--rounds ${rounds}: wanted a whole number from 1`);
   const before = against === undefined ? undefined : readRun(against);
   if (before && before.quick !== quick)
     throw new UsageError(
-      `cannot compare with ${against}: it was measured ${before.quick ? 'with' : 'without'} --quick; measure both alike`,
+      `cannot compare with ${against}: it was measured ${before.quick ? 'with' : 'without'} --quick; measure both runs the same way`,
     );
   return { quick, json, before, wants: (name) => pattern.test(name), rounds: Number(rounds) };
 }
@@ -59,7 +59,7 @@ function patternOf(only) {
   try {
     return new RegExp(only, 'i');
   } catch (error) {
-    throw new UsageError(`--only ${only} is no regular expression: ${messageOf(error)}`, {
+    throw new UsageError(`--only ${only} is not a regular expression: ${messageOf(error)}`, {
       cause: error,
     });
   }
@@ -73,6 +73,6 @@ function readRun(file) {
     throw new UsageError(`cannot read --against ${file}: ${messageOf(error)}`, { cause: error });
   }
   if (!Array.isArray(run?.rows) || !run.rows.every((row) => Array.isArray(row?.ways)))
-    throw new UsageError(`--against ${file} is not what --json prints: wanted rows with ways`);
+    throw new UsageError(`--against ${file} is not output of --json: it has no rows with ways`);
   return run;
 }

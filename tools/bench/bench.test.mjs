@@ -139,8 +139,8 @@ describe('the command line', () => {
   it('refuses what it does not know, and a pattern that finds nothing', () => {
     refusal(['--fast'], /--fast/);
     refusal(['row'], /row/);
-    refusal(['--only', '('], /no regular expression/);
-    refusal(['--only', 'disk'], /finds no row of:\n {2}tunnel, connections/);
+    refusal(['--only', '('], /not a regular expression/);
+    refusal(['--only', 'disk'], /matches none of these rows:\n {2}tunnel, connections/);
   });
 
   it('measures in five rounds, or in as many as are asked for', () => {
@@ -155,7 +155,7 @@ describe('the command line', () => {
     try {
       refusal(['--against', file], /cannot read --against .*ENOENT/);
       writeFileSync(file, '{"rows":[1]}');
-      refusal(['--against', file], /is not what --json prints/);
+      refusal(['--against', file], /is not output of --json/);
       writeFileSync(file, JSON.stringify(runOf(rowOf([1]))));
       refusal(['--against', file, '--quick'], /was measured without --quick/);
       assert.equal(readOptions(['--against', file], names).before.rows.length, 1);

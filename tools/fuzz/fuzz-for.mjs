@@ -22,7 +22,7 @@ const { values } = parseArgs({
   },
 });
 const seconds = (Number(values.minutes) * 60) / TARGETS.length;
-if (!(seconds > 0)) throw new Error('--minutes wants a number');
+if (!(seconds > 0)) throw new Error('--minutes must be a number above 0');
 
 const LANES = 2;
 

@@ -44,7 +44,7 @@ if (unknown !== undefined)
   throw new Error(`no target ${unknown}; wanted one of ${Object.keys(TARGETS).join(', ')}`);
 const [cases, seconds, seed] = [values.cases, values.seconds, values.seed].map(Number);
 if ([cases, seconds, seed].some((number) => !(number >= 0)))
-  throw new Error('--cases, --seconds and --seed want numbers');
+  throw new Error('--cases, --seconds and --seed must be numbers');
 
 const faces = await loadSources("export * from './faces.js'", 'tools/fuzz');
 let failed = 0;

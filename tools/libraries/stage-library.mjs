@@ -70,7 +70,7 @@ function modulesOf(folder) {
     .filter((file) => /\.(ts|json)$/.test(file))
     .map((file) => file.replace(/\.ts$/, ''))
     .filter((module) => existsSync(path.join(folder, 'dist', fileOf(module, '.js'))));
-  if (!built.includes('index')) throw new Error(`${folder} is not built: wanted npm run build`);
+  if (!built.includes('index')) throw new Error(`${folder} is not built; run npm run build`);
   return built;
 }
 

@@ -25,7 +25,7 @@ await checkNames();
 if (missing === undefined || process.env.WINS_REQUIRE_WINDOWS === '1') {
   checkByPromtool();
   await checkByPrometheus();
-} else console.log(`THE ALERTS AND THE DASHBOARD WERE NOT EVALUATED: it needs ${missing}`);
+} else console.log(`THE ALERTS AND THE DASHBOARD WERE NOT EVALUATED: this needs ${missing}`);
 
 async function checkNames() {
   const { METRICS } = await loadSources(
@@ -74,7 +74,7 @@ async function checkByPrometheus() {
         'count_over_time(wins_run_memory_bytes[1m]) > 3',
         'rate(wins_tunnel_bytes_total[1m]) > 0',
       ])
-        await found(prometheus, cause, signal, 'the load does not cause it');
+        await found(prometheus, cause, signal, 'the load does not produce these samples');
       await evaluate(prometheus, signal);
     } finally {
       await prometheus.close();
@@ -87,7 +87,7 @@ async function checkByPrometheus() {
 /** Waits for samples. @throws Error with `otherwise`, the meaning of missing samples. */
 async function found(prometheus, expression, signal, otherwise) {
   await prometheus.found(expression, signal).catch((cause) => {
-    throw new Error(`found nothing by ${expression}: ${otherwise}`, { cause });
+    throw new Error(`${expression} has no result: ${otherwise}`, { cause });
   });
 }
 
@@ -97,7 +97,12 @@ async function evaluate(prometheus, signal) {
     const { length } = await prometheus.query(expr);
     if (length > 0 || WITHOUT_DATA.has(where)) continue;
     // A scrape may be late on a busy machine, and earlier data disappears until the next scrape.
-    await found(prometheus, expr, signal, `${where} has no data, though the load concerns it`);
+    await found(
+      prometheus,
+      expr,
+      signal,
+      `${where} has no data, although the load should produce some`,
+    );
   }
   const rules = await prometheus.rules(signal);
   assert.equal(rules.length, ruleExpressions().length);

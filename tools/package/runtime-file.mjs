@@ -28,7 +28,7 @@ export function replaceOnce(bytes, text, by, isLeft = () => false) {
     if (!isLeft(at)) found.push(at);
   if (found.length !== 1)
     throw new Error(
-      `looked for ${JSON.stringify(text)} in the runtime: found it ${found.length} times; wanted it once`,
+      `the runtime contains ${JSON.stringify(text)} ${found.length} times; wanted it once`,
     );
   bytes.write(by, found[0]);
 }

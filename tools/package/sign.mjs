@@ -31,21 +31,22 @@ export function signerOf(values) {
   delete process.env[PASSWORD];
   if (!values.sign) {
     const given = Object.keys(SIGN_OPTIONS).filter((name) => name !== 'sign' && values[name]);
-    if (given.length > 0) throw new Error(`--${given[0]} takes --sign`);
+    if (given.length > 0) throw new Error(`--${given[0]} needs --sign`);
     return undefined;
   }
   const { pfx, 'pkcs11-module': module, 'pkcs11-key': key, certs, timestamp } = values;
   const { ca = SYSTEM_CA, 'signed-by': signedBy = '', 'password-file': passwordFile } = values;
   if ((pfx === undefined) === (module === undefined))
-    throw new Error('--sign takes either --pfx FILE or --pkcs11-module FILE');
+    throw new Error('--sign needs either --pfx FILE or --pkcs11-module FILE');
   if (module !== undefined && (key === undefined || certs === undefined))
-    throw new Error('--pkcs11-module takes --pkcs11-key URI and --certs FILE');
+    throw new Error('--pkcs11-module needs --pkcs11-key URI and --certs FILE');
   if (!/^[0-9a-f]{64}$/i.test(signedBy))
-    throw new Error('--sign takes --signed-by: the SHA-256 thumbprint that configs of nodes list');
+    throw new Error('--sign needs --signed-by: the SHA-256 thumbprint in the configs of nodes');
   if (timestamp !== undefined && !/^https?:\/\/[\x21-\x7e]+$/.test(timestamp))
-    throw new Error('--timestamp takes the address of an authority for RFC 3161');
+    throw new Error('--timestamp must be the address of an RFC 3161 authority');
   const files = [pfx, module, certs, ca, passwordFile].filter((file) => file !== undefined);
-  for (const file of files) if (!existsSync(file)) throw new Error(`there is no file ${file}`);
+  for (const file of files)
+    if (!existsSync(file)) throw new Error(`the file ${file} does not exist`);
   const from =
     pfx === undefined ? ['-pkcs11module', module, '-key', key, '-certs', certs] : ['-pkcs12', pfx];
   const stamp = timestamp === undefined ? [] : ['-ts', timestamp];
@@ -76,7 +77,7 @@ export async function signExecutable(file, { words, password, ca, signedBy }) {
       position += block.length;
     }
     const found = await reader.refuse([signedBy]);
-    if (found !== undefined) throw new Error(`no node would take what was signed: ${found}`);
+    if (found !== undefined) throw new Error(`no node would accept the signed program: ${found}`);
     renameSync(signed, file);
   } catch (error) {
     for (const each of [signed, file]) rmSync(each, { force: true });
@@ -89,7 +90,9 @@ function osslsigncode(words, password) {
   const input = `${password}\n`;
   const { error, status, ...said } = spawnSync('osslsigncode', words, { input, encoding: 'utf8' });
   if (error !== undefined && 'code' in error && error.code === 'ENOENT')
-    throw new Error('there is no osslsigncode: apt-get install osslsigncode', { cause: error });
+    throw new Error('osslsigncode is not installed; run apt-get install osslsigncode', {
+      cause: error,
+    });
   if (status === 0) return;
   const text = `${said.stdout}${said.stderr}`.trim();
   // Removes the password from the output.

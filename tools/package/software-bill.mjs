@@ -51,7 +51,7 @@ function resolve(packages, from, name) {
     const key = path.posix.join(folder, 'node_modules', name);
     const entry = packages[key];
     if (entry !== undefined) return entry.link === true ? entry.resolved : key;
-    if (folder === '') throw new Error(`looked for ${name} as ${from} does: the lock has none`);
+    if (folder === '') throw new Error(`the lock file has no ${name} for ${from}`);
   }
 }
 

@@ -57,9 +57,7 @@ function loadLibrariesFromSystemOnly(executable) {
   const offset = directory.virtualAddress - section.info.virtualAddress;
   const config = new DataView(section.data, offset);
   if (config.getUint32(0, true) < DEPENDENT_LOAD_FLAGS + 2)
-    throw new Error(
-      'looked for DependentLoadFlags in the runtime: its load configuration is older',
-    );
+    throw new Error('the load configuration of the runtime is too old to have DependentLoadFlags');
   config.setUint16(DEPENDENT_LOAD_FLAGS, LOAD_LIBRARY_SEARCH_SYSTEM32, true);
 }
 

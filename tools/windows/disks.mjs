@@ -45,5 +45,5 @@ function drive(prefix, letter, name) {
 
 function mount(...args) {
   const { status, stderr } = spawnSync('/bin/mount', args, { encoding: 'utf8' });
-  if (status !== 0) throw new Error(`full and read-only disks must be mounted: ${stderr}`);
+  if (status !== 0) throw new Error(`cannot mount the full and read-only disks: ${stderr}`);
 }

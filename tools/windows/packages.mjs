@@ -37,7 +37,7 @@ function fetchInto(folder, spec, integrity, file) {
     const archive = path.join(work, runNpm(npm, { encoding: 'utf8' }).trim());
     const found = `sha512-${createHash('sha512').update(readFileSync(archive)).digest('base64')}`;
     if (found !== integrity)
-      throw new Error(`fetched ${spec}: its digest is ${found}; ${integrity} is wanted`);
+      throw new Error(`cannot use ${spec}: found the digest ${found}; wanted ${integrity}`);
     execFileSync(tar, ['-xzf', archive, '-C', work, `package/${file}`]);
     rmSync(folder, { recursive: true, force: true });
     renameSync(path.join(work, 'package'), folder);

@@ -42,7 +42,9 @@ export function windowsPrograms() {
   if (system !== undefined)
     return { wine: system, wineserver: system.replace(/wine$/, 'wineserver') };
   if (!existsSync(made)) {
-    console.log(`making Wine ${OLDEST} of Debian ${SUITE} in ${made}: 1.4 GB, some minutes, once`);
+    console.log(
+      `installing Wine ${OLDEST} of Debian ${SUITE} in ${made}, once: 1.4 GB, some minutes`,
+    );
     make();
   }
   return { wine: path.join(made, 'wine'), wineserver: path.join(made, 'wineserver') };
@@ -75,7 +77,7 @@ function make() {
 function whyNotMade() {
   const wanted = `Wine ${OLDEST} or later`;
   if (process.platform !== 'linux' || process.arch !== 'x64' || process.getuid?.() !== 0)
-    return `${wanted}, or root on Linux for x64, which gets it from Debian ${SUITE}`;
+    return `${wanted}, or root on x64 Linux, to install it from Debian ${SUITE}`;
   return existsSync(DEBOOTSTRAP)
     ? undefined
     : `${wanted}, or debootstrap (Debian: apt-get install debootstrap)`;

@@ -26,7 +26,7 @@ const HEADS = [
 
 /** Checks that the built daemon lives and answers Info after each case. A small young generation reveals leaks soonest. */
 export async function openDaemon({ definitions, createWinsClient }) {
-  if (!existsSync(WINS)) throw new Error(`${WINS} is not there; wanted: npm run build`);
+  if (!existsSync(WINS)) throw new Error(`${WINS} does not exist; run npm run build`);
   const folder = mkdtempSync(path.join(tmpdir(), 'wins-fuzz-daemon-'));
   const echo = await startEcho();
   const program = path.join(folder, 'hello');

@@ -320,7 +320,8 @@ export async function openFiles(faces) {
         (failure) => ({ value: undefined, error: failure }),
       );
       await new Promise(setImmediate);
-      if (warning !== undefined) throw new Error('told of on standard error', { cause: warning });
+      if (warning !== undefined)
+        throw new Error('Node wrote a warning to standard error', { cause: warning });
       if (error !== undefined) {
         if (!isOurs(error)) throw error;
         if (/[\p{Cc}\p{Zl}\p{Zp}\u202e]/u.test(error.message))

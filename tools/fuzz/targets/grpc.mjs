@@ -26,7 +26,7 @@ export async function openGrpc({ definitions, decodeStartRequest, START_LIMITS }
         // Replacing invalid UTF-8 makes a text longer, and so perhaps too long; compare only from the second encoding on.
         const sentOn = decode(encode(message));
         if (!isDeepStrictEqual(decode(encode(sentOn)), sentOn))
-          throw new Error('what was understood is another message each time it is sent on');
+          throw new Error('encoding a decoded message again changes it');
       }
       const start = understood(() => decodeStartRequest(octets));
       if (start === undefined) return;

@@ -52,9 +52,9 @@ export async function openHttp2({ serveHttp2Connection }) {
       await connection.closed;
       client.destroy();
       await sending;
-      if (ends.length !== 1) throw new Error(`the end was told ${ends.length} times`);
+      if (ends.length !== 1) throw new Error(`the end was reported ${ends.length} times`);
       const left = streams.filter(({ destroyed }) => !destroyed).length;
-      if (left > 0) throw new Error(`${left} of ${streams.length} streams outlived it`);
+      if (left > 0) throw new Error(`${left} of ${streams.length} streams outlived the connection`);
       const held = accounts.map((each) => each.held);
       if (held.length !== 2 || held.some((octets) => octets !== 0))
         throw new Error(`accounts hold ${held.join(' and ')} octets after the end`);

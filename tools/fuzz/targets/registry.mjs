@@ -154,7 +154,7 @@ export async function openRegistry({ imageStore, posixFileTrust, AgentError }) {
       }
       const beside = readdirSync(root).sort().join();
       if (beside !== 'folder,images,outside' || readFileSync(outside, 'utf8') !== 'as it was')
-        throw new Error(`something outside of the folder was changed: ${beside}`);
+        throw new Error(`a file outside the folder was changed: ${beside}`);
       const { entries, octets: kept } = sizeOf(folder);
       if (entries > LIMITS.entries || kept > LIMITS.unpackedBytes)
         throw new Error(`${entries} entries of ${kept} octets were unpacked`);

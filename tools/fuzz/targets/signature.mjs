@@ -48,7 +48,7 @@ export async function openSignature({ SignedProgram }) {
       const found = await program.refuse(signedBy, new Date(now));
       if (steps.length === 0 && found !== undefined) throw new Error(`refused: ${found}`);
       if (found === undefined && !contentOf(bytes).equals(wanted))
-        throw new Error('took a program that nobody has signed');
+        throw new Error('accepted a program without a valid signature');
       if (found !== undefined && (/[\p{C}\p{Zl}\p{Zp}]/u.test(found) || found.length > 20_000))
         throw new Error(`not to be shown: ${JSON.stringify(found.slice(0, 300))}`);
     },

@@ -14,11 +14,11 @@ const config = directories.get(Format.ImageDirectoryEntry.LoadConfig).virtualAdd
 const section = executable
   .getAllSections()
   .findLast(({ info: { virtualAddress } }) => virtualAddress <= config);
-if (!section?.data) throw new Error('found no section that holds the load config');
+if (!section?.data) throw new Error('no section contains the load config');
 const { info: at, data } = section;
 
 const [code] = executable.getAllSections();
-if (!code?.data) throw new Error('found no code');
+if (!code?.data) throw new Error('no section contains code');
 
 const told = {
   machine: executable.newHeader.fileHeader.machine,

@@ -15,7 +15,7 @@ const inPrograms = (name) => path.join(root, 'apps/wins-e2e/src/fixtures/program
 const DEADLY = path.join(import.meta.dirname, 'die-at-change.cjs');
 /** Replaces a text that must be there. */
 const replace = (from, to) => (text) => {
-  if (!text.includes(from)) throw new Error(`${flaw}: there is no ${from} to be replaced`);
+  if (!text.includes(from)) throw new Error(`${flaw}: the program does not contain ${from}`);
   return text.replaceAll(from, to);
 };
 

@@ -21,7 +21,7 @@ exports.loadNativeAddon = function loadNativeAddon(content) {
       failures.push(`${folder}: ${error instanceof Error ? error.message : error}`);
     }
   }
-  throw new Error(`cannot load the native addon: found ${failures.join('; ')}`);
+  throw new Error(`cannot load the native addon from a temporary folder: ${failures.join('; ')}`);
 };
 
 function loadFrom(folder, bytes) {
@@ -30,7 +30,7 @@ function loadFrom(folder, bytes) {
   const isSafe = (found.mode & WRITABLE_BY_OTHERS) === 0 || (found.mode & STICKY) !== 0;
   if (!found.isDirectory() || found.uid !== 0 || !isSafe)
     throw new Error(
-      'others could replace what is in it; wanted a folder of root with the sticky bit',
+      'others could replace files in it; it must belong to root and have the sticky bit',
     );
   const own = mkdtempSync(path.join(folder, 'rancher-wins-'));
   try {

@@ -31,7 +31,7 @@ exports.loadNativeAddon = function loadNativeAddon(content, digest) {
     extract(bytes, folder, file);
   } catch (cause) {
     throw new Error(
-      `wrote the native addon to ${file}: ${cause instanceof Error ? cause.message : cause}; without it nothing of Windows can be called`,
+      `cannot write the native addon, which wins needs to call Windows, to ${file}: ${cause instanceof Error ? cause.message : cause}`,
       { cause },
     );
   }

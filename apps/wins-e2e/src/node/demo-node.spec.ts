@@ -13,6 +13,6 @@ it('is shown by npm run demo:node, from nothing to joined to gone, with no file 
     { ...workspace.environment, TMPDIR: temporary },
   ).outcome;
   expect([code, stderr]).toEqual([0, '']);
-  expect(String(stdout)).toMatch(/The demo went well\.\n$/);
+  expect(String(stdout)).toMatch(/The demo succeeded\.\n$/);
   expect(String(stdout)).not.toContain('token-of-the-demo');
 });

@@ -64,12 +64,12 @@ it('says in the provenance what each file is, and what it was made of', () => {
 });
 
 it.each([
-  [['--pfx', 'x'], 'takes --sign'],
+  [['--pfx', 'x'], 'needs --sign'],
   [['--sign'], 'either --pfx FILE or --pkcs11-module FILE'],
   [['--sign', '--pfx', 'x', '--pkcs11-module', 'y'], 'either --pfx FILE or'],
-  [['--sign', '--pkcs11-module', 'y'], '--pkcs11-module takes --pkcs11-key URI'],
-  [['--sign', '--pfx', 'x'], '--sign takes --signed-by'],
-  [['--sign', '--pfx', '/none.pfx', '--signed-by', 'a'.repeat(64)], 'no file /none.pfx'],
+  [['--sign', '--pkcs11-module', 'y'], '--pkcs11-module needs --pkcs11-key URI'],
+  [['--sign', '--pfx', 'x'], '--sign needs --signed-by'],
+  [['--sign', '--pfx', '/none.pfx', '--signed-by', 'a'.repeat(64)], '/none.pfx does not exist'],
 ])('builds nothing with %j', (args, found) => {
   using workspace = new Workspace();
   const out = workspace.path('out');
@@ -173,7 +173,7 @@ withSigner('a signed package', () => {
     expect(wrong).toContain('osslsigncode sign failed');
     expect(wrong).not.toContain('canary');
     expect(sign(PASSWORD, '00'.repeat(32))).toContain(
-      'no node would take what was signed: found "CN=Test releases"',
+      'no node would accept the signed program: found "CN=Test releases"',
     );
   });
 });
