@@ -11,7 +11,7 @@ const RULES = [true, false].flatMap((isPending) =>
   [true, false].map((fails) => ({ isPending, fails })),
 );
 
-it('a daemon that gets no answer to one of its writes runs each plan once, and has the Secret say so', async () => {
+it('a daemon without an answer to one of its writes runs each plan once and records this in the Secret', async () => {
   // Run all rules in parallel, because each spends most of its time waiting.
   const all = RULES.map(async (rules) => {
     await using faulty = await FaultyWrites.create(rules);

@@ -9,7 +9,7 @@ const FAULTS: readonly WriteFault[] = [
   { title: 'it is done, and the connection ends in its answer', fault: resetAfter(1) },
 ];
 
-describe('a daemon that follows one plan after the other, with a fault at each of its writes', () => {
+describe('a daemon that follows several plans, with a fault at each of its writes', () => {
   it.each([
     ['plans that succeed, with plan-state', { isPending: true, fails: false }, 4],
     ['plans that succeed, by the rules before it', { isPending: false, fails: false }, 3],

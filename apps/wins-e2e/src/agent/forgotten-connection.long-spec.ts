@@ -6,9 +6,9 @@ import { until } from '../testing/process-table.js';
 /** Limit for noticing a connection that a device on the way forgot. */
 const NOTICED_MS = 45_000;
 
-describe('a daemon whose connection to the API server something on the way forgets', () => {
+describe('a daemon whose connection to the API server is forgotten by a device on the way', () => {
   it.each(['open', 'all'] as const)(
-    'notices that within 45 s: forgotten is what is %s',
+    'notices that within 45 s: forgotten connections: %s',
     async (what) => {
       const api = await startApiServer();
       const box = await startForgetfulBox(api.url);

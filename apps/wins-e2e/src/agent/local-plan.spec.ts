@@ -60,7 +60,7 @@ describe('a node with a local plan', () => {
     expect(ended).toMatchObject({ instruction: 'greet', exitCode: 0 });
   });
 
-  it('says where the plan stands', async () => {
+  it('reports the state of the plan', async () => {
     const status = await node.ask<Status>('status');
     expect(status).toMatchObject({
       on: true,
@@ -88,7 +88,7 @@ describe('a node with a local plan', () => {
     for (const secret of Object.values(SECRETS)) expect(texts.join()).not.toContain(secret);
   });
 
-  it('has each act in its audit log, with the checksum of the plan', async () => {
+  it('records each act in the audit log, with the checksum of the plan', async () => {
     const { stdout } = await node.wins('srv', 'audit', 'show', '-o', 'json');
     const records = String(stdout)
       .trim()
@@ -125,7 +125,7 @@ describe('a node with a local plan', () => {
     expect(readFileSync(other, 'utf8')).toBe('x');
   });
 
-  it('ends with 1 when an instruction fails, and with 65 for what is no plan', async () => {
+  it('ends with 1 when an instruction fails, and with 65 for an invalid plan', async () => {
     const failing = { instructions: [{ name: 'no', command: '/bin/false' }] };
     const file = node.workspace.write('failing.json', JSON.stringify(failing));
     expect((await node.wins('srv', 'plan', 'apply', '--file', file)).code).toBe(1);
@@ -158,7 +158,7 @@ describe('an agent that runs an instruction', () => {
     expect(processesWith(program)).toEqual([]);
   });
 
-  it('ends a hundred processes that it has started, too', async () => {
+  it('also ends a hundred processes of an instruction', async () => {
     await using node = new PlanNode();
     const seconds = `100000.${process.pid}`;
     const script = `for i in $(seq 100); do sleep ${seconds} & done; wait`;
@@ -170,7 +170,7 @@ describe('an agent that runs an instruction', () => {
     expect(processesWith(seconds)).toEqual([]);
   });
 
-  it('ends in order when the instruction stops it, and the next one runs that once more', async () => {
+  it('ends in order when the instruction stops the daemon, and the next daemon repeats the instruction', async () => {
     await using node = new PlanNode();
     const [pid, runs] = [node.workspace.path('pid'), node.workspace.path('runs')];
     const script = `echo run >> ${runs}; if [ -e ${pid} ]; then daemon=$(cat ${pid}); rm ${pid}; kill $daemon; sleep 100000; fi`;
@@ -187,7 +187,7 @@ describe('an agent that runs an instruction', () => {
     expect(readFileSync(runs, 'utf8')).toBe('run\nrun\n');
   });
 
-  it('is turned off and on by a reload, which ends its tree and no run', async () => {
+  it('is turned off and on by a reload, which ends its process tree but no run', async () => {
     const { node, program, run } = await busyNode();
     await using _node = node;
     const client = startWins(['cli', 'prc', 'run', '--path', run], node.workspace.environment);

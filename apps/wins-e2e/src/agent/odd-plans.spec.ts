@@ -26,7 +26,7 @@ function oldArchive(node: PlanNode, name: string, script: string): void {
   pack(`${node.home}/images/img.tar`);
 }
 
-describe('a node whose plan has what plans seldom have', () => {
+describe('a node whose plan uses rare features', () => {
   let api: ApiServer;
   let node: PlanNode;
   beforeAll(async () => {
@@ -67,18 +67,18 @@ describe('a node whose plan has what plans seldom have', () => {
     expect(saved('__proto__')).toBe('from an old tar\n');
   });
 
-  it('hands entries of an environment over as they are, with the mark of the daemon', () => {
+  it('passes environment entries unchanged, with the mark of the daemon', () => {
     const entries = saved('env').trim().split('\0');
     expect(entries).toEqual(expect.arrayContaining(['=odd=1', '$env:ODD="v"', 'OWN=2']));
     expect(entries.filter((entry) => entry.startsWith('RANCHER_WINS_RUN='))).toHaveLength(1);
   });
 
-  it('knows the keys by which the planner of Rancher marks files', () => {
+  it("accepts the keys with which Rancher's planner marks files", () => {
     expect(readFileSync(node.workspace.path('etc', 'file'), 'utf8')).toBe('x');
     expect(node.daemon.text).not.toContain('mean nothing');
   });
 
-  it('writes a status again that somebody removed', async () => {
+  it('restores a status that somebody removed', async () => {
     await using component = await wellComponent();
     const probes = { component: { httpGet: { url: component.url } } };
     api.update({ plan: JSON.stringify({ probes }) });
@@ -112,7 +112,7 @@ it('a plan that failed waits for its cool-down also after a restart of the daemo
   await api.close();
 });
 
-it('the paths of a cluster of Linux and Windows nodes are well for an agent on Windows', async () => {
+it('an agent on Windows accepts the paths of a cluster with Linux and Windows nodes', async () => {
   await using node = new PlanNode();
   const systemagent = {
     ...{ localEnabled: true, workDirectory: '/opt/rancher/agent/work' },

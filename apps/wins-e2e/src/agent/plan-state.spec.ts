@@ -68,7 +68,7 @@ describe('a node whose server uses plan-state', () => {
     },
   );
 
-  it('tells of a plan that a Rancher which was rolled back wrote beside the state of an earlier one', async () => {
+  it('reports a plan that an older Rancher wrote beside the state of an earlier plan', async () => {
     api.create({ plan: plan('a'), 'plan-state': 'pending' });
     await node.start(node.remoteConfig(api));
     await until(() => String(api.data()['plan-state']) === 'succeeded');

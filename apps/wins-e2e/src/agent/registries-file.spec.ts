@@ -63,7 +63,7 @@ describe('a registries.yaml of a real cluster', () => {
     expect(await check(registry, text)).toMatchObject({ code: 0 });
   });
 
-  it('may have an identity token for a server of tokens that knows no exchange', async () => {
+  it('may have an identity token for a token server without token exchange', async () => {
     REGISTRY_SHAPES['Harbor']?.(registry, registry);
     const auth = `auth: { identity_token: ${IDENTITY_TOKEN} }`;
     const { code, said } = await check(registry, `${MIRROR}configs: { HOST: { ${ANY}, ${auth} } }`);
@@ -91,7 +91,7 @@ describe('a registries.yaml of a real cluster', () => {
     expect(said).not.toMatch(/canary|✖|\\u000a/);
   });
 
-  it('is told that the proxy wants another password', async () => {
+  it('gets an error that names the wrong proxy password', async () => {
     const user = { name: 'agent', password: 'right' };
     await using proxy = await startProxy({ user, hosts: {} });
     const variables = { HTTPS_PROXY: `http://agent:canary@${proxy.host}` };

@@ -51,7 +51,7 @@ function providerFor(node: PlanNode, ...matchImages: readonly string[]) {
 describe.each(Object.entries(REGISTRY_SHAPES))(
   'an image of a plan, and a mirror like %s',
   (name, play) => {
-    it('is fetched with a login, and the check has said how before', async () => {
+    it('is fetched with the login that the check showed before', async () => {
       await using node = new PlanNode();
       await using registry = await startImageRegistry(pair);
       await using storage = await startImageRegistry(pair);
@@ -79,7 +79,7 @@ describe.each(Object.entries(REGISTRY_SHAPES))(
   },
 );
 
-it('a layer of the image of a plan whose connection ends is asked for from there on', async () => {
+it("a layer of a plan's image is requested from the point at which its connection ended", async () => {
   await using node = new PlanNode();
   await using registry = await startImageRegistry(pair);
   const ranges: (string | undefined)[] = [];
@@ -132,7 +132,7 @@ it('an image of a plan is fetched with the login of a credential provider, which
   );
 });
 
-it('a registry that fails is told with the reason by check and doctor, before the agent is on', async () => {
+it('check and doctor report a failing registry with the reason, before the agent is on', async () => {
   await using node = new PlanNode();
   await using registry = await startImageRegistry(pair);
   REGISTRY_SHAPES['Nexus']?.(registry, registry);

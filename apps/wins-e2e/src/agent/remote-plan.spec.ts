@@ -48,7 +48,7 @@ describe('a node whose plan is in a Secret', () => {
     await api.close();
   });
 
-  it('writes back what came of it', () => {
+  it('writes the result to the Secret', () => {
     expect(readFileSync(file, 'utf8')).toBe(SECRETS.content);
     const { 'applied-output': output, 'success-count': count } = api.data();
     const outputs: unknown = JSON.parse(gunzipSync(output ?? '').toString());
@@ -56,7 +56,7 @@ describe('a node whose plan is in a Secret', () => {
     expect(String(count)).toBe('1');
   });
 
-  it('applies the next plan as soon as the Secret has it', async () => {
+  it('applies the next plan as soon as it is in the Secret', async () => {
     const next = node.workspace.path('etc', 'next');
     const before = String(api.data()['applied-checksum']);
     const plan = { files: [{ path: next, content: base64('next'), uid: -1, gid: -1 }] };
@@ -88,7 +88,7 @@ describe('a node whose plan is in a Secret', () => {
     expect(node.filesWith(api.token)).toEqual(['connection_info.json']);
   });
 
-  it('is seen by the doctor: connection, rights and folders', async () => {
+  it('is checked by the doctor: connection, rights and folders', async () => {
     const { stdout } = await node.wins('doctor', '--config', node.workspace.path('config'));
     const said = String(stdout);
     expect(said).toMatch(
@@ -97,7 +97,7 @@ describe('a node whose plan is in a Secret', () => {
     expect(said).toMatch(/^ok +agent +remote: applied/m);
   });
 
-  it('is told by the doctor when it may not write the Secret', async () => {
+  it('is a problem for the doctor when it may not write the Secret', async () => {
     const info = api.connectionInfo({ token: api.readerToken });
     const connectionInfoFile = node.workspace.write('reader.json', info);
     const text = readFileSync(node.workspace.path('config'), 'utf8');
@@ -141,7 +141,7 @@ it('serves at once while the API server is away, says so, and follows the plan o
   await api.close();
 });
 
-it('ends nothing when its connection info is not there: it waits for it', async () => {
+it('waits for its connection info and ends nothing meanwhile', async () => {
   const api = await startApiServer();
   api.create({ plan: '{}' });
   await using node = new PlanNode();

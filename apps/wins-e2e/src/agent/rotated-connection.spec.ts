@@ -53,7 +53,7 @@ describe('a node whose token ends while its watch goes on', () => {
       expect(readFileSync(runs, 'utf8')).toBe('a\nb\nc\n');
     });
 
-    it('says that it is refused while the connection info is the same, and goes on once it is another', async () => {
+    it('reports the refusal while the connection info is unchanged, and continues once it is changed', async () => {
       api.create({ plan: plan('a'), ...state });
       const config = node.remoteConfig(api);
       const daemon = await node.start(config);

@@ -21,7 +21,7 @@ describe('the image of a plan', () => {
   const { issuing, pair } = chain();
   const user = { name: 'agent', password: 'canary-of-a-proxy' };
 
-  it('comes through the proxy of the daemon, and not where NO_PROXY has its registry', async () => {
+  it("comes through the daemon's proxy, unless NO_PROXY lists its registry", async () => {
     await using node = new PlanNode();
     await using registry = await startImageRegistry(pair);
     const hosts = { 'registry.invalid:443': registry.port };

@@ -5,7 +5,7 @@ const hang: ApiFault = (_request, response) => {
   response.writeHead(200).flushHeaders();
 };
 
-it('a node follows its plan none the less where the watch that is to begin with the Secret hangs', async () => {
+it('a node follows its plan although the watch that should begin with the Secret hangs', async () => {
   await using node = await WatchedNode.create({}, hang);
   await node.expectFollowed();
 });

@@ -17,7 +17,7 @@ describe('a node whose API server cannot begin a watch with the Secret', () => {
   });
 });
 
-it('is told by the doctor that it follows no plan, whatever the doctor reads and writes itself', async () => {
+it('is reported by the doctor as following no plan, although the doctor itself can read and write', async () => {
   const api = await startApiServer();
   await using node = new PlanNode();
   api.create({ plan: '{}' });

@@ -18,7 +18,7 @@ describe('the packaged program for Linux', () => {
     commands = await namedCommands((args) => run(...args));
   });
 
-  it('has no command that is not tried here', () => {
+  it('has no command that is not tested here', () => {
     const leaves = commands.filter(({ below }) => below.length === 0);
     expect(leaves.map(({ name }) => name).sort()).toEqual(Object.keys(EVERY_COMMAND).sort());
   });
@@ -77,7 +77,7 @@ describe('the packaged program for Linux', () => {
     expect([code, stderr.endsWith(`${found}\n`)]).toEqual([65, true]);
   });
 
-  it('says so when its working directory was removed', async () => {
+  it('reports that its working directory was removed', async () => {
     using workspace = new Workspace();
     const gone = workspace.path('gone');
     mkdirSync(gone);

@@ -17,7 +17,7 @@ describe('a node whose config wants csi-proxy', () => {
   });
   afterAll(() => node[Symbol.asyncDispose]());
 
-  it('has it from a server that tls-config makes known, as a service that serves', async () => {
+  it('installs it as a running service, from a server that tls-config trusts', async () => {
     expect(await node.status()).toMatchObject({ on: true, state: 'serving', version: 'v1.1.3' });
     expect(await node.service.isServing()).toBe(true);
     const { command } = node.service;
@@ -28,7 +28,7 @@ describe('a node whose config wants csi-proxy', () => {
     ]);
   });
 
-  it('says so by status, health and doctor', async () => {
+  it('reports it in status, health and doctor', async () => {
     const { stdout } = await node.wins('srv', 'csi-proxy', 'status');
     expect(String(stdout)).toMatch(/^serving: v1\.1\.3 serves\n {2}wanted: v1\.1\.3 from https:/);
     expect(await node.health('wins.CsiProxyService')).toBe(HealthStatus.SERVING);
@@ -45,7 +45,7 @@ describe('a node whose config wants csi-proxy', () => {
     expect(node.server.requests.map(({ path: asked }) => asked).join()).toContain(CANARY);
   });
 
-  it('follows its config to another version, and says in a dry run how', async () => {
+  it('follows its config to another version, and a dry run shows the steps', async () => {
     node.config({ version: 'v1.2.0', args: ['-v=4'] });
     const reloaded = await node.wins('srv', 'config', 'reload');
     expect(reloaded.code).toBe(0);
@@ -73,7 +73,7 @@ describe('a node whose config wants csi-proxy', () => {
     expect(String(doctor.stdout)).toMatch(/^problem +csi-proxy +cannot fetch/m);
   });
 
-  it('is let go of by the daemon that ends, and found by the next', async () => {
+  it('stays when the daemon ends, and the next daemon finds it', async () => {
     node.config({ version: 'v1.2.0', args: ['-v=4'] });
     const { pid } = node.service;
     expect((await node.daemon.stop()).code).toBe(0);
@@ -100,7 +100,7 @@ describe('a node whose config wants csi-proxy', () => {
   });
 });
 
-describe('what vouches for csi-proxy', () => {
+describe('the proof that csi-proxy is genuine', () => {
   let node: CsiNode;
   beforeAll(async () => {
     node = await CsiNode.start({ 'v1.1.3': 'three' });
@@ -152,7 +152,7 @@ it('that is being fetched from a silent server does not delay the daemon, at its
   expect((await node.daemon.stop()).code).toBe(0);
 });
 
-it('is not kept where there are no such services, which is said', async () => {
+it('csi-proxy is refused with a message where there are no Windows services', async () => {
   await using node = await CsiNode.start({ 'v1.1.3': 'three' });
   const config = node.config({ version: 'v1.1.3' });
   await using daemon = await Daemon.start(node.workspace, config);

@@ -137,7 +137,7 @@ describe('the daemon', () => {
     expect((await info()).code).toBe(0);
   });
 
-  it('is waited for by a client that is told to wait, and missed by one that is not', async () => {
+  it('serves a client that waits for its start, while other clients fail at once', async () => {
     const impatient = await info();
     expect(impatient.code).toBe(125);
     expect(impatient.stderr).toMatch(/^wins: [^\n]*rancher_wins[^\n]*--wait-timeout[^\n]*\n$/);

@@ -64,7 +64,7 @@ describe('wins doctor', () => {
     );
   });
 
-  it('says what is wrong while the daemon is down, and makes nothing', async () => {
+  it('reports the problems while the daemon is down, and creates nothing', async () => {
     const before = readdirSync(workspace.folder);
     const told = await report();
     expect(told).toMatchObject({ code: 2, healthy: false });
@@ -76,7 +76,7 @@ describe('wins doctor', () => {
     expect(existsSync(workspace.runtimeDirectory)).toBe(false);
   });
 
-  it('finds a program that is gone, one that others may write, and goes with 2', async () => {
+  it('finds a missing program and one that others may write, and exits with 2', async () => {
     const open = workspace.script('open', 'exit 0');
     chmodSync(open, 0o757);
     const missing = workspace.path('missing');
@@ -91,7 +91,7 @@ describe('wins doctor', () => {
     ]);
   });
 
-  it('goes with 1 when there is nothing but a warning', async () => {
+  it('exits with 1 when there are only warnings', async () => {
     workspace.config([]);
     await using _daemon = await Daemon.start(workspace, config);
     const told = await report();

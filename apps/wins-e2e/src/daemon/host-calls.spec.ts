@@ -41,7 +41,7 @@ describe('the host calls of the client, with a Go daemon as recorded', () => {
     });
   });
 
-  it('say what the daemon says where there is no HNS', async () => {
+  it("repeat the daemon's message where there is no HNS", async () => {
     const address = workspace.path('hns');
     await using _daemon = await RecordedDaemon.listen(address, 'hns-get-network-error');
     const args = ['cli', 'hns', 'get-network', '--name', 'nat', '--server', address];
@@ -101,7 +101,7 @@ describe('the host calls', () => {
     expect(stderr).toContain(address);
   });
 
-  it('are audited with who asked for what', async () => {
+  it('are audited with the client and the request', async () => {
     await cli('net get --name lo');
     const record = await daemon.logged(
       ({ log, action }) => log === 'audit' && action === 'getAdapter',
@@ -150,7 +150,7 @@ inOwnNetwork('the routes of a host', () => {
     { destinationCidr: '2001:db8:1::5/128', gateway: '2001:db8::1' },
   ].map((wanted) => expect.objectContaining(wanted) as unknown);
 
-  it('are added and removed, each as often as one likes, and nothing else changes', async () => {
+  it('are added and removed idempotently, and nothing else changes', async () => {
     const before = await table();
     expect(before).toContainEqual(
       expect.objectContaining({ destinationCidr: '0.0.0.0/0', gateway: '192.0.2.1' }),
@@ -172,7 +172,7 @@ inOwnNetwork('the routes of a host', () => {
     }
   });
 
-  it('that lead elsewhere are neither replaced nor removed, and that is said', async () => {
+  it('of others are neither replaced nor removed, and the client is told the reason', async () => {
     const before = await table();
     const { code, stderr } = await route('rm', '--addresses', ELSEWHERE);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });

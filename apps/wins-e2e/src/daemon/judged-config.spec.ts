@@ -117,7 +117,7 @@ it('an upgrade over each of them is refused before anything is touched, and the 
   expect((await world.answer())?.version).toBe('v1.0.0');
 }, 180_000);
 
-it('everybody who may command the host is a warning wherever a config is judged', async () => {
+it('access for everybody causes a warning wherever a config is checked', async () => {
   const keys = { pipeAccess: 'D:P(A;;GA;;;SY)(A;;GA;;;WD)' };
   const words = 'it lets everyone (S-1-1-0) control this host';
   await using world = await nodeWithDaemon({}, () => keys);

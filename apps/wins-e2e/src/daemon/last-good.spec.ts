@@ -111,7 +111,7 @@ describe('a daemon that cannot start with its file', () => {
     },
   );
 
-  it('takes the file when what was wrong lay beside it', async () => {
+  it('takes the file when the problem was outside the file', async () => {
     using node = await servedOnce();
     const { workspace, config } = node;
     const logs = workspace.path('logs');
@@ -125,7 +125,7 @@ describe('a daemon that cannot start with its file', () => {
     expect(await node.health()).toBe(HealthStatus.SERVING);
   });
 
-  it('does not start when others may have changed what is kept, or it was cut or is refused, and says which', async () => {
+  it('does not start with a kept config that is exposed, cut short or invalid, and names the reason', async () => {
     using node = await servedOnce();
     const { workspace, config, kept, ask } = node;
     const good = readFileSync(kept);

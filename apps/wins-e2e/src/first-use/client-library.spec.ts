@@ -5,7 +5,7 @@ import { Daemon } from '../testing/daemon.js';
 import { processesWith } from '../testing/process-table.js';
 import { Workspace } from '../testing/workspace.js';
 
-describe('who uses the client library', () => {
+describe('a user of the client library', () => {
   const workspace = new Workspace();
   const address = workspace.path('run', 'rancher_wins');
   let daemon: Daemon;
@@ -47,12 +47,12 @@ describe('who uses the client library', () => {
     expect(await run.exit).toEqual({ exitCode: 3, signal: undefined, reason: 'exited' });
   });
 
-  it('is told the signal that ended the program', async () => {
+  it('gets the signal that ended the program', async () => {
     const run = await client.run({ path: dies });
     expect(await run.exit).toEqual({ exitCode: undefined, signal: 'SIGKILL', reason: 'exited' });
   });
 
-  it('knows the process, and is told that it was stopped', async () => {
+  it('gets the PID of the process, and the reason of its stop', async () => {
     const run = await client.run({ path: stays });
     await once(run.stdout, 'readable');
     expect(everyone()).toContain(run.pid);

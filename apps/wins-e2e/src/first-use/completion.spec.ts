@@ -100,7 +100,7 @@ describe('a tab (finding 15)', () => {
     expect(trimmed(type(`${ZSH} -f -i`, begin))).toEqual(trimmed(completed));
   });
 
-  it('is told what each word is, for the shells that show it', async () => {
+  it('gets a description of each word, for the shells that show it', async () => {
     const ask = async (...words: string[]) =>
       (await runWins(['--get-completions', 'wins', ...words], environment)).stdout.toString();
     expect(await ask('cli', 'prc', '')).toContain('ls\tList the processes that the daemon runs\n');

@@ -61,13 +61,13 @@ describe('a config file as the programs of Windows, and installers of several re
     }
   });
 
-  it('ends with empty documents, and not with one that says something', async () => {
+  it('may end with empty documents, but not with one that has content', async () => {
     expect((await check(`${LINES.join('\n')}---\n`)).code).toBe(0);
     const second = await check(`${LINES.join('\n')}---\nlisten: x\n`);
     expect([second.code, second.stderr]).toEqual([78, expect.stringContaining('second document')]);
   });
 
-  it('has a byte order mark within: the key counts for nothing, as ever, and that is said', async () => {
+  it('may contain a byte order mark: the key is ignored as before, with a warning', async () => {
     const { code, stderr } = await check(`${LINES.join('\n')}\uFEFFlisten: x\n`);
     expect(code).toBe(0);
     expect(stderr).toContain('5:1: listen: found a byte order mark before "listen"');

@@ -66,7 +66,7 @@ describe('a first user of the config', () => {
     ]);
   });
 
-  it('hears of what the daemon refuses, and of what never matches, from check and daemon (4)', async () => {
+  it('learns from check and daemon about refused values and entries that never match (4)', async () => {
     // No daemon has served with this file, so there is no earlier config to fall back to.
     const listen = workspace.write('wrong', JSON.stringify({ listen: 'a/b' }));
     const refused = await Daemon.launch(workspace, listen).outcome;
@@ -141,7 +141,7 @@ describe('a first user of the config', () => {
     expect(stdout.toString()).toContain('/etc/rancher/wins/config');
   });
 
-  it('reads of no value "undefined" (25)', async () => {
+  it('never reads the value "undefined" (25)', async () => {
     const { stdout } = await check(workspace.config(['/usr/bin/true']));
     expect(stdout.toString()).not.toContain('undefined');
     expect(stdout.toString()).toMatch(/^# pipeAccess is not set$/m);
@@ -205,7 +205,7 @@ describe('a first user of a daemon that runs', () => {
     );
   });
 
-  it('is told what is wrong with a config that cannot be reloaded, and the old one stays', async () => {
+  it('reads the problem of a config that cannot be reloaded, and the old config stays', async () => {
     workspace.write('config', 'debug: maybe\n');
     const { code, stdout, stderr } = await wins('srv', 'config', 'reload', '-o', 'json');
     expect([code, json(stdout)]).toEqual([78, expect.objectContaining({ valid: false })]);
@@ -234,7 +234,7 @@ describe('a first user of a daemon that runs', () => {
     });
   });
 
-  it('hears of a port of UDP as well, and of relays that listen there', async () => {
+  it('gets an answer about UDP ports too, and about relays that listen there', async () => {
     const file = path.join(path.dirname(config), 'udp');
     const ports = [{ proto: 'udp', listen: '0.0.0.0:5353', to: '192.0.2.9:53' }];
     const content = { white_list: { proxyUdpPorts: [5353] }, hostNetwork: { ports } };
@@ -250,7 +250,7 @@ describe('a first user of a daemon that runs', () => {
     ]);
   });
 
-  it('asks as a client, and on the host hears of the entry', async () => {
+  it('asks as a client, and on the host reads the entry', async () => {
     const { code, stdout } = await wins('cli', 'explain', '--path', tool);
     expect(code).toBe(0);
     expect(json(stdout)).toMatchObject({ allowed: true, entry: { file: config, line: 4 } });
@@ -276,7 +276,7 @@ describe('a first user of a daemon that runs', () => {
     },
   );
 
-  it('hears from the doctor that the daemon has another config (10)', async () => {
+  it('learns from the doctor that the daemon has another config (10)', async () => {
     const other = workspace.write('other', '');
     const { stdout } = await wins('doctor', '--config', other);
     expect(stdout.toString()).toContain(`the daemon uses the config ${config}`);

@@ -68,7 +68,7 @@ describe('the end of a run', () => {
 });
 
 describe('the result of an upgrade', () => {
-  it('that never was is said not to be, and null to programs', async () => {
+  it('is reported as missing if there was no upgrade, and as null in JSON', async () => {
     await using world = await UpgradeWorld.running();
     const told = await world.up(['--show-result']);
     expect([told.code, told.stdout.toString(), told.stderr]).toEqual([

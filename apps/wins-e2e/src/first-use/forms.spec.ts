@@ -62,7 +62,7 @@ describe('the forms of an answer', () => {
     }
   });
 
-  it('of the doctor are a table, and the names of what is not well', async () => {
+  it('of the doctor are a table, and the names of failed checks', async () => {
     const doctor = (...more: string[]) => wins('doctor', '--config', config, ...more);
     const [table, names] = [await doctor('-o', 'table'), await doctor('-o', 'name')];
     const lines = table.stdout.toString().split('\n').slice(1, -1);

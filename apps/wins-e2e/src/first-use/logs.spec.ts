@@ -142,7 +142,7 @@ describe('a daemon that cannot start', () => {
   const workspace = new Workspace();
   afterAll(() => workspace[Symbol.dispose]());
 
-  it('says so in one line of its log, with the code and the next step', async () => {
+  it('reports it in one line of its log, with the code and the next step', async () => {
     const config = workspace.write('config', 'white_list:\n  proxyPorts: [70000, 80000]\n');
     const { code, stderr } = await Daemon.launch(workspace, config).outcome;
     expect([code, stderr.trim().split('\n')]).toEqual([78, [expect.any(String)]]);

@@ -19,7 +19,7 @@ const MEANT = [
   ['cli prc kill', 'cli prc stop'],
 ] as const;
 
-describe('the words of who is on call', () => {
+describe('the words of an operator on call', () => {
   let workspace: Workspace;
   let tool: string;
   let config: string;
@@ -34,7 +34,7 @@ describe('the words of who is on call', () => {
     return { code, stdout: String(stdout), stderr };
   };
 
-  it.each(MEANT)('are answered by what they mean: %s is %s', async (words, command) => {
+  it.each(MEANT)('are answered with the intended command: %s is %s', async (words, command) => {
     const { code, stderr } = await wins(...words.split(' '));
     expect(code).toBe(64);
     expect(stderr).toContain(`; did you mean "wins ${command}"? Run`);
@@ -63,7 +63,7 @@ describe('the words of who is on call', () => {
     expect(stderr).toBe(`wins: refused: ${why}\n`);
   });
 
-  it('get a plan that is not there told in words', async () => {
+  it('report a missing plan in plain words', async () => {
     const { code, stderr } = await wins('srv', 'plan', 'apply', '--file', './nope');
     expect(code).toBe(64);
     expect(stderr).toMatch(/--file: cannot read the plan .*no such file/);
@@ -113,7 +113,7 @@ describe('the words of who is on call', () => {
     expect(stderr + stdout).toContain('"/opt/a\\u00a0b": it has an unusual blank');
   });
 
-  it('are told of an ending that Windows does not start', async () => {
+  it('get a warning about an extension that Windows does not start', async () => {
     writeFileSync(config, JSON.stringify({ white_list: { processPaths: ['c:/tools/run.ps1'] } }));
     const words = ['srv', 'config', 'check', '--config', config, '--platform', 'windows'];
     const { code, stderr } = await wins(...words);

@@ -64,7 +64,7 @@ describe('one command line', () => {
     },
   );
 
-  it('prints a list in the form that is asked for (findings 14 and 25)', async () => {
+  it('prints a list in the requested form (findings 14 and 25)', async () => {
     const [row] = JSON.parse(await print('cli', 'prc', 'ls')) as { name: string }[];
     expect(row).toMatchObject({ name: 'rancher-wins-stay', state: 'running' });
     expect(await print('cli', 'prc', 'ls', '-oyaml')).toMatch(
@@ -75,7 +75,7 @@ describe('one command line', () => {
     expect(await print('cli', 'prc', 'ls', '-o=table')).toMatch(/^NAME +PID +STATE .*\nrancher/);
   });
 
-  it('has the same forms for one answer, and JSON as of the original without one', async () => {
+  it('has the same forms for one answer, and by default JSON as in the Go release', async () => {
     expect(JSON.parse(await print('cli', 'app', 'info'))).toHaveProperty('Server.Checksum');
     expect(await print('cli', 'app', 'info', '-o', 'yaml')).toMatch(/^Client:\n {2}Checksum: "/);
     expect(await print('cli', 'app', 'info', '-oname')).toMatch(/^(v\d+\.\d+\.\d+\n){2}$/);

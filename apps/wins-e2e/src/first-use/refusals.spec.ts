@@ -44,7 +44,7 @@ describe('a refusal', () => {
     expect(record).toMatchObject({ action: 'start', verdict: 'refused', path: unlisted });
   });
 
-  it('of an entry that can never match is told at start by its key and place, without a number', async () => {
+  it('of an entry that can never match is logged at start with its key and position, without a number', async () => {
     const { problem } = await daemon.logged(({ msg }) => msg === 'this entry can never match');
     expect(problem).toBe(
       `${config}:5:7: white_list.processPaths[1]: found "tool.sh": it is not absolute, expected the whole path; correct or remove it: it never matches`,

@@ -139,7 +139,7 @@ describe('troubleshooting', () => {
     return messages === undefined ? [] : [[title, messages.text] as const];
   });
 
-  it('shows no message that is not brought about here', () => {
+  it('shows no message that these tests do not cause', () => {
     expect(shown.map(([title]) => title).sort()).toEqual(Object.keys(SYMPTOMS).sort());
   });
 

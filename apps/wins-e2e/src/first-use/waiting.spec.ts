@@ -46,7 +46,7 @@ describe('a daemon that is frozen', () => {
     });
   });
 
-  it('is told to be frozen by a command of administrators, and not to be missing', async () => {
+  it('is reported as frozen, not as missing, by commands of administrators', async () => {
     const { code, stdout, stderr } = await wins('srv', 'metrics');
     expect([code, String(stdout)]).toEqual([69, '']);
     expect(stderr).toMatch(
@@ -87,7 +87,7 @@ describe('a daemon that is frozen', () => {
     );
   });
 
-  it('--timeout is a duration, and not none', async () => {
+  it('--timeout is a duration above zero', async () => {
     const { code, stderr } = await wins('cli', 'prc', 'ls', '--timeout', '0');
     expect([code, stderr]).toEqual([
       64,
@@ -126,7 +126,7 @@ describe('a daemon that takes a call and never answers', () => {
   });
 });
 
-describe('what cannot be reached is told in words of wins', () => {
+describe('an unreachable daemon is described in words of wins', () => {
   const workspace = new Workspace();
   const http = workspace.path('http');
   const deaf = workspace.path('deaf');

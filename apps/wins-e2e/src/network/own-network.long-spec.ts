@@ -116,7 +116,7 @@ inOwnNetwork('the network of containers of a host', () => {
 });
 
 inOwnNetwork('containers of three hosts', () => {
-  it('reach each other, and no more those of a host that has left', async () => {
+  it('reach each other, but no longer containers of a host that has left', async () => {
     await using one = await HostInNetwork.start({
       ...{ ...ownOf(1), peers: [peer(2, '172.16.1.2'), peer(3, '172.16.2.3')] },
     });

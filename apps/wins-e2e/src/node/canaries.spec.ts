@@ -106,7 +106,7 @@ describe('the secrets of a node', () => {
     },
   );
 
-  it('are told by no join that another digest, password or value ends', async () => {
+  it('are not printed by a join that fails because of a wrong digest, password or value', async () => {
     expect(await run(['join'], { CATTLE_CA_CHECKSUM: '0'.repeat(64) })).toBe(65);
     const other = `http://node:${PASSWORD}x@${proxy.host}`;
     expect(await run(['join', '--timeout', '1s'], { HTTPS_PROXY: other })).toBe(70);

@@ -37,7 +37,7 @@ describe('a node that changes', () => {
     expect(world.text(world.config)).toContain(`certFilePath: "${world.authorities}"`);
   });
 
-  it('waits in a job for no server that wants more time than a job has, and says so', async () => {
+  it('does not wait in a job for a server that needs more time than a job has, and reports this', async () => {
     await using world = new NodeWorld();
     expect((await world.say(['join'], cluster.variables)).outcome).toBe('installed');
     const later = answer(503, 'later', { 'retry-after': '160' });
@@ -61,7 +61,7 @@ describe('a node that changes', () => {
     expect(told).toContain('trying again in 2m40s');
   });
 
-  it('has no detached run any more once it is uninstalled, and its audit log names what was ended', async () => {
+  it('has no detached run once it is uninstalled, and its audit log names the ended runs', async () => {
     await using world = new NodeWorld();
     const sleeper = world.workspace.script('sleeper', 'sleep 600 & wait');
     const copy = world.workspace.path('rancher-wins-sleeper');

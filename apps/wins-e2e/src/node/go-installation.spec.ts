@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { GO_NODE_ID, layOutAsGoScript, type GoLayout } from '../testing/node/go-layout.js';
 import { NodeWorld, startCluster, type Cluster } from '../testing/node/node-world.js';
 
-describe('an installation that the script of the original made', () => {
+describe('an installation by the script of the Go release', () => {
   let cluster: Cluster;
   let world: NodeWorld;
   let go: GoLayout;
@@ -31,7 +31,7 @@ describe('an installation that the script of the original made', () => {
       .filter((name) => !['etc/rancher', 'var/lib', 'var/lib/rancher'].includes(name))
       .filter((name) => !/^usr\/local(\/bin)?$/.test(name));
 
-  it('is taken over as it is, and then kept up to date: identity, connection and foreign keys stay', async () => {
+  it('is adopted unchanged and then updated: identity, connection and foreign keys stay', async () => {
     const look = () => {
       // The daemon creates and removes this folder as needed.
       const { 'var/lib/rancher/agent/work': _work, ...files } = world.snapshot();
@@ -76,7 +76,7 @@ describe('an installation that the script of the original made', () => {
     await world.say(['uninstall'], go.variables);
   });
 
-  it('is taken over and taken away in one, with its csi-proxy and each of its elements of the PATH', async () => {
+  it('is adopted and removed in one command, with its csi-proxy and its elements of the PATH', async () => {
     const refused = await world.say(['uninstall'], go.variables);
     expect([refused.code, refused.reason]).toEqual([65, expect.stringContaining('--adopt')]);
     const dry = await world.say(['uninstall', '--adopt', '--dry-run'], go.variables);
@@ -94,7 +94,7 @@ describe('an installation that the script of the original made', () => {
     expect([again.code, again.outcome]).toEqual([0, 'nothing']);
   });
 
-  it('keeps config, identity and connection when it is told to, and joins with them again', async () => {
+  it('keeps config, identity and connection on request, and joins with them again', async () => {
     const said = await world.say(['uninstall', '--adopt', '--keep-data'], go.variables);
     expect([said.code, said.outcome]).toEqual([0, 'uninstalled']);
     const data = [world.config, world.nodeId, world.connectionInfo, world.authorities];

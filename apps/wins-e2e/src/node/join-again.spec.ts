@@ -61,7 +61,7 @@ describe('a node whose server was restored to a time before it joined', () => {
     expect(world.filesWith(CANARY)).toEqual([]);
   });
 
-  it('tells what is given in place of what it told before', async () => {
+  it('sends new settings in place of those that it sent before', async () => {
     const said = await world.say(['join', '--again', '--node-name', 'two', '--wait', '8s'], {
       CATTLE_TOKEN: CANARY,
       CATTLE_ADDRESS: '10.0.0.6',

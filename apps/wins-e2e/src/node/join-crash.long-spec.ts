@@ -14,7 +14,7 @@ describe('a command that was killed', () => {
   afterAll(() => cluster[Symbol.asyncDispose]());
 
   it.each(sampleOf([0, ...numbersTo(LINES - 1)], 4))(
-    'at line %i of its journal is ended by the next',
+    'at line %i of its journal is completed by the next command',
     async (line) => {
       await crashAndJoin(cluster, line);
     },

@@ -7,7 +7,7 @@ it('is ended by the next command when the one before was killed in the middle', 
   expect(await crashAndJoin(cluster, 14)).toBe('undone');
 });
 
-it('takes back what it did when it is told to end in the middle', async () => {
+it('a join that is asked to end midway undoes its changes', async () => {
   await using cluster = await startCluster();
   await using world = new NodeWorld();
   await world.wins(['install', '--dry-run']);

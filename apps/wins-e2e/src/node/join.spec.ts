@@ -58,7 +58,7 @@ describe('a node that joins a server', () => {
     await cluster[Symbol.asyncDispose]();
   });
 
-  it('is told what would be done, and is neither changed nor registered', async () => {
+  it('gets a plan in a dry run, and is neither changed nor registered', async () => {
     await world.wins(['install', '--dry-run']);
     const before = world.snapshot();
     const { code, outcome, steps } = await ask(['join', '--dry-run']);
@@ -131,7 +131,7 @@ describe('a node that joins a server', () => {
     expect(world.text(file)).toBe('planned');
   });
 
-  it('is as it is wanted when it joins again, and its daemon runs on', async () => {
+  it('is unchanged when it joins again, and its daemon keeps running', async () => {
     const { pid } = world;
     const before = world.snapshot();
     const said = await ask(['join', '--worker', '--label', 'a=b', '--node-name', 'one']);
@@ -164,7 +164,7 @@ describe('a node that joins a server', () => {
     expect(headers).toMatchObject({ 'x-cattle-internal-address': '127.0.0.1' });
   });
 
-  it('gets another proxy, with one restart, and keeps its password to itself', async () => {
+  it('gets another proxy with one restart, and does not reveal its password', async () => {
     const { pid } = world;
     const { port } = new URL(cluster.rancher.url);
     const user = { name: 'user', password: 'canary-of-a-proxy' };
@@ -192,7 +192,7 @@ describe('a node that joins a server', () => {
     expect(world.service?.environment).toEqual({ NO_PROXY: 'x' });
   });
 
-  it('has its token in the memory of the command alone', () => {
+  it('keeps its token only in the memory of the command', () => {
     expect(told).not.toContain(CANARY);
     expect(commands).toContain('srv\0app\0run');
     expect(commands).not.toContain(CANARY);
@@ -235,7 +235,7 @@ describe('a node that joins a server', () => {
     expect(world.text(world.nodeId).trim()).not.toBe(firstId);
   });
 
-  it('is gone when it is uninstalled, but for what others changed', async () => {
+  it('is gone when it is uninstalled, except for items that others changed', async () => {
     const before = { ...world.service };
     expect(before).toBeDefined();
     const file = world.path('etc/rancher/wins/notes');

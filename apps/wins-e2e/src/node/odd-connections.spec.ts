@@ -3,7 +3,7 @@ import { CANARY, NodeWorld, startCluster } from '../testing/node/node-world.js';
 const BROKEN = '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n';
 
 describe('a node whose server', () => {
-  it('has a broken block beside its authority joins, is told, and its agent reaches the server', async () => {
+  it('has a broken block beside its authority joins with a warning, and its agent reaches the server', async () => {
     await using cluster = await startCluster();
     await using world = new NodeWorld();
     const { rancher, api } = cluster;
@@ -23,7 +23,7 @@ describe('a node whose server', () => {
     expect((await world.say(['join'], variables)).outcome).toBe('nothing');
   });
 
-  it('has no TLS joins with --allow-http alone, which its agent keeps to', async () => {
+  it('has no TLS joins only with --allow-http, which its agent also uses', async () => {
     await using cluster = await startCluster({ plain: true });
     await using world = new NodeWorld();
     const { rancher, api } = cluster;

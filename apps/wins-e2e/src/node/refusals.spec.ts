@@ -98,7 +98,7 @@ describe('a node that cannot join', () => {
     expect(world.pid).toBeUndefined();
   });
 
-  it('is as it was when its daemon cannot open the pipe of the config', async () => {
+  it('is unchanged when its daemon cannot open the pipe of the config', async () => {
     const { world } = await emptyNode();
     await using _world = world;
     const folder = path.join(world.runtimeDirectory, 'blocked');
@@ -140,7 +140,7 @@ describe('a node that cannot join', () => {
   });
 });
 
-it('is what the packaged program makes of an empty folder, and takes away again', async () => {
+it('the packaged program installs a node in an empty folder and removes it again', async () => {
   await using world = new NodeWorld();
   await world.wins(['install', '--dry-run']);
   const before = world.snapshot();

@@ -2,7 +2,7 @@ import { nodeRelease } from '../testing/node/node-release.js';
 import { NodeWorld } from '../testing/node/node-world.js';
 import { Rke2OfNode } from '../testing/node/rke2-of-node.js';
 
-it('wins suc links rke2 to the daemon, and lifts that for as long as the daemon is changed', async () => {
+it('wins suc makes rke2 depend on the daemon, and removes the dependency while it changes the daemon', async () => {
   await using world = new NodeWorld();
   expect((await world.say(['install'])).code).toBe(0);
   await using rke2 = await Rke2OfNode.start(world, false);

@@ -34,7 +34,7 @@ describe('wins suc', () => {
     expect(world.pid).toBe(pid);
   });
 
-  it('restarts a daemon for what was changed by hand and waits for a start, and for nothing that it has read', async () => {
+  it('restarts a daemon for manual changes that take effect at a start, and not for those that it has read', async () => {
     const { pid } = world;
     const config = world.text(world.config);
     const write = async (text: string, ...allowed: string[]) => {
@@ -55,7 +55,7 @@ describe('wins suc', () => {
     expect((await ask()).outcome).toBe('installed');
   });
 
-  it('installs no program that nobody of the list in the config has signed', async () => {
+  it('installs no program without a signature of a signer in the config', async () => {
     const { pid } = world;
     const config = world.text(world.config);
     const write = async (text: string) => {
@@ -75,7 +75,7 @@ describe('wins suc', () => {
     expect((await ask()).outcome).toBe('nothing');
   });
 
-  it('is not ended by the daemon that it starts when it runs from where a verified copy of that lies', async () => {
+  it("is not ended by its daemon when it runs from the path of that daemon's verified copy", async () => {
     const config = world.text(world.config);
     const listed = world.workspace.path('wins-suc');
     const copy = verifiedCopy(world, process.execPath, 'wins-suc');
@@ -101,14 +101,14 @@ describe('wins suc', () => {
     }
   });
 
-  it('says what it would do, and does not', async () => {
+  it('prints a plan in a dry run and changes nothing', async () => {
     const before = world.snapshot();
     const said = await world.say(['suc', '--dry-run'], { CATTLE_WINS_DEBUG: 'true' });
     expect([said.code, said.outcome]).toEqual([0, 'planned']);
     expect(world.snapshot()).toEqual(before);
   });
 
-  it('is what updates a node that has joined: wins install would cut it off, and is refused', async () => {
+  it('updates a joined node, while wins install, which would disconnect it, is refused', async () => {
     const before = world.snapshot();
     const said = await world.say(['install']);
     expect([said.code, said.outcome]).toEqual([65, 'refused']);
@@ -162,7 +162,7 @@ describe('wins suc', () => {
     expect((await ask(cluster.variables)).outcome).toBe('nothing');
   });
 
-  it('leaves a broken block beside the authority out, and says so', async () => {
+  it('leaves out a broken block beside the authority, with a warning', async () => {
     const { ca } = cluster.rancher;
     cluster.rancher.caCerts = `-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n${ca}`;
     const said = await world.say(['suc'], cluster.variables);

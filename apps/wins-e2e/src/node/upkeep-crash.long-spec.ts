@@ -21,12 +21,12 @@ async function atChanges(
   expect(isAll).toBe(false);
 }
 
-describe('a command that was killed behind any of its changes', () => {
-  it('when it updated a node is ended by the next: the old state or the new, and one daemon', async () => {
+describe('a command that was killed after any of its changes', () => {
+  it('when it updated a node is completed by the next command: old state or new, and one daemon', async () => {
     await atChanges(40, crashSuc);
   }, 1_200_000);
 
-  it('when it uninstalled a node is gone on with by the next, and nothing remains', async () => {
+  it('when it uninstalled a node is continued by the next command, and nothing remains', async () => {
     await atChanges(20, crashUninstall);
   }, 600_000);
 });

@@ -3,17 +3,17 @@ import { crashUninstall } from '../testing/node/crash-uninstall.js';
 import { live, mortalRelease } from '../testing/node/mortal-release.js';
 import { NodeWorld } from '../testing/node/node-world.js';
 
-it('is updated by the next job when one was killed while the daemon stood still, and rke2 is linked again', async () => {
+it('an update that was killed while the daemon was stopped is completed by the next job, and rke2 depends on the daemon again', async () => {
   const { wasKilled, recovered } = await crashSuc('stop');
   expect([wasKilled, recovered]).toEqual([true, 'undone']);
 });
 
-it('is gone after the next uninstallation when one was killed in the middle', async () => {
+it('an uninstallation that was killed midway is completed by the next one', async () => {
   const { wasKilled, changes } = await crashUninstall('stop');
   expect([wasKilled, changes.at(-1)]).toEqual([true, expect.stringContaining('stop')]);
 });
 
-it('tells by a dry run what the next command does first with the one that was killed', async () => {
+it('a dry run shows how the next command first recovers a killed one', async () => {
   await using world = new NodeWorld();
   const release = mortalRelease(world);
   await world.say(['install'], {}, release);

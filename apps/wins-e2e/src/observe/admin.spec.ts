@@ -222,7 +222,7 @@ describe('the pipe of administrators', () => {
     for (const one of sockets) one.destroy();
   });
 
-  it('is opened again by a reload when something else had its name, and the daemon serves meanwhile', async () => {
+  it('is opened by a reload after another program used its name, and the daemon serves meanwhile', async () => {
     await daemon.stop();
     mkdirSync(admin());
     await using next = await Daemon.start(workspace, config);
@@ -255,7 +255,7 @@ describe('the pipe of administrators', () => {
     expect(await doctor()).toMatch(/problem +pipe .*rancher_wins_admin accepts .*mode 666/);
   });
 
-  it('that does not answer leaves the doctor and the bundle with what they could not ask, and why', async () => {
+  it('without an answer makes doctor and bundle list the missing facts and the reason', async () => {
     config = workspace.config([], {
       'csi-proxy': CSI_PROXY,
       systemagent: { localEnabled: true },

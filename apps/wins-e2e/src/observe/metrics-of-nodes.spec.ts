@@ -9,7 +9,7 @@ import { nodeWithDaemon } from '../testing/upgrade/node-with-daemon.js';
 const GRACE_MS = 30_000;
 
 describe('the metric wins_upgrades_total', () => {
-  it('has what came of each upgrade that ended while no daemon served, and of none before the last start', async () => {
+  it('counts the outcome of upgrades that ended while no daemon served, and none before the last start', async () => {
     const { address, keys } = await freeMetrics();
     await using world = await nodeWithDaemon({}, () => keys);
     expect(await countedUpgrades(address, 0)).toEqual({ upgraded: 0, rolledBack: 0, failed: 0 });

@@ -186,7 +186,7 @@ describe('the metrics of a daemon', () => {
     expect((await scrape(address)).get('wins_config_age_seconds')).toBeLessThan(60);
   });
 
-  it('tell what goes on now, and that it has ended', async () => {
+  it('show current activity and its end', async () => {
     const from = tunnelPorts[3] ?? 0;
     const running = run(tools.stays);
     await running.printed('up');

@@ -24,7 +24,7 @@ interface Report {
 
 const DISK_BYTES = 2 * 1024 * 1024;
 
-describe('who is on call', () => {
+describe('an operator on call', () => {
   let workspace: Workspace;
   let tool: string;
   let config: string;
@@ -87,7 +87,7 @@ describe('who is on call', () => {
     expect(down.stdout).toContain('→ start the daemon');
   });
 
-  it('hears from the doctor that a pinned program was replaced', async () => {
+  it('learns from the doctor that a pinned program was replaced', async () => {
     workspace.config([{ path: tool, sha256: '0'.repeat(64) }]);
     const [found] = await told('whitelist');
     expect(found).toMatch(/^problem: cannot run .* is not among the 1 pinned for this path/);
@@ -95,13 +95,13 @@ describe('who is on call', () => {
     expect((await wins(...words)).code).toBe(126);
   });
 
-  it('hears from the doctor that nothing listens on a listed port', async () => {
+  it('learns from the doctor that nothing listens on a listed port', async () => {
     const [port = 0] = await freePorts(1);
     workspace.config([tool], { white_list: { processPaths: [tool], proxyPorts: [port] } });
     expect(await told('port')).toEqual([`warning: nothing listens on port ${port} of this host`]);
   });
 
-  it('hears from the doctor that the audit log was moved away under a daemon', async () => {
+  it('learns from the doctor that the audit log of a running daemon was moved', async () => {
     await using _daemon = await Daemon.start(workspace, config);
     renameSync(workspace.path('audit', 'rancher_wins'), workspace.path('moved'));
     expect(await told('audit')).toEqual([
@@ -109,7 +109,7 @@ describe('who is on call', () => {
     ]);
   });
 
-  it('hears from the doctor that a daemon ended without an order', async () => {
+  it('learns from the doctor that a daemon crashed', async () => {
     await using first = await Daemon.start(workspace, config);
     await wins('srv', 'events', '--config', config);
     await first.stop('SIGKILL');
@@ -119,7 +119,7 @@ describe('who is on call', () => {
     ]);
   });
 
-  it('hears from the doctor of an upgrade that was interrupted', async () => {
+  it('learns from the doctor that an upgrade was interrupted', async () => {
     await using world = await UpgradeWorld.empty();
     writeFileSync(world.target, fakeRelease('v1.0.0'), { mode: 0o755 });
     world.define(`"${world.target}" srv app run --config "${world.config}"`);
@@ -183,7 +183,7 @@ describe('who is on call', () => {
     await once(daemon, 'close');
   });
 
-  it('hears where the log goes when it is no file', async () => {
+  it('learns where the log goes when it is no file', async () => {
     await using daemon = await Daemon.start(workspace, config);
     const { code, stderr } = await wins('logs', '--config', config);
     expect(code).toBe(69);

@@ -57,7 +57,7 @@ describe('the scripts that install and uninstall', () => {
     expect(refused.filter(isTaken)).toEqual([]);
   });
 
-  it('have curl read no file of the user, and no address as an argument or more than one', () => {
+  it('let curl read no file of the user, and exactly one address, not as an argument', () => {
     expect(install).toMatch(/\$options = '-q', '-fsSL', '--globoff',/);
     const [call = ''] = /^\s*& \S*curl\.exe.*$/m.exec(install) ?? [];
     expect(call).toMatch(/@options -o \$wins --config \$asked\s*$/);

@@ -79,7 +79,7 @@ describe('the packages of the libraries, installed together', () => {
       expect(files.filter((file) => /\.spec\.|tsbuildinfo|\.map$|^src/.test(file))).toEqual([]);
     });
 
-    it('says what it is, where it comes from and whom to tell', () => {
+    it('names its purpose, its source and a contact', () => {
       const folder = library.folder.split('/').pop();
       expect(user.manifestOf(library)).toMatchObject({
         license: 'Apache-2.0',

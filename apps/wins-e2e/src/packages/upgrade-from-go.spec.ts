@@ -8,7 +8,7 @@ import { sha256 } from '../testing/upgrade/upgrade-world.js';
 
 const RELEASE = standIn('wins');
 
-describe('an upgrade through a daemon of the original', () => {
+describe('an upgrade through a Go daemon', () => {
   it.each([
     ['that kills what it runs when it is stopped', 'kills', false],
     ['that leaves what it runs, as the chart has it done', 'leaves', true],

@@ -143,7 +143,7 @@ class MortalRun implements AsyncDisposable {
 }
 
 describe('a run that its client holds', () => {
-  it('is what it must be, whatever dies in which order', async () => {
+  it('has its expected fate, whatever dies in which order', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.constantFrom(...STEPS), { minLength: 2, maxLength: 7 }),

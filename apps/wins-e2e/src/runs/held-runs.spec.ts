@@ -123,7 +123,7 @@ describe('a run that its client holds', () => {
     await forgotten();
   });
 
-  it('that is asked to end while there is no daemon ends by the next one', async () => {
+  it('that is asked to end while there is no daemon is ended by the next one', async () => {
     const client = run();
     await client.printed('line 3\n');
     await killDaemon();
@@ -134,7 +134,7 @@ describe('a run that its client holds', () => {
     await forgotten();
   });
 
-  it('is replaced and stopped as every run is, and stays hidden from who has not its id', async () => {
+  it('is replaced and stopped like every run, and is hidden from clients without its id', async () => {
     const older = run();
     await older.printed('line 3\n');
     const client = run('--replace');
@@ -156,7 +156,7 @@ describe('a run that its client holds', () => {
     expect(stderr).toContain('wins: rancher-wins-counter was stopped: stopped\n');
   });
 
-  it('ends with the daemon, and says so before, where a keeper cannot have it', async () => {
+  it('ends with the daemon, with a warning before, where a keeper cannot hold it', async () => {
     const client = run('--exposes', 'TCP:8080');
     await client.said(
       'wins: warning: it ends with the daemon: its ports cannot be exposed, because they close with the daemon\n',

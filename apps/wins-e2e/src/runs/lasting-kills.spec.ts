@@ -184,7 +184,7 @@ describe('detached runs', () => {
   ] as const;
 
   it.each(seeds)(
-    'are what they must be, whatever dies in which order (%d)',
+    'have their expected fates, whatever dies in which order (%d)',
     async (seed) => {
       const choose = choices(seed);
       await using node = new MortalNode();

@@ -84,26 +84,23 @@ describe('a detached run', () => {
   it.each([
     ['killed', () => killDaemon()],
     ['stopped', () => daemon[Symbol.asyncDispose]()],
-  ])(
-    'outlives a daemon that is %s, and who follows it misses no line and gets none twice',
-    async (_how, end) => {
-      const name = await detach();
-      const follower = follow('logs', '-f', name);
-      await follower.printed('line 20\n');
-      await end();
-      const [pid] = ofRun();
-      await startDaemon();
-      expect(ofRun()).toEqual([pid]);
-      const seen = follower.stdout().split('\n').length;
-      await follower.printed(`line ${seen + 50}\n`);
-      workspace.write('stop', '');
-      const { code, stdout } = await follower.outcome;
-      expect(code).toBe(0);
-      expect(expectCounted(stdout.toString())).toBeGreaterThan(seen + 50);
-      const waited = await prc('wait', name);
-      expect([waited.code, waited.stdout.toString()]).toEqual([7, '']);
-    },
-  );
+  ])('outlives a daemon that is %s, and a follower gets every line once', async (_how, end) => {
+    const name = await detach();
+    const follower = follow('logs', '-f', name);
+    await follower.printed('line 20\n');
+    await end();
+    const [pid] = ofRun();
+    await startDaemon();
+    expect(ofRun()).toEqual([pid]);
+    const seen = follower.stdout().split('\n').length;
+    await follower.printed(`line ${seen + 50}\n`);
+    workspace.write('stop', '');
+    const { code, stdout } = await follower.outcome;
+    expect(code).toBe(0);
+    expect(expectCounted(stdout.toString())).toBeGreaterThan(seen + 50);
+    const waited = await prc('wait', name);
+    expect([waited.code, waited.stdout.toString()]).toEqual([7, '']);
+  });
 
   it('is followed from one daemon to the next before it has written anything', async () => {
     const silent = workspace.program(
@@ -154,7 +151,7 @@ describe('a detached run', () => {
     expect(records).toMatchObject([facts]);
   });
 
-  it('shows what it costs, as every run', async () => {
+  it('shows its resource use, like every run', async () => {
     const follower = follow('logs', '-f', await detach());
     await follower.said('error 100\n');
     follower.child.kill();
@@ -166,7 +163,7 @@ describe('a detached run', () => {
     expect(figures?.['memoryBytes']).toBeGreaterThan(1_000_000);
   });
 
-  it('is started again by the next daemon when it died with the one before, with one output, until it is stopped', async () => {
+  it('is restarted by the next daemon when it died with the previous one, with one output, until it is stopped', async () => {
     await detach('--restart', 'on-failure', '--name', 'web');
     const follower = follow('logs', '-f', 'web');
     await follower.printed('line 9\n');
@@ -205,7 +202,7 @@ describe('a detached run', () => {
     expect((await prc('logs', name, '--since', '1h')).stdout.toString()).toBe(text);
   });
 
-  it('is left alone by who attached to it and goes, and ends as the program does for who stays', async () => {
+  it('is not ended by a client that detaches, and a client that stays gets its exit code', async () => {
     const name = await detach();
     const leaving = follow('attach', name);
     await leaving.printed('line');
@@ -231,7 +228,7 @@ describe('a detached run', () => {
     expect(existsSync(state) && readdirSync(state)).toEqual([]);
   });
 
-  it('ends with its keeper, which is told, and the next one gets another keeper', async () => {
+  it('ends with its keeper, which is reported, and the next run gets another keeper', async () => {
     const name = await detach();
     process.kill(keepers()[0] ?? 0, 'SIGKILL');
     const { code, stderr } = await prc('wait', name);
@@ -281,7 +278,7 @@ describe('a detached run', () => {
     expect((await prc('wait', name)).code).toBe(137);
   });
 
-  it('is found beside whatever else lies in its folder', async () => {
+  it('is found despite foreign files in its folder', async () => {
     const name = await detach();
     await killDaemon();
     const folder = ['run', 'rancher_wins.state', 'lasting'];

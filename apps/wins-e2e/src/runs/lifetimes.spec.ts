@@ -114,7 +114,7 @@ describe('what the daemon started', () => {
     expect(everyone()).toEqual([]);
   });
 
-  it('is stopped by a daemon that is told to end, and the client learns how it ended', async () => {
+  it('is stopped by a daemon that is asked to end, and the client learns how it ended', async () => {
     const client = await startFamily();
     const { code } = await daemon.stop('SIGTERM');
     expect(code).toBe(0);

@@ -84,7 +84,7 @@ describe('a run that reaches its limit of memory', () => {
   }
   const warning = 'wins: warning: the memory limit applies to each process separately';
 
-  it('ends, and who runs it is told', async () => {
+  it('ends, and its client gets the reason', async () => {
     workspace.write('go', '');
     const outcome = await run();
     expectEnd(outcome);
@@ -94,7 +94,7 @@ describe('a run that reaches its limit of memory', () => {
     }
   });
 
-  it('ends while there is no daemon, and the next one tells of it', async () => {
+  it('ends while there is no daemon, and the next daemon reports it', async () => {
     const { code, stderr } = await run('--detach', '--name', 'web');
     expect([code, stderr]).toEqual([
       0,

@@ -256,7 +256,7 @@ process.stdout.write(readFileSync(process.argv[2]));`,
     expect(outcome.stdout.length).toBe(0);
   });
 
-  it('leaves one audit record per decision: who asked for what, the verdict and its rule', async () => {
+  it('writes one audit record per decision: client, request, verdict and rule', async () => {
     const skip = daemon.log.length;
     await run('/bin/sh');
     const refused = await daemon.logged((record) => record['verdict'] === 'refused', skip);
@@ -318,12 +318,12 @@ describe('wins cli prc run, of a daemon that fails to clean up when the run is o
     }
   }
 
-  it('ends with the exit code that it was told', async () => {
+  it('ends with the exit code that the daemon reported', async () => {
     const value = { Code: 7, Signal: '', Reason: 'exited' };
     expect(await outcomeOf({ $case: 'Exit', value })).toEqual({ code: 7, stdout: '', stderr: '' });
   });
 
-  it('ends with 0 and says so when a Go daemon, which tells no exit code, ended the output in good order', async () => {
+  it('ends with 0 and a note when a Go daemon, which reports no exit code, ended the output cleanly', async () => {
     expect(await outcomeOf({ $case: 'StdOut', value: Buffer.from('done\n') })).toEqual({
       code: 0,
       stdout: 'done\n',

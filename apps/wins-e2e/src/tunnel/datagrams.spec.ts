@@ -40,7 +40,7 @@ describe('datagrams through the tunnel', () => {
     );
   });
 
-  it('are too much for a daemon of a Go release, and the client says so at once', async () => {
+  it('are not supported by a Go daemon, and the client reports this at once', async () => {
     const pipe = workspace.path('go');
     await using _server = await GoTunnelServer.listen(pipe, { ports: [53], endsSilently: false });
     const args = ['cli', 'proxy', '--proxy', pipe, '--publish', `UDP:${await freeUdpPort()}:53`];

@@ -213,7 +213,7 @@ describe('wins cli proxy', () => {
     expect(stderr).toMatch(line);
   });
 
-  it('says in one line that there is no daemon, or waits for it', async () => {
+  it('reports in one line that there is no daemon, or waits for it', async () => {
     const [port = 0] = await freePorts(1);
     const publish = `TCP:${port}:${web.port}`;
     const impatient = await proxy('--publish', publish);
@@ -262,7 +262,7 @@ describe('wins cli proxy', () => {
     await daemon.logged(({ verdict, port }) => verdict === 'refused' && port === other.port);
   });
 
-  it('reaches a port that is added to the config while the tunnel is up, and one taken away no more', async () => {
+  it('reaches a port that is added to the config while the tunnel is up, and no longer one that is removed', async () => {
     // Keep one port, because removing the last one drops the whole whitelist, which a reload refuses.
     const [port = 0, stays = 0] = await freePorts(2);
     await using daemon = await Daemon.start(workspace, config([stays]));

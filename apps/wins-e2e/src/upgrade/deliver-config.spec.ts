@@ -92,7 +92,7 @@ describe('a config that the chart brings to a node in use', () => {
     expect(await node.doctor()).not.toMatch(/systemagent|drops/);
   });
 
-  it('is not put in the place of the one in use, and the words say what would go and how to let it go', async () => {
+  it('does not replace the config in use, and the message says what would be lost and how to allow it', async () => {
     await using node = await DeliveredNode.start();
     const before = readFileSync(node.config, 'utf8');
     const refused = await node.deliver({ debug: true });
@@ -112,7 +112,7 @@ describe('a config that the chart brings to a node in use', () => {
     ]);
   });
 
-  it('takes its place when that is allowed by name, and the daemon that follows the file takes it', async () => {
+  it('replaces it when the loss is allowed by name, and the daemon that follows the file loads it', async () => {
     await using node = await DeliveredNode.start();
     const lines = node.node.daemon.log.length;
     const allow = ['--allow-drop', 'systemagent', '--allow-drop', 'white_list'];
@@ -165,7 +165,7 @@ describe('a config that the chart brings to a node in use', () => {
   });
 });
 
-describe('a config file that drops what the daemon serves with', () => {
+describe('a config file that drops sections of the active config', () => {
   const drop = (node: DeliveredNode) =>
     node.node.config(undefined, [node.program], { metrics: { listen: '127.0.0.1:0' } });
 
@@ -196,7 +196,7 @@ describe('a config file that drops what the daemon serves with', () => {
     expect(await node.doctor()).not.toMatch(/drops|lacks/);
   });
 
-  it('is taken by a start, which warns; the doctor and an event say so until someone lets it go', async () => {
+  it('is loaded by a start, with a warning; doctor and an event repeat it until someone allows the loss', async () => {
     await using node = await DeliveredNode.start();
     await node.node.daemon.stop();
     drop(node);

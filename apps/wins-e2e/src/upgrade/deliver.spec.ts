@@ -54,7 +54,7 @@ describe('wins cli deliver', () => {
     expect(statSync(to).mode & 0o777).toBe(0o755);
   });
 
-  it('replaces a file, which keeps its mode, and not what else has its bytes', async () => {
+  it('replaces a file, which keeps its mode, but not hard links to its bytes', async () => {
     writeFileSync(to, 'old bytes', { mode: 0o600 });
     const other = workspace.path('other name');
     linkSync(to, other);
@@ -134,7 +134,7 @@ describe('wins cli deliver', () => {
     expect(folder()).toEqual([]);
   });
 
-  it('makes no folder: who may use it is not for a container to say', async () => {
+  it('creates no folder, because a container must not decide who may use it', async () => {
     to = workspace.path('host folder', 'missing', 'wins');
     const { code, stderr } = await deliver();
     expect(code).toBe(127);
@@ -160,7 +160,7 @@ describe('wins cli deliver', () => {
     expect(folder()).toHaveLength(1);
   });
 
-  it('clears away what an earlier delivery of this file left, once nobody can be at work on it', async () => {
+  it('removes leftovers of an earlier delivery once it can no longer be in progress', async () => {
     const left = (name: string, ageMs: number) => {
       const file = workspace.write(`host folder/${name}`, 'half');
       const then = new Date(Date.now() - ageMs);

@@ -16,7 +16,7 @@ const REFUSED = new RegExp(
 );
 
 // Programs carry such a signature only on Windows, so here a config with the key accepts none.
-describe('a node whose config says by whom programs are signed', () => {
+describe('a node whose config lists signers of programs', () => {
   it('is left alone by wins up, which says what it found and wanted', async () => {
     await using world = await UpgradeWorld.running();
     writeFileSync(world.config, JSON.stringify({ listen: world.pipe, upgrade: { signedBy } }));

@@ -5,7 +5,7 @@ import { GO_RELEASE } from '../testing/upgrade/node-with-go-daemon.js';
 import { forEachOf } from '../testing/upgrade/upgrade-world.js';
 
 it.each(['kills', 'leaves'] as const)(
-  'a helper below a daemon of the original that %s what it runs, and that dies at any act, leaves one release that serves',
+  'a helper below a Go daemon that %s its runs, and that dies at any act, leaves one release that serves',
   async (whenStopped) => {
     const ends = new Set<string>();
     await forEachOf(sampleOf(await actsBelowGo(), 4), async (act) => {

@@ -2,7 +2,7 @@
 import { actsBelowGo, dieBelowGo } from '../testing/upgrade/crash-below-go.js';
 import { GO_RELEASE } from '../testing/upgrade/node-with-go-daemon.js';
 
-describe('a helper below a daemon of the original', () => {
+describe('a helper below a Go daemon', () => {
   it('leaves one release that serves, wherever it dies', async () => {
     const acts = await actsBelowGo();
     const at = (part: number): number => acts[Math.floor(acts.length * part)] ?? 0;

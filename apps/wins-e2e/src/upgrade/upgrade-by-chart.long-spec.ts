@@ -30,7 +30,7 @@ function startUpgrade(world: UpgradeWorld, helper: string, ...args: string[]): R
 }
 
 describe('wins cli upgrade', () => {
-  it('brings the helper to its place, and again when a daemon has moved it away, as those of the original do', async () => {
+  it('delivers the helper, and again when a daemon has moved it, as a Go daemon does', async () => {
     const { world, helper } = await node();
     await using _world = world;
     const from = world.workspace.write('image/wins', singleFile('v1.1.0'), 0o755);
@@ -44,7 +44,7 @@ describe('wins cli upgrade', () => {
     expect(readFileSync(helper, 'utf8')).toBe(singleFile('v1.1.0'));
   });
 
-  it('does not stop the daemon again for what was rolled back under the same name, unless that was interrupted', async () => {
+  it('does not repeat an upgrade that was rolled back under the same name, unless it was interrupted', async () => {
     const { world, helper } = await node();
     await using _world = world;
     const crashes = "\nif (process.argv.includes('run')) process.exit(7);\n";

@@ -29,7 +29,7 @@ function planOf(workspace: Workspace) {
   };
 }
 
-it('a plan has the daemon upgraded that follows it, and ends well under the new one', async () => {
+it('a plan upgrades the daemon that follows it, and ends well under the new daemon', async () => {
   await using world = await nodeWithDaemon({}, planOf);
   const position = world.workspace.path('agent', 'plans', 'upgrade.pos');
   await until(() => existsSync(`${world.folder}/result.json`));

@@ -5,7 +5,7 @@ import { Clients, expectClearEnds, WELL } from '../testing/upgrade/upgraded-clie
 describe('clients of a daemon that is upgraded', () => {
   it('get a clear end, or come back by themselves', () => expectClearEnds(WELL, 0, 'v1.1.0'));
 
-  it('that come while a daemon ends are told so, or have their program run by the next', async () => {
+  it('that come while a daemon ends get an error that says so, or are served by the next daemon', async () => {
     await using clients = await Clients.start(
       `cd "$(dirname "$0")"; trap 'echo asked' TERM; echo started
        while [ ! -e end ]; do sleep 0.02; done`,

@@ -19,7 +19,7 @@ function meetsBrokenConfig(world: UpgradeWorld): string {
 }
 
 describe('an upgrade that rolls back on a node whose config was broken meanwhile', () => {
-  it('gives an old program that keeps nothing the config back that it served with, and keeps the other', async () => {
+  it('restores the earlier config for an old program that keeps none, and saves the broken one', async () => {
     await using world = await UpgradeWorld.running();
     const before = readFileSync(world.config, 'utf8');
     const { code, stderr } = await world.up(['--path', meetsBrokenConfig(world)]);
@@ -37,7 +37,7 @@ describe('an upgrade that rolls back on a node whose config was broken meanwhile
     expect(world.leftovers).toEqual([]);
   });
 
-  it('does so in the next life of the helper when it dies in between', async () => {
+  it('does so when the helper dies midway and runs again', async () => {
     await using world = await UpgradeWorld.running();
     const before = readFileSync(world.config, 'utf8');
     const offered = meetsBrokenConfig(world);
@@ -96,7 +96,7 @@ describe('a config that was delivered to a Go daemon, which reads it at its star
   const forGo = (world: UpgradeWorld) => ({ white_list: { processPaths: [helper(world)] } });
   const replaced = ({ config }: UpgradeWorld) => `${config}.replaced`;
 
-  it('gives way to the one that it served with, when the upgrade is undone and it refuses the new one', async () => {
+  it('is replaced by the earlier config when the upgrade is undone and the daemon refuses the new one', async () => {
     await using world = await nodeWithGoDaemon('leaves');
     const before = readFileSync(world.config, 'utf8');
     const delivered = await deliver(world, ours(world));
@@ -115,7 +115,7 @@ describe('a config that was delivered to a Go daemon, which reads it at its star
     expect(existsSync(replaced(world))).toBe(false);
   });
 
-  it('does so where a daemon that ends at its start is a start that failed, as on Windows', async () => {
+  it('is also replaced where a daemon that exits early counts as a failed start, as on Windows', async () => {
     await using world = await nodeWithGoDaemon('leaves');
     const before = readFileSync(world.config, 'utf8');
     await deliver(world, ours(world));
@@ -129,7 +129,7 @@ describe('a config that was delivered to a Go daemon, which reads it at its star
     expect(await world.rest()).toBe(GO_RELEASE);
   });
 
-  it('does so over several deliveries, a refused upgrade, and the death of the helper', async () => {
+  it('is also replaced after several deliveries, a refused upgrade, and the death of the helper', async () => {
     await using world = await nodeWithGoDaemon('leaves');
     const before = readFileSync(world.config, 'utf8');
     await deliver(world, ours(world));
@@ -158,7 +158,7 @@ describe('a config that was delivered to a Go daemon, which reads it at its star
     expect(existsSync(replaced(world))).toBe(false);
   });
 
-  it('is all that is left once the new release serves, of which later deliveries keep nothing', async () => {
+  it('is the only config left once the new release serves, for which deliveries keep no backup', async () => {
     await using world = await nodeWithGoDaemon('leaves');
     await deliver(world, ours(world));
     const offered = world.workspace.write('offered/wins', singleFile('v1.1.0'), 0o755);

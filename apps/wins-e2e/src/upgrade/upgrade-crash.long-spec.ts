@@ -34,7 +34,7 @@ describe('a helper that dies at any of its acts', () => {
   });
 });
 
-describe('a helper that dies at any of its acts with a release that is not well', () => {
+describe('a helper that dies at any of its acts with an unhealthy release', () => {
   it('leaves the old release when the node is restarted', async () => {
     const upgrade = new CrashedUpgrade('lies about its version');
     await forEachOf(sampleOf(await upgrade.acts(), 4), async (act) => {

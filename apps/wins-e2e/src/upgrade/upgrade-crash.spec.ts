@@ -26,7 +26,7 @@ describe('a helper that is killed when it puts the new program in place', () => 
   );
 });
 
-describe('a helper that is killed when it has started a release that is not well', () => {
+describe('a helper that is killed when it has started an unhealthy release', () => {
   it('leaves the old release when the node is restarted', async () => {
     const upgrade = new CrashedUpgrade('lies about its version');
     await using world = await upgrade.interrupted('start service', 'after');

@@ -13,7 +13,7 @@ import { singleFile } from '../testing/upgrade/single-file.js';
 import { sha256 } from '../testing/upgrade/upgrade-world.js';
 
 describe('a real daemon', () => {
-  it('serves again when the release that a helper brings is not well', async () => {
+  it('serves again when the new release is unhealthy', async () => {
     const { address, keys } = await freeMetrics();
     await using world = await nodeWithDaemon({}, () => keys);
     const { code } = await upgradeThroughDaemon(world, crashing('v1.1.0'));

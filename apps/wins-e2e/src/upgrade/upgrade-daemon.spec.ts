@@ -37,7 +37,7 @@ describe('a real daemon', () => {
     }
   });
 
-  it('tells who asks through it at once when there is nothing to do, or too little', async () => {
+  it('tells its client at once when there is nothing to do, or an argument is missing', async () => {
     await using world = await nodeWithDaemon();
     const same = await upgradeThroughDaemon(world, singleFile('v1.0.0'));
     expect([same.code, JSON.parse(same.stdout.toString())]).toEqual([
@@ -65,7 +65,7 @@ describe('a real daemon', () => {
   });
 });
 
-describe('whoever has the pipe of a daemon that may run the helper', () => {
+describe('a client of a daemon that may run the helper', () => {
   it('has nothing else run or installed by it, and no other service stopped', async () => {
     await using world = await nodeWithDaemon();
     const { workspace } = world;
@@ -156,7 +156,7 @@ describe('wins cli upgrade', () => {
     expect(world.supervisor.command).toEqual(before);
   });
 
-  it('is refused another config than the service has, and what to do is told', async () => {
+  it("is refused a config other than the service's, and the message names the next step", async () => {
     await using world = await nodeWithDaemon();
     const config = world.workspace.path('my config');
     copyFileSync(world.config, config);
@@ -173,7 +173,7 @@ describe('wins cli upgrade', () => {
     expect(world.supervisor.started).toHaveLength(1);
   });
 
-  it('has the helper lead a daemon of the original to the config, which does not mark what it runs', async () => {
+  it('lets the helper set the config of a Go daemon, which does not mark its runs', async () => {
     using workspace = new Workspace();
     const asked: string[] = [];
     // This Go daemon has no health service and refuses to run the helper.
@@ -195,7 +195,7 @@ describe('wins cli upgrade', () => {
     ]);
   });
 
-  it('says so when the release before serves again', async () => {
+  it('reports that the previous release serves again', async () => {
     await using world = await nodeWithDaemon();
     const { code, stderr } = await cliUpgrade(world, crashing('v1.1.0'));
     expect([code, stderr]).toEqual([
@@ -205,7 +205,7 @@ describe('wins cli upgrade', () => {
     expect(await world.rest()).toBe('v1.0.0');
   });
 
-  it('says so at once when there is nothing to do, or the helper refuses', async () => {
+  it('reports at once that there is nothing to do, or that the helper refuses', async () => {
     await using world = await nodeWithDaemon();
     const same = await cliUpgrade(world, singleFile('v1.0.0'));
     expect([same.code, same.stdout.toString()]).toEqual([0, expect.stringContaining('nothing')]);
@@ -214,7 +214,7 @@ describe('wins cli upgrade', () => {
     expect(world.supervisor.started).toHaveLength(1);
   });
 
-  it('tells a refusal from a failure, whoever refuses', async () => {
+  it('distinguishes a refusal from a failure, by daemon or helper', async () => {
     await using world = await nodeWithDaemon();
     chmodSync(path.dirname(world.target), 0o777);
     const { code, stderr } = await cliUpgrade(world, singleFile('v1.1.0'));
@@ -225,7 +225,7 @@ describe('wins cli upgrade', () => {
     expect(world.supervisor.started).toHaveLength(1);
   });
 
-  it('waits no longer than it was told for a pipe that takes calls and answers none', async () => {
+  it('waits only until its time-out for a pipe that accepts calls but answers none', async () => {
     using workspace = new Workspace();
     const silent = createServer();
     await once(silent.listen(workspace.path('silent')), 'listening');

@@ -12,7 +12,7 @@ const NEXT = singleFile('v1.1.0');
 const nameUpgrader = (world: UpgradeWorld, identity: string): void =>
   writeFileSync(`${world.folder}/upgrader`, identity, { mode: 0o600 });
 
-describe('a process that upgrades from where a verified copy lies', () => {
+describe('a process that upgrades from the path of a verified copy', () => {
   it('is not ended by the daemon on trial', async () => {
     await using world = await nodeWithDaemon();
     const offered = world.workspace.write('offered', NEXT, 0o755);
@@ -26,7 +26,7 @@ describe('a process that upgrades from where a verified copy lies', () => {
     expect(world.supervisor.said).not.toContain('"evidence":"executable"');
   });
 
-  it('is not ended for a client that wants this copy run, who is told', async () => {
+  it('is not ended for a client that wants to run this copy; the client gets an error', async () => {
     await using world = await nodeWithDaemon();
     const { workspace } = world;
     const offered = world.release('v1.1.0', 'hangs when asked for its version');

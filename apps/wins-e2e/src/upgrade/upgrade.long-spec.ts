@@ -26,7 +26,7 @@ describe('wins up', () => {
   });
 });
 
-describe('a release that is not well', () => {
+describe('an unhealthy release', () => {
   it.concurrent('is not even started when it cannot be run', async () => {
     for (const [misbehaviour, reason] of [
       ['crashes when asked for its version', 'does not report its release'],
@@ -53,7 +53,7 @@ describe('a journal that cannot be read', () => {
   );
 });
 
-describe('files that cannot be had', () => {
+describe('locked files', () => {
   it.each([
     ['copy offered program', 'ENOSPC', 'the disk is full', 70],
     ['make folder', 'EROFS', 'the file system is read-only', 70],

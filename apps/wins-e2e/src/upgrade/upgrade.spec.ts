@@ -43,7 +43,7 @@ describe('wins up', () => {
     expect(readdirSync(path.dirname(world.target)).sort()).toEqual(['wins', 'wins.upgrade']);
   });
 
-  it('upgrades what it has upgraded, and the program in place survives a restart', async () => {
+  it('upgrades a second time, and the installed program survives a restart', async () => {
     await using world = await UpgradeWorld.running();
     expect((await world.up(['--path', world.release('v1.1.0')])).code).toBe(0);
     expect((await world.up(['--path', world.release('v1.2.0')])).code).toBe(0);
@@ -59,7 +59,7 @@ describe('wins up', () => {
     expectUntouched(world);
   });
 
-  it('says what it would do, and does not', async () => {
+  it('prints a plan in a dry run and changes nothing', async () => {
     await using world = await UpgradeWorld.running();
     const { code, stdout } = await world.up(['--path', world.release('v1.1.0'), '--dry-run']);
     expect(code).toBe(0);
@@ -68,7 +68,7 @@ describe('wins up', () => {
     expectUntouched(world);
   });
 
-  it('takes an older release when it is told to', async () => {
+  it('installs an older release on request', async () => {
     await using world = await UpgradeWorld.running();
     const args = ['--path', world.release('v0.9.0'), '--allow-downgrade'];
     expect((await world.up(args)).code).toBe(0);
@@ -76,7 +76,7 @@ describe('wins up', () => {
   });
 });
 
-describe('a release that is not well', () => {
+describe('an unhealthy release', () => {
   it.concurrent.each<[Misbehaviour, string]>([
     ['crashes', 'the service has ended|found release \\\\?"v1.0.0'],
     ['hangs', 'no answer within'],
@@ -96,7 +96,7 @@ describe('a release that is not well', () => {
   });
 
   it.concurrent(
-    'is taken back by a helper that is told to end, and whose terminal goes away',
+    'is rolled back by a helper that is asked to end, and whose terminal goes away',
     async () => {
       await using world = await UpgradeWorld.running();
       const args = ['--path', world.release('v1.1.0', 'hangs'), '--wait', '3s', '--debug'];
@@ -219,7 +219,7 @@ describe('what is refused', () => {
 });
 
 describe('the arguments of the service', () => {
-  it('are those given, with those it had', async () => {
+  it('are the given ones, plus those that it had', async () => {
     await using world = await UpgradeWorld.running();
     const args = ['--path', world.release('v1.1.0'), '--wins-args', '--debug'];
     expect((await world.up(args)).code).toBe(0);
@@ -243,7 +243,7 @@ describe('the arguments of the service', () => {
     expect(await world.rest()).toBe('v1.0.0');
   });
 
-  it('are those before when the daemon cannot serve with the new ones', async () => {
+  it('are the previous ones when the daemon cannot serve with the new ones', async () => {
     await using world = await UpgradeWorld.running();
     const before = world.supervisor.command;
     const listen = world.workspace.path('no', 'such', 'folder', 'pipe');
@@ -320,7 +320,7 @@ describe('the service', () => {
     expect(await world.rest()).toBe('v1.1.0');
   });
 
-  it('is gone again when what was registered is not well', async () => {
+  it('is removed again when the registered release is unhealthy', async () => {
     await using world = await UpgradeWorld.empty('wins');
     const release = world.release('v1.1.0', 'lies about its version');
     const args = ['--path', release, '--wins-args', `--config "${world.config}"`];
@@ -331,7 +331,7 @@ describe('the service', () => {
     expect(world.leftovers).toEqual([]);
   });
 
-  it('gets a program again when the one that it names is gone', async () => {
+  it('gets a new program when its own is missing', async () => {
     await using world = await UpgradeWorld.empty();
     world.define(`"${world.target}" srv app run --config "${world.config}"`);
     expect((await world.up(['--path', world.release('v1.1.0')])).code).toBe(0);
@@ -376,7 +376,7 @@ describe('a journal that cannot be read', () => {
 });
 
 describe('an upgrade that was interrupted after its last step', () => {
-  it('does not keep the next release away when its own is not well any more', async () => {
+  it('does not block the next release when its own is no longer healthy', async () => {
     await using world = await UpgradeWorld.empty();
     const inPlace = fakeRelease('v1.1.0', 'crashes');
     writeFileSync(world.target, inPlace, { mode: 0o755 });
@@ -400,7 +400,7 @@ describe('an upgrade that was interrupted after its last step', () => {
   });
 });
 
-describe('files that cannot be had', () => {
+describe('locked files', () => {
   it('are waited for while somebody else holds them', async () => {
     await using dry = await UpgradeWorld.running();
     await dry.up(['--path', dry.release('v1.1.0')]);

@@ -35,7 +35,7 @@ async function doctor(world: UpgradeWorld) {
 // Each test has its own node and waits for the next check of the file, so run them in parallel.
 describe('a daemon that watches a file', () => {
   it.concurrent(
-    'is replaced by what is put there, again and again, and leaves nothing behind',
+    'is replaced by each release that is put there, and leaves nothing behind',
     async () => {
       const { world, watched } = await watchingNode();
       await using _world = world;
@@ -53,7 +53,7 @@ describe('a daemon that watches a file', () => {
   );
 
   it.concurrent(
-    'goes back from a release that is not well, once, also after a restart, and takes the next',
+    'rolls back an unhealthy release, once, also after a restart, and installs the next',
     async () => {
       const { world } = await watchingNode();
       await using _world = world;
@@ -158,7 +158,7 @@ describe('a daemon whose config does not ask for it', () => {
     },
   );
 
-  it.concurrent('does not watch when it is no service, and says so', async () => {
+  it.concurrent('does not watch when it is no service, and logs this', async () => {
     const { world } = await watchingNode();
     await using _world = world;
     await world.supervisor.stop(0);

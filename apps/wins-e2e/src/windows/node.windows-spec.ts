@@ -49,7 +49,7 @@ describe('a node of Windows', () => {
     node.writeMachinePath(String(pathBefore));
   });
 
-  it('is told what would be done, and is not touched', async () => {
+  it('gets a plan in a dry run, and is not touched', async () => {
     const report = await node.wins('v1.0.0', ['install', '--dry-run']);
     assertOutcome(report, 'planned');
     assert.notDeepEqual(report.steps, []);

@@ -39,12 +39,12 @@ describe('a Go client of release 0.1.1 on a named pipe', () => {
     await workspace.remove();
   });
 
-  it('is answered app info', async () => {
+  it('gets an answer to app info', async () => {
     const answer = (await replay(address, [recordedClient('app-info'), 1])).get(1);
     assert.match(ApplicationInfoResponse.decode(firstMessage(answer)).Info?.Version ?? '', /^v/);
   });
 
-  it('is refused an unlisted program in the words that it knows', async () => {
+  it('is refused an unlisted program with the message that it knows', async () => {
     const answer = (await replay(address, [recordedClient('prc-run-denied'), 1])).get(1);
     assert.equal(answer?.status, 3);
     assert.match(answer.message, /^invalid path/);

@@ -16,7 +16,7 @@ interface Report {
   readonly findings: readonly { readonly check: string; readonly found: string }[];
 }
 
-describe('who is on call on Windows', () => {
+describe('an operator on call on Windows', () => {
   const workspace = new WindowsWorkspace();
   const services = serviceControlManager();
   const tool = workspace.program('tool');
@@ -140,7 +140,7 @@ describe('who is on call on Windows', () => {
     assert.match(text, /→ start it: sc\.exe start rancher-wins; for the reason see its log, /);
   });
 
-  it('is told of a daemon that is frozen, within seconds', async () => {
+  it('learns of a frozen daemon within seconds', async () => {
     const words = ['--inspect=127.0.0.1:0', WINS, 'srv', 'app', 'run', '--config', config];
     const frozen = startProgram(process.execPath, words, process.env);
     try {

@@ -106,7 +106,7 @@ describe('the arguments of a service', () => {
     await assertUpgraded(world, `"${world.target}" srv app run --config "${config}" ${odd}`);
   });
 
-  it('are those before when the release is not well', async () => {
+  it('are the previous ones when the release is unhealthy', async () => {
     await using world = await WindowsUpgradeWorld.running();
     const before = world.commandLine;
     const winsArgs = `--config "${oddConfig(world)}"`;

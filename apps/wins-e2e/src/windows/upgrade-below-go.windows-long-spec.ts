@@ -57,7 +57,7 @@ function copyOf({ helper }: WindowsUpgradeWorld): string {
   return path.join(path.dirname(helper), `rancher-wins-${path.basename(helper)}`);
 }
 
-describe('an upgrade through a daemon of the original on Windows', () => {
+describe('an upgrade through a Go daemon on Windows', () => {
   it('ends with the new release for good', async () => {
     const ended = endedLeftovers();
     await using world = await nodeWithGoService();
@@ -154,7 +154,7 @@ async function dieAt(act: number): Promise<string> {
   return serves ?? '';
 }
 
-describe('a helper below a daemon of the original on Windows', () => {
+describe('a helper below a Go daemon on Windows', () => {
   it('leaves one release that serves, wherever it dies', async () => {
     let acts: readonly string[];
     {

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { dieAtActs } from './upgrade-crash-loop.js';
 
-describe('a helper that dies at any of its acts with a release that is not well', () => {
+describe('a helper that dies at any of its acts with an unhealthy release', () => {
   it('leaves the old release when it is run again', async () => {
     await dieAtActs({
       offered: () => 'crashes',

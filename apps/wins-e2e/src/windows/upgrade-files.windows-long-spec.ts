@@ -45,7 +45,7 @@ describe('a file that another program holds', () => {
     await assertServes(world, 'v1.1.0');
   });
 
-  it('is given up after a while, which is told, and the old release serves', async () => {
+  it('is given up after a while with a message, and the old release serves', async () => {
     await using world = await WindowsUpgradeWorld.running();
     const held = holdFile(world.target);
     try {

@@ -9,7 +9,7 @@ import { until } from './windows-workspace.js';
 
 const NEXT = 'v1.1.0';
 
-describe('a process that upgrades from where a verified copy lies, on Windows', () => {
+describe('a process that upgrades from the path of a verified copy, on Windows', () => {
   it('is not ended by the daemon on trial', async () => {
     await using world = await WindowsUpgradeWorld.running();
     const copy = world.workspace.path('rancher-wins-wins-upgrade.exe');

@@ -32,7 +32,7 @@ describe('wins cli upgrade on Windows', () => {
   });
 });
 
-describe('a release that is not well, offered by a container', () => {
+describe('an unhealthy release, offered by a container', () => {
   for (const [name, found] of [
     ['hangs', /cannot start the service|no answer within/],
     ['crashes', /cannot start the service|has ended/],
