@@ -163,6 +163,38 @@ describe('the turns of clients', () => {
     expect(hostile.octets).toBe(1000 * reads);
   });
 
+  it('are not shortened for a lone client by one that took long, but by a second one', async () => {
+    const socket = new PassThrough({ highWaterMark: 256 * KIB });
+    sockets.push(socket);
+    const reads: number[] = [];
+    const costs = [0.01, 0.01, 30, 0.01, 30, 30];
+    socket.on('data', (octets: Buffer) => {
+      clock.pass(costs[reads.length] ?? 0.01);
+      reads.push(octets.length);
+    });
+    turns.watch(socket, { client: HOSTILE, what: 'test' });
+    for (let each = 0; each <= costs.length; each += 1) {
+      socket.write(Buffer.alloc(4 * KIB));
+      await loops(4);
+    }
+    expect(reads.slice(0, costs.length)).toEqual(costs.map(() => 4 * KIB));
+    expect(reads[costs.length]).toBeLessThan(KIB);
+  });
+
+  it('follow each other in one round of the event loop, for a lone client with little work', async () => {
+    const socket = new PassThrough({ highWaterMark: 256 * KIB });
+    sockets.push(socket);
+    const rounds: number[] = [];
+    let round = 0;
+    socket.on('data', () => rounds.push(round));
+    turns.watch(socket, { client: HOSTILE, what: 'test' });
+    clock.pass(1);
+    for (const octets of [4, 64, 64]) socket.write(Buffer.alloc(octets * KIB));
+    for (; round < 8; round += 1) await loops(1);
+    expect(rounds.length).toBeGreaterThan(2);
+    expect(new Set(rounds.slice(1)).size).toBe(1);
+  });
+
   it('give each client the same time, whatever its work is and on how many connections', async () => {
     const many = Array.from({ length: 20 }, () => connect(HOSTILE));
     const one = connect(OTHER);

@@ -60,7 +60,11 @@ interface Party {
   leftMs: number;
   /** Whether the input arrived while no other input of this client was waiting. Then the client is served first while it has quantum left. */
   isFresh: boolean;
+  /** Estimated cost of its input while others are served: rises at once, and falls by half a read. */
   msPerOctet: number;
+  /** Cost of the last read, and of the cheaper one of the last two. */
+  lastMsPerOctet: number;
+  cheaperMsPerOctet: number;
   /** True while connections without buffered input are not read, so that their input stays in the system. */
   isHeld: boolean;
   forgetting?: Disposable | undefined;
@@ -94,6 +98,8 @@ export class ClientTurns implements Disposable {
   readonly #listeners = new Map<Readable, () => void>();
   #open: OpenTurn | undefined;
   #isScheduled = false;
+  /** Until then, a lone client continues in the same round of the event loop. */
+  #roundEndsAt = -Infinity;
   /** Whether a connection was accepted in this round of the event loop, and the number of accepts since the last turn. */
   #hasAccepted = false;
   #accepts = 0;
@@ -188,6 +194,8 @@ export class ClientTurns implements Disposable {
       ...{ leftMs: quantumMs, isFresh: false },
       isHeld: false,
       msPerOctet: quantumMs / FIRST_READ_OCTETS,
+      lastMsPerOctet: Infinity,
+      cheaperMsPerOctet: quantumMs / FIRST_READ_OCTETS,
     };
     this.#parties.set(client.key, party);
     party.forgetting?.[Symbol.dispose]();
@@ -242,6 +250,7 @@ export class ClientTurns implements Disposable {
         return;
       }
       this.#accepts = 0;
+      this.#roundEndsAt = this.#now() + this.#row.quantumMs;
       this.#turn();
     });
   }
@@ -326,9 +335,10 @@ export class ClientTurns implements Disposable {
       return false;
     }
     if (connection.mayRead?.() === false) return false;
-    const octets = Math.min(waiting, this.#octetsFor(party));
+    const now = this.#now();
+    const octets = Math.min(waiting, this.#octetsFor(party, now));
     const { what } = connection;
-    this.#begin(party, what, octets);
+    this.#begin(party, what, octets, now);
     // This call emits `data` to the listeners.
     socket.read(octets < waiting ? octets : undefined);
     if (socket.readableLength > 0) party.ready.add(socket);
@@ -336,8 +346,8 @@ export class ClientTurns implements Disposable {
     return true;
   }
 
-  #begin(party: Party, what: string, octets: number): void {
-    this.#open = { what, requests: 0, party, octets, beganAt: this.#now() };
+  #begin(party: Party, what: string, octets: number, beganAt: number): void {
+    this.#open = { what, requests: 0, party, octets, beganAt };
     // Uses a promise, because `queueMicrotask` would create an async-hooks object for each turn.
     void SETTLED.then(this.#afterPromises);
   }
@@ -345,8 +355,9 @@ export class ClientTurns implements Disposable {
   /** Begins a turn that sets up connections, as many as fit the quantum; false when none may be set up. */
   #setUp(party: Party): boolean {
     if (!this.#mayConnect(party)) return false;
-    this.#begin(party, 'connection', LEAST_READ_OCTETS);
-    const endsAt = this.#now() + this.#row.quantumMs;
+    const now = this.#now();
+    this.#begin(party, 'connection', LEAST_READ_OCTETS, now);
+    const endsAt = now + this.#row.quantumMs;
     do {
       const [[socket, setUp] = []] = party.arrivals;
       if (socket === undefined || setUp === undefined) break;
@@ -363,10 +374,16 @@ export class ClientTurns implements Disposable {
     return true;
   }
 
-  #octetsFor({ msPerOctet }: Party): number {
+  /**
+   * Estimates how much input fits the quantum. While no others are served, one read that was expensive does not count: the system often
+   * runs another process during a read, and a read that is cut costs more for each octet.
+   */
+  #octetsFor({ client, msPerOctet: cautious, cheaperMsPerOctet }: Party, now: number): number {
     const { quantumMs, readOctets } = this.#row;
     const isShared = this.#administrators.size + this.#others.size > 1;
     const most = isShared ? readOctets.shared : readOctets.alone;
+    const isCautious = isShared || this.#isShared(client.key, now);
+    const msPerOctet = isCautious ? cautious : cheaperMsPerOctet;
     return Math.max(LEAST_READ_OCTETS, Math.min(most, Math.floor(quantumMs / msPerOctet)));
   }
 
@@ -394,10 +411,15 @@ export class ClientTurns implements Disposable {
     // An expensive client is assumed to stay expensive for a while.
     const seen = ms / Math.max(octets, LEAST_READ_OCTETS);
     party.msPerOctet = Math.max(seen, (party.msPerOctet + seen) / 2);
+    party.cheaperMsPerOctet = Math.min(seen, party.lastMsPerOctet);
+    party.lastMsPerOctet = seen;
     if (requests > 0) party.requests.charge(requests, this.#row.requests.burst);
     if (isLimited(client) && party.busy.isEmpty && this.#isShared(client.key, turn.beganAt))
       this.#options.paused?.(client);
     this.#rest(party);
+    // A lone client reads its buffered input in one round of the event loop, because each round costs more than a read.
+    if (now < this.#roundEndsAt && party.ready.size > 0 && !this.#isShared(client.key, now))
+      this.#turn();
   };
 
   #charge(party: Party, ms: number): void {
