@@ -1,3 +1,4 @@
+// Longer than most files because each message, tick and end acts on the same table of streams.
 import { TransientMap } from '@wins/base';
 import { type MessageTransport, type TransportEvents, Reading } from './message-transport.js';
 import type { TunnelTraffic } from '../stream/tunnel-stream.js';
@@ -38,8 +39,7 @@ const WORK_OF_A_DATAGRAM = 0.5;
 
 /**
  * Session of either role over any transport: routes messages to streams, schedules their data, handles time-outs, and
- * keeps the cause of its end. It has no timer and no socket of its own: its owner calls `tick`. All of it stands in one
- * file because each message, tick and end acts on the same table of streams.
+ * keeps the cause of its end. It has no timer and no socket of its own: its owner calls `tick`.
  */
 export class Session implements TransportEvents, SessionLink, FlowLink {
   readonly encoder = new MessageEncoder();

@@ -1,3 +1,4 @@
+// Longer than most files because both directions of a stream share its state on the wire.
 import { TunnelError } from '../tunnel-error.js';
 import { escapeText } from '@wins/base';
 import { Duplex, type Writable } from 'node:stream';
@@ -74,10 +75,7 @@ const HELD_AFTER_ANSWER_MS = 1_000;
 /** Even a view that its reader takes at once is copied if its buffer is more than this many times as long. */
 const MOST_PINNED = 4;
 
-/**
- * The stream behind {@link TunnelStream}, with the methods that only its session may call. One file, because the two
- * directions share the state on the wire.
- */
+/** The stream behind {@link TunnelStream}, with the methods that only its session may call. */
 export class SessionStream extends Duplex implements TunnelStream, RoundMember {
   queued = false;
   bytesRead = 0;
