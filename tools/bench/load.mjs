@@ -18,6 +18,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   else if (role === 'reader') await reader(to);
   else if (role === 'udp-target') await udpTarget();
   else if (role === 'udp-relay') await udpRelay(to);
+  else if (role === 'shared-relay') await sharedRelay(from, to);
   else await relay(from, to);
 }
 
@@ -123,6 +124,17 @@ async function relay(from, to) {
   });
   process.send?.((await listenOn(listening, from)) ?? from);
   answerMemory();
+}
+
+/** One of two relays whose streams share a Unix socket: the near one connects to it. */
+async function sharedRelay(from, to) {
+  const { sharedFarRelay, sharedNearRelay } = await import('./shared-relay.mjs');
+  if (typeof to === 'string') {
+    process.send?.(await sharedNearRelay(to));
+    return;
+  }
+  await sharedFarRelay(from, to);
+  process.send?.(from);
 }
 
 /** Returns the MB/s of a transfer that is split into streams. */

@@ -32,6 +32,8 @@ const ECHO = 'tunnel, 64 B echo';
 const CONNECTS = 'tunnel, connections';
 const OPEN_AND_CLOSE = 'tunnel, 16 connections at once';
 const BESIDE_BULK = 'tunnel, echo under bulk, p99';
+/** All streams share it, as those of a tunnel do. */
+const ONE_SOCKET = 'two relays, one Unix socket for all streams';
 const STALLS = 'tunnel, 100 stalled readers';
 const connects = { unit: 'per s', per: 'connection', figure: { is: 'ratio', atLeast: 0.8 } };
 
@@ -93,15 +95,22 @@ export async function measureTunnel({ run, programs, wins, folder }) {
   for (const [row, work] of ROWS) {
     // Beside a bulk stream, the cost of an echo cannot be separated from the cost of the stream.
     const costs = ({ client, daemon }) => (row.per === undefined ? {} : { client, daemon });
+    const measured = row.per === 'GB' ? ways : withoutShared(ways);
     await run.measure(
       row,
-      mapValues(ways, (way) => ({ ...costs(way), work: (share) => work(way.port, share) })),
+      mapValues(measured, (way) => ({ ...costs(way), work: (share) => work(way.port, share) })),
     );
   }
   if (!run.wants(STALLS)) return;
   const grown = {};
-  for (const [name, way] of Object.entries(ways)) grown[name] = await growthByStalled(way);
+  for (const [name, way] of Object.entries(withoutShared(ways)))
+    grown[name] = await growthByStalled(way);
   run.addOnce({ name: STALLS, unit: 'MiB', figure: { is: 'value', atMost: 64 } }, grown);
+}
+
+/** Without flow control for each stream, one slow reader would stop all of them. */
+function withoutShared(ways) {
+  return Object.fromEntries(Object.entries(ways).filter(([name]) => name !== ONE_SOCKET));
 }
 
 /**
@@ -132,14 +141,15 @@ async function startWays({ programs, wins, folder }) {
     const { pid, port } = await start('relay', { to });
     return { port, client: pid };
   };
-  const twoRelays = async (middle) => {
-    const far = await start('relay', { from: middle, to: target.port });
-    const near = await start('relay', { to: far.port });
+  const twoRelays = async (middle, role = 'relay') => {
+    const far = await start(role, { from: middle, to: target.port });
+    const near = await start(role, { to: far.port });
     return { port: near.port, client: near.pid, daemon: far.pid };
   };
   return {
     'two relays, Unix socket': await twoRelays(path.join(folder, 'relay.sock')),
     'two relays, TCP': await twoRelays(0),
+    [ONE_SOCKET]: await twoRelays(path.join(folder, 'shared.sock'), 'shared-relay'),
     'one relay, TCP': await oneRelay(target.port),
     wins: await startTunnel({ programs, wins, folder, target: target.port }),
   };

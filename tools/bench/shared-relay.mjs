@@ -1,0 +1,114 @@
+// The floor of one shared socket: two relays whose streams share one Unix socket, as those of a tunnel do, without flow control for each
+// stream. A piece of a stream follows a head: the number of the stream and the length of the piece, which is 0 at its end.
+import { once } from 'node:events';
+import { connect, createServer } from 'node:net';
+
+const HEAD_BYTES = 8;
+const KEPT_BYTES = 128 * 1024;
+const WAITING_BYTES = 1024 * 1024;
+
+/** Serves a Unix socket, and connects each of its streams to a port. */
+export async function sharedFarRelay(from, to) {
+  const open = () =>
+    connect({ ...socketOptions, host: '127.0.0.1', port: to, noDelay: true, allowHalfOpen: true });
+  await once(createServer((shared) => void carry(shared, open)).listen(from), 'listening');
+}
+
+/** Resolves with a port; carries each connection to it through one connection to a Unix socket. */
+export async function sharedNearRelay(to) {
+  const shared = connect({ path: to, highWaterMark: WAITING_BYTES });
+  await once(shared, 'connect');
+  const add = carry(shared, () => undefined);
+  let streams = 0;
+  const onConnection = (socket) => add((streams += 1), socket);
+  const options = { ...socketOptions, noDelay: true, allowHalfOpen: true };
+  const server = createServer(options, onConnection).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return server.address().port;
+}
+
+const socketOptions = { highWaterMark: KEPT_BYTES };
+
+/** Returns a function that adds a stream; `open` makes the socket of one that the other end has added. */
+function carry(shared, open) {
+  const sockets = new Map();
+  const waiting = new Set();
+  shared.on('drain', () => {
+    for (const socket of waiting) socket.resume();
+    waiting.clear();
+  });
+  const send = (id, bytes) => {
+    const head = Buffer.allocUnsafe(HEAD_BYTES);
+    head.writeUInt32LE(id, 0);
+    head.writeUInt32LE(bytes?.length ?? 0, 4);
+    shared.cork();
+    shared.write(head);
+    if (bytes !== undefined) shared.write(bytes);
+    shared.uncork();
+    return !shared.writableNeedDrain;
+  };
+  const add = (id, socket) => {
+    sockets.set(id, socket);
+    socket.on('data', (bytes) => {
+      if (send(id, bytes)) return;
+      socket.pause();
+      waiting.add(socket);
+    });
+    socket.on('end', () => send(id));
+    socket.on('error', () => socket.destroy());
+    socket.on('close', () => {
+      waiting.delete(socket);
+      sockets.delete(id);
+    });
+  };
+
+  let [cut, id, left, blocked] = [Buffer.alloc(0), 0, 0, 0];
+  const block = (socket) => {
+    blocked += 1;
+    shared.pause();
+    const release = () => {
+      socket.off('drain', release);
+      socket.off('close', release);
+      blocked -= 1;
+      if (blocked === 0) shared.resume();
+    };
+    socket.on('drain', release);
+    socket.on('close', release);
+  };
+  shared.on('data', (chunk) => {
+    const bytes = cut.length === 0 ? chunk : Buffer.concat([cut, chunk]);
+    const written = new Set();
+    let at = 0;
+    cut = Buffer.alloc(0);
+    while (at < bytes.length) {
+      if (left === 0) {
+        if (bytes.length - at < HEAD_BYTES) {
+          cut = bytes.subarray(at);
+          break;
+        }
+        id = bytes.readUInt32LE(at);
+        left = bytes.readUInt32LE(at + 4);
+        at += HEAD_BYTES;
+        if (left === 0) sockets.get(id)?.end();
+        else if (!sockets.has(id)) {
+          const socket = open();
+          if (socket !== undefined) add(id, socket);
+        }
+        continue;
+      }
+      const part = bytes.subarray(at, at + left);
+      at += part.length;
+      left -= part.length;
+      const socket = sockets.get(id);
+      if (socket === undefined || socket.destroyed) continue;
+      if (!written.has(socket)) socket.cork();
+      written.add(socket);
+      socket.write(part);
+    }
+    for (const socket of written) {
+      socket.uncork();
+      if (socket.writableNeedDrain) block(socket);
+    }
+  });
+  return add;
+}
