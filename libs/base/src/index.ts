@@ -93,6 +93,7 @@ export {
   type ProcessHost,
   type ProcessTree,
   type RememberedProcess,
+  type StartOptions,
   type TreeLimits,
   type TreeUsage,
   type StopRequest,

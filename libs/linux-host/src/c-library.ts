@@ -24,6 +24,10 @@ interface CLibrary {
     addressBytes: number,
   ) => number;
   readonly close: (fd: number) => number;
+  // https://man7.org/linux/man-pages/man2/pipe.2.html
+  readonly pipe2: (ends: [number, number], flags: number) => number;
+  // https://man7.org/linux/man-pages/man2/fcntl.2.html
+  readonly fcntl: (fd: number, command: number, type: 'int', value: number) => number;
   /** Error number of the previous call. */
   readonly errno: () => number;
   // https://man7.org/linux/man-pages/man3/malloc_trim.3.html; GNU C library only
@@ -49,6 +53,8 @@ export function loadCLibrary(): CLibrary {
         'intptr_t sendto(int fd, const void *message, size_t size, int flags, const void *address, uint32_t length)',
       ) as never,
       close: library.func('int close(int fd)') as never,
+      pipe2: library.func('int pipe2(_Out_ int *ends, int flags)') as never,
+      fcntl: library.func('int fcntl(int fd, int command, ...)') as never,
       errno: () => koffi.errno(),
       ...mallocTrim(library),
     };

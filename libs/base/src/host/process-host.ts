@@ -69,6 +69,15 @@ export interface HostCommand {
   readonly stop?: StopRequest;
 }
 
+/** How the caller of a start reads the outputs. */
+export interface StartOptions {
+  /**
+   * Lets the host read the outputs of all runs into one buffer, which saves most of the memory. `stdout` and `stderr` then begin paused and
+   * emit `data` only, and the bytes are valid until the handler returns. A host may ignore this. Default false.
+   */
+  readonly reusesBuffer?: boolean;
+}
+
 /** Exit status of a tree's leader. */
 export interface HostExit {
   /** 0 to 2^32-1; 128 + the signal number when a signal ended it. */
@@ -157,7 +166,7 @@ export interface ProcessHost {
    *
    * @throws `spawnFailed`, `limitsUnavailable`, `invalidArgument` (arguments too long).
    */
-  start(command: HostCommand): Promise<HostProcess>;
+  start(command: HostCommand, options?: StartOptions): Promise<HostProcess>;
   /** Finds processes that earlier daemons left. @throws `unknown` when the search fails. */
   findLeftovers(search: LeftoverSearch): Promise<readonly Leftover[]>;
 }

@@ -2,15 +2,16 @@ import { formatRunMarker, parseDaemon } from './linux-process-entry.js';
 import { hostPaths, posixFileTrust } from '@wins/trusted-files';
 import type { HostFailureCode, ProcessHostOptions } from '@wins/trusted-files';
 import { errnoOf, quoteText, RUN_MARKER_VARIABLE, STOP_SIGNALS } from '@wins/base';
-import type { HostCommand, HostProcess, ProcessHost } from '@wins/base';
+import type { HostCommand, HostProcess, ProcessHost, StartOptions } from '@wins/base';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
+import { closeSync, existsSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { LinuxError } from '../linux-error.js';
 import { findLeftovers } from './find-leftovers.js';
 import { LinuxLimits, type LimitedCommand } from './limited-command.js';
 import { LinuxProcessTable } from './linux-process-table.js';
+import { openOutputPipe } from './output-pipe.js';
 import { PosixSession } from './posix-process.js';
 import { faultOfProgram } from './program-file.js';
 import { RunCgroups } from './run-cgroups.js';
@@ -78,10 +79,12 @@ export function posixProcessHost(options: PosixProcessHostOptions = {}): PosixPr
       },
     }),
     limitMeans: (wanted) => limits.means(wanted),
-    start: async (command) => {
+    start: async (command, options = {}) => {
       const limited = limits.limit(command);
       try {
-        return await whenFree(() => startOnce(command, { daemon, table, tokenOf, limited }));
+        return await whenFree(() =>
+          startOnce(command, options, { daemon, table, tokenOf, limited }),
+        );
       } catch (cause) {
         limited?.cgroup?.remove();
         const message = `cannot start ${quoteText(command.file)}: ${errnoOf(cause) ?? String(cause)}`;
@@ -136,29 +139,42 @@ interface Starter {
 
 async function startOnce(
   command: HostCommand,
+  { reusesBuffer = false }: StartOptions,
   { daemon, table, tokenOf, limited }: Starter,
 ): Promise<HostProcess> {
   const { mark, lineage } = command;
   const { file, argv0, args } = limited?.command ?? command;
-  const child = spawn(file, [...args], {
-    argv0,
-    cwd: command.directory,
-    // The mark comes first, so that a search finds it quickly; a shell may reorder the variables of its own children.
-    env: { [RUN_MARKER_VARIABLE]: formatRunMarker({ mark, lineage, daemon }), ...command.env },
-    detached: true,
-    shell: false,
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  const { pid } = child;
-  if (pid === undefined) {
-    const [error] = (await once(child, 'error')) as [unknown];
+  const outputs = [openOutputPipe(reusesBuffer), openOutputPipe(reusesBuffer)] as const;
+  try {
+    const [ofStdout, ofStderr] = outputs;
+    const child = spawn(file, [...args], {
+      argv0,
+      cwd: command.directory,
+      // The mark comes first, so that a search finds it quickly; a shell may reorder the variables of its own children.
+      env: { [RUN_MARKER_VARIABLE]: formatRunMarker({ mark, lineage, daemon }), ...command.env },
+      detached: true,
+      shell: false,
+      stdio: ['ignore', ofStdout?.childEnd ?? 'pipe', ofStderr?.childEnd ?? 'pipe'],
+    });
+    const { pid } = child;
+    if (pid === undefined) {
+      const [error] = (await once(child, 'error')) as [unknown];
+      throw error;
+    }
+    // The child has a `/proc` entry until it is reaped, which needs another turn of the event loop.
+    const startTicks = table?.startTicks(pid) ?? 0;
+    const [stdout, stderr] = [ofStdout?.stream ?? child.stdout, ofStderr?.stream ?? child.stderr];
+    if (stdout === null || stderr === null) throw new Error('it has no output');
+    return new PosixSession({
+      ...{ child, stdout, stderr, table, cgroup: limited?.cgroup },
+      leader: { mark, pid, startTicks },
+      startToken: tokenOf(startTicks),
+      stopSignal: posixSignal(command),
+    });
+  } catch (error) {
+    for (const output of outputs) output?.stream.destroy();
     throw error;
+  } finally {
+    for (const output of outputs) if (output !== undefined) closeSync(output.childEnd);
   }
-  // The child has a `/proc` entry until it is reaped, which needs another turn of the event loop.
-  const startTicks = table?.startTicks(pid) ?? 0;
-  const leader = { mark, pid, startTicks };
-  const startToken = tokenOf(startTicks);
-  const stopSignal = posixSignal(command);
-  const cgroup = limited?.cgroup;
-  return new PosixSession({ child, leader, table, startToken, stopSignal, cgroup });
 }

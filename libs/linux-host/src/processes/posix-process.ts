@@ -1,5 +1,5 @@
 import { type HostExit, type HostProcess, type TreeUsage, errnoOf } from '@wins/base';
-import type { ChildProcessByStdio } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import os from 'node:os';
 import type { Readable } from 'node:stream';
 import type { LinuxProcessEntry } from './linux-process-entry.js';
@@ -9,7 +9,9 @@ import { TreeCpuTime } from './tree-cpu-time.js';
 import { findTreeMembers, type TreeLeader } from './tree-members.js';
 
 export interface PosixChild {
-  readonly child: ChildProcessByStdio<null, Readable, Readable>;
+  readonly child: ChildProcess;
+  readonly stdout: Readable;
+  readonly stderr: Readable;
   readonly leader: TreeLeader;
   readonly startToken: string;
   /** Undefined without `/proc`; then only the process group is known. */
@@ -41,8 +43,8 @@ export class PosixSession implements HostProcess {
   constructor(options: PosixChild) {
     this.pid = options.leader.pid;
     this.startToken = options.startToken;
-    this.stdout = options.child.stdout;
-    this.stderr = options.child.stderr;
+    this.stdout = options.stdout;
+    this.stderr = options.stderr;
     this.#leader = options.leader;
     this.#table = options.table;
     this.#cgroup = options.cgroup;

@@ -67,6 +67,33 @@ const ALWAYS: Readonly<Record<string, Check>> = {
       run.close();
     },
 
+  'gives the outputs of several programs at once when it may reuse its buffer': async (
+    { host },
+    directory,
+  ) => {
+    const words = ['first', 'second'];
+    const reused = { reusesBuffer: true };
+    const outputs = words.map(async (word) => {
+      const script = `for (const to of ['stdout', 'stderr']) process[to].write((${JSON.stringify(word)} + to).repeat(50_000))`;
+      const run = await host.start(commandOf(directory, script), reused);
+      // The program starts to write before anybody reads.
+      await nextTurn();
+      const ended = [run.stdout, run.stderr].map(async (output) => {
+        let read = '';
+        output.on('data', (bytes: Buffer) => (read += bytes.toString('latin1'))).resume();
+        await new Promise((resolve) => output.once('close', resolve));
+        return read;
+      });
+      const both = await Promise.all(ended);
+      run.close();
+      return both;
+    });
+    const expected = words.map((word) =>
+      ['stdout', 'stderr'].map((to) => `${word}${to}`.repeat(50_000)),
+    );
+    assert.ok(JSON.stringify(await Promise.all(outputs)) === JSON.stringify(expected));
+  },
+
   'knows a process by PID and start token, and that it has ended': async ({ host }, directory) => {
     assert.equal(host.isDaemonAlive(host.daemon), true);
     const run = await start(host, directory, FOREVER);
@@ -257,16 +284,19 @@ const WITH_DESCENDANTS: Readonly<Record<string, Check>> = {
 
 const MARK = 'ab'.repeat(16);
 
-function start(
-  host: ProcessHost,
+function start(host: ProcessHost, ...command: Parameters<typeof commandOf>): Promise<HostProcess> {
+  return host.start(commandOf(...command));
+}
+
+function commandOf(
   directory: string,
   script: string,
   overrides: Partial<HostCommand> = {},
-): Promise<HostProcess> {
+): HostCommand {
   const { args = [], env, ...others } = overrides;
   // Without SystemRoot, a program on Windows cannot use sockets.
   const { SystemRoot } = process.env;
-  return host.start({
+  return {
     mark: MARK,
     lineage: 'cd'.repeat(8),
     file: process.execPath,
@@ -276,7 +306,7 @@ function start(
     directory,
     mayBreakAway: false,
     ...others,
-  });
+  };
 }
 
 /** Resolves when the program, or a descendant with the same stdout, has written something. */

@@ -205,7 +205,7 @@ export class Keeper {
     try {
       if (run.continues === undefined) await mkdir(this.#folders.folderOf(mark), { mode: 0o700 });
       this.#assertMeans(command, run.run);
-      const process = await this.#options.host.start(command);
+      const process = await this.#options.host.start(command, { reusesBuffer: true });
       const { pid, startToken } = process;
       const whole = {
         ...run,
@@ -353,6 +353,7 @@ class RunOfKeeper {
       output.on('error', () => undefined);
       return new Promise((resolve) => output.once('close', resolve));
     });
+    this.#goOn();
     const exit = (this.#exit = await this.process.exited);
     if (exit.outOfMemory === true && this.#reason === 'exited') this.#reason = 'outOfMemory';
     clearTimeout(this.#lease);

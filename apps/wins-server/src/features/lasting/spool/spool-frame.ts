@@ -29,45 +29,65 @@ export interface SpoolFrame {
 }
 
 /**
- * Encodes pieces of output; each byte is copied once. Consecutive pieces of the same stream and time share frames, because each frame costs
- * its readers the same regardless of its size.
- *
- * @param pieces - Consecutive pieces without gaps.
- * @param into - Buffer for the frames if it is large enough; reusable once they are written.
+ * Frames in a buffer, encoded as their pieces come; each byte is copied once. Consecutive pieces of the same stream and time share frames,
+ * because each frame costs its readers the same regardless of its size.
  */
-export function encodeFrames(
-  pieces: readonly SpoolFrame[],
-  into: Buffer = Buffer.alloc(0),
-): Buffer {
-  const sizeBytes = pieces.reduce((sum, { bytes }) => sum + HEADER_BYTES + bytes.length, 0);
-  const encoded = into.length < sizeBytes ? Buffer.allocUnsafe(sizeBytes) : into;
-  let start = 0;
-  let end = 0;
-  let last: SpoolFrame | undefined;
-  const seal = (): void => {
-    if (last === undefined) return;
-    const { stream, offset, timeMs } = last;
-    const kind = (end - start - HEADER_BYTES) * STREAMS.length + STREAMS.indexOf(stream);
-    encoded.writeUInt32LE(kind, start + CRC_BYTES);
-    encoded.writeBigUInt64LE(BigInt(offset), start + 8);
-    encoded.writeBigUInt64LE(BigInt(timeMs), start + 16);
-    encoded.writeUInt32LE(crc32(encoded.subarray(start + CRC_BYTES, end)), start);
-    start = end;
-  };
-  for (const piece of pieces) {
-    const { stream, offset, timeMs, bytes } = piece;
-    const isMore = last?.stream === stream && last.timeMs === timeMs;
-    const most = isMore ? start + HEADER_BYTES + MAX_FRAME_BYTES - end : 0;
-    const more = bytes.copy(encoded, end, 0, most);
-    end += more;
-    if (more === bytes.length) continue;
-    seal();
-    last = { ...piece, offset: offset + more };
-    end += HEADER_BYTES;
-    end += bytes.copy(encoded, end, more);
+export class FrameBatch {
+  readonly #space: Buffer;
+  #offset: number | undefined;
+  /** Start and end of the open frame. */
+  #start = 0;
+  #end = 0;
+  #open: Pick<SpoolFrame, 'stream' | 'timeMs'> | undefined;
+
+  /** @param space - Must have more than {@link HEADER_BYTES}. */
+  constructor(space: Buffer) {
+    this.#space = space;
   }
-  seal();
-  return encoded.subarray(0, end);
+
+  /** Offset of the first piece. */
+  get offset(): number {
+    return this.#offset ?? 0;
+  }
+
+  get sizeBytes(): number {
+    return this.#end;
+  }
+
+  /** Copies as much of the next piece as there is space for, and returns how much. */
+  add({ stream, offset, timeMs, bytes }: SpoolFrame): number {
+    this.#offset ??= offset;
+    let from = 0;
+    while (from < bytes.length) {
+      const isMore = this.#open?.stream === stream && this.#open.timeMs === timeMs;
+      const frameEnd = isMore ? this.#start + HEADER_BYTES + MAX_FRAME_BYTES : this.#end;
+      const copied = bytes.copy(this.#space, this.#end, from, from + frameEnd - this.#end);
+      from += copied;
+      this.#end += copied;
+      if (from === bytes.length || this.#end + HEADER_BYTES >= this.#space.length) break;
+      this.#seal();
+      this.#open = { stream, timeMs };
+      this.#start = this.#end;
+      this.#space.writeBigUInt64LE(BigInt(offset + from), this.#start + 8);
+      this.#space.writeBigUInt64LE(BigInt(timeMs), this.#start + 16);
+      this.#end += HEADER_BYTES;
+    }
+    return from;
+  }
+
+  /** Returns the frames; the batch takes no more pieces. */
+  encoded(): Buffer {
+    this.#seal();
+    return this.#space.subarray(0, this.#end);
+  }
+
+  #seal(): void {
+    if (this.#open === undefined) return;
+    const [space, start, end] = [this.#space, this.#start, this.#end];
+    const kind = (end - start - HEADER_BYTES) * STREAMS.length;
+    space.writeUInt32LE(kind + STREAMS.indexOf(this.#open.stream), start + CRC_BYTES);
+    space.writeUInt32LE(crc32(space.subarray(start + CRC_BYTES, end)), start);
+  }
 }
 
 /**

@@ -1,20 +1,24 @@
 import { RollingFile, type NumberedFiles } from '@wins/files';
 import { stat } from 'node:fs/promises';
-import { encodeFrames, HEADER_BYTES, MAX_FRAME_BYTES } from './spool-frame.js';
-import { FILES_OF_SPOOL, spoolFiles, type SpoolFrame } from './spool-frame.js';
+import { FILES_OF_SPOOL, FrameBatch, HEADER_BYTES, MAX_FRAME_BYTES } from './spool-frame.js';
+import { spoolFiles, type SpoolFrame } from './spool-frame.js';
 
 /** Maximum amount of output queued for the disk; above it the program should wait. */
-const MAX_WAITING_BYTES = 4 * 1024 * 1024;
+const MAX_WAITING_BYTES = 1024 * 1024;
 /** Maximum number of files. Each attempt at a run starts a file, so many short attempts need this limit. */
 const MAX_FILES = 4 * FILES_OF_SPOOL;
 /** Amount of unread output, in files, at which the spool counts as full; output queued for the disk counts too. */
 const FULL_FILES = 12;
 /** Maximum time for gathering output, because each write costs the same regardless of its size. */
 const GATHER_MS = 2;
-const GATHER_BYTES = 512 * 1024;
+const GATHER_BYTES = 256 * 1024;
+/** Size of a write, unless less waits. */
+const BATCH_BYTES = 512 * 1024;
 /** Pause after a disk error, so that a full disk costs next to nothing. */
 const LEFT_ALONE_MS = 100;
-const NOTHING: Buffer = Buffer.alloc(0);
+/** Buffers for batches of all spools: allocating one for each write would leave much memory to the garbage collector. */
+const spare: Buffer[] = [];
+const MAX_SPARE = 4;
 
 export interface SpoolWriterOptions {
   /** Existing folder that only this process uses. */
@@ -39,13 +43,11 @@ export class SpoolWriter {
   readonly #file: RollingFile;
   readonly #fileBytes: number;
   readonly #sizes = new Map<number, number>();
-  #waiting: SpoolFrame[] = [];
+  readonly #batches: Batch[] = [];
   #waitingBytes = 0;
   #offset: number;
   #isBegun = false;
   #pumping: Promise<void> | undefined;
-  /** Buffer of the last write, which is reused because allocation costs more than a copy. */
-  #space = NOTHING;
   /** Ends the current gathering early, if any. */
   #gathered: (() => void) | undefined;
   #isClosing = false;
@@ -76,19 +78,24 @@ export class SpoolWriter {
   /** Returns true when the output from an offset on uses so much of the limit that more output could displace it. */
   isFullFrom(offset: number): boolean {
     const { maxBytes } = this.#options;
-    let sizeBytes = this.#waitingBytes + HEADER_BYTES * this.#waiting.length;
+    let sizeBytes = this.#waitingBytes;
     const numbers = [...this.#sizes.keys()];
     for (const [index, number] of numbers.entries())
       if ((numbers[index + 1] ?? Infinity) > offset) sizeBytes += this.#sizes.get(number) ?? 0;
     return sizeBytes > (maxBytes * FULL_FILES) / FILES_OF_SPOOL;
   }
 
+  /** Copies the output. */
   append(stream: SpoolFrame['stream'], output: Buffer, timeMs = Date.now()): void {
-    for (let from = 0; from < output.length; from += MAX_FRAME_BYTES) {
-      const bytes = output.subarray(from, from + MAX_FRAME_BYTES);
-      this.#waiting.push({ stream, offset: this.#offset, timeMs, bytes });
-      this.#offset += bytes.length;
-      this.#waitingBytes += bytes.length;
+    for (let from = 0; from < output.length;) {
+      const { frames } = this.#batches.at(-1) ?? this.#begin();
+      const before = frames.sizeBytes;
+      const bytes = output.subarray(from);
+      const taken = frames.add({ stream, offset: this.#offset, timeMs, bytes });
+      this.#waitingBytes += frames.sizeBytes - before;
+      this.#offset += taken;
+      from += taken;
+      if (from < output.length) this.#begin();
     }
     this.#wasBehind ||= this.isBehind;
     if (this.#waitingBytes >= GATHER_BYTES) this.#gathered?.();
@@ -112,18 +119,28 @@ export class SpoolWriter {
     await this.#file.close().catch(() => undefined);
   }
 
+  #begin(): Batch {
+    const buffer = spare.pop() ?? Buffer.allocUnsafeSlow(BATCH_BYTES);
+    const frames = new FrameBatch(buffer.subarray(0, this.#fileBytes));
+    const batch = { frames, buffer };
+    this.#batches.push(batch);
+    return batch;
+  }
+
   async #pump(): Promise<void> {
-    while (this.#waiting.length > 0) {
+    while (this.#batches.length > 0) {
       if (this.#waitingBytes < GATHER_BYTES && !this.#isClosing) await this.#gather();
-      const pieces = this.#takeBatch();
-      await this.#write(pieces);
+      const batch = this.#batches.shift();
+      if (batch === undefined) break;
+      this.#waitingBytes -= batch.frames.sizeBytes;
+      await this.#write(batch.frames);
+      if (spare.length < MAX_SPARE) spare.push(batch.buffer);
       this.#options.onWritten?.();
       if (this.#wasBehind && !this.isBehind) {
         this.#wasBehind = false;
         this.#options.onCaughtUp?.();
       }
     }
-    this.#space = NOTHING;
     this.#pumping = undefined;
   }
 
@@ -138,23 +155,9 @@ export class SpoolWriter {
     });
   }
 
-  /** Takes as many frames as fit into one file. */
-  #takeBatch(): readonly SpoolFrame[] {
-    let sizeBytes = 0;
-    const tooMany = this.#waiting.findIndex(({ bytes }) => {
-      sizeBytes += HEADER_BYTES + bytes.length;
-      return sizeBytes > this.#fileBytes;
-    });
-    const frames = this.#waiting.splice(0, tooMany === -1 ? this.#waiting.length : tooMany);
-    for (const { bytes } of frames) this.#waitingBytes -= bytes.length;
-    return frames;
-  }
-
-  async #write(pieces: readonly SpoolFrame[]): Promise<void> {
+  async #write(frames: FrameBatch): Promise<void> {
     if (performance.now() < this.#askAgainAt) return;
-    const bytes = encodeFrames(pieces, this.#space);
-    if (bytes.length > this.#space.length) this.#space = bytes;
-    const start = pieces[0]?.offset ?? 0;
+    const [bytes, start] = [frames.encoded(), frames.offset];
     try {
       await this.#append(bytes, start);
     } catch {
@@ -195,4 +198,10 @@ export class SpoolWriter {
     for (const number of await this.#files.numbers())
       this.#sizes.set(number, (await stat(this.#files.pathOf(number))).size);
   }
+}
+
+/** Frames that wait for the disk; together they fit into one file. */
+interface Batch {
+  readonly frames: FrameBatch;
+  readonly buffer: Buffer;
 }

@@ -1,0 +1,67 @@
+import { closeSync } from 'node:fs';
+import { Socket, type SocketConstructorOpts } from 'node:net';
+import { loadCLibrary } from '../c-library.js';
+
+// pipe(2) and fcntl(2), with the values of most architectures.
+const O_CLOEXEC = 0o2_000_000;
+const F_SETPIPE_SZ = 1031;
+/** Below the kernel's limit of 1 MiB. A full pipe is a turn of its reader, and each turn costs the same regardless of its size. */
+const PIPE_BYTES = 256 * 1024;
+/** As Node reads, so that a pause takes effect after as much. */
+const READ_BYTES = 64 * 1024;
+
+export interface OutputPipe {
+  /** Output of the child; the caller destroys it. */
+  readonly stream: Socket;
+  /** End for the child; the caller closes it once the child has it, because otherwise the stream never ends. */
+  readonly childEnd: number;
+}
+
+type PipeCalls = Pick<ReturnType<typeof loadCLibrary>, 'pipe2' | 'fcntl'>;
+
+let calls: PipeCalls | 'none' | undefined;
+let sharedBuffer: Buffer | undefined;
+
+/**
+ * Creates a pipe from a child to this process, which no other child inherits. Node itself gives a child a Unix socket, which costs twice as
+ * much processor time, and which the child cannot open again as `/dev/stdout`.
+ *
+ * @param reusesBuffer - As in `StartOptions`.
+ * @returns Undefined where the system cannot create one.
+ */
+export function openOutputPipe(reusesBuffer: boolean): OutputPipe | undefined {
+  calls ??= loadCalls();
+  if (calls === 'none') return undefined;
+  const ends: [number, number] = [-1, -1];
+  if (calls.pipe2(ends, O_CLOEXEC) !== 0) return undefined;
+  const [ours, childEnd] = ends;
+  // Without the right to more, the pipe keeps its 64 KiB.
+  calls.fcntl(childEnd, F_SETPIPE_SZ, 'int', PIPE_BYTES);
+  try {
+    return { stream: reusesBuffer ? borrowedSocket(ours) : new Socket(readOnly(ours)), childEnd };
+  } catch {
+    for (const end of ends) closeSync(end);
+    return undefined;
+  }
+}
+
+const readOnly = (fd: number) => ({ fd, readable: true, writable: false });
+
+function borrowedSocket(fd: number): Socket {
+  const buffer = (sharedBuffer ??= Buffer.allocUnsafeSlow(READ_BYTES));
+  const onread = {
+    buffer,
+    callback: (size: number): boolean => socket.emit('data', buffer.subarray(0, size)),
+  };
+  // Its types lack `onread`, which the documentation of `net.Socket` has.
+  const socket: Socket = new Socket({ ...readOnly(fd), onread } as SocketConstructorOpts);
+  return socket.pause();
+}
+
+function loadCalls(): PipeCalls | 'none' {
+  try {
+    return loadCLibrary();
+  } catch {
+    return 'none';
+  }
+}
