@@ -55,6 +55,12 @@ export function ownMebibytes(pid) {
   return own.reduce((sum, [, kilobytes]) => sum + Number(kilobytes), 0) / 1024;
 }
 
+/** Returns the resident memory of a running program, in MiB, with its share of what it shares with others. */
+export function proportionalMebibytes(pid) {
+  const rollup = readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8');
+  return Number(/^Pss:\s+(\d+)/m.exec(rollup)?.[1]) / 1024;
+}
+
 /** Returns the processor time of all ended child processes, in ms. */
 function processorMsOfEnded() {
   const text = readFileSync('/proc/self/stat', 'utf8');

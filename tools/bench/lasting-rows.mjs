@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { chmodSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { ownMebibytes } from './costs.mjs';
+import { ownMebibytes, proportionalMebibytes } from './costs.mjs';
 
 const RUNS = 100;
 /** Amount of output that fits into a spool, so that the reader misses nothing, in bytes. */
@@ -11,9 +11,10 @@ const BYTES = 400 * 1000 * 1000;
 
 const MEMORY = 'keeper, memory of its own';
 const OUTPUT = 'output of a detached run';
+const MEMORY_AFTER = 'keeper, PSS after 2 GB';
 const ADOPTION = `${RUNS} detached runs adopted`;
 
-export const lastingRows = [MEMORY, OUTPUT, ADOPTION];
+export const lastingRows = [MEMORY, OUTPUT, MEMORY_AFTER, ADOPTION];
 
 export async function measureLasting({ run, programs, wins, folder }) {
   const { createWinsClient } = await import('@wins/wins-api');
@@ -97,6 +98,16 @@ export async function measureLasting({ run, programs, wins, folder }) {
       },
       ({ units, ms }) => (units * 1e6) / ms,
     );
+    if (run.wants(MEMORY_AFTER)) {
+      for (let count = 0; count < 5; count += 1) {
+        const { Name } = await startDetached(client, writer, [String(BYTES)]);
+        await prc('logs', '-f', Name);
+      }
+      run.addOnce(
+        { name: MEMORY_AFTER, unit: 'MiB', figure: { is: 'value', atMost: 45 } },
+        { keeper: proportionalMebibytes(keeper) },
+      );
+    }
     if (run.wants(ADOPTION)) {
       for (const file of sleepers.slice(1)) await startDetached(client, file);
       await client.close();
