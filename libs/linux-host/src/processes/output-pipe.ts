@@ -5,9 +5,9 @@ import { loadCLibrary } from '../c-library.js';
 // pipe(2) and fcntl(2), with the values of most architectures.
 const O_CLOEXEC = 0o2_000_000;
 const F_SETPIPE_SZ = 1031;
-/** Below the kernel's limit of 1 MiB. A full pipe is a turn of its reader, and each turn costs the same regardless of its size. */
+/** Capacity of a pipe; unprivileged programs may have up to 1 MiB. A larger pipe wakes its reader less often. */
 const PIPE_BYTES = 256 * 1024;
-/** As Node reads, so that a pause takes effect after as much. */
+/** Size of a read, the same as that of Node, so that a pause takes effect as early. */
 const READ_BYTES = 64 * 1024;
 
 export interface OutputPipe {
