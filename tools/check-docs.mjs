@@ -49,7 +49,7 @@ console.log(`${named.length} files, ${quoted} quoted tests`);
 process.exitCode = problems.length === 0 && named.length > 0 && quoted > 0 ? 0 : 1;
 
 /**
- * Returns the text of the specs that a name means in a folder: a file at any depth (or a contract, which specs share), or all files of a
+ * Returns the text of the specs that `name` names in `folder`: a file at any depth (or a contract, which specs share), or all files of a
  * subfolder.
  *
  * @param {string} folder

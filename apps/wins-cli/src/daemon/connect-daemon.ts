@@ -215,7 +215,7 @@ function explain(error: unknown, asked: Asked): unknown {
     case 'unimplemented':
       return failure(`${daemon} does not know this call: ${details}; it may be an older release`);
     case 'internal':
-      // When a failure has a reason, the daemon has written the whole message.
+      // A failure with a reason comes with a complete message from the daemon, so nothing is added to it.
       return failure(
         error.reason === undefined ? `${daemon} failed: ${details}; see its log` : details,
       );

@@ -85,7 +85,7 @@ describe('a hostile client of the pipes', () => {
     const before = residentBytes(daemon.child.pid);
     for (let index = 16; index < 400; index += 1) await watchOne(index);
     expect(peakBytes(daemon.child.pid) - before).toBeLessThan(64 * MEGABYTE);
-    // The client has not used up the places of others, nor its own.
+    // Cancelled watches no longer count: others can still watch, and so can this client.
     expect(await told(watch(''))).toBe(HealthStatus.SERVING);
     client.close();
   });

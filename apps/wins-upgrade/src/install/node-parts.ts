@@ -20,7 +20,7 @@ export interface NodeParts {
   /** Connects only to the service. Default: accepts any server, because the owner of the socket file proves who serves it. */
   readonly dialOf?: DialPipe;
   readonly system: Pick<NodeHost, 'platform' | 'rooms' | 'strangersIn' | 'isBeingRemoved'>;
-  /** Lock for a node without a service; the lock of an upgrade is beside a program. */
+  /** Locks the node, even before it has a service; the lock of an upgrade is beside the program of a service. */
   readonly lockNode: () => Promise<UpgradeLock | undefined>;
 }
 

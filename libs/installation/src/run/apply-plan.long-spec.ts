@@ -1,2 +1,2 @@
-// Runs the spec for every effect and more wishes.
+// Repeats the spec with a fault at every effect, and with more plans.
 import './apply-plan.spec.js';

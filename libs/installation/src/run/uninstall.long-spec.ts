@@ -1,2 +1,2 @@
-// Runs the spec for every effect.
+// Repeats the spec with a fault at every effect, instead of at every fourth one.
 import './uninstall.spec.js';

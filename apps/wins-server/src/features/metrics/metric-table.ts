@@ -155,14 +155,14 @@ export const METRICS = {
   wins_plan_probe_healthy: gauge('1 while a probe of a plan is healthy, else 0.', {
     probe: typed<ProbeName>('probes of plans'),
   }),
-  wins_csi_proxy_state: gauge('1 for the current state of csi-proxy; none is 1 while it is off.', {
+  wins_csi_proxy_state: gauge('1 for the current state of csi-proxy; no state is 1 while it is off.', {
     state: ['absent', 'fetching', 'verified', 'installed', 'serving', 'failed'],
   }),
   wins_host_routes: gauge('Wanted routes, and parts of the network of containers, by state.', {
     state: ['applied', 'foreign', 'planned', 'waiting', 'conflict', 'rejected', 'failed'],
   }),
   wins_host_source_age_seconds: gauge(
-    'Time since the last answer of a source of other hosts or of containers, or since its start.',
+    'Time since a source that lists other hosts or containers last answered, or since it started.',
     { source: ['metadata', 'nodes', 'containers'] },
   ),
   wins_host_ports: gauge('Ports of the host that lead to containers, by state.', {
@@ -181,7 +181,7 @@ export const METRICS = {
   wins_audit_records_total: counter('Audit records on the disk.'),
   wins_audit_records_lost_total: counter('Audit records that could not be written.'),
   wins_event_loop_delay_seconds: gauge(
-    'Delay of the event loop since a scrape at least 10 s ago.',
+    'Delay of the event loop since the last reset; a scrape resets it once 10 s have passed.',
     { quantile: ['0.5', '0.99', '1'] },
   ),
   wins_event_loop_stalls_total: counter('Blocks of the event loop of a second or more.'),

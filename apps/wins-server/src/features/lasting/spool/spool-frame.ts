@@ -3,7 +3,7 @@ import { crc32 } from 'node:zlib';
 
 /** Maximum number of output bytes per frame. */
 export const MAX_FRAME_BYTES = 64 * 1024;
-/** Header: CRC-32 of the rest of the frame, length and stream, offset, time. */
+/** Header: CRC-32 (of the rest of the frame), length and stream in one number, offset, time. */
 export const HEADER_BYTES = 24;
 
 const CRC_BYTES = 4;
