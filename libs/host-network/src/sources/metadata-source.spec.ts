@@ -204,18 +204,14 @@ describe("Rancher's metadata service as a source of peers", () => {
     [
       'sends half of the list',
       (server) => server.break(half('/hosts', JSON.stringify(TWO).slice(0, -9))),
-      /not a complete JSON list/,
+      /not a complete JSON/,
     ],
     [
       'sends no JSON',
       (server) => server.break(half('/hosts', '[{"uuid":}]')),
       /not a complete JSON/,
     ],
-    [
-      'sends text',
-      (server) => server.break(half('/hosts', 'uuid\nname')),
-      /not a complete JSON list/,
-    ],
+    ['sends text', (server) => server.break(half('/hosts', 'uuid\nname')), /not a complete JSON/],
     [
       'answers another host',
       (server) => {
