@@ -30,7 +30,7 @@ describe('the network of the host', () => {
   it('says what is missing for a change of routes', { skip: !isWine() }, async () => {
     await assert.rejects(system.addRoutes([NOBODY]), {
       code: 'unavailable',
-      message: /iphlpapi\.dll: support for changes of the routing table is not installed/,
+      message: /iphlpapi\.dll: support for route changes is not installed/,
     });
   });
 

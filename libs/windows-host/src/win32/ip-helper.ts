@@ -13,30 +13,22 @@ export const ipHelper = systemLibrary('iphlpapi.dll', 'Windows', [
 // Each of the following is missing on some systems that have the others.
 
 /** Reports that a route of IPv4 has changed. */
-export const routeNotices = systemLibrary('iphlpapi.dll', 'the notification of route changes', [
+export const routeNotices = systemLibrary('iphlpapi.dll', 'support for route notices', [
   'uint32_t NotifyRouteChange(_Out_ intptr_t *handle, void *overlapped)',
   'int CancelIPChangeNotify(void *overlapped)',
 ]);
 
-export const routeChanges = systemLibrary(
-  'iphlpapi.dll',
-  'support for changes of the routing table',
-  [
-    'void InitializeIpForwardEntry(void *row)',
-    'uint32_t CreateIpForwardEntry2(void *row)',
-    'uint32_t DeleteIpForwardEntry2(void *row)',
-  ],
-);
+export const routeChanges = systemLibrary('iphlpapi.dll', 'support for route changes', [
+  'void InitializeIpForwardEntry(void *row)',
+  'uint32_t CreateIpForwardEntry2(void *row)',
+  'uint32_t DeleteIpForwardEntry2(void *row)',
+]);
 
 /** Functions that change addresses of interfaces, and whether they forward. */
-export const interfaceChanges = systemLibrary(
-  'iphlpapi.dll',
-  'support for changes of network interfaces',
-  [
-    'void InitializeUnicastIpAddressEntry(void *row)',
-    'uint32_t CreateUnicastIpAddressEntry(void *row)',
-    'uint32_t DeleteUnicastIpAddressEntry(void *row)',
-    'uint32_t GetIpInterfaceEntry(void *row)',
-    'uint32_t SetIpInterfaceEntry(void *row)',
-  ],
-);
+export const interfaceChanges = systemLibrary('iphlpapi.dll', 'support for interface changes', [
+  'void InitializeUnicastIpAddressEntry(void *row)',
+  'uint32_t CreateUnicastIpAddressEntry(void *row)',
+  'uint32_t DeleteUnicastIpAddressEntry(void *row)',
+  'uint32_t GetIpInterfaceEntry(void *row)',
+  'uint32_t SetIpInterfaceEntry(void *row)',
+]);
