@@ -2,32 +2,32 @@
 // stream. A piece of a stream follows a head: the number of the stream and the length of the piece, which is 0 at its end.
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
+import { portOf } from '../free-port.mjs';
 
 const HEAD_BYTES = 8;
 const KEPT_BYTES = 128 * 1024;
 const WAITING_BYTES = 1024 * 1024;
+const SOCKET_OPTIONS = { highWaterMark: KEPT_BYTES, noDelay: true, allowHalfOpen: true };
 
 /** Serves a Unix socket, and connects each of its streams to a port. */
 export async function sharedFarRelay(from, to) {
-  const open = () =>
-    connect({ ...socketOptions, host: '127.0.0.1', port: to, noDelay: true, allowHalfOpen: true });
+  const where = { ...SOCKET_OPTIONS, host: '127.0.0.1', port: to };
+  const open = () => connect(where);
   await once(createServer((shared) => void carry(shared, open)).listen(from), 'listening');
 }
 
 /** Resolves with a port; carries each connection to it through one connection to a Unix socket. */
 export async function sharedNearRelay(to) {
-  const shared = connect({ path: to, highWaterMark: WAITING_BYTES });
+  const where = { path: to, highWaterMark: WAITING_BYTES };
+  const shared = connect(where);
   await once(shared, 'connect');
   const add = carry(shared, () => undefined);
   let streams = 0;
   const onConnection = (socket) => add((streams += 1), socket);
-  const options = { ...socketOptions, noDelay: true, allowHalfOpen: true };
-  const server = createServer(options, onConnection).listen(0, '127.0.0.1');
+  const server = createServer(SOCKET_OPTIONS, onConnection).listen(0, '127.0.0.1');
   await once(server, 'listening');
-  return server.address().port;
+  return portOf(server);
 }
-
-const socketOptions = { highWaterMark: KEPT_BYTES };
 
 /** Returns a function that adds a stream; `open` makes the socket of one that the other end has added. */
 function carry(shared, open) {

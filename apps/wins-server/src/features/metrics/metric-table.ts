@@ -155,9 +155,12 @@ export const METRICS = {
   wins_plan_probe_healthy: gauge('1 while a probe of a plan is healthy, else 0.', {
     probe: typed<ProbeName>('probes of plans'),
   }),
-  wins_csi_proxy_state: gauge('1 for the current state of csi-proxy; no state is 1 while it is off.', {
-    state: ['absent', 'fetching', 'verified', 'installed', 'serving', 'failed'],
-  }),
+  wins_csi_proxy_state: gauge(
+    '1 for the current state of csi-proxy; no state is 1 while it is off.',
+    {
+      state: ['absent', 'fetching', 'verified', 'installed', 'serving', 'failed'],
+    },
+  ),
   wins_host_routes: gauge('Wanted routes, and parts of the network of containers, by state.', {
     state: ['applied', 'foreign', 'planned', 'waiting', 'conflict', 'rejected', 'failed'],
   }),
