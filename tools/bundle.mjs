@@ -1,8 +1,8 @@
 // node tools/bundle.mjs <projectRoot> [--platform win32|linux --out FOLDER] [--inputs FILE] [--source-maps] [--stand-ins]
 // Bundles an application into dist/: one CommonJS file for each entry of "bundles" in its
-// package.json ({ "<output name>": "<entry>" }). Bundles read sources, never built libraries. Those for one platform have no code
-// that only others need. With --source-maps a debugger shows the sources. --inputs names in a file what the bundles consist of, as JSON.
-// --stand-ins bundles the entries of "standIns" instead, which specs run in the place of those: they may hold doubles.
+// package.json ({ "<output name>": "<entry>" }). Bundles read sources, never built libraries. A bundle for one platform omits
+// code for others. With --source-maps a debugger shows the sources. --inputs writes the list of bundled sources to FILE, as JSON.
+// --stand-ins bundles the entries of "standIns" instead, which specs run in place of "bundles"; they may contain test doubles.
 import { build } from 'esbuild';
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';

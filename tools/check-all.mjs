@@ -48,13 +48,13 @@ async function checkSources() {
   const there = changed?.filter((file) => existsSync(path.join(root, file)));
   const format = [binOf('prettier', 'bin/prettier.cjs'), '--check', '--log-level=warn'];
   await over(there ?? ['.'], 'format', YOUNG, ...format, '--ignore-unknown');
-  // Lints in one process for the same reason as for the build of the libraries. One rule queries Nx for the projects.
+  // Lints in one process, because each process would load the types of all libraries again. One rule queries Nx for the projects.
   const linted = there?.filter((file) => LINTED.test(file)) ?? ['libs', 'apps', 'tools'];
   await over(linted, 'lint', YOUNG, binOf('eslint', 'bin/eslint.js'), '--no-warn-ignored');
 }
 
 async function checkWhatIsBuilt() {
-  // One program, for the same reason as for lint; the build of each library has judged its own references.
+  // One program, because each would load all types again; the build of each library has checked its own references.
   const cached = ['--incremental', '--tsBuildInfoFile', 'node_modules/.cache/types.tsbuildinfo'];
   await when(ANY, 'types', YOUNG, tsc, '--project', 'tsconfig.lint.json', ...cached);
   await when(/^(?:tools|libs)\//, 'types of tools', tsc, '--project', 'tools');
@@ -92,7 +92,7 @@ async function when(paths, title, ...args) {
 }
 
 /**
- * Runs a check of files beside others, unless there are none.
+ * Runs a check of files beside other checks, unless there are no files.
  *
  * @param {readonly string[]} files
  * @param {string} title

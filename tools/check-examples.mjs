@@ -1,5 +1,5 @@
 // Checks the manifests of examples/kubernetes with the types of Kubernetes, and their references: each mount has its volume, each selector its
-// labels, and a pipe has one name on both sides.
+// labels, and a pipe has the same name on both sides.
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';

@@ -1,6 +1,6 @@
 // node tools/figures.mjs [--check]
 // Writes the current figures of the source, and the table of resources that clients share, into docs/architecture.md. With --check it writes
-// nothing, and fails for a folder with too many files, for circular imports, and for a different table.
+// nothing, and fails for a folder with too many files, for circular imports, and for an outdated table.
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';

@@ -90,7 +90,7 @@ if (checking) {
   process.exit(drifted.length === 0 ? 0 : 1);
 }
 
-/** Moves the functions for any message, which the generator repeats in each file, to a shared file. */
+/** Moves the helper functions that the generator repeats in each file to a shared file. */
 function shareMessageFunctions() {
   const declared = /\ntype Builtin = (.*);\n\n([^]*?\n\}\n)/;
   let shared;

@@ -1,5 +1,5 @@
 // node tools/prepare.mjs [--check] NEED…
-// Makes prerequisites of specs beside the built programs, unless they are up to date. With --check it makes nothing, and exits with 1 if
+// Makes the prerequisites of specs other than the built programs, unless they are up to date. With --check it makes nothing, and exits with 1 if
 // something is missing or outdated.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';

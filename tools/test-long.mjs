@@ -1,6 +1,6 @@
 // npm run test:long [-- --all --minutes M --seed X]
-// What takes long: deaths at a sample of all acts, which the seed chooses, and the fuzzer for M minutes (default 10). With --all, before a
-// release: a death at every act, soaks, gigabytes.
+// Runs the long tests: crashes at a sample of all effects, which the seed chooses, and the fuzzer for M minutes (default 10). With --all, before
+// a release: a crash at every effect, soak tests, and transfers of gigabytes.
 import { randomInt } from 'node:crypto';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
@@ -20,7 +20,7 @@ const { values } = parseArgs({
   },
 });
 const chosen = values.all ? { WINS_TEST_ALL: '1' } : { WINS_TEST_SEED: values.seed };
-// The specs read them, and so does what chooses specs.
+// The specs and the code that selects specs read these variables.
 Object.assign(process.env, chosen);
 
 await build();
@@ -29,7 +29,7 @@ prepare('stand-ins');
 prepare('examples');
 console.log(`\n── long tests, ${values.all ? 'all' : `a sample: --seed ${values.seed}`}`);
 
-// Both wait for half of their time, so they run beside each other.
+// The Windows suite and the other long specs wait half of their time, so they run beside each other.
 const isRequired = process.env.WINS_REQUIRE_WINDOWS === '1';
 const hasWindows = missingForWine === undefined || process.platform === 'win32' || isRequired;
 const title = 'Windows suite, long';

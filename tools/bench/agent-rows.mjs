@@ -1,4 +1,4 @@
-// Rows of the agent: a daemon that follows a Secret against one that does not, plain writes, and a plain start of a program.
+// Rows of the agent, compared with a daemon that follows no Secret, with plain writes, and with a plain start of a program.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, mkdirSync, watch, writeFileSync } from 'node:fs';

@@ -9,7 +9,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 const ATTACK_MS = 4000;
 /** Pause after the attack before memory is measured, in ms. */
 const REST_MS = 10_000;
-/** Interval of the other client's calls in ms, long enough not to be an attack. */
+/** Interval of the harmless client's calls in ms, long enough not to be an attack. */
 const CALL_EVERY_MS = 4;
 const WARM_CALLS = 300;
 /** Number of connections that must be admitted at once after the attack. */

@@ -5,7 +5,7 @@
 // - Bytes on the JavaScript heap: heap-report.cjs, which measured programs preload.
 // - System calls of all threads: `perf stat -e raw_syscalls:sys_enter`; not measured without perf or the right to count.
 //
-// The last two take time themselves. Therefore the work is measured once for its time, and a part of it again for the counts.
+// Counting bytes and calls takes time itself. Therefore the work is measured once for its time, and a part of it again for the counts.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
@@ -27,7 +27,6 @@ const reports = mkdtempSync(path.join(tmpdir(), 'wins-bench-reports-'));
 process.on('exit', () => rmSync(reports, { recursive: true, force: true }));
 process.env.WINS_BENCH_HEAP_FOLDER = reports;
 
-/** Returns the processor time of a running program, in ms. */
 export function processorMs(pid) {
   const tasks = `/proc/${pid}/task`;
   let nanoseconds = 0;
@@ -42,7 +41,6 @@ export function eventLoopMs(pid) {
   return Number(nanoseconds) / 1e6;
 }
 
-/** Returns the resident memory of a running program, in MiB. */
 export function residentMebibytes(pid) {
   const kilobytes = /^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
   return Number(kilobytes) / 1024;
@@ -55,7 +53,7 @@ export function ownMebibytes(pid) {
   return own.reduce((sum, [, kilobytes]) => sum + Number(kilobytes), 0) / 1024;
 }
 
-/** Returns the resident memory of a running program, in MiB, with its share of what it shares with others. */
+/** Returns the resident memory of a running program, in MiB; memory shared with other programs counts in proportion. */
 export function proportionalMebibytes(pid) {
   const rollup = readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8');
   return Number(/^Pss:\s+(\d+)/m.exec(rollup)?.[1]) / 1024;
@@ -85,7 +83,7 @@ export function beginProcessorTime(roles) {
 export async function beginCounts(roles) {
   const running = Object.entries(roles).filter(([, role]) => typeof role === 'number');
   const ofNew = Object.entries(roles).filter(([, role]) => typeof role !== 'number');
-  // This program is started last and stopped first, so that counting the others is not part of its own work.
+  // The heap of this program is counted last and reported first, so that counting the others is not part of its own work.
   running.sort(([, a], [, b]) => Number(a === process.pid) - Number(b === process.pid));
   const counters = running.map(([name, pid]) => ({ name, pid, perf: attachPerf(pid) }));
   for (const { pid } of counters) await heapReport(pid);

@@ -1,6 +1,6 @@
-// Rows of the daemon's pipe: the built programs against plain grpc-js on the same kind of endpoint. Targets compare with the default windows of
-// grpc-js; with large windows it need not wait for the reader after each 64 KiB. Those floors send messages from memory and drop them. In `a
-// program's output` and with plain sockets, a program writes the data and the client prints it, as with wins.
+// Rows of the daemon's pipe: the built programs against plain grpc-js on the same kind of endpoint. Targets compare with grpc-js
+// at its default flow-control windows, where it waits for the reader after each 64 KiB. The floors named for windows send messages from memory
+// and drop them. In `a program's output` and with plain sockets, a program writes the data and the client prints it, as with wins.
 import { once } from 'node:events';
 import path from 'node:path';
 import { bareClient } from './bare-grpc.mjs';

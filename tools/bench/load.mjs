@@ -1,6 +1,5 @@
-// The load of the tunnel and of a plain TCP relay, and the programs beside the tunnel. `node load.mjs target`, `relay` and `reader` (which reads
-// a stream without end) run as separate processes. They send their port to the parent, and the relay answers any message with its resident
-// bytes.
+// Load for the tunnel and for plain relays, and its helper programs. `node load.mjs target`, `relay` and `reader` (which reads a stream without
+// end) run as separate processes. Each sends its port to the parent, and the relay answers any message with its resident bytes.
 import { fork } from 'node:child_process';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
@@ -77,7 +76,6 @@ async function target() {
   process.send?.(await listenOn(listening, 0));
 }
 
-/** Sends each datagram back. */
 async function udpTarget() {
   const socket = createSocket('udp4');
   socket.on('message', (datagram, { port, address }) => socket.send(datagram, port, address));

@@ -90,7 +90,7 @@ export class Programs {
 }
 
 /**
- * The rows of a run. A row has a `name`, the `unit` of its values, `per`, the unit of work of its costs, and a `figure`. The figure `is` the
+ * The rows of a run. A row has a `name`, a `unit` for its values, a unit of work for its costs (`per`), and a `figure`. The figure `is` the
  * `ratio` of wins to the floor, its `growth` over the floor, or its `value`; it may have a target, `atLeast` or `atMost`.
  */
 export class Run {

@@ -13,7 +13,7 @@ const STREAMS = 1000;
 const BYTES = 500 * MEGABYTE;
 /**
  * Interval of close scrapes in ms. The daemon measures its runs at most once a second, spread over the event loop, so one in ten scrapes
- * includes this.
+ * includes a measurement.
  */
 const CLOSE_MS = 110;
 const CLOSE_SCRAPES = 20;

@@ -1,5 +1,5 @@
-// The floor of one shared socket: two relays whose streams share one Unix socket, as those of a tunnel do, without flow control for each
-// stream. A piece of a stream follows a head: the number of the stream and the length of the piece, which is 0 at its end.
+// The floor of one shared socket: two relays whose streams share one Unix socket as in a tunnel, but without flow control for each
+// stream. A head precedes each piece: the number of its stream and its length, which is 0 at the end of the stream.
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import { portOf } from '../free-port.mjs';
@@ -29,7 +29,7 @@ export async function sharedNearRelay(to) {
   return portOf(server);
 }
 
-/** Returns a function that adds a stream; `open` makes the socket of one that the other end has added. */
+/** Returns a function that adds a stream; `open` makes the socket of a stream that the other end has added. */
 function carry(shared, open) {
   const sockets = new Map();
   const waiting = new Set();

@@ -1,6 +1,6 @@
 // Summarises the rounds of a row, and compares two runs.
 
-/** Minimum relative change of a count; smaller differences without spread depend on earlier work of the programs. */
+/** Minimum relative change of a count; a smaller one, even without spread, may come from earlier work of the programs. */
 const SMALLEST_CHANGE = 0.02;
 const MORE_IS_BETTER = new Set(['MB/s', 'per s']);
 

@@ -1,5 +1,5 @@
 // Rows of the tunnel: the built daemon and client against plain relays (`a.pipe(b).pipe(a)`), under the same load. Targets compare with two
-// relays in a row, which are two programs like a tunnel, but without a protocol.
+// relays in a row, which like a tunnel are two programs, but without a protocol.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, openSync, writeFileSync } from 'node:fs';
@@ -32,7 +32,6 @@ const ECHO = 'tunnel, 64 B echo';
 const CONNECTS = 'tunnel, connections';
 const OPEN_AND_CLOSE = 'tunnel, 16 connections at once';
 const BESIDE_BULK = 'tunnel, echo under bulk, p99';
-/** All streams share it, as those of a tunnel do. */
 const ONE_SOCKET = 'two relays, one Unix socket for all streams';
 const STALLS = 'tunnel, 100 stalled readers';
 const connects = { unit: 'per s', per: 'connection', figure: { is: 'ratio', atLeast: 0.8 } };
@@ -108,7 +107,7 @@ export async function measureTunnel({ run, programs, wins, folder }) {
   run.addOnce({ name: STALLS, unit: 'MiB', figure: { is: 'value', atMost: 64 } }, grown);
 }
 
-/** Without flow control for each stream, one slow reader would stop all of them. */
+/** Removes the shared socket, on which one slow reader would stop all streams. */
 function withoutShared(ways) {
   return Object.fromEntries(Object.entries(ways).filter(([name]) => name !== ONE_SOCKET));
 }

@@ -30,7 +30,6 @@ export const windowsRows = grpcRows(WHERE);
 
 if (process.platform === 'win32') await measure(process.argv[2], JSON.parse(process.argv[3]));
 
-/** Runs this file on Windows. */
 export async function measureWindows({ run, quick }) {
   const { startWine, windowsPath } = await import('../windows/wine.mjs');
   const { pinnedFile } = await import('../windows/packages.mjs');

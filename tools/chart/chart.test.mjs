@@ -87,7 +87,7 @@ function assertAcceptable(all) {
   }
 }
 
-/** An entry with every key whose value has its own type. */
+/** A program entry whose keys cover every type of value. */
 const EVERY_KEY = {
   path: 'C:\\all.exe',
   argv0: 'listed',

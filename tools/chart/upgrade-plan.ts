@@ -1,5 +1,5 @@
 /**
- * Plan of the system-upgrade-controller, upgrade.cattle.io/v1, from pkg/apis/upgrade.cattle.io/v1 of release 0.19, because `kubernetes-types`
+ * Type of the system-upgrade-controller's Plan, from pkg/apis/upgrade.cattle.io/v1 of its release 0.19, because `kubernetes-types`
  * has only the types of Kubernetes itself.
  */
 import type {

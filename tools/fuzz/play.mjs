@@ -1,5 +1,5 @@
 // Runs cases against one target: the corpus, then generated ones. A case is JSON with a list `steps`, from which steps are removed after a
-// failure. `target.run` throws, or lets an error escape, when the tested code breaks a promise.
+// failure. `target.run` throws, or lets an error escape, when the tested code breaks a guarantee.
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { Random } from './random.mjs';

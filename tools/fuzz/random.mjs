@@ -24,7 +24,7 @@ export class Random {
     return list[this.below(list.length)];
   }
 
-  /** Chooses one of `[weight, make]` by weight and calls it. */
+  /** Chooses one pair `[weight, make]` by weight and calls its `make`. */
   choose(...ways) {
     let left = this.below(ways.reduce((sum, [weight]) => sum + weight, 0));
     for (const [weight, make] of ways) {

@@ -9,7 +9,7 @@ const DASHBOARD = path.join(root, 'deploy/monitoring/wins-dashboard.json');
 // Loads the daemon's version of yaml, because the root of the workspace has another one.
 const { parse } = createRequire(path.join(root, 'libs/config/package.json'))('yaml');
 
-/** Values for Grafana's variables, chosen for all nodes and the duration of a test. */
+/** Values for Grafana's variables, which select all nodes and suit the duration of a test. */
 const VARIABLES = [
   ['$__rate_interval', '1m'],
   ['$instance', '.*'],

@@ -1,4 +1,4 @@
-// The Node runtimes that executables contain and that build them. A runtime without its digest of node-digests.json is refused.
+// The Node runtimes that executables contain and that build them. A runtime whose digest differs from node-digests.json is refused.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';

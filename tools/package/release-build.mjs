@@ -1,5 +1,5 @@
 // A release build uses no cache: it bundles again and downloads pinned files again, with an npm whose cache is empty. node_modules come from
-// `npm ci`, whose digests the lock records.
+// `npm ci`, which checks the digests in the lock.
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

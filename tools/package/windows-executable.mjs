@@ -7,7 +7,7 @@ import { preparationBlob } from './preparation-blob.mjs';
 import { replaceOnce, runtimeFile } from './runtime-file.mjs';
 
 const BLOB_NAME = 'NODE_SEA_BLOB';
-/** Text before the flag in a runtime that tells whether it has a blob; `:0` becomes `:1`. */
+/** Text in a runtime before the flag for an embedded blob; `:0` becomes `:1`. */
 const FUSE = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2';
 const RT_ICON = 3;
 const RT_RCDATA = 10;

@@ -18,7 +18,7 @@ export function commandPages({ root, GLOBAL_OPTIONS, usageLine }, version) {
   };
 }
 
-/** Returns every command that acts, with the nodes and words of its path, and its options. */
+/** Returns every command without subcommands, with the nodes and words of its path, and its options. */
 function commandsOf(node, above = [], inherited = {}) {
   const nodes = [...above, node];
   const options = { ...inherited, ...node.options };

@@ -1,4 +1,4 @@
-// The build, and checks that are no tests: each counts as one.
+// Runs the build and the checks, each of which counts as one test.
 import { existsSync, readdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
@@ -14,7 +14,7 @@ export const tsc = binOf('typescript', 'bin/tsc');
 export const checks = emptyResult('checks');
 
 /**
- * The program of a package, by its path in it.
+ * Returns the absolute path of a file in a package.
  *
  * @param {string} name
  * @param {string} file
@@ -24,7 +24,7 @@ export function binOf(name, file) {
 }
 
 /**
- * Runs a Node program that ends with 0 when all is as it should be. With `isBeside`, what it prints is shown at its end.
+ * Runs a Node program; exit code 0 means success. With `isBeside`, shows its output only when it has ended.
  *
  * @param {string} title
  * @param {readonly string[]} args
@@ -36,13 +36,12 @@ export async function check(title, args, { isBeside = false } = {}) {
   else checks.failures.push({ file: 'check', title, message: `${ending}\n${endOf(printed)}` });
 }
 
-/** Builds the libraries, then the programs. */
 export async function build() {
   await buildLibraries();
   await check('programs', [nx, 'run-many', '-t', 'build', '-p', 'apps/*', '--outputStyle=static']);
 }
 
-/** Builds the libraries, by one process since each of its own would read the types of all others again. */
+/** Builds the libraries in one process, because separate ones would each read the types of the others again. */
 export async function buildLibraries() {
   const configs = readdirSync(path.join(root, 'libs'))
     .map((name) => path.join('libs', name, 'tsconfig.lib.json'))

@@ -1,6 +1,6 @@
 /**
- * The generators of all that is made from the sources and committed, in their order: each reads what those before it have made. Run with
- * `--check`, one writes nothing, and fails when what is committed is something else.
+ * Generators of the committed files that are made from the sources, in order: each may read the output of earlier ones. With `--check` a
+ * generator writes nothing, and fails when a committed file is outdated.
  *
  * @type {readonly { title: string, of: RegExp, args: readonly string[] }[]}
  */

@@ -1,4 +1,4 @@
-// The specs of all projects, which run in Jest; Nx runs them, and keeps what passed.
+// Runs the specs of all projects in Jest.
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -14,14 +14,14 @@ const jest = require.resolve('jest/bin/jest');
 const projects = ['libs', 'apps']
   .flatMap((folder) => readdirSync(path.join(root, folder)).map((name) => path.join(folder, name)))
   .filter((project) => existsSync(path.join(root, project, 'jest.config.js')));
-/** Variables of the environment by which jest.preset.js chooses the long specs. */
+/** Environment variables that make jest.preset.js choose the long specs. */
 const LONG = { WINS_TEST_TIER: 'long' };
 const summaryOf = (project) => path.join(root, project, 'test-output', 'summary.json');
 
 /**
  * Runs the specs of all projects.
  *
- * @param runs - Run the projects, one after the other, and say how that ended; each project leaves its summary.
+ * @param runs - Functions that each run some projects and resolve as `runShown` does; each project writes a summary.
  * @returns One result for each project.
  */
 export async function runJestProjects(runs) {
@@ -43,7 +43,7 @@ export async function runJestProjects(runs) {
 }
 
 /**
- * Runs the long specs of all projects that have some, `*.long-spec.ts`; of a release too with WINS_TEST_ALL=1.
+ * Runs the long specs (`*.long-spec.ts`) of all projects that have some; with WINS_TEST_ALL=1 also `*.release-spec.ts`.
  *
  * @returns One result for each such project.
  */
@@ -85,7 +85,7 @@ async function resultOf(project, summaryFile, env) {
   return result;
 }
 
-/** The specs of a run whose process died before they had ended. */
+/** Returns a failure for each spec file that had not ended when Jest died. */
 function unfinished(project, { isComplete, files }, env) {
   if (isComplete) return [];
   const ended = new Set(files.map(({ file }) => file));

@@ -1,24 +1,22 @@
-// The last lines of a test run: CI keeps only the end of what is printed.
+// Prints the report at the end of a test run, because CI keeps only the end of the output.
 
 const MESSAGE_LINES = 15;
 const SLOWEST_FILES = 15;
 
 /**
- * @typedef {{ file: string, title: string, message: string }} Failure - Of a test.
- * @typedef {{ file: string, durationMs: number, passed: number }} EndedFile - Of tests, with how many of them passed.
- * @typedef {object} Result - What a suite found.
+ * @typedef {{ file: string, title: string, message: string }} Failure - A failed test.
+ * @typedef {{ file: string, durationMs: number, passed: number }} EndedFile - A spec file that ran to its end, and its number of passed tests.
+ * @typedef {object} Result - Result of a suite.
  * @property {string} suite
- * @property {number} passed - Tests.
- * @property {number} skipped - Tests.
+ * @property {number} passed - Number of tests.
+ * @property {number} skipped - Number of tests.
  * @property {EndedFile[]} files
  * @property {Failure[]} failures
- * @property {Failure[]} unsteady - What failed, and passed when it ran again.
+ * @property {Failure[]} unsteady - Failures of files that passed when they ran again.
  * @property {string[]} notes - One line each.
  */
 
 /**
- * The empty result of a suite; {@link printReport} adds results up.
- *
  * @param {string} suite
  * @returns {Result}
  */
@@ -30,7 +28,7 @@ export function emptyResult(suite) {
  * Prints the slowest spec files, then each failed test, then each file that failed once and passed when it ran again, then the
  * counts.
  *
- * @param {readonly Result[]} results - Of each suite.
+ * @param {readonly Result[]} results - One for each suite.
  * @returns Whether nothing failed.
  */
 export function printReport(results) {

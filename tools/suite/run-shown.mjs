@@ -8,12 +8,12 @@ export const root = path.resolve(import.meta.dirname, '../..');
 const KEPT_CHARACTERS = 8192;
 
 /**
- * Runs a Node program in the root of the checkout, and shows what it prints.
+ * Runs a Node program in the root of the checkout, and shows its output.
  *
  * @param {readonly string[]} args
- * @param {{ cwd?: string, env?: NodeJS.ProcessEnv, besideAs?: string }} [options] - `besideAs` is its title when it runs beside
- *   others: what it prints is shown at its end.
- * @returns Whether it ended with 0, how it ended, and the end of what it printed.
+ * @param {{ cwd?: string, env?: NodeJS.ProcessEnv, besideAs?: string }} [options] - `besideAs` is the title of a program that
+ *   runs beside others; its output is shown only when it has ended.
+ * @returns Whether the exit code is 0, the ending in words, and the last 8,192 characters of the output.
  */
 export async function runShown(args, { cwd = root, env = {}, besideAs } = {}) {
   const child = spawn(process.execPath, args, {

@@ -8,10 +8,10 @@ import { root, runShown } from './run-shown.mjs';
  * Runs a suite that has a runner of its own.
  *
  * @param {string} suite
- * @param {readonly string[]} args - The runner and its arguments. It leaves its result in `node_modules/.cache/<folder>/summary.json`.
+ * @param {readonly string[]} args - The runner and its arguments. It writes its result to `node_modules/.cache/<folder>/summary.json`.
  * @param {string} folder
- * @param {{ isBeside?: boolean }} [options] - `isBeside`: whether it runs beside others: what it prints is shown at its end.
- * @returns That result; with a failure if the runner failed without one.
+ * @param {{ isBeside?: boolean }} [options] - `isBeside`: whether it runs beside others; its output is then shown only at its end.
+ * @returns The result, with an added failure if the runner failed without reporting one.
  */
 export async function runSuite(suite, args, folder, { isBeside = false } = {}) {
   const summary = path.join(root, 'node_modules/.cache', folder, 'summary.json');

@@ -2,13 +2,13 @@
 const MOST_FILES = 8;
 
 /**
- * Runs each spec file that failed once more, alone. One that passes then is unsteady: it did not fail, and is named so that it is
- * repaired.
+ * Runs each failed spec file again, alone. If it then passes, its tests count as unsteady: the report names them, but they fail
+ * nothing.
  *
- * @param {readonly import('./report.mjs').Failure[]} failures - Their `file` is '' when no file is known, which cannot be run again.
+ * @param {readonly import('./report.mjs').Failure[]} failures - `file` is '' for a failure without a file, which cannot be run again.
  * @param {readonly import('./report.mjs').EndedFile[]} ended - The files that ran to their end, each with the number of tests that `passed`.
  * @param {(file: string) => Promise<{ passed: number, failures: readonly import('./report.mjs').Failure[] }>} runAgain - Runs one
- *   file and gives its `passed` tests and its `failures`.
+ *   file; resolves with its number of `passed` tests and its `failures`.
  * @returns The `failures` that remain, the `unsteady` tests, and how many tests `passed` that had not passed before.
  */
 export async function trySecondTime(failures, ended, runAgain) {

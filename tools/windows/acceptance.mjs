@@ -1,6 +1,6 @@
 // node tools/windows/acceptance.mjs [FILE …]
 // Defines the statements that tools/windows-acceptance.ps1 tries on a real Windows, and the form of its transcripts. Checks the given
-// transcripts and files them in docs/acceptance; `npm run generate` writes their results into docs/windows.md.
+// transcripts and stores them in docs/acceptance; `npm run generate` writes their results into docs/windows.md.
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -115,7 +115,7 @@ export const transcript = z
   });
 
 /**
- * Returns the filed transcripts, the oldest first.
+ * Returns the stored transcripts, the oldest first.
  *
  * @throws The error of zod for an invalid transcript.
  */

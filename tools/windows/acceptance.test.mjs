@@ -8,7 +8,6 @@ import { acceptanceTable, BY_HAND, filedTranscripts, PROBES, transcript } from '
 const script = readFileSync(path.resolve(import.meta.dirname, '../windows-acceptance.ps1'), 'utf8');
 const named = (pattern) => Array.from(script.matchAll(pattern), ([, name]) => name);
 
-/** A made-up transcript. */
 const madeUp = {
   form: 'wins-windows-acceptance/1',
   date: '2001-02-03T04:05:06Z',

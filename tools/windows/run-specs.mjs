@@ -117,7 +117,7 @@ async function runLane(machine) {
   }
 }
 
-/** Starts a machine, which runs one spec at a time. The first one has the disks that specs fill. */
+/** Starts a machine (a Wine prefix, or this Windows), which runs one spec at a time. Only the first has the disks that specs fill. */
 function startMachine(lane) {
   const hasDisks = lane === 0;
   if (process.platform === 'win32') {
@@ -141,7 +141,7 @@ function sizeOf(spec) {
   return statSync(path.join(root, spec)).size;
 }
 
-/** Returns the needs of a spec beside the built programs, which it states in its first lines. */
+/** Returns the needs of a spec besides the built programs, as its first lines state them. */
 function needsOf(spec) {
   const [, needs = ''] =
     /^\/\*\* @needs ([a-z ]+) \*\/$/m.exec(readFileSync(path.join(root, spec), 'utf8')) ?? [];

@@ -1,4 +1,4 @@
-// Runs Windows programs in Wine prefixes of the checkout. One process keeps each prefix warm, and stopping ends a whole prefix.
+// Runs Windows programs in Wine prefixes of the checkout. One process keeps each prefix booted, and `stop` ends the whole prefix.
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
@@ -19,8 +19,7 @@ const wineEnvironment = {
 export const windowsPath = (file) => `Z:${path.resolve(file).replaceAll('/', '\\')}`;
 
 /**
- * Creates an empty prefix, and a process in it, without which every first call would boot the prefix again. Prefixes share no pipe, service,
- * registry or drive C:.
+ * Creates an empty prefix, and starts a process that keeps it booted. Prefixes share no pipe, service, registry or drive C:.
  *
  * @param name - Name of the prefix.
  */

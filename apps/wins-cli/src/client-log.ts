@@ -12,7 +12,7 @@ export interface ClientLogOptions {
 export type Fields = Readonly<Record<string, unknown>>;
 type Level = 'debug' | 'info' | 'warn' | 'fatal';
 
-/** Log of the client on standard error, with untrusted text escaped. `pretty` shows time and fields only on lines of `--debug`. */
+/** Log of the client on standard error, with untrusted text escaped. `pretty` shows time and fields only on `--debug` lines. */
 export class ClientLog {
   /** True when `debug` writes lines; check it before building expensive fields. */
   readonly isDebug: boolean;

@@ -17,7 +17,7 @@ export function exitCodeForError(error: unknown): number {
   if (error instanceof DaemonCallError) return error.exitCode;
   if (error instanceof ConfigError) return config;
   if (error instanceof ProcessError) {
-    // A denied folder of process records gives the exit code of a denied pipe, because it lies beside the pipe.
+    // Denied access to the folder of process records counts as a denied pipe, because the folder lies beside the pipe.
     const { cause } = error;
     return cause instanceof TrustedFileError && DENIED.has(cause.code) ? noPermission : internal;
   }

@@ -62,12 +62,12 @@ export interface ProcessesApart {
       env: Readonly<Record<string, string>>;
     }>,
   ): { readonly stdout: Readable; readonly kill: () => void };
-  /** Returns a check that runs before anything is sent: this process, in the form of `ProcessHost.daemon`, must serve the pipe. */
+  /** Returns a check that runs before anything is sent: `process`, in the form of `ProcessHost.daemon`, must serve the pipe. */
   serverCheck(process: string): PipeServerCheck;
 }
 
 /** Firewall ports that stay open after a daemon has died. */
 export interface RecoveredPorts {
-  /** Closes all ports except those of live runs. It lists them before its first wait, so a run that starts meanwhile keeps its ports. */
+  /** Closes all ports except those of live runs. It lists the open ports before its first wait, so a run that starts meanwhile keeps its ports. */
   sweep(liveMarks: readonly string[]): Promise<readonly string[]>;
 }

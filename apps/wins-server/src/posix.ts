@@ -43,7 +43,7 @@ function linuxParts(logger: Pick<Logger, 'warn'>): Pick<DaemonSystem, 'identify'
   }
 }
 
-/** Connects to a socket only if this user or root owns it and nobody else can replace it. Its server is then one of them. */
+/** Connects to a socket only if this user or root owns it and nobody else can replace it, so that one of the two must be its server. */
 export function ownSocketCheck(trust: FileTrust): PipeServerCheck {
   return {
     open: async ({ address }, signal) => {

@@ -59,7 +59,7 @@ const processesApart: ProcessesApart = {
   },
 };
 
-/** Creates a file in a folder of this user only: in a folder that others can change, the opened file may differ from the created one. */
+/** Creates a file, but only in a folder that others cannot change: elsewhere the opened file may differ from the created one. */
 function createFileInOwnFolder(file: string): void {
   const whole = path.win32.resolve(file);
   const distrust = windowsFileTrust().distrustOfFolder(path.win32.dirname(whole));

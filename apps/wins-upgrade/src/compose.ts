@@ -79,8 +79,8 @@ export async function composeNode(
 }
 
 /**
- * Returns the config with which the daemon serves, from the copy that it stored. A daemon that stores none, such as a Go
- * release, serves with the content that the file had at its start; a delivery that replaced the file kept that content.
+ * Returns the config with which the daemon serves: the copy that it stored, else the file's content at the daemon's start, which a delivery keeps
+ * when it replaces the file. A Go release stores no copy.
  */
 async function configServed({ command, pid }: ServiceStatus, host: UpgradeContext['host']) {
   const file = configFileOf(command.args, defaultConfigPath());
@@ -104,8 +104,8 @@ async function configServed({ command, pid }: ServiceStatus, host: UpgradeContex
 }
 
 /**
- * Returns the certificate lists of the config in force and of the config file; for a new service, of the config in its
- * arguments. An invalid config has no list; the upgrade refuses it if the new daemon would read it.
+ * Returns the certificate lists of the config in force and of the config file; for a new service, of the config that its arguments name. An invalid
+ * config has no list; the upgrade refuses it if the new daemon would read it.
  */
 function signersOf(host: UpgradeContext['host']): SignersOf {
   return async (status, { winsArgs }) => {

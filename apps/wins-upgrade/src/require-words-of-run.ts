@@ -4,8 +4,8 @@ import type { UpgradeCommand } from './command-of.js';
 import type { DaemonRun } from './enter-run.js';
 
 /**
- * Options of `wins up` in a run of a daemon, where any client of the pipe chooses the arguments. They only affect the
- * output and whether the upgrade is refused. Every other option is refused, including future ones.
+ * Options that `wins up` accepts in a run of a daemon, where any client of the pipe chooses the arguments. They only affect the output and whether
+ * the upgrade is refused. Every other option is refused, including future ones.
  */
 const ALLOWED: Readonly<Record<string, 'switch' | 'value'>> = {
   sha256: 'value',

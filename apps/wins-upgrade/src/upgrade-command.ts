@@ -76,7 +76,7 @@ export async function upgrade(
   return outcome;
 }
 
-/** @throws UpgradeError `refused` if the service, by default that of the daemon, runs no daemon. */
+/** @throws UpgradeError `refused` if the service, by default the daemon's, runs no daemon. */
 async function requireOwnDaemon({ service }: UpgradeContext): Promise<void> {
   const status = await service.query();
   if (status !== undefined && runsDaemon(status.command.args)) return;

@@ -15,7 +15,7 @@ export interface Answer {
   readonly isAsOriginal?: boolean;
   /** Indent JSON for people, even when the output is a file. Default: false. */
   readonly isForReaders?: boolean;
-  /** This answer is one of a series; each is one line of JSON or one YAML document. Default: false. */
+  /** One answer of a series; each answer is one line of JSON or one YAML document. Default: false. */
   readonly isOneOfMany?: boolean;
   /** Replaces the previous answer: a terminal redraws it, and other outputs append it to a series. Default: false. */
   readonly isRenewed?: boolean;

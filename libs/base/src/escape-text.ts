@@ -71,7 +71,7 @@ function escapeUnit(unit: string): string {
   return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
-/** Lower-cases A to Z only: full case folding turns U+212A (Kelvin) into `k`, which would let another file pass for the listed one. */
+/** Lower-cases A to Z only: full case folding turns U+212A (Kelvin) into `k`, so one file could pass for another. */
 export function foldAscii(text: string): string {
   return text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
 }

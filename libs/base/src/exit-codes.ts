@@ -39,7 +39,7 @@ export const EXIT = {
     routeNotChanged: 1,
     /** The command line is invalid. */
     usage: 64,
-    /** `wins srv plan apply`: the plan cannot be read, or a file of it cannot be made. */
+    /** `wins srv plan apply`: the plan cannot be read, or one of its files cannot be created. */
     invalidPlan: 65,
     /** A pipe cannot be served: its name is invalid, or another daemon serves it. */
     unavailable: 69,
@@ -60,7 +60,7 @@ export const EXIT = {
   },
   /** `wins up`. */
   upgrade: {
-    /** The requested release is serving, or a helper outside the run completes the upgrade. */
+    /** The requested release is serving, or the upgrade helper, which outlives this run, completes the upgrade. */
     ok: 0,
     /** The upgrade failed; the old release is serving again. */
     rolledBack: 1,

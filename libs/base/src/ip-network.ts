@@ -47,7 +47,7 @@ export function formatAddress(bytes: Uint8Array): string {
   return new SocketAddress({ address: groups.join(':'), family: 'ipv6' }).address;
 }
 
-/** Parses `192.0.2.0/24`, or an address as a network of one; undefined for other text. Bits below the prefix stay. */
+/** Parses `192.0.2.0/24`, or an address as a network of one; undefined for other text. Keeps the bits below the prefix. */
 export function parseNetwork(text: string): IpNetwork | undefined {
   const [address = '', prefixText, more] = text.split('/', 3);
   const bytes = parseAddress(address);
@@ -58,7 +58,7 @@ export function parseNetwork(text: string): IpNetwork | undefined {
   return prefix <= bits ? { bytes, prefix } : undefined;
 }
 
-/** Returns the network of an address: all bits below the prefix are cleared. */
+/** Returns the network of an address, with all bits below the prefix cleared. */
 export function networkOf({ bytes, prefix }: IpNetwork): IpNetwork {
   const masked = bytes.map((byte, index) => {
     const kept = Math.min(8, Math.max(0, prefix - index * 8));

@@ -16,7 +16,7 @@ export const RUN_MARKER_VARIABLE = 'RANCHER_WINS_RUN';
 /** Environment variable with the service name of the daemon that started the run. Only the daemon sets it. */
 export const RUN_SERVICE_VARIABLE = 'RANCHER_WINS_SERVICE';
 
-/** Environment variable with the socket folder of that daemon, where pipes are files. Only the daemon sets it. */
+/** Environment variable with the socket folder of the daemon that started the run, if pipes are files. Only the daemon sets it. */
 export const RUN_RUNTIME_DIR_VARIABLE = 'RANCHER_WINS_RUNTIME_DIR';
 
 /** Config keys whose loss would silently disable part of a node. A new config may lack one only if the operator names it in `--allow-drop`. */
@@ -31,7 +31,7 @@ export const GUARDED_KEYS = [
 /** One of {@link GUARDED_KEYS}, as the config file spells it. */
 export type GuardedKey = (typeof GUARDED_KEYS)[number];
 
-/** Administrators' pipe for a daemon's main pipe, a bare name or a path: `rancher_wins_admin` for `rancher_wins`. */
+/** Returns the administrators' pipe that goes with a daemon's main pipe (a name or a path): `rancher_wins_admin` for `rancher_wins`. */
 export function adminPipeOf(listen: string): string {
   return `${listen}_admin`;
 }

@@ -19,7 +19,7 @@ const MAX_TEXT_LENGTH = 32;
 /**
  * Parses a duration as Go writes it: `500ms`, `90s`, `1m30s`, `1.5h`; also days, `7d`, and seconds without a unit, `30`.
  *
- * @throws RangeError for other text and beyond a limit; the caller adds the name of the option to the message.
+ * @throws RangeError for other text, or for a duration beyond a limit; the caller adds the name of the option to the message.
  */
 export function parseDuration(text: string, { minMs, maxMs }: DurationLimits): number {
   const durationMs = text.length > MAX_TEXT_LENGTH ? undefined : millisecondsOf(text);

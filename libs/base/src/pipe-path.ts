@@ -38,7 +38,7 @@ const MAX_SHOWN_LENGTH = 300;
  * Turns a pipe's name into its address: `npipe:////./pipe/NAME`, `\\.\pipe\NAME`, a bare NAME, and on POSIX the plain
  * absolute path of a Unix socket. A NAME has no slash or backslash, no control or invisible character, and no lone surrogate; it
  * does not start with a dot, and does not start or end with a blank. Limits: 256 characters for a Windows address; 107 bytes for a
- * socket path on Linux and 103 elsewhere, of which its directory may use all but 14. Does not access the file system.
+ * socket path on Linux and 103 elsewhere, and 14 fewer for its directory. Does not access the file system.
  *
  * @throws TextError `invalidName` when the text names no local pipe or is over a limit; `notFound` when no directory for
  * a bare name is known.

@@ -11,7 +11,6 @@ const SHOWN_PROBLEMS = 20;
 
 /** A configuration that cannot be used or saved, with all its problems. */
 export class ConfigError extends Error {
-  /** Kind of the failure. */
   readonly code: ConfigErrorCode;
   /** All problems in file order, including warnings; at least one is an error. */
   readonly problems: readonly ConfigProblem[];

@@ -77,7 +77,7 @@ const complete = valueOf(FILE_SCHEMA).filter((file) => {
   return listen !== proxy && accepts(FILE_SCHEMA, file);
 });
 
-/** Returns the values of a key, one for each entry of the lists around it. Settings are found by the spelling of their key. */
+/** Returns the values of a key, one for each entry of the lists around it, under any spelling of the key. */
 function valuesAt(root: unknown, key: string): readonly unknown[] {
   return key.split('.').reduce<readonly unknown[]>(
     (values, word) =>

@@ -237,7 +237,6 @@ export interface AuditSettings {
   readonly maxFiles: number;
 }
 
-/** Metrics for Prometheus. */
 export interface MetricsSettings {
   /** `listen`: an IP address and a port; a loopback address unless `allowRemote` is set. */
   readonly listen: string;
@@ -247,7 +246,7 @@ export interface MetricsSettings {
 
 /** The `tracing` section. */
 export interface TracingSettings {
-  /** `endpoint`: the collector, an http or https address without user, password, query and fragment. */
+  /** `endpoint`: the collector, an http or https address without user, password, query or fragment. */
   readonly endpoint: string;
 }
 

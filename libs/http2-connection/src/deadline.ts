@@ -14,7 +14,7 @@ export class Deadline {
   readonly #over: () => void;
   readonly #isExcused: () => boolean;
 
-  /** When `isExcused` returns true, the time restarts instead, at most {@link EXCUSES} times. Default: never. */
+  /** If `isExcused` returns true at the time-out, the time restarts, at most {@link EXCUSES} times. Default: never. */
   constructor(ms: number, over: () => void, isExcused: () => boolean = () => false) {
     this.#ms = ms;
     this.#over = over;

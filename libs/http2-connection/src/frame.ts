@@ -53,7 +53,6 @@ export function writeFrameHeader(
   into.writeUInt32BE(streamId, at + 5);
 }
 
-/** Builds a whole frame. */
 export function frame(type: number, flags: number, streamId: number, payload: Buffer): Buffer {
   const whole = Buffer.allocUnsafe(FRAME_HEADER_OCTETS + payload.length);
   writeFrameHeader(whole, 0, payload.length, type, flags, streamId);
@@ -68,7 +67,6 @@ export function frameOfNumbers(type: number, streamId: number, ...numbers: numbe
   return frame(type, 0, streamId, payload);
 }
 
-/** Builds a SETTINGS frame. */
 export function settingsFrame(settings: readonly (readonly [id: number, value: number])[]): Buffer {
   const payload = Buffer.allocUnsafe(settings.length * 6);
   for (const [index, [id, value]] of settings.entries()) {

@@ -208,7 +208,7 @@ describe('a client that does what it may not', () => {
       await other.greet();
       other.headers(1);
       for (let count = 0; count < 100; count++) other.send(FRAME.data, 0, 1, part);
-      // Five octets 0 are a complete empty message, so also send one of 256 octets.
+      // Five zero octets are a complete, empty message, so also send an incomplete one of 256 octets.
       if (part.length > 0) {
         other.send(FRAME.data, 0, 1, Buffer.of(0, 0, 0, 1, 0));
         for (let count = 0; count < 100; count++) other.send(FRAME.data, 0, 1, Buffer.of(1));

@@ -71,7 +71,7 @@ export class Connection {
   /** Octets of partly received frames and header blocks, and of headers in the HPACK table. */
   #restOctets = 0;
   readonly #outbound: OctetAccount;
-  /** Octets of answers that wait in the streams, and the part of them that counts towards `waitingOctets`. */
+  /** Octets of answers that wait in the streams, and their part beyond `freeOctetsPerStream`. */
   #waitingOctets = 0;
   #extraOctets = 0;
   readonly #resets: TokenBucket;

@@ -34,7 +34,6 @@ export interface StreamLink {
   consumed(stream: Http2Stream, octets: number): void;
   /** Reports that the answer is complete. */
   answered(stream: Http2Stream): void;
-  /** Resets the stream. */
   reset(stream: Http2Stream, code: number): void;
   /** Resets the stream for a client error, which counts as a reset by the client. @throws ConnectionFault `tooManyResets` */
   resetFor(stream: Http2Stream, code: number): void;
@@ -141,7 +140,6 @@ export class Http2Stream extends Duplex {
     this.#link.answered(this);
   }
 
-  /** Resets the stream. */
   close(code: number = HTTP2_CODE.noError): void {
     if (!this.#isOver) this.#link.reset(this, code);
   }
@@ -242,7 +240,7 @@ export class Http2Stream extends Duplex {
       this.emit('aborted');
       this.destroy();
     } else {
-      // Destroying a stream before the write callback returns makes Node create an error, a tenth of the cost of a small call.
+      // Destroying a stream before the write callback returns makes Node create an error, which costs a tenth of a small call.
       process.nextTick(() => this.destroy());
     }
   }
@@ -281,7 +279,7 @@ export class Http2Stream extends Duplex {
     return Math.max(0, chunk.length - this.#link.limits.freeOctetsPerStream);
   }
 
-  /** Passes a message to the reader, if there is one and the reader is ready. */
+  /** Once the reader is ready, passes it the next message, or the end of the request. */
   #deliver(): void {
     if (!this.#isWanted || this.#isOver) return;
     const message = this.#ready.shift();

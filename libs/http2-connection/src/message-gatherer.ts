@@ -18,7 +18,6 @@ export interface Refusal {
 const RESOURCE_EXHAUSTED = 8;
 const UNIMPLEMENTED = 12;
 
-/** Limits of a gatherer. */
 export interface GathererLimits {
   readonly messageOctets: number;
   readonly framesPerMessage: number;

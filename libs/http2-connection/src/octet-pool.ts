@@ -9,7 +9,7 @@ export interface OctetAccount {
 
 /** Memory limit that several connections share. */
 export interface OctetPool {
-  /** @param end - Ends the connection to free memory for others. The connection's account is already released. */
+  /** @param end - Ends the connection to free memory for others; called after its account was released. */
   open(end: () => void): OctetAccount;
 }
 

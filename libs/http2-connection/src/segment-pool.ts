@@ -1,6 +1,5 @@
-/** Size of a segment in octets. */
 export const SEGMENT_OCTETS = 4 * 1024;
-/** Number of segments that are always kept: 4 MiB. */
+/** Number of segments that are never released: 4 MiB. */
 const ALWAYS_KEPT = 1024;
 /** Period after which unused segments above that number are released. */
 const PERIOD_MS = 1000;
@@ -10,7 +9,7 @@ const PERIOD_MS = 1000;
  * than it is collected: segments outlive the young generation, so they are only freed by a full garbage collection. Old content of a
  * segment never leaks, because only octets written since are read.
  *
- * The pool keeps the peak number of segments in use. Segments unused for a second are released, down to 4 MiB.
+ * The pool grows to the peak number of segments in use. Segments unused for a second are released, down to 4 MiB.
  */
 export class SegmentPool {
   readonly #kept: Buffer[] = [];

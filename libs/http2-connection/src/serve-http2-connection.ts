@@ -8,7 +8,6 @@ import type { RequestHeaders } from './request-headers.js';
 import { SegmentPool } from './segment-pool.js';
 import type { ServedStream } from './served-stream.js';
 
-/** Options of {@link serveHttp2Connection}. */
 export interface Http2ConnectionOptions {
   /** Called once the preface and SETTINGS of the client have arrived. */
   readonly onGreeted?: () => void;
@@ -34,7 +33,6 @@ export interface Http2ConnectionOptions {
   readonly limits?: Partial<Http2Limits>;
 }
 
-/** A served connection. */
 export interface Http2Connection extends AsyncDisposable {
   /** Resolves once the socket has closed. */
   readonly closed: Promise<void>;

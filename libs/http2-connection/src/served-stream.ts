@@ -29,6 +29,5 @@ export interface ServedStream extends Duplex {
   sendTrailers(headers: AnswerHeaders): void;
   /** Answers with a gRPC status in place of the handler; resets the stream if part of an answer still waits to be sent. */
   refuse(answer: Refusal): void;
-  /** Resets the stream. */
   close(code?: number): void;
 }

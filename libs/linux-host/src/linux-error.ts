@@ -1,4 +1,3 @@
-/** Failure codes. */
 export type LinuxErrorCode =
   /** The system is not Linux, a program or feature is not installed, or the foreign function interface cannot be loaded. */
   | 'unavailable'

@@ -9,7 +9,7 @@
  * Replacing a dead file needs one more agreement: two claimants may both have found it dead, and the slower one must not replace the fresh
  * socket of the faster one. The right to replace a particular dead file is itself a name, derived from the identity of that file, and is
  * claimed in the same way. Only the holder of the right may replace the file, so nothing can change between its last check and its
- * `rename`. `rename` moves the right to the wanted name, which uses it up. If the holder dies, the right is a dead file too, and the next
+ * `rename`. `rename` moves the right to the wanted name, so the right is used up. If the holder dies, the right is a dead file too, and the next
  * claimant replaces it first.
  */
 import { errnoOf } from '@wins/base';

@@ -9,7 +9,7 @@ import { PipeError } from './pipe-error.js';
 export type { PipePath, ResolvePipePathOptions };
 
 /**
- * Returns the address of a pipe's name, without access to the file system. For valid names see `resolvePipePath` of `@wins/base`.
+ * Resolves the name of a pipe to its address, without access to the file system. For valid names see `resolvePipePath` of `@wins/base`.
  *
  * @throws {@link PipeError} `invalidName` when the text names no local pipe or is over a limit;
  * `notFound` when a bare name needs a run directory and none is known.

@@ -67,7 +67,7 @@ class RunManager implements ProcessManager {
   readonly #records: RunRecords;
   readonly #registry: RunRegistry<SupervisedRun>;
   readonly #names: RunNames<Start>;
-  /** Newest start that replaces a run, by the key of its name. */
+  /** Newest start that replaces a run, by the key of the run's name. */
   readonly #replacing = new Map<string, Start>();
   readonly #ports: ExposedPorts;
   readonly #slots = new StagingSlots(MAX_STAGINGS);
@@ -547,7 +547,7 @@ function release({ name, leavePlace, leaveFileBytes }: Start): void {
   name?.release();
 }
 
-/** Key of the staging queue: the client where the system identifies it, else the connection. */
+/** Key of the staging queue: the client if the system identifies it, else the connection. */
 function clientOf({ client, id }: ProcessOwner): string {
   return client?.key ?? id;
 }

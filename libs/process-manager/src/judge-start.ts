@@ -65,13 +65,12 @@ export interface StartQuestion {
 export interface StartVerdict {
   /** The error that the start would fail with; absent when it would be allowed. */
   readonly refusal?: ProcessError;
-  /** Position in the list of the entry that names the program; absent when no entry does. */
+  /** Position of the program's entry in the list; absent when there is none. */
   readonly entryIndex?: number;
   /** True when that entry pins digests, so that the file's content decides too. */
   readonly isPinned: boolean;
 }
 
-/** Context for judging a {@link StartQuestion}. */
 export interface StartQuestionContext extends Omit<AdmissionContext, 'dialect'> {
   readonly host: Pick<ProcessHost, 'dialect' | 'assertTrustedFile' | 'assertProgram'>;
   /** The largest executable, in bytes. */

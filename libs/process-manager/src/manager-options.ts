@@ -21,7 +21,7 @@ export interface RunPlaces {
   takeFileBytes(owner: ProcessOwner, bytes: number): (() => void) | undefined;
 }
 
-/** A host, or a factory; a host from a factory throws `ProcessError`s. */
+/** A host, or a function that creates one whose errors are `ProcessError`s. */
 export type HostOf = ProcessHost | ((options: ProcessHostOptions) => ProcessHost);
 
 /** Returns the host itself, calling the factory if `host` is one. */
@@ -30,7 +30,6 @@ export function hostOf(host: HostOf): ProcessHost {
   return host({ failure: (...facts) => new ProcessError(...facts) });
 }
 
-/** Options of {@link createProcessManager}. */
 export interface ProcessManagerOptions {
   /** Programs that may run; empty means none. See `checkAllowedExecutables` for faulty entries. */
   readonly allowed: readonly AllowedExecutable[];
@@ -41,7 +40,7 @@ export interface ProcessManagerOptions {
   readonly howToAllow?: string;
   /** Absolute path of a directory that only this daemon uses; created with mode 0700 when absent. */
   readonly stateDirectory: string;
-  /** Source of facts about the machine (`TZ`, `SystemRoot`, …), the only variables that runs get from it. Default: the daemon's environment. */
+  /** Environment from which runs get facts about the machine (`TZ`, `SystemRoot`, …) and nothing else. Default: the daemon's. */
   readonly environment?: NodeJS.ProcessEnv;
   /** Variables that the operator adds to every run. See `checkProcessEnvironment`. Default: nothing. */
   readonly processEnvironment?: Readonly<Record<string, string>>;
@@ -49,7 +48,7 @@ export interface ProcessManagerOptions {
   readonly host: HostOf;
   /** Creates a signature reader for an entry with `signedBy`. Default: none; programs with `signedBy` are refused. */
   readonly readSignature?: () => SignatureReader;
-  /** Opens the ports that runs expose, for example in a firewall. Default: none; the ports stay as the host has them. */
+  /** Opens the ports that runs expose, for example in a firewall. Default: none; the manager opens no ports. */
   readonly portOpener?: PortOpener;
   /** Time in milliseconds between asking a tree to end and killing it; also limits each later wait. Default 10,000. */
   readonly graceMs?: number;
@@ -58,8 +57,8 @@ export interface ProcessManagerOptions {
   /** Time in milliseconds that an ended run whose lease was not released can still be found. Default 60,000. */
   readonly lingerMs?: number;
   /**
-   * Time in milliseconds that a run's output is kept for its first reader before the oldest is dropped; a program that
-   * writes more than `maxBufferedBytes` is paused for that time. Default 10,000.
+   * Time in milliseconds to wait for a run's first reader. Until then no output is dropped, and a program that writes
+   * more than `maxBufferedBytes` is paused. Default 10,000.
    */
   readonly firstReaderMs?: number;
   /**

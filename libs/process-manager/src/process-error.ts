@@ -2,7 +2,7 @@ import { errnoOf, messageOf, quoteText } from '@wins/base';
 import { fileSystemError, TrustedFileError, type TrustRule } from '@wins/trusted-files';
 import type { PathRule } from './policy/parsed-path.js';
 
-/** Translates a file-system error to a `ProcessError`; returns one of this library unchanged. */
+/** Translates a file-system error to a `ProcessError`; returns a `ProcessError` unchanged. */
 export function fileError(
   error: unknown,
   tried: string,
@@ -65,7 +65,6 @@ export interface ProcessErrorDetails {
   readonly rule?: ProcessRule;
   /** Name of the refused variable, as the client spelt it. */
   readonly variable?: string;
-  /** The mark of the run in question. */
   readonly mark?: string;
 }
 

@@ -141,7 +141,7 @@ describe('createProcessManager', () => {
   });
 
   describe('with places that its owner shares', () => {
-    /** Creates places with one slot per client; `ends` has the functions that end the holders. */
+    /** Creates places with one slot per client; `ends` has, for each client, the function that ends its run. */
     function sharedPlaces() {
       const ends = new Map<string, () => void>();
       const take = ({ client, id }: ProcessOwner, end: () => void) => {

@@ -6,7 +6,6 @@ import type { RunName } from './supervision/run-registry.js';
 import type { KeptProcess, LastingRun, StartRequest } from './start-request.js';
 import type { Measurement } from './usage/shared-measurement.js';
 
-/** Options of `ProcessManager.start`. */
 export interface StartOptions {
   /** Aborts the start and releases all its resources. */
   readonly signal?: AbortSignal;

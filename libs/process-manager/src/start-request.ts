@@ -56,11 +56,10 @@ function refusal(found: string): ProcessError {
   return new ProcessError('invalidArgument', message, { rule: 'A50 request too large' });
 }
 
-/** Request of a client to run a program. */
 export interface StartRequest {
   /** Absolute path of the program on the host. */
   readonly path: string;
-  /** Digests of the file as the client sees it, hexadecimal; one is required without `grantedBy`. The stronger one decides. */
+  /** Digests of the file as the client sees it, hexadecimal; one is required unless `grantedBy` is set. The stronger one decides. */
   readonly sha1?: string;
   readonly sha256?: string;
   /** Arguments, passed unchanged without a shell: at most 4,096 of 64 KiB each, as `args` of the entry allows. */
@@ -71,7 +70,7 @@ export interface StartRequest {
   readonly directory?: string;
   /** At most 256. */
   readonly exposes?: readonly ExposedPort[];
-  /** Bounds of the run, up to the entry's `maxLimits`. Default: those of the entry. */
+  /** Limits of the run, up to the entry's `maxLimits`. Default: the entry's. */
   readonly limits?: TreeLimits;
   /**
    * True to end the current run of the same program first, instead of failing with `alreadyRunning`. If several starts

@@ -6,7 +6,6 @@ import type { ProcessManager } from './process-manager.js';
 import type { StartRequest } from './start-request.js';
 import type { ManagedProcess, ProcessExit } from './supervision/managed-process.js';
 
-/** Options of {@link superviseProgram}. */
 export interface SuperviseOptions extends Partial<
   Pick<StartRequest, 'args' | 'envs' | 'directory' | 'exposes'>
 > {

@@ -104,13 +104,13 @@ describe('no token and no password', () => {
         keep,
       );
 
-      // The download of a missing file always fails.
+      // At least one, because the download of a missing file always fails.
       expect(outcomes.length).toBeGreaterThan(0);
       const told = inspect([outcomes, own.warnings], { depth: 20 });
       for (const secret of secrets) expect(told.toLowerCase()).not.toContain(secret.toLowerCase());
       expect(between.tunnelled().toString('latin1')).not.toContain(CANARY);
       expect(inspect(between.requests)).not.toContain(CANARY);
-      // The trusted server alone received the token, and only for the registration.
+      // Only the trusted server received the token, and only in the registration.
       for (const { path, headers } of server.requests)
         if (path !== '/v3/connect/agent') expect(inspect(headers)).not.toContain(CANARY);
     },

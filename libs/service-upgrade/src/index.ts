@@ -2,8 +2,7 @@
  * Upgrade of a service's program: decides the steps (plan), takes them (run), and records what must survive a crash
  * (journal).
  *
- * It starts and stops nothing by itself. The service manager, the rest of the system, and the daemon's answers and
- * config are ports, see {@link UpgradeContext}.
+ * It reaches the service manager, the rest of the system, and the daemon only through the ports of {@link UpgradeContext}.
  * @packageDocumentation
  */
 export {

@@ -82,7 +82,7 @@ export interface Secret {
   readonly object: Readonly<Record<string, unknown>>;
 }
 
-/** Reads and writes one Secret. Every failure is an AgentError with the code that its docstring names. */
+/** Reads and writes one Secret. Every failure is an AgentError; `AgentErrorCode` explains the codes. */
 export interface SecretStore {
   /** Time of the last data from the API server; undefined when there was none. Absent: unknown. */
   readonly lastContactAt?: Date | undefined;

@@ -68,6 +68,6 @@ export interface SystemAgent {
   history(): Promise<readonly AppliedPlan[]>;
   /** Applies a plan once, like a local plan without a state file. @throws AgentError `fileFailed`, `closed`. */
   applyOnce(plan: ParsedPlan, signal: AbortSignal): Promise<PassResult>;
-  /** Ends running instructions with their trees and stops. Idempotent; resolves when everything has ended. */
+  /** Ends running instructions and their child processes, and stops. Idempotent; resolves when everything has ended. */
   close(): Promise<void>;
 }

@@ -95,7 +95,7 @@ function complete(given: number | PublishedPort): Required<PublishedPort> {
  * reconnect a lost tunnel: `closed` reports it.
  *
  * @throws {TunnelError} `invalidOption`, `invalidPort`; `unreachable` when nothing serves the pipe or it is not the tunnel;
- * `addressInUse`, `addressDenied`, `listenFailed`; `aborted`. Nothing is left open then.
+ * `addressInUse`, `addressDenied`, `listenFailed`; `aborted`. On failure, nothing is left open.
  */
 export function openTunnel(options: PublishOptions): Promise<PublishedTunnel>;
 /**
@@ -120,8 +120,8 @@ export interface OpenTunnelOptions extends TunnelOptions {
   /** Maximum number of concurrent streams. Default 1,024, at most 16,384; one more throws `tooManyStreams`. */
   readonly maxStreams?: number;
   /**
-   * Delay in milliseconds, after the last data, before a peer without half-close learns that a local writer has ended:
-   * the message would also end the answer. Default 10,000.
+   * Delay in milliseconds, after the last data, before a peer without half-close learns that a local writer has ended,
+   * because that message also ends the answer. Default 10,000.
    */
   readonly heldEndIdleMs?: number;
 }

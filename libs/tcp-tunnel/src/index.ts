@@ -2,8 +2,8 @@
  * Many TCP streams and UDP flows through one WebSocket: the remotedialer protocol in both roles, compatible with every
  * version in the Go releases of wins.
  *
- * It owns the protocol, the streams, their flow control, the policy on destinations, and the sockets at either end. It
- * does not own the WebSocket's handshake, its authorization, or the recovery of a lost tunnel.
+ * This library owns the protocol, the streams, their flow control, the policy on destinations, and the sockets at either end.
+ * It does not own the WebSocket's handshake, its authorization, or the recovery of a lost tunnel.
  */
 export {
   serveTunnel,

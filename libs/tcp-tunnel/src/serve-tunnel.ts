@@ -41,7 +41,7 @@ export interface ServeTunnelOptions extends TunnelOptions {
   readonly allowedUdpPorts?: readonly number[];
   /**
    * Maximum number of concurrent streams, including closing sockets, and of UDP flows. Default 1,024, at most 16,384.
-   * At the limit a new stream is refused; a new flow ends the oldest flow that is not assured, or is refused if all are.
+   * At the limit a new stream is refused; a new flow ends the oldest flow whose source may be forged, else is refused.
    */
   readonly maxStreams?: number;
   /** Time-out of a dial to 127.0.0.1 and ::1 together, in milliseconds. Default 10,000. */

@@ -248,7 +248,7 @@ class World {
   tick(): void {
     this.client.tick(settings.tickMs);
     this.server.tick(settings.tickMs);
-    // Stands for the answer to the ping, which follows even while data waits for a reader.
+    // Simulates the answer to the ping, which arrives even while data waits for a reader.
     this.client.heard();
   }
 
@@ -287,7 +287,7 @@ class World {
 
 const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** Limit of the bytes held: the shared buffer, each stream's minimum share, and the data in transit when it paused. */
+/** Limit on held bytes: the shared buffer, each stream's minimum share, and the data in transit at a pause. */
 const MOST_HELD =
   flow.sharedBufferBytes +
   MOST_CHANNELS * flow.leastShareBytes +
@@ -327,7 +327,7 @@ describe('two sessions over a transport that delays', () => {
       ),
       { numRuns: 150 },
     );
-    // The schedules are useful only if they make streams pause and messages rest.
+    // The schedules are useful only if streams pause in them, and large messages wait in `rest`.
     expect(pauses).toBeGreaterThan(100);
     expect(rests.turn).toBeGreaterThan(100);
     expect(rests.idle).toBeGreaterThan(100);

@@ -7,7 +7,7 @@ export interface BackoffOptions {
   readonly maxMs: number;
   /** Growth of the delay after each failure. Default 2. */
   readonly factor?: number;
-  /** Share, 0 to 1, by which a delay may be shortened at random, so that clients of one server do not retry at once. Default 0.5. */
+  /** Share, 0 to 1, by which a delay may be shortened at random, so that clients of one server do not all retry together. Default 0.5. */
   readonly jitter?: number;
   /** Returns a random number from 0 to less than 1. Default: `Math.random`. */
   readonly random?: () => number;

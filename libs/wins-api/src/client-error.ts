@@ -3,7 +3,7 @@ import type { ServiceError, status } from '@grpc/grpc-js';
 /** Key of the trailing metadata with the daemon's error code, such as `pathNotAllowed`. Go daemons send none. */
 export const ERROR_METADATA_KEY = 'wins-error';
 
-/** First words of a daemon's refusal of a request with fields that it does not know and must not ignore. */
+/** First words of the refusal of a request that has fields which the daemon does not know and must not ignore. */
 export const UNKNOWN_PARTS = 'the request has parts that this daemon does not know';
 
 /** Kinds of failure of a call. */
@@ -27,7 +27,7 @@ export type WinsClientErrorCode =
   | 'internal'
   | 'unknown';
 
-/** Facts of a `WinsClientError` beside its code. */
+/** Facts of a `WinsClientError` besides its code. */
 export interface WinsClientErrorDetails {
   /** The method that was called, `Start`; empty when the error is about the client itself. */
   readonly method?: string;

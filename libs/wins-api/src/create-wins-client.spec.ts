@@ -294,15 +294,15 @@ describe('createWinsClient', () => {
 
   it('does not compile a call without what it needs', () => {
     const incomplete = (on: WinsClient): unknown[] => [
-      // @ts-expect-error -- which program, and which bytes
+      // @ts-expect-error -- without a program and its digest
       on.startProcess({}),
-      // @ts-expect-error -- which run
+      // @ts-expect-error -- without a run
       on.keepAlive({}),
-      // @ts-expect-error -- which run
+      // @ts-expect-error -- without a run
       on.waitProcess({}),
-      // @ts-expect-error -- which run
+      // @ts-expect-error -- without a run
       on.stopProcess({}),
-      // @ts-expect-error -- which program
+      // @ts-expect-error -- without a program
       on.run({}),
     ];
     expect(incomplete).toBeInstanceOf(Function);

@@ -14,7 +14,7 @@ export interface HostClient {
   version(options?: CallOptions): Promise<HostVersion>;
   /** Describes a network adapter; by default, the one with the default route. */
   adapter(which?: NetworkSelector, options?: CallOptions): Promise<NetworkAdapter>;
-  /** Describes an HNS network; `failedPrecondition` where the host has no HNS. */
+  /** Describes an HNS network; `failedPrecondition` when the host has no HNS. */
   hnsNetwork(which: NetworkSelector, options?: CallOptions): Promise<HnsNetwork>;
   /** Reads the routing table. A Go daemon answers `unimplemented`. */
   routes(options?: CallOptions): Promise<readonly RouteEntry[]>;

@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 
 /** Options of a run. */
 export interface RunOptions {
-  /** Path of the program, the same here and on the host, with the same bytes; relative to the working directory. */
+  /** Path of the program, which must have the same path and bytes on the host; may be relative to the working directory. */
   readonly path: string;
   /** Arguments, passed unchanged without a shell. Default: none. */
   readonly args?: readonly string[];

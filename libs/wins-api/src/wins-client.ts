@@ -10,7 +10,7 @@ import type { KeepAliveHandle } from './keep-alive-handle.js';
 
 /** Options of a client. */
 export interface WinsClientOptions {
-  /** Pipe: NAME, `npipe:////./pipe/NAME`, `\\.\pipe\NAME`, or elsewhere the path of a socket. Default: `rancher_wins`. */
+  /** Pipe: NAME, `npipe:////./pipe/NAME`, `\\.\pipe\NAME`, or outside Windows the path of a socket. Default: `rancher_wins`. */
   readonly address?: string;
   /**
    * Opens each connection and checks the server's identity before any byte is sent; `address` then only names the daemon in
@@ -101,7 +101,7 @@ export interface RunStats {
 
 /** Options of a stop. */
 export interface StopOptions extends CallOptions {
-  /** Kills the program at once; allowed for an administrator, or for the client that started it if it gives the run id. Default false. */
+  /** Kills the program at once; allowed for an administrator, and for the client that started the run and passes its id. Default false. */
   readonly force?: boolean;
 }
 
@@ -116,7 +116,7 @@ export interface StartOptions extends CallOptions {
   readonly onWarning?: (text: string) => void;
   /**
    * Receives the time in milliseconds that a run with `OutlivesDaemon` waits for its client while the daemon is away.
-   * Read the output of this run by `LastingRuns`.
+   * Read the output of such a run with `LastingRuns`.
    */
   readonly onLease?: (leaseMs: number) => void;
 }

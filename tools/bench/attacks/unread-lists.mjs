@@ -20,7 +20,7 @@ const Exposes = Array.from({ length: 256 }, (_, index) => ({
   Protocol: RunExposeProtocol.TCP,
 }));
 const client = createWinsClient({ address });
-// Where ports cannot be opened, the start is refused; a run without ports makes a short List.
+// If ports cannot be opened, the start is refused; a run without ports then makes the answers to List short.
 await client
   .startProcess({ Path: file, ChecksumSHA256: digest, Exposes })
   .catch(() => client.startProcess({ Path: file, ChecksumSHA256: digest }));

@@ -66,7 +66,7 @@ export async function openDaemon({ definitions, createWinsClient }) {
   const asMessage = (hex) => (hex.length / 2).toString(16).padStart(10, '0') + hex;
   return {
     name: 'daemon',
-    // Not asked again after its death, and cases are not shortened.
+    // After a failure the daemon may be dead, so cases are not shortened.
     restarts: true,
     generate: (rng) => {
       if (rng.chance(0.3))

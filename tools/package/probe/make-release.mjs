@@ -1,4 +1,4 @@
-// node make-release.mjs OUT VERSION [FLAW]: makes an executable for Windows of the built programs as another release, optionally with a flaw.
+// node make-release.mjs OUT VERSION [FLAW]: packs the built programs into an executable for Windows, as release VERSION, optionally with a flaw.
 import { build } from 'esbuild';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -13,7 +13,7 @@ export interface DeliverOptions {
   readonly sha256?: string | undefined;
   /** Whether the file is a config whose keys are merged into the config of the node. */
   readonly merge: boolean;
-  /** Path of the node's config while there is no file at `to`. */
+  /** The node's current config, used while there is no file at `to`. */
   readonly base?: string | undefined;
   readonly 'allow-drop': readonly string[];
   readonly configs: () => DeliveredConfigs;

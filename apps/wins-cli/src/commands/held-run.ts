@@ -62,7 +62,7 @@ export function holdThroughDaemons(
         if (!mayComeBack(error)) throw lost === undefined ? error : endedUnseen(name, error);
         if (wasThere(error)) deadline = Infinity;
         lost = error;
-        // Abort this call, because a daemon that shuts down waits for its calls.
+        // Abort this call, because a daemon that shuts down waits for open calls.
         call.abort();
       }
       deadline = Math.min(deadline, performance.now() + leaseMs);
@@ -86,7 +86,7 @@ function endedUnseen({ Value }: ProcessName, cause: unknown): CommandError {
   return new CommandError(message, EXIT.client.failed, { cause });
 }
 
-/** Returns a controller that aborts when the daemon of the lease is gone, because a reader without a lease would only see the run end. */
+/** Returns a controller that aborts once the lease has lost its daemon: without a lease, a reader would only see the run end. */
 function abortedWith(lease: KeepAliveHandle): AbortController {
   const gone = new AbortController();
   lease.closed.catch((error: unknown) => {

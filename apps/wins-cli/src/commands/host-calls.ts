@@ -21,7 +21,7 @@ import type {
 import { isIP } from 'node:net';
 import { withDaemon, type DaemonOptions } from '../daemon/connect-daemon.js';
 
-/** Field names of the Go client, in the order of their field numbers, in which that client prints them. */
+/** Field names of the Go client, by field number: the order in which that client prints them. */
 export type OriginalNames<Value> = Readonly<Record<keyof Value, string>>;
 
 export const BUILD: OriginalNames<ApplicationInfo> = {

@@ -15,10 +15,10 @@ import { exitStatusOf, whyStopped } from '../exit-status-of.js';
 import { writeAll } from '../output-error.js';
 import { wasThere } from './held-run.js';
 
-/** Time to wait for the next daemon after a daemon has answered; an upgrade takes less. */
+/** Time to wait for the next daemon after losing one that had answered; an upgrade takes less. */
 const RECONNECT_MS = 60_000;
 const BETWEEN_MS = 200;
-/** Offset after all output, for callers that only wait for the exit. */
+/** Offset beyond any output, for callers that only wait for the exit. */
 const END_OF_OUTPUT = BigInt(Number.MAX_SAFE_INTEGER);
 
 export interface NamedRunOptions extends DaemonOptions {
@@ -156,7 +156,7 @@ async function readRun(options: NamedRunOptions, wanted: Omit<LastingReadRequest
           case 'End':
             state.end = part.value;
             break;
-          case undefined: // the position at which the last lines begin
+          case undefined: // no output, only the offset at which the lines of `--tail` begin
             state.next = Offset;
             break;
         }

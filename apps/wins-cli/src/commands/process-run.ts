@@ -1,4 +1,4 @@
-/** `wins cli prc run`. `runProcess` of the client library would hide the name of the run, which messages and a forced end need. */
+/** `wins cli prc run`. Avoids `runProcess` of the client library: it hides the name of the run, which messages and a forced end need. */
 import {
   type ProcessExit,
   type ProcessName,
@@ -54,7 +54,7 @@ function readList<T>(option: string, text: string | undefined, read: (entries: s
   }
 }
 
-/** Returns the limits. Absent when the user sets none, so that daemons without support for limits work too. */
+/** Returns `Limits` only when the user sets one, so that daemons without support for limits work too. */
 function limitsOf({ memory = 0, cpus = 0, pids = 0 }: RunOptions): { Limits?: RunLimitsMessage } {
   if (memory === 0 && cpus === 0 && pids === 0) return {};
   const CpuMillis = Math.round(cpus * 1000);
@@ -175,7 +175,7 @@ async function follow(client: WinsClient, name: ProcessName, run: HeldRun, quiet
           break;
       }
     }
-    // The program has ended, so a failure to end the lease does not change the exit of the program.
+    // The program has ended, so a failure to end the lease does not change its exit.
     const notCleanedUp = await run.end().catch((error: unknown) => error);
     if (reader.gone) return readerGone(name, failure.found);
     if (exit === undefined) {
@@ -192,7 +192,7 @@ async function follow(client: WinsClient, name: ProcessName, run: HeldRun, quiet
   }
 }
 
-/** Returns the error for a failed clean-up of a Go daemon, which removes firewall rules and ends child processes of the run. */
+/** Returns the message for a Go daemon that failed to remove the firewall rules and child processes of a run. */
 function cleanUpFailure({ Value }: ProcessName, error: unknown): string {
   const found = error instanceof WinsClientError ? error.details : messageOf(error);
   return (

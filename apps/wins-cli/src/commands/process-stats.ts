@@ -13,7 +13,7 @@ export interface StatsOptions extends DaemonOptions {
 
 /** Interval between measurements; the daemon measures once a second. */
 const BETWEEN_MS = 1000;
-/** Delay before asking again when the answer repeats the previous measurement, which another client may have requested. */
+/** Delay before asking again when the daemon has not measured since the previous answer. */
 const AGAIN_MS = 100;
 
 export async function showStats(options: StatsOptions, { show }: CommandSurroundings) {
@@ -58,7 +58,7 @@ function within(figure: string | undefined, limit: string | number | null): stri
   return limit === null ? (figure ?? UNKNOWN) : `${figure ?? UNKNOWN} / ${limit}`;
 }
 
-/** Draws a bar. When a run has no limit, a full bar is one processor, or the memory of the largest run. */
+/** Draws a bar. A full bar is the limit of the run; without a limit, one processor, or the memory of the largest run. */
 function bar(share: number): string {
   const full = Math.round(Math.min(1, share) * BAR_CELLS);
   return '█'.repeat(full).padEnd(BAR_CELLS, '·');

@@ -135,7 +135,7 @@ async function proxy(options: ProxyOptions, log: ClientLog): Promise<number> {
   } finally {
     await Promise.all([...listeners, ...udpListeners].map((listener) => listener.close()));
     await keeper.close();
-    // Removed last, because the keeper may report a new tunnel until it is closed.
+    // Removed last, because until it is closed the keeper may still report a new tunnel.
     readyFile.remove();
   }
 }
@@ -144,7 +144,7 @@ interface TunnelAttempt extends TunnelPipe {
   readonly log: ClientLog;
   /** Receives whether the daemon shares the network of this process; an error that it throws ends the tunnel. */
   readonly judge: (hasOwnNetwork: boolean) => void;
-  /** Returns true when a daemon that cannot relay datagrams is of no use. */
+  /** Returns true when a daemon that cannot relay datagrams is useless. */
   readonly needsUdp: () => boolean;
 }
 

@@ -96,7 +96,7 @@ export async function upgradeDaemon(options: UpgradeOptions, { show }: CommandSu
   return await report(last, options, show);
 }
 
-/** Records the permitted keys beside the config. The helper accepts no such argument in a run, because any client of the pipe could pass it. */
+/** Records beside the config which keys it may drop. In a run, the helper takes no such argument, because any client of the pipe could pass it. */
 async function permitDrops({ config, configs, ...options }: UpgradeOptions): Promise<void> {
   const keys = options['allow-drop'];
   if (keys.length === 0) return;
@@ -149,7 +149,7 @@ async function putBack({ from }: UpgradeOptions, file: string, sha256?: string):
   await deliverFile({ from: source, to: file, sha256, waitTimeoutMs: 0 });
 }
 
-/** Returns the config argument for the helper. With a Go daemon the helper may register this config; with any other it only compares it. */
+/** Returns the helper's config argument. Below a Go daemon the helper may register this config; otherwise it requires that the service uses it. */
 async function configWords(options: UpgradeOptions, endMs: number): Promise<readonly string[]> {
   const { config } = options;
   if (config === undefined) return [];

@@ -51,7 +51,7 @@ export type Task<T> = (client: WinsClient, answered: () => void, server: string)
 /**
  * Runs a task with a new client of the daemon. Repeats the task while its first call was not accepted and time is left for the next daemon.
  *
- * `connectPipe` does the waiting, because it waits for a busy or absent pipe and knows why a pipe cannot be reached.
+ * `connectPipe` does the waiting, because it knows whether a pipe is busy or absent, and why it cannot be reached.
  */
 export async function withDaemon<T>(options: DaemonOptions, task: Task<T>, patience?: Patience) {
   const { server, timeout, quiet } = options;
@@ -85,7 +85,7 @@ export async function withDaemon<T>(options: DaemonOptions, task: Task<T>, patie
       try {
         return await withClient(clientOptions, (client) => task(client, answered, server));
       } catch (error) {
-        // A pipe that was busy or absent gets one more attempt; a daemon that is shutting down or silent does not.
+        // Even when no time is left, a busy or absent pipe gets a second attempt; a daemon that is shutting down or silent does not.
         const mayTryAgain = leftMs() > 0 || (attempt === 0 && !isEnding(error) && !isSilent(error));
         if (!isNotTaken(error) || !mayTryAgain) throw error;
       }
@@ -110,7 +110,7 @@ export async function withDaemonOfAdministrators<T>(options: DaemonOptions, task
 
 /**
  * Runs a task about one run as {@link withDaemon} does, and again on the administrators' pipe if the main pipe does not have the run. In any
- * Windows session the administrators' pipe shows the runs of other clients. The main pipe is first, because it serves more followers.
+ * Windows session the administrators' pipe shows the runs of other clients. The main pipe is tried first, because it admits more clients.
  */
 export async function withDaemonOfRun<T>(options: DaemonOptions, task: Task<T>): Promise<T> {
   try {
@@ -134,7 +134,7 @@ function isOfOthers(error: unknown): boolean {
   return cause instanceof PipeError && ['notFound', 'accessDenied'].includes(cause.code);
 }
 
-/** Closes the client after the output of the command; a process that exits earlier closes it anyway. */
+/** Closes the client once the command has printed its output, unless the process exits first. */
 async function withClient<T>(options: WinsClientOptions, task: (client: WinsClient) => Promise<T>) {
   const client = createWinsClient(options);
   try {

@@ -1,4 +1,4 @@
-/** Functions of the program that reads configs; loaded only when a config may be concerned. */
+/** Functions that read configs, from a bundle that is loaded only when needed. */
 export interface DeliveredConfigs {
   judgeDelivery(offered: {
     readonly from: string;

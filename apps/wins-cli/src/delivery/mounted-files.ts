@@ -6,11 +6,11 @@ import { watch } from 'node:fs';
 import path from 'node:path';
 import { CommandError } from '../command-error.js';
 
-/** Maximum size that an entry can grant; larger files need not be read. */
+/** Maximum size that a whitelist entry can grant; larger files need not be read. */
 const MAX_FILE_BYTES = 768 * 1024;
 /** Quiet period of a folder before its files are read, because kubelet writes several files and then swaps one link. */
 const QUIET_MS = 250;
-/** Polling interval, because a watcher of the old folder sees no events after the whole folder was swapped. */
+/** Polling interval. Polling is needed because a watcher sees no events once its whole folder was swapped. */
 const LOOK_EVERY_MS = 60_000;
 const RETRY_MS = 2000;
 

@@ -13,7 +13,7 @@ import {
 
 /** Reopens a tunnel within a second of the daemon's return. Full jitter keeps clients from reconnecting at the same instant. */
 const BACKOFF = { initialMs: 40, maxMs: 500, jitter: 1 };
-/** Minimum age of a tunnel after which the next attempt starts without delay. */
+/** A tunnel that lasted this long is reopened without delay. */
 const GOOD_TUNNEL_MS = 5000;
 
 export interface TunnelKeeperOptions {
@@ -137,14 +137,14 @@ export class TunnelKeeper {
   async #follow(first: ClientTunnel): Promise<void> {
     let tunnel = first;
     for (let attempt = 0; !this.#isClosed(); attempt += 1) {
-      // While a tunnel is up, the daemon is the same process, so verdicts are forgotten only here.
+      // A new tunnel may reach another daemon process, so earlier verdicts no longer hold.
       this.#trials.forget();
       this.#state = { kind: 'up', tunnel };
       this.#options.onUp();
       this.#wake();
       const since = performance.now();
       const end = await tunnel.closed;
-      // Drained, so no other tunnel is needed.
+      // Closed or drained, so no other tunnel is needed.
       if (this.#isClosed() || end.reason === 'closed') break;
       this.#state = { kind: 'down' };
       this.#options.onLost(end);

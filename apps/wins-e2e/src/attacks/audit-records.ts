@@ -3,7 +3,6 @@ import path from 'node:path';
 import { runWins, type Outcome } from '../testing/built-program.js';
 import type { Workspace } from '../testing/workspace.js';
 
-/** A record of the audit log. */
 export type AuditRecord = Readonly<Record<string, unknown>> & { readonly kind: string };
 
 /** Runs `wins srv audit` for the log of the workspace's daemon. */
@@ -12,7 +11,6 @@ export function audit(workspace: Workspace, ...args: string[]): Promise<Outcome>
   return runWins(words, workspace.environment);
 }
 
-/** Returns all records of the log. */
 export async function records(workspace: Workspace): Promise<AuditRecord[]> {
   const { code, stdout, stderr } = await audit(workspace, 'show', '-o', 'json');
   assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
@@ -26,7 +24,7 @@ export async function verified(workspace: Workspace): Promise<Record<string, unk
   return JSON.parse(stdout.toString()) as Record<string, unknown>;
 }
 
-/** Folder of the audit log, for a daemon whose config gives the pipe a bare name. */
+/** Folder of the audit log of a daemon on the default pipe. */
 export function auditFolder(workspace: Workspace): string {
   return path.join(workspace.runtimeDirectory, 'rancher_wins.audit');
 }

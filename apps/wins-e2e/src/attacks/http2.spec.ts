@@ -16,12 +16,12 @@ import { peakBytes, residentBytes } from '../testing/process-memory.js';
 import { Workspace, WINS } from '../testing/workspace.js';
 
 const MEGABYTE = 1024 * 1024;
-/** More memory than the daemon's limits allow, and a fraction of what each attack used to take, in bytes. */
+/** Bound on memory growth, in bytes: above the daemon's limits, and far below what each attack used to take. */
 const BOUND = 128 * MEGABYTE;
 
 const START = '/wins.ProcessService/Start';
 const KEEP_ALIVE = '/wins.ProcessService/KeepAlive';
-/** One setting, as the Go client sends it first. */
+/** The first frame of the Go client: SETTINGS with one setting. */
 const ONE_SETTING = frame(FRAME.settings, 0, 0, Buffer.from('000300000064', 'hex'));
 
 describe('an attacker who speaks HTTP/2 at the pipe', () => {
@@ -32,7 +32,7 @@ describe('an attacker who speaks HTTP/2 at the pipe', () => {
   let idleBytes: number;
 
   beforeAll(async () => {
-    // A small young generation causes frequent collections, which triggered the abort in Node's own HTTP/2 sessions.
+    // A small young generation causes frequent garbage collections, which once made Node's own HTTP/2 abort the process.
     const args = ['--max-semi-space-size=1', WINS, 'srv', 'app', 'run', '--config'];
     const config = workspace.config([]);
     daemon = Daemon.of(startProgram(process.execPath, [...args, config], workspace.environment));

@@ -119,7 +119,7 @@ describe('whoever has the pipe of a daemon that may run the upgrade helper', () 
   });
 
   it('does not choose by the environment which service is upgraded, nor who says that it serves (A58)', async () => {
-    // A bare name of a pipe, which the environment of the helper could direct to another folder.
+    // A bare pipe name, which the environment of the helper could redirect to another folder.
     const node = await nodeWithHelper('v1.1.0', { listen: 'a58' }, { envs: ENVS });
     const { world } = node;
     await using _world = world;

@@ -73,7 +73,7 @@ describe('the examples for Kubernetes', () => {
     const manifests = exampleManifests('windows-exporter.yaml');
     const words = (name: string) => wordsOfContainer(manifests, name, workspace.folder);
 
-    // The node is a network with only the daemon and its runs.
+    // A network with only the daemon and its runs plays the node.
     mkdirSync(workspace.path('etc/windows-exporter'), { recursive: true });
     const exporter = workspace.path('etc/windows-exporter/windows-exporter.exe');
     copyFileSync(EXPORTER, exporter);
@@ -85,7 +85,7 @@ describe('the examples for Kubernetes', () => {
     const node = startApart(...wins('srv', 'app', 'run', '--config', config));
     await node.said('"msg":"ready"');
 
-    // The pod is a network with both containers. Prometheus runs in it too, for simplicity; in a cluster it is outside.
+    // The network of the proxy plays the pod. Prometheus runs in it too, for simplicity; in a cluster it is outside.
     start(process.execPath, [WINS, ...words('exporter')]);
     const proxy = startApart(...wins(...words('proxy')));
     await proxy.said('the tunnel is ready');

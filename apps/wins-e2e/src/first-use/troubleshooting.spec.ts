@@ -29,7 +29,7 @@ const SYMPTOMS: Readonly<Record<string, (host: Host) => Promise<string>>> = {
     (await refusal(host, 'tool', '--dir', '/')) +
     (await refusal(host, 'strict', '--args', 'anything')),
   'The daemon refuses an administrator': async ({ workspace }) => {
-    // The client refuses this folder: an account that may replace the socket may also serve it.
+    // The client refuses this folder: an account that may replace the socket could pose as the daemon.
     chmodSync(workspace.runtimeDirectory, 0o777);
     const words = ['srv', 'config', 'reload', '--config', workspace.path('config')];
     const said = await saying(words, workspace.environment, 77);

@@ -173,7 +173,7 @@ export const standings = ({ Routes }: NetworkStatus) =>
     [Kind, Destination, State, Code].join(' ').trim(),
   );
 
-/** Removes the address of a bridge, because a recreated bridge has another one. */
+/** Removes MAC addresses and interface numbers, because they change when a bridge is recreated. */
 export function withoutMac(text: string): string {
   return text.replaceAll(/link\/ether \S+/g, '').replaceAll(/^\d+: /gm, '');
 }

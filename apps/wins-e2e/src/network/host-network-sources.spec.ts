@@ -13,7 +13,7 @@ const inOwnNetwork = wherePossible(
   'routes to the hosts of a metadata service, since only root may make a network for them',
 );
 
-/** Rancher's metadata service; a file holds its content and tells it to exit. */
+/** Imitates Rancher's metadata service. A file holds its content; `ends` in the file makes it exit. */
 const SERVICE = `
 const { createServer } = require('node:http');
 const { readFileSync } = require('node:fs');

@@ -87,7 +87,7 @@ describe('the secrets of a node', () => {
       expect(lines).not.toContain(secret);
       expect(world.filesWith(secret).filter((each) => each !== file)).toEqual([]);
     }
-    // The watcher of command lines has seen the commands.
+    // Proves that the command lines of these commands were seen.
     expect(lines).toContain('--debug');
   }
 

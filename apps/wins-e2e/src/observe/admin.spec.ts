@@ -163,7 +163,7 @@ describe('the pipe of administrators', () => {
 
   it('is asked for a detached run that the main one does not have', async () => {
     await detached();
-    // Another daemon, whose main pipe shows no run; on Windows a main pipe shows none to an administrator at a console.
+    // Uses another daemon's main pipe, which shows no run; on Windows every main pipe hides runs from an administrator at a console.
     using elsewhere = new Workspace();
     await using _other = await Daemon.start(elsewhere, elsewhere.config([]));
     renameSync(main(), `${main()}.away`);

@@ -13,7 +13,7 @@ const UNKNOWN_METHODS = 1000;
 const VARIABLES = 200;
 /** Names of variables that would become rules, labels or lines if the metrics contained them. */
 const HOSTILE_NAMES = ['A15 not listed', 'other', 'a"} 1\nwins_forged 1\n#', '\u001b[2J', '\\'];
-/** The tunnel answers the first fifty requests at once and delays the others. */
+/** Number of ports to request; the tunnel refuses the first fifty at once and delays the others. */
 const PORTS = 300;
 /** Number of parallel calls on one connection. */
 const AT_A_TIME = 100;

@@ -18,7 +18,7 @@ import { Workspace } from '../testing/workspace.js';
 
 const MEBIBYTE = 1024 * 1024;
 const CONNECTIONS = 20;
-/** Longer than two checks of the event loop, which runs them each second and reports a stall if one is 1 s late. */
+/** Longer than two checks of the event loop: one runs each second, and the daemon reports a stall if it is 1 s late. */
 const STALL_MS = 2000;
 const SOME = expect.any(Number) as number;
 

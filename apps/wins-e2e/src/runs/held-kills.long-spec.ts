@@ -108,7 +108,7 @@ class MortalRun implements AsyncDisposable {
     expect(lines).toEqual(lines.map((_, index) => `line ${index}`));
     if (this.#isClientAlive && this.#fate !== 'left')
       expect([code, stderr]).toEqual(ENDS[this.#fate]);
-    // All processes are gone, at the latest when no client returns.
+    // All processes end, at the latest when the keeper gives up waiting for a client.
     await until(() => this.#programs().length + this.#keepers().length === 0);
   }
 

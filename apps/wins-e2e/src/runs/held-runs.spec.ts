@@ -176,7 +176,7 @@ describe('a run that its client holds', () => {
       ['-c', `${flood} | tee '${begun}' | (until [ -e '${stop}' ]; do sleep 0.05; done; cat)`],
       workspace.environment,
     );
-    // The client has the answer to its start once it has output.
+    // Once there is output, the client also has the answer to its start.
     await until(() => existsSync(begun) && statSync(begun).size > 0);
     await killDaemon();
     await startDaemon();

@@ -69,7 +69,7 @@ describe('a program that the config keeps', () => {
     expect((await wins('srv', 'config', 'reload')).code).toBe(0);
     await until(() => of('two').length === 1 && of('two')[0] !== second[0]);
     expect(of('one')).toEqual(first);
-    // The daemon writes down what the next one needs before it lists the run.
+    // Once the daemon lists the run, it has recorded the facts that the next daemon needs.
     while (!(await list()).some(({ name, pid }) => name === 'keep:second' && pid === of('two')[0]));
 
     daemon.child.kill('SIGKILL');

@@ -74,7 +74,7 @@ describe('a run that reaches its limit of memory', () => {
     const go = workspace.path('go');
     return prc('run', ...more, '--memory', '64MiB', '--path', greedy, '--', go);
   };
-  /** Without a cgroup the limit is an rlimit: the program gets no memory and chooses its own end. */
+  /** Without a cgroup the limit is an rlimit: the allocation fails, and the program exits by itself. */
   function expectEnd({ code, stderr }: Outcome): void {
     if (cgroup === undefined) expect(code).toBe(1);
     else {

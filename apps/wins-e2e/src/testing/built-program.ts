@@ -24,14 +24,13 @@ export interface RunningProgram {
   said(text: string, times?: number): Promise<void>;
 }
 
-/** Starts `wins` with these arguments. */
 export function startWins(args: readonly string[], environment: NodeJS.ProcessEnv): RunningProgram {
   return startProgram(process.execPath, [WINS, ...args], environment);
 }
 
 /**
- * Runs `start`, and once more if it fails with an error code unknown to Node, because Wine sometimes refuses a start so. Errors for a program
- * that cannot be started have a known code.
+ * Runs `start`, and once more if it fails with an error code unknown to Node, because Wine sometimes refuses a start that way. Errors for a
+ * program that cannot be started have a known code.
  */
 function surely<T>(start: () => T): T {
   try {

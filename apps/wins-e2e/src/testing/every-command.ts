@@ -228,7 +228,7 @@ export const EVERY_COMMAND: Readonly<Record<string, (host: CommandHost) => Promi
     await fail(host, 127, 'cli', 'net', 'get', ...on(host), '--name', 'no such adapter');
   },
   'cli hns get-network': async (host) => {
-    // Where the host has no HNS, the command says so.
+    // Without HNS on the host, the command says so.
     const args = ['cli', 'hns', 'get-network', ...on(host), '--name', 'no such network'];
     const { code, stdout, stderr } = await host.start(...args).outcome;
     assert.ok(code === 125 || code === 127, `${code}: ${stderr}`);

@@ -3,10 +3,10 @@ import { startProgram, type RunningProgram } from './built-program.js';
 import { WINS } from './workspace.js';
 
 const UNSHARE = '/usr/bin/unshare';
-/** Creates a network and its view of /sys, which end with their last process. */
+/** Creates a network with its own /sys; both end with their last process. */
 const OPTIONS = ['--net', '--mount', '/bin/sh', '-c'];
 
-/** Creates one adapter with an address and a default route of both families. */
+/** Creates one adapter with an address and a default route for each of IPv4 and IPv6. */
 const SETUP = `set -e
 PATH=/usr/sbin:/sbin:/usr/bin:/bin
 mount -t sysfs sysfs /sys
@@ -38,7 +38,6 @@ export function startWinsInNetwork(
   return startInNetwork([process.execPath, WINS, ...args], environment, more);
 }
 
-/** Starts a program in its own network. */
 export function startInNetwork(
   command: readonly string[],
   environment: NodeJS.ProcessEnv = {},

@@ -30,7 +30,7 @@ function withProgram(frame: Buffer, change: object): Buffer {
 }
 
 /**
- * Sends recorded bytes of a client to a pipe, part by part. After each part it waits for the answer on a stream, as the client did.
+ * Sends recorded bytes of a client to a pipe, part by part. After each part it waits for the answer on that part's stream, as the client did.
  *
  * @returns Answers by stream.
  */

@@ -10,7 +10,7 @@ export function mayMakeContainer(): boolean {
   return spawnSync(UNSHARE, [...OPTIONS, '/bin/true'], { stdio: 'ignore' }).status === 0;
 }
 
-/** Starts a Node program as a client in a container; where this user can create none, as another client of the host. */
+/** Starts a Node program as a client in a container; if this user can create none, as another client of the host. */
 export function startInContainer(
   args: readonly string[],
   environment: NodeJS.ProcessEnv,

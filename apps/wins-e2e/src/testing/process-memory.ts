@@ -25,7 +25,7 @@ export async function memoryOver(
   });
 }
 
-/** Returns the certain growth of each process, in bytes: the lowest value after, minus the highest before. */
+/** Returns the minimum growth of each process, in bytes: the lowest value after, minus the highest before. */
 export function memoryGrowth(
   before: readonly MemoryRange[],
   after: readonly MemoryRange[],

@@ -10,7 +10,6 @@ export async function freeMetrics() {
   return { address, keys: { metrics: { listen: address } } };
 }
 
-/** Scrapes the metrics of a daemon over HTTP. */
 export async function scrape(address: string): Promise<Scrape> {
   const answer = await fetch(`http://${address}/metrics`);
   if (answer.status !== 200) throw new Error(`the scrape was answered with ${answer.status}`);

@@ -2,7 +2,7 @@
 const mustRun = process.env['CI'] !== undefined || process.env['WINS_REQUIRE_WINDOWS'] === '1';
 
 /**
- * Returns Jest's `it` or `describe` for tests that need a right or a tool; it skips where `isPossible` is false. Standard error names the
+ * Returns Jest's `it` or `describe` for tests that need a right or a tool; it skips when `isPossible` is false. Standard error names the
  * skipped tests.
  *
  * @param skipped - The skipped tests, and why.

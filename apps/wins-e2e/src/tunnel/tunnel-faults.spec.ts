@@ -28,7 +28,7 @@ describe('the tunnel in trouble', () => {
     const stalled = await Promise.all(Array.from({ length: 100 }, () => world.begin(100 * MIB)));
     await world.stopped(100);
     const taken = await memoryOver(both, () => Promise.resolve());
-    // 24 MiB of this wait for readers. The rest is freed memory that was not returned, which varies with the load of the machine.
+    // 24 MiB of this wait for readers. The rest is freed but not yet returned to the system; it varies with the load of the machine.
     for (const bytes of memoryGrowth(before, taken)) expect(bytes).toBeLessThan(128 * MIB);
     await others();
     for (const answer of stalled) answer.destroy();

@@ -19,7 +19,7 @@ afterEach(() => workspace[Symbol.dispose]());
 describe('a tunnel that falls silent', () => {
   it('for ever, with no end of the connection, ends on both sides, gives its place back and is opened again', async () => {
     await using echo = await HostProgram.tcp((socket) => socket.pipe(socket));
-    // With only one place, the next tunnel needs the place of the dead one.
+    // Only one session is allowed, so the next tunnel needs the dead one to be closed.
     await using daemon = await Daemon.start(
       workspace,
       workspace.config([], {

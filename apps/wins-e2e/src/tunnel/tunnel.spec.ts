@@ -96,7 +96,7 @@ describe('the tunnel', () => {
     const skip = daemon.log.length;
     const isRecord = ({ log, action }: LogRecord): boolean =>
       log === 'audit' && action === 'connect';
-    // The audit log writes ten records a second, which the test before may have used up.
+    // The audit log writes at most ten records a second, and the previous test may have used them up.
     while (!daemon.log.slice(skip).some(isRecord)) await textOf(await ask(port, '/1'));
     const record = await daemon.logged(isRecord, skip);
     expect(record).toMatchObject({
@@ -111,7 +111,7 @@ describe('the tunnel', () => {
   });
 
   describe('to a program of any protocol', () => {
-    /** Opens a separate tunnel to a program; disposing ends both. */
+    /** Starts a separate daemon and tunnel for a program; disposing ends both. */
     async function reach(program: HostProgram): Promise<AsyncDisposable & { port: number }> {
       const name = `to_${program.port}`;
       const own = workspace.write(

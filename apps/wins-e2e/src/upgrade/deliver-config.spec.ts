@@ -121,7 +121,7 @@ describe('a config that the chart brings to a node in use', () => {
     await node.node.daemon.logged(({ msg }) => msg === 'config changed', lines);
     expect(await node.gives()).toMatchObject({ run: 126, port: 126, plans: false });
     expect(await node.doctor()).not.toMatch(/drops|lacks/);
-    // The next start reports nothing that was dropped silently.
+    // The next start reports no lost keys, because the loss was allowed.
     await node.node.daemon.stop();
     await node.node.start(node.config);
     expect(node.node.daemon.text).not.toContain('lacks what');

@@ -15,7 +15,7 @@ const REFUSED = new RegExp(
   `the offered program is not trusted: it is not a PE file; only Windows programs are signed; wanted a signature by ${signedBy}`,
 );
 
-// Programs carry such a signature only on Windows, so here a config with the key accepts none.
+// Only Windows programs can be signed, so here a config with `signedBy` accepts no program.
 describe('a node whose config lists signers of programs', () => {
   it('is left alone by wins up, which says what it found and wanted', async () => {
     await using world = await UpgradeWorld.running();

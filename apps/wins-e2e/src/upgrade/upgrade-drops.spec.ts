@@ -25,7 +25,7 @@ async function node() {
   world.define(`"${world.target}" srv app run --config "${world.config}"`);
   world.supervisor.start();
   await world.rest();
-  /** Writes the config without the section. */
+  /** Writes the config without `systemagent`. */
   const without = (name: string) => workspace.write(name, JSON.stringify(content));
   const wins = (...words: string[]) => runWins(words, workspace.environment, standIn('wins.cjs'));
   return { world, helper, without, wins };

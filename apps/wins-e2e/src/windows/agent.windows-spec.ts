@@ -32,7 +32,7 @@ describe('the service with the plans of its node', () => {
     setInterval(() => {}, 1e6);`,
   );
   const agent = (name: string) => workspace.path('agent', name);
-  /** Returns a path as a setting for a cluster of Linux and Windows nodes has it. */
+  /** Returns a path as a setting shared by Linux and Windows nodes spells it. */
   const ofCluster = (file: string) =>
     file.toLowerCase().startsWith(`${process.env['SystemDrive'] ?? 'c:'}\\`.toLowerCase())
       ? file.slice(2).replaceAll('\\', '/')

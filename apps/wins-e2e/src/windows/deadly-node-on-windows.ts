@@ -27,7 +27,6 @@ export class DeadlyNodeOnWindows implements AsyncDisposable {
     this.#path = node.machinePath.value;
   }
 
-  /** Creates a node on which nothing is installed. */
   static async start(): Promise<DeadlyNodeOnWindows> {
     return new DeadlyNodeOnWindows(await NodeOnWindows.start());
   }

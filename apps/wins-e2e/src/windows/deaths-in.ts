@@ -1,6 +1,6 @@
 import { isAll, sampleOf } from '../testing/sample.js';
 
-/** Each death takes about ten seconds. */
+/** Maximum number of deaths; each takes about ten seconds. */
 const MOST = 3;
 
 /**

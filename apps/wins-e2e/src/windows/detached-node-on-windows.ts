@@ -15,7 +15,7 @@ setInterval(() => {
 
 /** A daemon on Windows with programs that may run detached. */
 export class DetachedNodeOnWindows implements AsyncDisposable {
-  /** A program that a stop asks to end by Ctrl-Break. */
+  /** A program to which a stop sends Ctrl-Break. */
   readonly polite: string;
   readonly #workspace = new WindowsWorkspace();
   readonly #counter = this.#workspace.program('counter');

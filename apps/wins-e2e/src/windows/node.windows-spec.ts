@@ -53,7 +53,7 @@ describe('a node of Windows', () => {
     const report = await node.wins('v1.0.0', ['install', '--dry-run']);
     assertOutcome(report, 'planned');
     assert.notDeepEqual(report.steps, []);
-    // The path that one setting for all nodes of a cluster may have.
+    // A Linux path, because one setting may apply to all nodes of a cluster.
     const ofCluster = { CATTLE_AGENT_VAR_DIR: '/opt/rancher/agent' };
     const elsewhere = await node.wins('v1.0.0', ['install', '--dry-run'], ofCluster);
     assertOutcome(elsewhere, 'planned');

@@ -48,7 +48,7 @@ describe('wins up on Windows', () => {
     return /v\d+\.\d+\.\d+/.exec(stdout)?.[0];
   };
   const leftovers = () => readdirSync(folder).filter((name) => !REMAINS.test(name));
-  /** Checks that the service names its program as registered, and that this file is the release and serves. */
+  /** Checks that the service still has its registered command, and that its program is this release and serves. */
   const assertServes = async (version: string) => {
     assert.equal(services.config(NAME).commandLine, `"${target}" ${words}`);
     assert.equal(await served(), version);

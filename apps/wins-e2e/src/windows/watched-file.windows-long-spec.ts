@@ -82,7 +82,7 @@ describe('a service that watches a file on Windows', () => {
       .filter((line) => line.includes('"the watched file changed its state"'));
     return lines.map((line) => (JSON.parse(line) as { state: string }).state);
   };
-  /** Waits until the file has this state after the first `known` states. */
+  /** Waits for this state among the states after the first `known` ones. */
   const found = (state: string, known: number): Promise<void> =>
     until(() => states().slice(known).includes(state));
   const result = (): Result | undefined =>

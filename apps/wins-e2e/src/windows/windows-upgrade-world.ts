@@ -234,7 +234,6 @@ export class WindowsUpgradeWorld implements AsyncDisposable {
   }
 }
 
-/** Returns the hexadecimal digest of a file. */
 export function digest(algorithm: 'sha1' | 'sha256', file: string): string {
   return createHash(algorithm).update(readFileSync(file)).digest('hex');
 }

@@ -20,7 +20,7 @@ export interface CheckOptions {
   readonly platform?: 'windows' | 'linux' | undefined;
 }
 
-/** `wins srv config check`: unknown keys and entries that can never match are errors, unless --lenient judges as at the daemon's start. */
+/** `wins srv config check`: unknown keys and entries that can never match are errors; with --lenient only warnings, as at the daemon's start. */
 export async function checkConfig(options: CheckOptions, { show }: CommandSurroundings) {
   const { platform } = options;
   let loaded: LoadedConfig;

@@ -64,7 +64,7 @@ export async function* eventsOf(
       yield event;
     }
   } catch (error) {
-    // The daemon's refusal matters more than the fact that its files are not readable either.
+    // If the files cannot be read either, the daemon's refusal is the better explanation.
     throw error instanceof FeatureError && isRefused(failure) ? failure : error;
   }
   if (count > 0) return;

@@ -20,7 +20,7 @@ export interface Question {
   readonly asker?: string;
   /** Time limit for the answer, in milliseconds; Infinity for a call that answers after its work is done. Default: 15,000. */
   readonly timeoutMs?: number;
-  /** The only pipe to use. Default: the administrators' pipe, or the main pipe where there is no administrators' pipe, as in earlier releases. */
+  /** The only pipe to use. Default: the administrators' pipe, or the main pipe of an earlier release, which has no administrators' pipe. */
   readonly pipe?: 'main' | 'admin';
   readonly nextStep?: string;
   /** Aborts the call. Default: only the time limit ends it. */

@@ -5,7 +5,7 @@ import { auditDirectoryOf, keptDirectory, stateDirectoryOf } from '../kept-direc
 
 export interface JudgingOptions {
   readonly platform: NodeJS.Platform;
-  /** True to report an entry that can never match as an error, as for an unknown key; the daemon's start only warns. */
+  /** When true, an entry that can never match is an error, like an unknown key; at the daemon's start both are only warnings. */
   readonly isStrict: boolean;
   /** This host, if it uses the config. Absent when the config is for another host: then only its content is judged. */
   readonly host?: JudgingHost | undefined;
@@ -13,7 +13,7 @@ export interface JudgingOptions {
 
 export interface JudgingHost {
   readonly trust: FileTrust;
-  /** Called only for a config with `for`. */
+  /** Called only when the config has an entry with `for`. */
   readonly tellsClientsApart: () => boolean;
   /** Returns why this system rejects an access list of pipes; undefined when it accepts the list or has no such lists. */
   readonly pipeAccessFault: (sddl: string) => string | undefined;

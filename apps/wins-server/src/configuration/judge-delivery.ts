@@ -39,7 +39,7 @@ const NOTHING: GuardedParts = { whiteList: { processPaths: [], proxyPorts: [] } 
 /**
  * Judges a file before it is delivered, so that guarded keys are not lost by accident. A merged config is judged as at the daemon's start.
  *
- * An existing file that does not parse counts as no config; a daemon that serves guarded keys then refuses the new file.
+ * An existing file that does not parse counts as no config. The running daemon still refuses to drop the guarded keys that it serves.
  * @throws TrustedFileError for a file that cannot be read.
  */
 export async function judgeDelivery(offered: OfferedFile): Promise<JudgedFile> {

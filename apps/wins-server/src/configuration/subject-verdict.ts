@@ -15,7 +15,7 @@ export interface SubjectVerdict {
   readonly allowed: boolean;
   /** Error code of the refusal; empty when the attempt is allowed. */
   readonly code: string;
-  /** Cause of a refusal, or the input that a final verdict needs; else empty. */
+  /** Cause of a refusal, or the input still missing for a final verdict; else empty. */
   readonly reason: string;
   readonly entry: DecidingEntry;
 }

@@ -8,7 +8,7 @@ import type { RingEvent } from '../kernel/events/ring-files.js';
 import type { DaemonActivity, DialOutcome, DoctorHost } from './doctor-host.js';
 
 const DAY_MS = 86_400_000;
-/** Minimum number of newest events that are kept; up to twice as many may be. */
+/** At least this many of the newest events are kept, and at most twice as many. */
 const MOST_EVENTS = 20_000;
 const DIAL_MS = 1000;
 

@@ -4,7 +4,7 @@ import type { Callers } from './rpc/administrators-only.js';
 import type { Connections } from './rpc/connections.js';
 import { ServedPipe, type PipeParts } from './served-pipe.js';
 
-/** Administrators' pipe. The daemon serves without it: a failure to open it is logged. */
+/** Administrators' pipe. A failure to open it is only logged, because the daemon can serve without it. */
 export class AdminPipe implements AsyncDisposable {
   readonly #parts: PipeParts;
   readonly #served: ServedPipe;
@@ -67,7 +67,7 @@ export class AdminPipe implements AsyncDisposable {
 /** Maximum number of logged client names, because administrators choose them freely. */
 const MOST_CLIENTS = 32;
 
-/** Returns the callers of the main pipe. Its use by an administrator is deprecated, and logged once per client. */
+/** Returns the callers of the main pipe. Logs each administrator on it once, because that use is deprecated. */
 export function noteAdministrators(
   connections: Pick<Connections, 'clientOf' | 'ownerOf'>,
   logger: Logger,

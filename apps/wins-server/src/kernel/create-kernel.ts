@@ -93,7 +93,7 @@ export function createKernel(parts: KernelParts) {
   return { kernel, features, pipe, adminPipe, config };
 }
 
-/** Returns the folder of bare pipe names; undefined where there is none, because a daemon whose pipes are paths does not need it. */
+/** Returns the folder of pipes that are named without a path. Undefined if there is none; pipes with a path do not need it. */
 function ownRuntimeDirectory(): string | undefined {
   if (process.platform === 'win32') return undefined;
   try {

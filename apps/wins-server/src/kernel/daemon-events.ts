@@ -37,7 +37,7 @@ export type DaemonEvent =
       readonly phase: 'refused';
       readonly rule: TurnedAway;
     }
-  /** A tunnel session changed; the number of its streams is available from the tunnel. */
+  /** A tunnel session opened or ended. */
   | { readonly type: 'tunnel'; readonly phase: 'opened'; readonly session: string }
   | {
       readonly type: 'tunnel';

@@ -12,14 +12,14 @@ export type HostSystemErrorCode = keyof typeof HOST_CODES;
 
 /** Error codes of a feature of the daemon; the list is closed. */
 export type FeatureErrorCode =
-  /** Codes of the host and of requests to it. */
+  /** Errors of the host, and of requests to it. */
   | HostSystemErrorCode
-  /** The feature is off: `agentOff`. */
+  /** The feature is off, such as `agentOff`. */
   | `${string}Off`
   | 'shuttingDown'
   /** The audit log cannot take a record now, so the action must not happen. */
   | 'auditUnavailable'
-  /** Diagnostics: the same recording is already running, or its result exceeds the limit. */
+  /** Diagnostics. `busy`: the same recording is already running. `tooLarge`: its result exceeds the limit. */
   | 'busy'
   | 'tooLarge'
   /** Events. */
@@ -30,7 +30,7 @@ export type FeatureErrorCode =
   | 'listenFailed'
   /** csi-proxy: the archive could not be fetched. */
   | 'downloadFailed'
-  /** The archive's digest differs from that of the config, or of this version's first download. */
+  /** The archive's digest differs from the config's, or from that of this version's first download. */
   | 'digestMismatch'
   /** The file is not an archive, is too large, or contains more than one program. */
   | 'archiveRefused'

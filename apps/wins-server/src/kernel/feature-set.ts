@@ -69,7 +69,7 @@ export class FeatureSet {
     }
   }
 
-  /** Starts the features of a stage, one after another. @throws the error of a feature of the stage `serves`. */
+  /** Starts the features of a stage, one after another. @throws any error of a feature in the stage `serves`. */
   async start(stage: FeatureStage): Promise<void> {
     for (const each of this.#of(stage)) {
       const settings = each.feature.settings(this.#kernel.config.inForce());

@@ -14,7 +14,7 @@ class Recorded {
   readonly lines: string[] = [];
   readonly clock = new StillClock();
   failures = 0;
-  /** Promise that starts wait for, if set. */
+  /** If set, each start waits for this promise. */
   gate: Promise<unknown> | undefined;
   report: FeatureReport<Settings> | undefined;
 
@@ -122,7 +122,7 @@ describe('the switch of a feature', () => {
     one.apply({ name: 'a' });
     await until(one, () => one.state.kind === 'on');
     one.apply({ name: 'b' });
-    // Settings take effect without a wait where possible: a program that is no longer listed must not start any more.
+    // Settings apply without delay, because a program that is no longer listed must not start any more.
     expect(recorded.acts).toEqual(['start a', 'configure a', 'configure b']);
     await one.close();
     expect(recorded.acts.at(-1)).toBe('close a');

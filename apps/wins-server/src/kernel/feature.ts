@@ -86,7 +86,7 @@ export interface Feature<
   /** Refusal of calls while the feature is off. Default: the refusal of a stopping daemon. */
   readonly whenOff?: { readonly code: `${string}Off`; message(reason: string): string };
   services?(view: FeatureView<Settings, Running>, kernel: Kernel): readonly FeatureService[];
-  /** Returns the health of each name; undefined while it is unknown. */
+  /** Returns the health of each service name; undefined while it is unknown. */
   health?(view: FeatureView<Settings, Running>): Readonly<Record<string, boolean | undefined>>;
   readonly doctor?: readonly Check[];
   /** Registers the metrics that are read at each scrape. @returns A function that counts an event. */

@@ -25,7 +25,7 @@ describe('memory is given back', () => {
 
   it('never while the system cannot say how much there is, and that ends nothing', () => {
     jest.useFakeTimers();
-    // Linux opens a file for it, and there may be no descriptor left.
+    // Linux opens a file to read the memory use, and there may be no descriptor left.
     const rss = jest.spyOn(process.memoryUsage, 'rss').mockImplementation(() => {
       throw Object.assign(new Error('too many open files'), { code: 'EMFILE' });
     });

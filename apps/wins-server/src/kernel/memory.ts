@@ -126,7 +126,7 @@ export function returnMemory({
   return { [Symbol.dispose]: () => clearTimeout(timer) };
 }
 
-/** Returns undefined while the value is unavailable: Linux needs to open a file for it, and there may be no descriptor left. */
+/** Returns undefined while the value is unavailable: Linux opens a file to read it, and there may be no descriptor left. */
 function residentBytes(): number | undefined {
   try {
     return process.memoryUsage.rss();
@@ -154,7 +154,7 @@ export function collector(): () => void {
   };
 }
 
-/** Octets of reads between two collections of young objects. */
+/** Octets read between two collections of young objects. */
 const READ_OCTETS = 8 * 1024 * 1024;
 
 /**

@@ -33,7 +33,7 @@ export interface ServedPipeOptions
   readonly turnEnded?: ClientTurnsOptions['ended'];
 }
 
-/** Pipe with a gRPC server. Calls are queued until it is opened for them. */
+/** Pipe with a gRPC server. Calls are queued until the pipe is opened for them. */
 export class ServedPipe {
   readonly connections: Connections;
   readonly identify: IdentifyClient;

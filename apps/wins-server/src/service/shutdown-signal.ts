@@ -16,7 +16,7 @@ export type ShutdownRequest =
   | { readonly signal: NodeJS.Signals }
   /** Request of the service control manager or of the Windows console. */
   | { readonly control: ServiceStopReason | ConsoleEvent }
-  /** Uncaught error, which is a defect. The daemon still stops its runs in order. */
+  /** Uncaught error, which is a defect. The daemon still stops its runs properly. */
   | { readonly error: unknown };
 
 export interface ShutdownSignal extends Disposable {
@@ -46,7 +46,7 @@ export function listenForShutdown(place: 'terminal' | 'service' = 'terminal'): S
   };
 }
 
-/** Returns undefined where there is no Windows console; then only the signals of Node count. */
+/** Returns undefined where there is no Windows console; then only Node's signals end the daemon. */
 function hearConsole(onEvent: (event: ConsoleEvent) => void): ConsoleEvents | undefined {
   try {
     return listenToConsole(onEvent);

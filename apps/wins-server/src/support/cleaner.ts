@@ -13,7 +13,7 @@ export function addressWithoutSecrets(address: string): string {
   return address.replace(CREDENTIALS, '$1').replace(/[?#].*$/s, '');
 }
 
-/** Words that occur in every bundle. Finding one does not reveal a value, and without them no line would be readable. */
+/** Words that occur in every support bundle and reveal nothing; without them no line would be readable. */
 const WORDS: ReadonlySet<string> = new Set(
   ['true', 'false', 'null', 'none'].concat('debug', 'info', 'warn', 'warning', 'error', 'fatal'),
 );

@@ -13,7 +13,7 @@ export interface MadeMember {
   readonly name: string;
   readonly content: Buffer;
   readonly isCut: boolean;
-  /** Whether the content is the reason of a failure. */
+  /** Whether the content is an error message. */
   readonly isFailure: boolean;
 }
 

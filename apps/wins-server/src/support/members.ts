@@ -64,7 +64,7 @@ function config({ loaded, fault }: SupportSource): Promise<object> {
 
 async function doctor({ host, loaded }: SupportSource): Promise<object> {
   const findings = await examine(host);
-  // A finding about an unusable file quotes its content.
+  // Hides findings that quote an unusable config.
   const isTold = (check: string): boolean => loaded !== undefined || check !== 'config';
   return reportValue(
     findings.map((finding) =>

@@ -15,7 +15,7 @@ export interface SupportSource {
   readonly host: DoctorHost;
 }
 
-/** Locates the daemon. Never rejects for an unusable config, because that may be the reason for the bundle. */
+/** Locates the daemon. Never rejects for an unusable config, because that may be why a support bundle is made. */
 export async function supportSource(named: string | undefined, host: DoctorHost) {
   try {
     const loaded = await loadDaemonConfig(named);

@@ -9,7 +9,6 @@ import { serveCalls } from './serve-calls.js';
 /** Calls services as different clients, each time over a socket of its own, and records their decisions. Its creator disposes of it. */
 export class AskedAs implements Disposable {
   readonly decisions: Decision[] = [];
-  /** Audit trail for the services. */
   readonly audit = {
     decided: (decision: Decision): Promise<void> => {
       this.decisions.push(decision);

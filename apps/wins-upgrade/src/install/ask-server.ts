@@ -32,7 +32,7 @@ export type AskedWish = ServerWish &
       Pick<EnvironmentWish, 'address' | 'internalAddress'>
   >;
 
-/** Judges the server and registers this node with it. The node itself is not changed. @throws NetError, RancherError */
+/** Judges the server and registers this node with it. Nothing on the node changes. @throws NetError, RancherError */
 export async function askServer(
   wish: AskedWish & { readonly server: string; readonly token: Secret },
   nodeId: string,
@@ -45,7 +45,7 @@ export async function askServer(
   await checkHealth(trust, { timeoutMs }, { ...settings, secrets: [token] });
   const address = await resolveAddress(wish.address ?? '', settings);
   const internalAddress = await resolveAddress(wish.internalAddress ?? '', settings);
-  // A server that the system's certificates prove needs no certificate file of ours.
+  // A server that the system's certificates verify needs no certificate file of ours.
   const usesOwn = trust.certificates.some(({ pem }) => trust.roots.includes(pem));
   const authorities = usesOwn ? trust.caPem : null;
   const parts = { authorities, connectionInfo: new Secret(known ?? '{}'), nodeId };
@@ -69,7 +69,7 @@ export async function readNodeId(file: string): Promise<string | undefined> {
 
 /**
  * Returns the id in the file, else the given id, else the id from before an undone installation, else a new id.
- * @throws InstallError `refused` for another valid id in the file, by which the server knows the node.
+ * @throws InstallError `refused` if the file has another valid id than `given`, because the server knows the node by it.
  */
 export async function findNodeId(
   file: string,

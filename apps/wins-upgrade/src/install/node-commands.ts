@@ -124,7 +124,7 @@ export const runLeave: CommandHandler<NodeOptions> = (options, surroundings) =>
     const { places } = node;
     const wish: InstallWish = {
       ...{ places, service: SERVICE_NAME, connectionInfo: null, nodeId: null, authorities: null },
-      // Strict verification belongs to the server that the node leaves; the next server may have no authorities of its own.
+      // Resets strict verification, which was for the old server; the next one may have no certificate authority of its own.
       config: { 'systemagent.remoteEnabled': false, 'tls-config': null, agentStrictTLSMode: null },
     };
     const outcome = await changeNode(node, () => wish, 'keep', task);
@@ -186,7 +186,7 @@ function nodeOf({ wait, debug }: NodeOptions, places: InstallPlaces): Promise<No
   return composeNode(places, { waitMs: wait, log });
 }
 
-/** Refuses a node that follows a server, because it would be cut off. @throws InstallError `refused`. */
+/** Refuses a node that has joined a server, because the installation would cut it off. @throws InstallError `refused`. */
 async function requireNoServer({ nodeId, connectionInfo }: InstallPlaces): Promise<void> {
   const isJoined =
     (await readNodeId(nodeId)) !== undefined && (await readIfThere(connectionInfo)) !== undefined;

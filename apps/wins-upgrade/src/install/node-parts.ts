@@ -33,7 +33,7 @@ export type Proof = (pipe: string, limitMs: number) => Promise<string | undefine
 
 const LOOK_EVERY_MS = 100;
 const ONE_ANSWER_MS = 5_000;
-/** A shorter last attempt would report a time-out instead of the real cause. */
+/** Minimum time of the last attempt; a shorter one would report a time-out instead of the real cause. */
 const SHORTEST_MS = 500;
 
 export async function proveService(

@@ -39,7 +39,7 @@ export interface NodeOutcome {
   readonly steps?: readonly string[];
   readonly kept?: readonly string[];
   readonly recovered?: 'finished' | 'undone';
-  /** Recovery that the next command performs first. The steps of a dry run are for the node before that recovery. */
+  /** Recovery that the next command performs first. A dry run plans for the node as it is before that recovery. */
   readonly pending?: { readonly outcome: 'finished' | 'undone'; readonly steps: readonly string[] };
 }
 
@@ -66,7 +66,7 @@ export function changeNode(
     const decide = async (fetched: FetchedParts) => {
       const wish = wishWith(fetched);
       const found = await readFacts(context, wish, loaded);
-      // Adopt an installation of another program, so that its service is removed with the rest later.
+      // Adopts an installation of another program, so that its service is removed with the rest later.
       const taken = planAdopt(found, wish);
       const facts = taken.kind === 'adopt' ? { ...found, manifest: taken.manifest } : found;
       const planned = how === 'install' ? planInstall : planSuc;
@@ -137,7 +137,7 @@ export function removeNode(
     const runs =
       running ?? (await how.endLastingRuns(config, how.keepsData === true).catch(messageOf));
     const network = running ?? (await how.removeNetwork(config).catch(messageOf));
-    // The stored configs may contain secrets, as the config itself does.
+    // Removes the stored configs too, because they may contain the config's secrets.
     if (how.keepsData !== true) {
       await forgetLastGood(wish.places.config);
       await forgetReplaced(wish.places.config);
@@ -158,8 +158,8 @@ export function removeNode(
 }
 
 /**
- * Stops the daemon first if these steps stop it, because it would re-create its files. Resolves with the reason why the
- * daemon's parts stay; undefined when it is stopped.
+ * Stops the daemon first if the steps include its stop, because it would re-create its files. Resolves with the reason why the daemon's parts stay;
+ * undefined when it is stopped.
  */
 async function stopDaemon({ host }: InstallContext, steps: readonly Step[]) {
   try {

@@ -10,8 +10,8 @@ import { createPosixUpgradeHost } from './posix-upgrade-host.js';
 import { lockByPipe, SupervisedService } from './supervised-service.js';
 
 /**
- * Stand-ins for a service manager where there is none: a file that `--service` or `WINS_SERVICE` names by its absolute path, with a
- * supervisor that listens beside it; and a folder for the root of a node, which `WINS_NODE_ROOT` names.
+ * Stand-ins where there is no service manager. A service is a file, named by its absolute path in `--service` or `WINS_SERVICE`, with a supervisor
+ * that listens beside it. A node is a folder, which `WINS_NODE_ROOT` names.
  */
 const STAND_INS: System = {
   hasService: (name) => definitionFile(name) !== undefined,

@@ -32,7 +32,7 @@ export class SupervisedService implements ServiceControl {
   readonly #effects: Effects;
   readonly defaultTarget: string;
 
-  /** @param name - The file: `{"command": "…"}`, an absolute path. */
+  /** @param name - Absolute path of a file with `{"command": "…"}`. */
   constructor(
     readonly name: string,
     effects: Effects,

@@ -7,8 +7,8 @@ import { rmdir, unlink } from 'node:fs/promises';
 import path from 'node:path';
 
 /**
- * Locks a file in its own private folder, which exists only while the lock is held. The folder is not beside the program,
- * because before the installation its parent folders would be created with access for everyone.
+ * Locks a file in its own private folder, which exists only while the lock is held. It is not beside the program: before the installation, the
+ * program's folders would be created for it, with access for everyone.
  * @returns Undefined while another process holds the lock.
  * @throws UpgradeError `refused` when others can use the folder.
  */

@@ -128,7 +128,7 @@ export class WindowsServiceControl implements ServiceControl {
     );
   }
 
-  /** Uses the program's own command, which knows its service name, restart policy and log location. */
+  /** Registers with the program's own command, which knows its service name, restart policy and log location. */
   async #register({ imagePath, args }: ServiceCommand): Promise<void> {
     if (this.name !== SERVICE_NAME)
       throw this.#failure('register', `it does not exist; only ${SERVICE_NAME} can be created`);

@@ -51,7 +51,6 @@ export const dataOutput = outputOption(DATA_FORMS, undefined, onTerminal('table'
 export const verdictOutput = outputOption(['text', ...DATA_FORMS], undefined, onTerminal('text'));
 /** For answers that are mainly read by people. */
 export const textOutput = outputOption(['text', ...DATA_FORMS], 'text');
-/** For a sequence of records. */
 export const recordsOutput = outputOption(['table', 'json', 'yaml', 'name'], 'table');
 
 /** `--config`, for commands that accept a missing file only at the default path. */

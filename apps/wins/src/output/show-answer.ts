@@ -81,7 +81,6 @@ function json(value: unknown, isIndented: boolean): string {
   return `${escapeJson(goJson(value, isIndented))}\n`;
 }
 
-/** Writes, and waits until the write succeeds or fails. */
 async function write(text: string): Promise<boolean> {
   const { stdout } = process;
   if (stdout.destroyed || stdout.errored) return false;

@@ -4,11 +4,11 @@ import type { Socket } from 'node:net';
 export interface ClientDescription {
   /** The process that connected; absent when this process cannot see it. */
   readonly pid?: number;
-  /** Its user, on Linux. */
+  /** User of the process, on Linux. */
   readonly uid?: number;
-  /** The SID of its account, on Windows. */
+  /** SID of the client's account, on Windows. */
   readonly account?: string;
-  /** Windows session of the client: services of the host are in 0, and a container has its own sessions. */
+  /** Windows session of the client: host services run in session 0, and a container has its own sessions. */
   readonly session?: number;
   /** Container of the client; `unknown` when the client ended before it could be inspected. Absent on the host itself. */
   readonly container?: string;
@@ -18,7 +18,7 @@ export interface ClientDescription {
 export interface ClientIdentity {
   /** Quota key: the container if there is one, else the account. Not the process, because processes are cheap to create. */
   readonly key: string;
-  /** Whether the client has the rights of the daemon, outside any container. A part of each resource is reserved for administrators. */
+  /** Whether the client has the daemon's rights and is outside any container. A part of each resource is reserved for administrators. */
   readonly isAdministrator: boolean;
   /** Whether the system cannot tell clients apart, so that this identity stands for all of them. */
   readonly isEverybody: boolean;

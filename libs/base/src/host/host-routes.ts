@@ -21,7 +21,7 @@ export function isSameRoute(one: StaticRoute, other: StaticRoute): boolean {
 }
 
 export interface ListedRoute extends StaticRoute {
-  /** Whether the route has the mark of wins; undefined where routes have no marks. */
+  /** Whether the route has the mark of wins; undefined on systems without such marks. */
   readonly isMarked?: boolean;
 }
 
@@ -31,9 +31,9 @@ export interface RouteInterface {
   readonly id: string;
   /** Name for people and for the config. */
   readonly name: string;
-  /** Cost of a route through it on top of the route's own metric. */
+  /** Cost that the interface adds to the metric of each route through it. */
   readonly metric: number;
-  /** Its IPv4 addresses, each with its prefix length: `192.0.2.2/24`. */
+  /** IPv4 addresses of the interface, with prefix length: `192.0.2.2/24`. */
   readonly addresses: readonly string[];
 }
 
@@ -57,7 +57,7 @@ export interface NetworkItem {
 }
 
 export interface ListedItem extends NetworkItem {
-  /** Whether the item has the mark of wins; undefined where such items have no marks. */
+  /** Whether the item has the mark of wins; undefined if such items have no marks. */
   readonly isMarked?: boolean;
 }
 
@@ -72,13 +72,13 @@ export interface ItemChange {
 export interface RoutingState {
   /** Interfaces that are up and have an IPv4 address. */
   readonly interfaces: readonly RouteInterface[];
-  /** All IPv4 routes, including those of other programs. A route without a next hop, or with several, has no interface. */
+  /** All IPv4 routes, including those of other programs. A route that leads nowhere, or to several next hops, has no interface. */
   readonly routes: readonly ListedRoute[];
   /** Undefined when the caller did not request items, and on a system without items. */
   readonly items?: readonly ListedItem[];
   /** Why requested items could not be listed. The items are then unknown, so they and their record must stay unchanged. */
   readonly itemsError?: unknown;
-  /** Whether the value of the bridge contains the subnet and its gateway, so that another subnet needs another bridge. */
+  /** Whether the value of the `bridge` item contains the subnet and its gateway, so that another subnet needs another bridge. */
   readonly hasSubnetOnBridge?: boolean;
 }
 
@@ -96,7 +96,7 @@ export type RouteOutcome =
 
 /** The static routes of this host, and the network of its own containers. Nothing created here survives a restart of the system. */
 export interface HostRoutes {
-  /** Returns a mark of this boot. On Linux the mark also identifies the network namespace. */
+  /** Returns a mark that identifies this boot; on Linux it also identifies the network namespace. */
   bootMark(): string;
   /** Whether {@link bootMark} returned this mark since the last boot; false when in doubt. */
   isThisBoot(mark: string): boolean;

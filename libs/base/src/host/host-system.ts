@@ -18,7 +18,7 @@ export interface NetworkAdapter {
   readonly subnetCidr: string;
   /** The name of the host, not of the adapter. */
   readonly hostName: string;
-  /** Its address with a full prefix: `192.0.2.2/32`. */
+  /** The address of the adapter, as a network of one: `192.0.2.2/32`. */
   readonly addressCidr: string;
 }
 
@@ -70,6 +70,6 @@ export interface HostSystem {
    * Resolves when the table, read again, contains all of them; else rejects with `notVerified`.
    */
   addRoutes(addresses: readonly string[]): Promise<void>;
-  /** Removes routes that {@link addRoutes} makes. A missing route is not an error. */
+  /** Removes the routes that {@link addRoutes} adds for these addresses. A missing route is not an error. */
   removeRoutes(addresses: readonly string[]): Promise<void>;
 }

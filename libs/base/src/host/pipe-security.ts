@@ -3,7 +3,7 @@ import type { PipePath } from '../pipe-path.js';
 
 /** Callbacks of an open endpoint. */
 export interface EndpointEvents<Client = unknown> {
-  /** Receives an accepted connection before anything is read from it, and the identity of its peer where it is known. */
+  /** Receives an accepted connection before anything is read from it, and the identity of its peer if known. */
   accepted(connection: Socket, client?: Client): void;
   /** Reports that one accept failed; the endpoint continues. */
   failed(error: unknown): void;
@@ -14,7 +14,7 @@ export interface PipeEndpoint {
   close(): Promise<void>;
 }
 
-/** Opens an endpoint with access control from the start. On Windows a pipe of Node admits anyone, even from another machine. */
+/** Opens an endpoint with access control from the start. On Windows a pipe that Node opens admits anyone, even from another machine. */
 export interface PipeSecurity {
   /** Opens the endpoint exclusively, or rejects with Node's code: `EADDRINUSE`, or `EACCES` for missing rights. */
   open(path: PipePath, events: EndpointEvents): Promise<PipeEndpoint>;
@@ -25,7 +25,7 @@ export interface PipeServerCheck {
   /**
    * Makes one attempt to connect. After Node's `ENOENT` or `EBUSY`, another attempt may succeed.
    * `ERR_UNTRUSTED_PIPE_SERVER` means that the server of the pipe is not trusted; the message gives the reason. The
-   * signal cancels the attempt; the caller destroys a socket that is delivered nevertheless.
+   * signal cancels the attempt; if a socket still arrives, the caller destroys it.
    */
   open(path: PipePath, signal: AbortSignal): Promise<Socket>;
 }

@@ -5,9 +5,9 @@ export interface ExposedPort {
   readonly port: number;
 }
 
-/** Opens the ports of a run where a firewall would block them. */
+/** Opens the ports of a run if a firewall would block them. */
 export interface PortOpener {
-  /** Returns why no port needs opening, such as "the firewall is off", else undefined. Called once per start. Absent: opens every port. */
+  /** Returns why no port needs opening, such as "the firewall is off", else undefined. Called once per start. Absent: every port is opened. */
   whyNotNeeded?(): string | undefined;
   /** Opens exactly these ports. After a rejection some may be open, so the caller calls `close`. The signal aborts when the start is cancelled. */
   open(mark: string, ports: readonly ExposedPort[], signal: AbortSignal): Promise<void>;

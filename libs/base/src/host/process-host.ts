@@ -61,7 +61,7 @@ export interface HostCommand {
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   readonly directory: string;
-  /** Whether the program may start processes outside its tree, where the host can tell them apart. Default false. */
+  /** Whether the program may start processes outside its tree, on hosts that can prevent it. Default false. */
   readonly mayBreakAway?: boolean;
   /** Limits of the tree. They take effect before the program executes; if they cannot, the program does not start. Default: none. */
   readonly limits?: TreeLimits;
@@ -83,7 +83,7 @@ export interface HostExit {
   /** 0 to 2^32-1; 128 + the signal number when a signal ended it. */
   readonly code: number;
   readonly signal?: string;
-  /** True when the system ended it because the tree reached its memory limit, where the system reports this. */
+  /** True when the system ended the leader because the tree reached its memory limit, if the system reports this. */
   readonly outOfMemory?: true;
 }
 
@@ -123,7 +123,7 @@ export interface RememberedProcess {
 export interface LeftoverSearch {
   /** Verified copies; a process that runs one of them belongs to a run. */
   readonly executables: readonly string[];
-  /** Processes of daemons that are known to be dead. */
+  /** Processes whose daemons are known to be dead. */
   readonly remembered: readonly RememberedProcess[];
   /** Also find every process with the mark of a dead daemon of this lineage. */
   readonly lineage?: string;
@@ -145,7 +145,7 @@ export interface ProcessHost {
   isDaemonAlive(daemon: string): boolean;
   /** Requires that only administrators or the daemon's user could have created the file. @throws `notFound`, `pathNotTrusted`, `unknown`. */
   assertTrustedFile(path: string): Promise<void>;
-  /** Requires a program that the system can execute. Absent where `start` checks this. @throws `notFound`, `notExecutable`, `unknown`. */
+  /** Requires a program that the system can execute. Absent if `start` checks this. @throws `notFound`, `notExecutable`, `unknown`. */
   assertProgram?(path: string): Promise<void>;
   /** Works like `assertTrustedFile`, for all content of the directory. @throws `notFound`, `pathNotTrusted`, `unknown`. */
   assertTrustedDirectory(path: string): Promise<void>;

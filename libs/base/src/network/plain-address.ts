@@ -1,4 +1,4 @@
-/** Whether a text is an http or https address that is safe to show: without white space, user, password, query and fragment. */
+/** Whether a text is an http or https address that is safe to show: it has no white space, user, password, query or fragment. */
 export function isPlainAddress(text: string): boolean {
   if (!URL.canParse(text) || /[?#\s]/.test(text)) return false;
   const url = new URL(text);

@@ -36,7 +36,7 @@ export interface ProcessIdentity {
 }
 
 /**
- * A process that outlives its starter; later processes find it by a file. Replaces a service where there is no service
+ * A process that outlives its starter; later processes find it by a file. Replaces a service on systems without a service
  * manager. Linux only.
  */
 export class DetachedProcess {
@@ -93,7 +93,7 @@ export class DetachedProcess {
   async stop(graceMs: number): Promise<void> {
     const found = this.#identity();
     if (found === undefined) return;
-    // Before the signal, so that no other process takes this one for running.
+    // Written before the signal, so that nobody takes the process for running.
     writeFileSync(this.#stopping, '');
     signal(found, 'SIGTERM');
     await this.#ended(graceMs);

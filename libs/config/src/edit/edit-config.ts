@@ -15,7 +15,6 @@ import { type ParsedConfig, parseConfig } from '../parse/parse-config.js';
  */
 export type ConfigChanges = Readonly<Record<string, EditValue | null>>;
 
-/** Options of {@link editConfig}. */
 export interface EditOptions {
   /** File name in problems. Default `config`. */
   readonly fileName?: string;

@@ -259,7 +259,7 @@ class TextEditor {
     return this.#lineStart(offset) === offset;
   }
 
-  /** Returns the start of the next line, where the content of a block scalar may already begin. */
+  /** Returns the offset itself at the start of a line, as after a block scalar; else the start of the next line. */
   #nextLine(offset: number): number {
     return offset > 0 && this.#isLineStart(offset) ? offset : nextLineStart(this.#text, offset);
   }

@@ -15,7 +15,7 @@ export function entryExtents(collection: YAMLMap | YAMLSeq): EntryExtent[] | und
   const token = collection.srcToken;
   if (token === undefined || !('items' in token)) return undefined;
   const extents = token.items.flatMap((item: CST.CollectionItem) => {
-    // An item may contain only the comments or the comma after the last entry.
+    // An item without an entry holds only the comments or the comma after the last entry.
     const pieces = piecesOfItem(item);
     const [first] = pieces;
     if (first === undefined) return [];

@@ -21,7 +21,6 @@ export interface MergedConfig {
   readonly kept: readonly string[];
 }
 
-/** Options of {@link mergeConfig}. */
 export interface MergeOptions {
   /** Name of the changed file, for problems. Default `config`. */
   readonly fileName?: string;

@@ -115,7 +115,7 @@ export function maskedValue(
     case 'names':
       return Object.keys(value as object);
     case 'count':
-      // Without a list, the value is a keyword: none, any.
+      // A value that is not a list is a keyword: none, any.
       return Array.isArray(value) ? `${value.length} entries` : value;
     case undefined:
   }

@@ -106,8 +106,8 @@ export function configFingerprint(file: string): FileFingerprint {
 
 /**
  * Follows a config file by polling once a second, which detects replaced files and links on any file system. A change is
- * accepted once two successive checks see the same state and loading did not change it, because a file that is written
- * in place can be read half-written. A rejected file is retried every ten seconds; `rejected` is called again only when
+ * accepted once two successive checks, and one after loading, see the same state, because a file that is written in
+ * place can be read half-written. A rejected file is retried every ten seconds; `rejected` is called again only when
  * the reason changed.
  *
  * @param known State of the file before it was loaded.

@@ -5,7 +5,7 @@ import * as z from 'zod';
 import type { ConfigTrust } from '../load/load-config.js';
 import { translateFileError } from '../config-error.js';
 
-/** The guarded parts of a config, which a `WinsConfig` contains. */
+/** The guarded parts of a config. A `WinsConfig` has this shape. */
 export interface GuardedParts {
   /** Only its presence counts. */
   readonly systemAgent?: object | undefined;
@@ -117,7 +117,7 @@ const permissionSchema = z.object({ sha256: z.string(), allowDrop: z.array(z.unk
 /**
  * Permits a config file with this SHA-256 (lower-case hex) to drop keys. Writes a file beside it (`FILE.allow-drop`), so
  * that the next reader of the config finds the permission even after a restart or through a mount. Only those who may
- * replace the config can write it. It replaces an earlier permission; without keys it removes the permission.
+ * replace the config can write that file. Replaces an earlier permission; an empty list of keys removes it.
  *
  * @throws ConfigError `accessDenied`, `notFound` (no folder), `unknown`.
  */

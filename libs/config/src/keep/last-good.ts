@@ -107,8 +107,8 @@ function folderOf(file: string): string {
 }
 
 /**
- * Saves the content of a config file that is about to be replaced, for a Go release, which saves no copy itself and reads
- * its file only at its start. Nothing is saved when there is no file, when the file is too large for a config, or when
+ * Saves the content of a config file that is about to be replaced: a Go release reads the file only at its start, and
+ * saves no copy itself. Nothing is saved when there is no file, when the file is too large for a config, or when
  * the daemon saves its config in force itself. The copy lies in the folder `FILE.replaced`, which only this user can
  * read; on Windows it inherits the access list of the parent folder, as the file does. At most four copies are kept.
  *

@@ -46,7 +46,7 @@ describe('configs that are replaced', () => {
     put('a: 1', 1000);
     await keepReplaced(file);
     expect(await inPlaceAt(998)).toBeUndefined();
-    // The clocks of processes and of files differ.
+    // Half a second early also counts, because the clocks of processes and of files differ.
     expect(await inPlaceAt(999.5)).toBe('a: 1');
     expect(await inPlaceAt(1000)).toBe('a: 1');
     const later = Date.now() / 1000 + 1;

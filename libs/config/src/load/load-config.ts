@@ -59,7 +59,7 @@ async function isLink(path: string): Promise<boolean> {
   }
 }
 
-/** Options for loading a configuration; the path serves as file name. */
+/** Options for loading a configuration; problems name the file by its path. */
 export interface LoadOptions extends Omit<ParseOptions, 'fileName'> {
   /**
    * Judges who could have written the file, or can change it. The default checks owner and mode, and trusts no file on Windows; use

@@ -19,7 +19,7 @@ export interface KeyWriting {
 }
 
 /**
- * Chooses one of several writings of a key, given in file order, as the Go releases from 0.1.2 on do. A spelling that
+ * Chooses among several writings of a key (given in file order) as the Go releases from 0.1.2 on do. A spelling that
  * those releases accept wins over any other. Among equal spellings the last wins. Different spellings are read in
  * character order, and each that has a value overwrites the previous ones.
  */

@@ -576,7 +576,7 @@ describe('problems', () => {
     expect(problems).toHaveLength(2);
     for (const { message, keyPath, found } of problems) {
       expect(message + keyPath + found).not.toMatch(/[\p{C}\p{Zl}]/u);
-      // The message names all keys of the top level.
+      // Long enough for a message that names all top-level keys.
       expect(message.length).toBeLessThan(350);
     }
   });

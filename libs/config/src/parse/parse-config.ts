@@ -8,7 +8,6 @@ import { toWinsConfig } from './to-wins-config.js';
 import type { WinsConfig } from '../wins-config.js';
 import { inDoubleQuotes, readYaml } from './yaml-source.js';
 
-/** Options for parsing a configuration. */
 export interface ParseOptions {
   /** File name in problems. Default `config`. */
   readonly fileName?: string;

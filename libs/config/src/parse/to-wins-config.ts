@@ -74,7 +74,7 @@ type SettingParts = Omit<WinsConfig, 'keep'> & {
   entry: AllowedPath;
   kept: KeptProgram;
 };
-/** Keys of the file, its sections and whitelist entries that have no setting. */
+/** Keys without a setting, in the file, its sections and its whitelist entries. */
 type KeyWithoutSetting = {
   [Part in keyof SettingParts]-?: Exclude<
     keyof NonNullable<FileParts[Part]>,

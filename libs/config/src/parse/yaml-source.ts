@@ -130,7 +130,7 @@ function compose(tokens: CST.Token[], text: string, report: ProblemReport) {
   return document;
 }
 
-/** Maximum characters of a line in the search for quotes around an escape, because the search takes quadratic time. */
+/** Maximum characters of a line that is searched for the quotes around an escape; the search takes quadratic time. */
 const LONGEST_LINE = 2048;
 
 /** Reports one problem per line, because a path may contain many backslashes. */

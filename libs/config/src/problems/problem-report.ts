@@ -41,7 +41,7 @@ export function placeIn(
   return { line: low + 1, column: offset - (starts[low] ?? 0) + 1 };
 }
 
-/** Returns the text with LF and CR LF only, at the same offsets. CR CR LF becomes two line ends, as in YAML 1.1. */
+/** Returns the text with LF and CR LF as its only line ends, at the same offsets. CR CR LF becomes two line ends, as in YAML 1.1. */
 export function withLineFeeds(text: string): string {
   return text.replace(/\r(?!\n)|\u0085/g, '\n');
 }

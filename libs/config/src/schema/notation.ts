@@ -5,9 +5,9 @@ import * as z from 'zod';
  *
  * `shorthand`: on an object, a single scalar stands for the object with only that key; on a list (`true`), a single scalar stands for a
  * list of one. `strictKeys`: an unknown or empty key is always an error, because ignoring it would widen what is allowed; on a list, a
- * missing value is an error. `asWritten`: the operator chooses the names, and a scalar is text (`text`) or has the type of its form.
- * `isSecret`: problems do not repeat the values. `shown`: how much of a text support may see: all, the names of a section, an address
- * without its secrets, or the number of entries; nothing if absent. Numbers, booleans and keywords of a list are always shown.
+ * missing value is an error. `asWritten`: the operator chooses the names; a scalar is always a text (`text`), or has the type that its form
+ * suggests (`typed`). `isSecret`: problems do not repeat the values. `shown`: how much of a text support may see: all, the names of a
+ * section, an address without its secrets, or the number of entries; nothing if absent. Numbers, booleans and keywords of a list are always shown.
  */
 export interface Notation {
   readonly shorthand?: string | true;
@@ -43,7 +43,7 @@ export function notationOf(schema: z.core.$ZodType): Notation {
   return (z.globalRegistry.get(schema) ?? {}) as Notation;
 }
 
-/** Returns the notes of a schema on its key: its own, or those of the schemas that it wraps. */
+/** Returns the notes in a schema and in the schemas that it wraps; its own win. */
 export function notesOf(schema: z.core.$ZodType): KeyNotes {
   const own = (z.globalRegistry.get(schema) ?? {}) as KeyNotes;
   const inner = isLayer(schema) ? notesOf(schema.unwrap()) : {};

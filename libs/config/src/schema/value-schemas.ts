@@ -68,7 +68,6 @@ export const sha256 = (what = 'digest') =>
 export const shown = <Schema extends z.ZodType>(schema: Schema) =>
   schema.meta({ shown: 'all' } satisfies Notation);
 
-/** A TCP port. */
 export function port() {
   const error = 'a port number from 1 to 65535';
   return z.int({ error }).min(1, { error }).max(65535, { error });
@@ -100,7 +99,6 @@ export function section<Shape extends z.ZodRawShape>(shape: Shape) {
 const VARIABLE_NAME = /^(?=.*\S)[^=*\p{Cc}\p{Zl}\p{Zp}\p{Cs}]+$/u;
 const VARIABLE_VALUE = /^[^\0\p{Cs}]{0,32767}$/u;
 
-/** Environment variables by name. */
 export function variables() {
   return z.record(
     matching(VARIABLE_NAME, 'the name of an environment variable'),

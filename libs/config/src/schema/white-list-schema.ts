@@ -43,7 +43,7 @@ function argumentRules() {
   );
 }
 
-/** System-provided facts about a caller; a prefix of a container id identifies a container if it is long enough. */
+/** A caller as the system identifies it. Instead of a container id, a prefix of at least 12 digits and `*` is enough. */
 const CALLER =
   /^(?:administrators|user:(?:0|[1-9][0-9]{0,9})|account:S-1-[0-9]{1,15}(?:-[0-9]{1,10}){1,15}|container:(?:\*|[0-9a-f]{12,63}\*|[0-9a-f]{64}))$/;
 const VARIABLE_PATTERN = /^(?=.*\S)[^=*\p{Cc}\p{Zl}\p{Zp}\p{Cs}]+\*?$/u;

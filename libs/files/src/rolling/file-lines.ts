@@ -27,7 +27,7 @@ export interface FileLine {
   readonly isEnded: boolean;
 }
 
-/** Reads an open file line by line, and closes it. Memory is limited by the longest line. @throws what Node throws. */
+/** Reads an open file line by line, and closes it. Memory is limited by `maxLineBytes`. @throws what Node throws. */
 export async function* fileLines(
   { handle, stats }: OpenFile,
   { maxLineBytes, lastBytes = Infinity }: LineOptions,

@@ -119,7 +119,7 @@ export class HostNetwork implements AsyncDisposable {
     return plan(isDown ? NOTHING : this.#desired, actual, record);
   }
 
-  /** Runs a pass at once, without waiting for the next check. @throws HostNetworkError `closed`; the reason of the signal. */
+  /** Runs a pass at once, without waiting for the next check. @throws HostNetworkError `closed`; the abort reason of the signal. */
   apply(signal?: AbortSignal): Promise<HostNetworkStatus> {
     return this.#pass(false, signal);
   }
@@ -127,7 +127,7 @@ export class HostNetwork implements AsyncDisposable {
   /**
    * Removes all routes made by wins, and adds none until the network is applied again or the desired network changes.
    *
-   * @throws HostNetworkError `closed`; the reason of the signal.
+   * @throws HostNetworkError `closed`; the abort reason of the signal.
    */
   teardown(signal?: AbortSignal): Promise<HostNetworkStatus> {
     return this.#pass(true, signal);
@@ -222,7 +222,7 @@ export class HostNetwork implements AsyncDisposable {
     return this.#options.host.list(own !== undefined || record.some((one) => 'item' in one));
   }
 
-  /** Repeats planning and changing until every remaining step was tried; collects the reasons of failures. */
+  /** Plans and makes changes until every remaining step was tried; collects the reasons of failures. */
   async #settle(problems: string[]): Promise<RoutePlan> {
     const { host, records, beforeSteps } = this.#options;
     const isFirst = this.#record === undefined;
@@ -231,8 +231,8 @@ export class HostNetwork implements AsyncDisposable {
     for (;;) {
       const desired = this.#isDown ? NOTHING : this.#desired;
       const planned = plan(desired, await this.#list(this.#record), this.#record, { tried });
-      // Record before the steps, so that ownership is known even after a crash between a step and the next check. The record of an
-      // earlier boot is read as empty; this removes its file.
+      // Record before the steps, so that ownership is known even after a crash between a step and the next check. A record of an
+      // earlier boot reads as empty; writing the empty record removes its file.
       const isStale = isFirst && planned.record.length === 0;
       if (isStale || !isDeepStrictEqual(planned.record, this.#record))
         await records.write(planned.record);

@@ -42,7 +42,7 @@ const words = (items: readonly ListedItem[]): readonly string[] =>
 const all = (host: ModelHost) => [...words(host.items), ...host.routes.map((r) => r.destination)];
 const stateOf = ({ standings }: HostNetworkStatus, key: string) =>
   standings.find(({ destination }) => destination === key)?.state;
-/** Whether wins has enabled forwarding somewhere without all its limits. */
+/** Whether wins has enabled forwarding somewhere while a filter or rule that limits it is missing. */
 function isOpenWithoutLimits(host: ModelHost): boolean {
   const isOurs = (key: string): boolean =>
     host.recorded.some(

@@ -30,7 +30,7 @@ export interface DesiredNetwork {
   /** The network of the host's own containers. Absent: none; an earlier network made by wins is removed. */
   readonly own?: DesiredSubnet | undefined;
   /**
-   * Networks that must contain the peers' subnets, and that own containers may reach; at most 8. Default: the private networks of RFC 1918.
+   * Networks that must contain the peers' subnets, and that this host's containers may reach; at most 8. Default: the private networks of RFC 1918.
    */
   readonly cluster?: readonly string[];
   /** Addresses that no peer may take over: resolvers, the Rancher server, the API server. */

@@ -219,8 +219,8 @@ function readPeer({ subnet, nextHop }: DesiredPeer): Pick<Candidate, 'extent' | 
 }
 
 /**
- * Decides between peers that claim the same subnet, id or next hop. A previously accepted peer wins, unless another such peer claims the
- * same. If only new peers claim it, all are refused, because none has a better claim.
+ * Decides between peers that claim the same subnet, id or next hop. A previously accepted peer wins over a new one. Of two
+ * accepted or two new peers, both are refused, because neither has a better claim.
  */
 function dispute(
   pairs: Iterable<readonly [Candidate, Candidate]>,

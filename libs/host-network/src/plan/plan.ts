@@ -40,7 +40,7 @@ export type PlannedStep = NetworkChange & {
   readonly reason: string;
 };
 
-/** State of a route, of an item of the container network, or of that network while it is refused. */
+/** State of a route, an item of the container network, or a refused container network. */
 export interface Standing {
   readonly kind: 'route' | 'subnet' | NetworkItem['kind'];
   /** Destination of a route, or key of an item. */
@@ -72,7 +72,6 @@ export interface RoutePlan {
   readonly isLimited: boolean;
 }
 
-/** Options of a plan. */
 export interface PlanOptions {
   readonly limits?: PlanLimits;
   /** Steps that were already tried and must not be repeated now, by {@link stepKeyOf}, with their outcomes. */
@@ -237,7 +236,7 @@ function planOwn(
   const isMade = own !== undefined && refusal === undefined;
   const wanted = isMade ? itemsOf(own, desired, uplinks, actual, record) : [];
   const planned = planItems(wanted, listed, record, tried);
-  // Names of interfaces, where their ids are not meaningful to people.
+  // Names to show for interfaces; empty if the id already is the name.
   const names = new Map(actual.interfaces.map(({ id, name }) => [id, name === id ? '' : name]));
   const standings = planned.standings.map(({ item, state, detail }): Standing => ({
     ...{ ...bare, kind: item.kind, destination: item.key, state, detail },

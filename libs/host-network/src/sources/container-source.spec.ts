@@ -28,7 +28,7 @@ describe("Rancher's metadata service as a source of published ports", () => {
     const source: Source<DesiredPort> = new Source({
       feed: containerFeed({ ...{ address, hostUuid: 'h-a', environmentUuid: 'e1', clock } }),
       ...{ clock, random: () => 0.5 },
-      // The first call comes before the source is assigned.
+      // Deferred, because the first call comes before `source` is assigned.
       onChange: () => queueMicrotask(() => changes.emit('change')),
       onWarning: (problem) => {
         throw new Error(problem);

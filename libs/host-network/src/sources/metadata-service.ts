@@ -36,7 +36,7 @@ const GATHER_MS = 1_000;
 export type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * Follows one list of Rancher's metadata service: each answer is one snapshot, read again a second after each new version. The service
+ * Follows one list of Rancher's metadata service: reads it as one snapshot, and again a second after each new version. The service
  * speaks plain HTTP on a link-local address; redirects and proxies are not used.
  *
  * @param read - Builds a snapshot in one pass over the list; undefined stands for an element that is not an object.

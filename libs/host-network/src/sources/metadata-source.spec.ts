@@ -55,7 +55,7 @@ describe("Rancher's metadata service as a source of peers", () => {
     return server;
   };
 
-  /** Returns a source of the server, a wait for one of its statuses, and all statuses so far. */
+  /** Returns a source that follows the server, a function that waits for a status, and all statuses so far. */
   function follow(server: MetadataServer | string, options: Partial<MetadataFeedOptions> = {}) {
     const clock = new LeapingClock();
     const changes = new EventEmitter();
@@ -67,7 +67,7 @@ describe("Rancher's metadata service as a source of peers", () => {
       }),
       ...{ lastGood: lastGoodOf(), clock, random: () => 0.5 },
       onChange: () =>
-        // The first call comes before the source is assigned.
+        // Deferred, because the first call comes before `source` is assigned.
         queueMicrotask(() => {
           seen.push(source.status);
           changes.emit('change');

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 
 const BASE = '/2016-07-29';
 
-/** Server for the hosts and containers of Rancher's metadata service; a test can replace its answers by faults. */
+/** Stands in for Rancher's metadata service, with hosts and containers; a test can replace its answers by faults. */
 export class MetadataServer implements AsyncDisposable {
   /** Requested paths, in order. */
   readonly asked: string[] = [];

@@ -15,15 +15,15 @@ import {
 import type { Owned } from '../plan/plan.js';
 import type { RouteRecords } from '../keep/route-records.js';
 
-/** Linux allows one route per destination and metric, and marks ours; Windows allows one per destination, interface and next hop. */
+/** Linux allows one route per destination and metric, and marks those of wins; Windows allows one per destination, interface and next hop. */
 export type Dialect = 'linux' | 'windows';
 
-/** A host whose routing table follows the rules of the system, with the stored record. It dies at a call that the test chooses. */
+/** A host whose routing table follows the rules of its system, and the stored record. It dies at a call that the test chooses. */
 export class ModelHost implements HostRoutes, RouteRecords {
   routes: ListedRoute[];
   interfaces: RouteInterface[];
   items: ListedItem[];
-  /** Error of listing items; undefined while that works. */
+  /** Error that listing items reports; undefined while listing works. */
   itemsError: Error | undefined;
   /** Called after each change. */
   onChange: () => unknown = () => undefined;
@@ -140,7 +140,6 @@ export class ModelHost implements HostRoutes, RouteRecords {
     return outcomes;
   }
 
-  /** Resolves after the next change. */
   async nextChange(): Promise<void> {
     await once(this.#told, 'changed');
   }

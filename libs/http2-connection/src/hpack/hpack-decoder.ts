@@ -10,7 +10,7 @@ export interface HeaderLimits {
   readonly fields: number;
 }
 
-/** Maximum octets of an integer: five hold more than any index or length in a block of this size. */
+/** Maximum octets of an integer: five hold more than any index or length in an allowed block. */
 const MOST_INTEGER_OCTETS = 5;
 /** Maximum table size changes at the beginning of a block; two are enough for every legal sequence. */
 const MOST_RESIZES = 2;

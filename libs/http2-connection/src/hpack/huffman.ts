@@ -1,6 +1,6 @@
 /**
  * Code length in bits of each octet and, last, EOS, in the Huffman code of RFC 7541, appendix B. The lengths define the
- * code completely: codes of one length count upwards in octet order.
+ * code completely: codes of equal length count upwards in octet order.
  */
 const CODE_BITS: readonly number[] = [
   ...[13, 23, 28, 28, 28, 28, 28, 28, 28, 24, 30, 28, 28, 30, 28, 28],

@@ -134,7 +134,6 @@ export class FrameClient implements Disposable {
   }
 }
 
-/** Encodes a gRPC message. */
 export function grpcMessage(body: Buffer | string): Buffer {
   const octets = Buffer.from(body);
   const head = Buffer.alloc(5);

@@ -25,7 +25,6 @@ export function echo(stream: ServedStream): void {
 export class CountingPool implements OctetPool {
   readonly #accounts = new Map<OctetAccount, () => void>();
 
-  /** Octets that all connections hold. */
   get held(): number {
     return [...this.#accounts.keys()].reduce((sum, { held }) => sum + held, 0);
   }
@@ -48,7 +47,6 @@ export class CountingPool implements OctetPool {
   }
 }
 
-/** Options of a {@link FrameServer}. */
 export interface FrameServerOptions {
   readonly limits?: Partial<Http2Limits>;
   readonly onStream?: (stream: ServedStream, headers: RequestHeaders) => void;

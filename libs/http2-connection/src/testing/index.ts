@@ -1,5 +1,5 @@
 /**
- * Aids for tests of a server: a client that sends whatever frames a test wants, and a server of calls that echo.
+ * Aids for tests of a server: a client that sends whatever frames a test wants, and a server that echoes calls.
  *
  * @module
  */

@@ -24,7 +24,7 @@ export function stepOf(item: Item, from: StateOf | undefined, to: StateOf | unde
   return { item, ...(from !== undefined && { from }), ...(to !== undefined && { to }) };
 }
 
-/** Ignores quotes in a command line, because an upgrade of the program quotes it differently. */
+/** Compares states without the quotes of a command line, because an upgrade quotes it differently. */
 export function isSameState(a: StateOf | undefined, b: StateOf | undefined): boolean {
   return isDeepStrictEqual(plain(a), plain(b));
 }

@@ -17,7 +17,7 @@ export function planInstall(
   return plan(facts, wish, editConfig, wantSurroundings);
 }
 
-/** Plans an update. Undefined parts stay. The daemon restarts only if its program, environment or a file that it read changes. */
+/** Plans an update; undefined parts of `wish` stay. The daemon restarts only if its program, environment or a file that it read changes. */
 export function planSuc(facts: NodeFacts, wish: InstallWish, editConfig: EditConfig): InstallPlan {
   if (stateIn(facts, { kind: 'service', name: wish.service }) === undefined)
     return refuse(`there is no service ${wish.service} on this node`);
@@ -65,7 +65,7 @@ function inOrder(wanted: WantedItems, facts: NodeFacts, service: string): readon
     stateIn(facts, { kind: 'running', service: RKE2_SERVICE }) !== undefined &&
     stateIn(facts, link) !== undefined;
   if (!isHeld) return [...quiet, ...stop, ...ordered, start, ...last];
-  // Restore the link as it was, unless this plan removes it.
+  // Restore the dependency, unless this plan removes it.
   const isUnlinked = last.some(({ item }) => itemId(item) === itemId(link));
   return [
     ...quiet,

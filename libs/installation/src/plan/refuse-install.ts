@@ -40,7 +40,7 @@ export function isListAlone({ rule, path }: Distrust, folder: string): boolean {
   return rule === 'A7 writable by other users' || rule === 'A7 open to other users';
 }
 
-/** Whether correcting the access list makes a folder safe that other users can change. */
+/** Whether a folder that other users can change becomes safe once its access list is corrected. */
 export function isMendable(facts: NodeFacts, folder: string): boolean {
   const { distrust, strangers } = facts.folders.get(folder) ?? { strangers: [] };
   return distrust !== undefined && isListAlone(distrust, folder) && strangers.length === 0;
@@ -48,7 +48,7 @@ export function isMendable(facts: NodeFacts, folder: string): boolean {
 
 function refusePlaces(facts: NodeFacts, { places }: InstallWish): Refusal | undefined {
   const own = [places.configFolder, places.dataFolder, places.programFolder];
-  // These stay in use, so content that other users wrote would become trusted.
+  // These paths stay in use, so content that other users wrote would become trusted.
   const others = [
     ...[places.config, places.nodeId],
     ...(facts.program ? [folderOf(facts.program.path, facts.platform)] : []),

@@ -24,7 +24,7 @@ const RUNS = IS_LONG ? 200 : 15;
 const STRIDE = IS_LONG ? 1 : 8;
 const { cert: CERTIFICATE } = createCertificateAuthority('authority');
 
-/** State in which a node differs from an empty one, before anything is installed. */
+/** How a node differs from an empty one before the installation. */
 interface Before {
   readonly config?: string;
   readonly service?: 'running' | 'stopped';
@@ -139,7 +139,7 @@ describe('an installation', () => {
           expect(node.snapshot()).toEqual(found);
           return;
         }
-        // Unless the daemon is restarted, there is no proof that could fail.
+        // Only a plan that restarts the daemon checks it, so only such a plan can be rolled back here.
         if (undone.outcome === 'rolledBack') {
           expect(undone.left).toEqual([]);
           expect(node.snapshot()).toEqual(found);
@@ -185,7 +185,7 @@ describe('an installation', () => {
     for (const [before, more] of cases) {
       const deaths = await countEffects(before, more);
       expect(deaths).toBeGreaterThan(30);
-      // Death before an effect equals death after the previous effect.
+      // Death before an effect equals death after the previous one, so `before` is tried only for the first.
       await dieAt(before, more, 1, 'before');
       for (let at = 1; at <= deaths; at += STRIDE) await dieAt(before, more, at, 'after');
     }

@@ -20,7 +20,7 @@ export type ApplyOutcome =
 
 /**
  * Carries out a plan, verifies that the daemon serves, and records the installation. After a failure it undoes all
- * steps. The caller holds the lock of the node; `finishOrUndo` has removed an earlier journal.
+ * steps. The caller holds the lock of the node, and has called `finishOrUndo`, which removes an earlier journal.
  * @throws InstallError `refused` before any change, when journal or manifest is not trusted or could not be read back;
  * `notUndone`.
  */

@@ -18,7 +18,7 @@ function fullWish(node: TestNode): InstallWish {
   });
 }
 
-/** The long tier runs this file too, for every effect. */
+/** The long tier runs this file too, with a fault at every effect. */
 const STRIDE = process.env['WINS_TEST_TIER'] === 'long' ? 1 : 4;
 
 describe('taking an installation away', () => {
@@ -42,7 +42,7 @@ describe('taking an installation away', () => {
       config: { debug: true },
     });
     node.put(path.join(node.places.workFolder, 'plan', 'x'), 'y');
-    // As `wins up` does, which does not change the manifest.
+    // Replaces the program as `wins up` does, without changing the manifest.
     writeFileSync(node.places.program, '#!/bin/sh\necho v1.3.0\n');
     await expect(node.uninstall(fullWish(node))).resolves.toEqual({ kept: [], failed: [] });
     expect(node.snapshot()).toEqual(found);

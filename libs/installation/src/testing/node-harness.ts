@@ -27,7 +27,7 @@ import type { ServiceRunner } from './posix-system.js';
 /** In memory, because the tests make thousands of durable writes. */
 const MEMORY = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
 
-/** Fault at an effect: the installer dies before or after it, or the effect fails. */
+/** Fault at one change of the node: the installer dies before or after it, or the change fails. */
 export type Fault = 'before' | 'after' | 'EIO';
 
 /** A node with real files in its own folder, and services that a test controls. */

@@ -10,7 +10,7 @@ import type { Room } from '../ports.js';
 /** A room to test, with an item that the test may create and remove. */
 export interface RoomSubject<K extends ItemKind = ItemKind> {
   readonly room: Room<K>;
-  /** Absent when the contract begins. */
+  /** An item that does not exist before the first check. */
   readonly item: Item<K>;
   /** States to write one after the other; several if the kind has several. */
   readonly states: readonly [StateOf<K>, ...StateOf<K>[]];

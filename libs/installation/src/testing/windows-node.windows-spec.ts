@@ -41,7 +41,7 @@ function digestOf(content: Uint8Array): string {
   return createHash('sha256').update(content).digest('hex');
 }
 
-/** Whether the service manager of this system is a real one. */
+/** Whether the service manager stores dependencies, which that of Wine does not. */
 function keepsDependencies(): boolean {
   const services = serviceControlManager();
   const name = `${SERVICE}-4`;

@@ -4,7 +4,7 @@ import { closeSync, openSync, readlinkSync, readSync } from 'node:fs';
 export type ProcessOrigin =
   /** The process has the same mounts as this process, so no container separates them. */
   | { readonly kind: 'host' }
-  /** The process has its own mounts. `id`: 64 hexadecimal digits of the runtime, else `mounts:N`, which some processes can change. */
+  /** The process has its own mounts. `id`: the runtime's 64 hexadecimal digits, else `mounts:N`, which some processes can change. */
   | { readonly kind: 'container'; readonly id: string }
   /** The process has ended, or may not be inspected. */
   | { readonly kind: 'unknown' };

@@ -18,7 +18,7 @@ interface UnixSocketPeers {
   peerOf(fd: number): UnixPeer;
   /**
    * Whether the connected process still has its PID. Call it after inspecting a process by PID, because the PID may have
-   * been reused before. Undefined when the kernel cannot tell (before Linux 6.5). Never throws.
+   * been reused by then. Undefined when the kernel cannot tell (before Linux 6.5). Never throws.
    */
   isThere(fd: number, peer: UnixPeer): boolean | undefined;
 }

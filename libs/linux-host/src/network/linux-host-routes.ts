@@ -13,7 +13,7 @@ import { followIp, isDenial, runIp, runIpLines } from './ip-command.js';
 
 const UNICAST = '1';
 const LIST = ['-j', '-N', '-4', 'route', 'show', 'table', 'main'];
-/** Besides routes: links and addresses, because a route may wait for an interface; rules and forwarding, because they are items. */
+/** A route may wait for a link or an address; rules and forwarding belong to the container network. */
 const WATCH = ['monitor', 'link', 'address', 'route', 'rule', 'netconf'];
 /** Names that need no quoting, which a batch of `ip` does not support. */
 const PLAIN_NAME = /^[^\s/"'\\#;]{1,15}$/;
@@ -77,8 +77,8 @@ function outcomeOf(op: RouteChange['op'], said: string | undefined): RouteOutcom
 }
 
 /**
- * Parses the output of `ip -j -N route show`. A route without a next hop, or with several, has no interface. Routes for a type of service
- * are omitted, because they do not conflict with others.
+ * Parses the output of `ip -j -N route show`. A route that leads nowhere, or to several next hops, gets an empty interface. Omits
+ * routes for one type of service only (`tos`), because they do not conflict with others.
  *
  * @throws LinuxError `unknown` for output in another format.
  */

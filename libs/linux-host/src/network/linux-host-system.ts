@@ -64,13 +64,13 @@ async function change(verb: 'add' | 'del', addresses: readonly string[]): Promis
   if (failed !== undefined) throw notVerified(failed, now, verb === 'add' ? 'added' : 'removed');
 }
 
-/** A desired route, with the next hop of the default route of its address family. */
+/** A desired route; it has the next hop of `through`, the default route of the same address family. */
 interface WantedRoute {
   readonly destinationCidr: string;
   readonly through: LinuxRoute;
 }
 
-/** @throws LinuxError `invalidArgument`, `notFound` when there is no default route of a family. */
+/** @throws LinuxError `invalidArgument`, `notFound` when an address family has no default route. */
 function wantedRoutes(
   addresses: readonly string[],
   table: readonly LinuxRoute[],
@@ -105,7 +105,7 @@ async function changeRoute(
   const { family, gateway, interfaceName } = through;
   const via = gateway === '' ? [] : ['via', gateway];
   const familyOption = family === 'ipv4' ? '-4' : '-6';
-  // Without a gateway, the route to the interface's own network looks identical, except that the kernel made it.
+  // `proto boot` spares the kernel's own route to the interface's network, which also has no gateway.
   const made = verb === 'del' && gateway === '' ? ['proto', 'boot'] : [];
   const rest = [destinationCidr, ...via, 'dev', interfaceName, ...made];
   try {
@@ -150,7 +150,7 @@ async function readOrNone(file: string): Promise<string> {
   }
 }
 
-/** Returns the index of an interface; 0 when it was removed meanwhile. The kernel allows no slash in a name. */
+/** Returns the index of an interface; 0 when it was removed meanwhile. The path is safe: the kernel allows no slash in a name. */
 async function indexOf(interfaceName: string): Promise<number> {
   return Number(await readOrNone(`/sys/class/net/${interfaceName}/ifindex`));
 }

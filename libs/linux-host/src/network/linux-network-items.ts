@@ -33,7 +33,7 @@ const CONF = '/proc/sys/net/ipv4/conf';
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** Lists the items of the container network, and the forwarding of these interfaces. @throws LinuxError */
+/** Lists the items of the container network, and the forwarding setting of these interfaces. @throws LinuxError */
 export async function listItems(names: readonly string[]): Promise<readonly ListedItem[]> {
   const [rules, bridge, forwarding] = await Promise.all([
     runIp(['-j', '-N', '-4', 'rule', 'show']).then((text) => rowsOf(text).flatMap(ruleOf)),
@@ -154,7 +154,7 @@ function ruleOf(row: Row): readonly ListedItem[] {
   return isDeny ? [{ ...rule, key: `${iif} deny`, value: '' }] : [];
 }
 
-/** Lists the bridge and its addresses. Another interface with this name belongs to another program, and is listed without the mark. */
+/** Lists the bridge and its addresses. If another program made the interface of this name, its `isMarked` is false. */
 async function listBridge(): Promise<readonly ListedItem[]> {
   const name = CONTAINER_NETWORK;
   let text: string;
@@ -218,7 +218,7 @@ async function readForwarding(name: string): Promise<string | undefined> {
   }
 }
 
-/** The kernel allows no slash in an interface name. */
+/** The path is safe, because the kernel allows no slash in an interface name. */
 function forwardingFile(name: string): string {
   return `${CONF}/${name}/forwarding`;
 }

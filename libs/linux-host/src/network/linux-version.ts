@@ -10,7 +10,7 @@ export interface LinuxSystem {
 }
 
 /**
- * Maps the version of a Linux system to the fields of Windows: major, minor and build are the kernel's three numbers; the release is that
+ * Maps a Linux version to the fields of a Windows version: major, minor and build are the kernel's three numbers; the release is that
  * of the distribution (`12`); the build lab is the distribution and the full kernel name.
  */
 export function linuxVersion(system: LinuxSystem): HostVersion {

@@ -12,7 +12,7 @@ export interface LeftoverContext {
 }
 
 /**
- * Finds processes of earlier daemons by more than their PID: by the mark of a dead daemon of the same lineage, by a
+ * Finds processes of earlier daemons, never by PID alone: by the mark of a dead daemon of the same lineage, by a
  * record with matching PID and start time (then with the whole tree), or by the verified copy that they run. Never lists
  * this process or its ancestors.
  */
@@ -61,7 +61,7 @@ function isClaimed(context: LeftoverContext, marker: RunMarker | undefined): boo
   return marker !== undefined && context.isDaemonAlive(marker.daemon);
 }
 
-/** Returns this process and its ancestors, because a daemon that an earlier daemon started carries the mark of that daemon. */
+/** Returns this process and its ancestors: they are no leftovers, even if an earlier daemon started them and so marked them. */
 function ancestry(parentOf: (pid: number) => number | undefined): Set<number> {
   const pids = new Set<number>();
   for (let pid = process.pid; pid > 0 && !pids.has(pid);) {

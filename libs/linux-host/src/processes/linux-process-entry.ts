@@ -42,8 +42,8 @@ export class LinuxProcessEntry {
   }
 
   /**
-   * Mark in the initial environment of the process. Undefined, and not cached, when it cannot be read now, and while the
-   * process `isBetweenPrograms`; `createMarkReader` waits for the end of that state.
+   * Mark in the initial environment of the process. Undefined, and not cached, when it cannot be read now, or while
+   * `isBetweenPrograms`, which `createMarkReader` waits out.
    */
   get marker(): RunMarker | undefined {
     if (this.#marker === null) {

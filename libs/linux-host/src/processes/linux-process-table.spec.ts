@@ -87,7 +87,7 @@ describe('LinuxProcessTable', () => {
     const script =
       '$| = 1; print "up"; <STDIN>; $0 = "x" x 4096; print "named"; <STDIN>; delete $ENV{RANCHER_WINS_RUN}; exec "echo changed; exec sleep 1000"';
     const child = spawn('/usr/bin/perl', ['-e', script], { stdio: 'pipe', env });
-    // A scan during its start would record the position of the previous program's environment.
+    // Wait, because a scan during its start would record the position of the previous program's environment.
     await once(child.stdout, 'data');
     const markIn = async (table: LinuxProcessTable) => {
       const entry = (await table.processes()).get(child.pid ?? 0);

@@ -25,7 +25,7 @@ export class LinuxProcessTable {
     this.realm = `${namespace}.${boot}`;
   }
 
-  /** Returns the living processes, from a scan begun after the call. Calls during a scan share the next. @throws as `readdir`, such as EMFILE. */
+  /** Returns the living processes, from a scan begun after the call. Calls during a scan share the next one. @throws as `readdir`, such as EMFILE. */
   processes(): Promise<LinuxProcesses> {
     if (this.#next === undefined) {
       const scan = this.#running.then(async () => {

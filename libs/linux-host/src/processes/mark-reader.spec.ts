@@ -10,7 +10,7 @@ import { createMarkReader } from './mark-reader.js';
 import { findTreeMembers } from './tree-members.js';
 
 const MARKER = { mark: 'ab'.repeat(16), lineage: 'cd'.repeat(8), daemon: '7:8.9.x' };
-/** Without the wait, one scan in ten finds no mark in a shell that constantly executes another shell. */
+/** Enough scans: without the wait, one in ten finds no mark in a shell that constantly executes another shell. */
 const LOOKS = 200;
 
 describe('the mark of a process that becomes another program, and another, all the time', () => {

@@ -1,7 +1,7 @@
 import type { RunMarker, LinuxProcessEntry } from './linux-process-entry.js';
 import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
 
-/** The properties that reading the mark of a process uses. */
+/** The properties needed to read the mark of a process. */
 export type MarkedProcess = Pick<LinuxProcessEntry, 'marker' | 'isBetweenPrograms'>;
 
 /**

@@ -7,13 +7,13 @@ const O_CLOEXEC = 0o2_000_000;
 const F_SETPIPE_SZ = 1031;
 /** Capacity of a pipe; unprivileged programs may have up to 1 MiB. A larger pipe wakes its reader less often. */
 const PIPE_BYTES = 256 * 1024;
-/** Size of a read, the same as that of Node, so that a pause takes effect as early. */
+/** Size of a read; Node has the same, so a pause takes effect just as early. */
 const READ_BYTES = 64 * 1024;
 
 export interface OutputPipe {
   /** Output of the child; the caller destroys it. */
   readonly stream: Socket;
-  /** End for the child; the caller closes it once the child has it, because otherwise the stream never ends. */
+  /** End for the child; the caller closes it once the child has inherited it, because otherwise the stream never ends. */
   readonly childEnd: number;
 }
 
@@ -27,7 +27,7 @@ let sharedBuffer: Buffer | undefined;
  * much processor time, and which the child cannot open again as `/dev/stdout`.
  *
  * @param reusesBuffer - As in `StartOptions`.
- * @returns Undefined where the system cannot create one.
+ * @returns Undefined if the system cannot create one.
  */
 export function openOutputPipe(reusesBuffer: boolean): OutputPipe | undefined {
   calls ??= loadCalls();
@@ -35,7 +35,7 @@ export function openOutputPipe(reusesBuffer: boolean): OutputPipe | undefined {
   const ends: [number, number] = [-1, -1];
   if (calls.pipe2(ends, O_CLOEXEC) !== 0) return undefined;
   const [ours, childEnd] = ends;
-  // Without the right to more, the pipe keeps its 64 KiB.
+  // If the system refuses, the pipe keeps its 64 KiB.
   calls.fcntl(childEnd, F_SETPIPE_SZ, 'int', PIPE_BYTES);
   try {
     return { stream: reusesBuffer ? borrowedSocket(ours) : new Socket(readOnly(ours)), childEnd };
@@ -53,7 +53,7 @@ function borrowedSocket(fd: number): Socket {
     buffer,
     callback: (size: number): boolean => socket.emit('data', buffer.subarray(0, size)),
   };
-  // Its types lack `onread`, which the documentation of `net.Socket` has.
+  // Node's types lack `onread`, which its documentation of `net.Socket` has.
   const socket: Socket = new Socket({ ...readOnly(fd), onread } as SocketConstructorOpts);
   return socket.pause();
 }

@@ -16,7 +16,7 @@ import { PosixSession } from './posix-process.js';
 import { faultOfProgram } from './program-file.js';
 import { RunCgroups } from './run-cgroups.js';
 
-// A child forked while the file was open for writing keeps it open until its own `execve`, which takes microseconds.
+// A child forked while the program was being written keeps that file open until its own `execve`, for microseconds.
 const BUSY_RETRY_DELAYS_MS = [5, 10, 20, 40, 80, 160];
 
 /** Runs programs in their own sessions. Without `/proc` it finds no leftovers, and treats every daemon as possibly alive. */
@@ -24,7 +24,6 @@ export interface PosixProcessHost extends ProcessHost {
   readonly dialect: 'posix';
 }
 
-/** Options of {@link posixProcessHost}. */
 export interface PosixProcessHostOptions extends ProcessHostOptions {
   /** Folder of a cgroup v2 that belongs to this daemon, for runs with limits. Default: the cgroup in which the daemon was started. */
   readonly cgroup?: string;
@@ -53,7 +52,7 @@ export function posixProcessHost(options: PosixProcessHostOptions = {}): PosixPr
     if (table === undefined) return true;
     const realm = startToken.slice(startToken.indexOf('.') + 1);
     if (realm !== table.realm) {
-      // Processes of another PID namespace are invisible, so their daemon counts as alive; an earlier boot has left none.
+      // A daemon in another PID namespace is invisible, so it counts as alive, unless the system has booted since.
       return realm.split('.')[1] === table.realm.split('.')[1];
     }
     const entry = table.entry(pid);

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { readProcFile } from './read-proc-file.js';
 
 const RUN_PREFIX = 'wins-run-';
-/** Child cgroup for the daemon itself, because a cgroup that enables controllers for others must not contain processes. */
+/** Child cgroup for the daemon itself, because a cgroup that enables controllers for its children must not contain processes. */
 const DAEMON_LEAF = 'wins-daemon';
 const CONTROLLERS: Readonly<Record<keyof TreeLimits, string>> = {
   memoryBytes: 'memory',
@@ -61,7 +61,7 @@ export class RunCgroup {
   }
 }
 
-/** Creates cgroups for runs below the one assigned to this process. */
+/** Creates the cgroups of runs, below the cgroup assigned to this process. */
 export class RunCgroups {
   readonly #folder: string | undefined;
 
@@ -153,7 +153,7 @@ function forbidSwap(folder: string): void {
   }
 }
 
-/** Moves this process and its descendants in the cgroup into a child cgroup. Other processes stay; then the cgroup cannot be used. */
+/** Moves this process and its descendants in the cgroup into a child cgroup. If other processes remain, the cgroup cannot be used. */
 function leave(folder: string): void {
   const leaf = path.join(folder, DAEMON_LEAF);
   fs.mkdirSync(leaf, { recursive: true });

@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { LinuxProcessEntry } from './linux-process-entry.js';
 import { createMarkReader, type MarkedProcess } from './mark-reader.js';
 
-/** Environments read before the event loop runs: few, because a process may make its own large, and up to 4 MiB of it are read. */
+/** Environments read before the event loop runs again; few, because a process may make its own as large as 4 MiB. */
 export const ENVIRONMENTS_PER_TURN = 4;
 
 /** The properties that decide whether a process belongs to a run. */
@@ -32,7 +32,7 @@ export async function findTreeMembers<Process extends TreeProcess>(
   return (await indexTrees(candidates)).membersOf(leader);
 }
 
-/** Index of the trees among some processes, for fast look-up. */
+/** Process trees, indexed for fast look-up. */
 export interface TreeIndex<Process> {
   membersOf(leader: TreeLeader): Process[];
 }

@@ -19,7 +19,7 @@ let buffer: Buffer | undefined;
 const BUFFER_BYTES = 16_384;
 
 /**
- * Resolves with the status after redirects, or with undefined without a complete answer. Uses no proxy, and less than
+ * Resolves with the status after redirects, or with undefined if no complete answer arrives. Uses no proxy, and less than
  * half of the resources of an `HttpClient` request.
  */
 export async function askStatus(
@@ -147,7 +147,7 @@ export class StatusReader {
     return body === 'chunked' ? this.#readChunks(this.#head) : undefined;
   }
 
-  /** Returns the answer when the connection has ended; undefined when the answer is incomplete. */
+  /** Call when the connection has ended. Returns the answer; undefined when it is incomplete. */
   end(): StatusAnswer | undefined {
     return this.#head?.body === 'untilEnd' ? this.#head : undefined;
   }

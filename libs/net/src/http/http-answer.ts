@@ -7,7 +7,7 @@ import type { RequestLifetime } from './request-lifetime.js';
 export interface BodyOptions {
   /** Use `Infinity` only when the reader limits the size itself. */
   readonly maxBytes: number;
-  /** Accepts a Content-Encoding, undecoded, for a known digest. Default: false, against decompression bombs. */
+  /** Accepts an encoded body and leaves it encoded, for a reader that knows its digest. Default: false, so it is refused. */
   readonly mayBeEncoded?: boolean;
 }
 

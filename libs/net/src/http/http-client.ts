@@ -61,7 +61,7 @@ export class HttpClient implements Disposable {
     });
   }
 
-  /** Expects status 200, and passes the answer to `use`; everything is closed when `use` ends. @throws NetError */
+  /** Expects status 200, passes the answer to `use`, and closes it when `use` ends. @throws NetError */
   async ask<T>(
     request: HttpRequest,
     { what, ...body }: Asked,

@@ -21,7 +21,7 @@ export interface HttpLimits {
 export interface HttpSettings {
   /** Default: the environment of the process. */
   readonly environment?: Environment;
-  /** PEM of the system's authorities, which verify a proxy with TLS. Default: `systemRoots`. */
+  /** PEM of the authorities that verify an `https://` proxy. Default: `systemRoots`. */
   readonly systemRoots?: () => readonly string[];
   readonly limits?: Partial<HttpLimits>;
   /** Attempts of a repeatable request. Default: 3. */
@@ -73,7 +73,7 @@ export function completeSettings(settings: HttpSettings): CompleteSettings {
 
 function proxyPasswords(environment: Environment): readonly string[] {
   return ['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy'].flatMap((name) => {
-    // The part before the last @, because a password may contain unescaped characters.
+    // Split at the last @, because a password may contain an unescaped one.
     const address = (environment[name] ?? '').trim().replace(/^[a-z][a-z0-9+.-]*:\/\//i, '');
     const [, user = '', password] = /^([^:]*):(.+)@[^@]*$/s.exec(address) ?? [];
     if (password === undefined) return [];

@@ -35,7 +35,7 @@ export interface RequestFacts {
   readonly secrets: readonly string[];
 }
 
-/** Translates an error of Node; a `NetError` passes. `peer`: `host:port` of the stage. */
+/** Translates an error of Node; returns a `NetError` unchanged. `peer`: `host:port` of the stage. */
 export function networkFailure(
   error: unknown,
   stage: Stage,

@@ -19,7 +19,7 @@ export interface ClusterAccess {
 
 /**
  * Judges the current context of a kubeconfig. Accepts only an address, inline certificates and keys, and a token;
- * refuses any other key of its cluster or user. So the text cannot run a program (`exec`, `auth-provider`),
+ * refuses any other key in the cluster or user. So the text cannot run a program (`exec`, `auth-provider`),
  * disable verification, or make the daemon send a file elsewhere (`tokenFile`, `certificate-authority`,
  * `client-certificate`, `client-key`). Refusals and warnings contain no values.
  * @param allowHttp - Accepts an `http://` address of another machine; an address of this machine is always accepted.

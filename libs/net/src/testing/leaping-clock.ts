@@ -1,6 +1,6 @@
 import type { Clock } from '@wins/time';
 
-/** A clock whose waits end at once and move its time. */
+/** A clock whose waits end at once and advance its time. */
 export class LeapingClock implements Clock {
   /** Requested waits in milliseconds, in order. */
   readonly waits: number[] = [];

@@ -14,7 +14,7 @@ export async function closeAll(): Promise<void> {
   await Promise.all(open.splice(0).map((each) => each.close()));
 }
 
-/** A server that passes each request to the next of its listeners, and further ones to the last. */
+/** A server that passes its first requests to its listeners in order, and all later ones to the last listener. */
 export interface ServerDouble {
   /** `127.0.0.1:PORT`. */
   readonly host: string;

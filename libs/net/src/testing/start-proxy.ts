@@ -5,7 +5,6 @@ import { connect, type AddressInfo, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { KeyPair } from '@wins/base/testing';
 
-/** A request that the proxy received. */
 export interface ProxyRequest {
   readonly method: string;
   /** `host:port` of a CONNECT, the whole address of anything else. */
@@ -14,7 +13,7 @@ export interface ProxyRequest {
 }
 
 export interface ProxyOptions {
-  /** User who may use it. Default: everybody. */
+  /** The only user who may use the proxy. Default: everybody. */
   readonly user?: { readonly name: string; readonly password: string };
   /** Port of 127.0.0.1 for each target `host:port`; any other target gets status 502. */
   readonly hosts: Readonly<Record<string, number>>;

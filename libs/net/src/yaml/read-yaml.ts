@@ -17,7 +17,7 @@ export interface Refusal {
 
 export interface FoundYaml<Value> {
   readonly value: Value;
-  /** Further documents, which are ignored as in Go. */
+  /** Number of further documents; they are ignored, as in Go. */
   readonly more: number;
 }
 

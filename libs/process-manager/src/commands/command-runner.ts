@@ -9,7 +9,6 @@ import { lineageOf } from '../supervision/run-records.js';
 /** Exit reported for a command whose tree could not be ended. */
 const KILLED: HostExit = { code: 137, signal: 'SIGKILL' };
 
-/** Options of a command runner. */
 export interface CommandRunnerOptions {
   readonly host: HostOf;
   /** State directory of the process manager; its `recover` ends commands that a dead daemon left running. */
@@ -18,7 +17,7 @@ export interface CommandRunnerOptions {
   readonly graceMs?: number;
 }
 
-/** A command of the host's own administrator: it needs no entry in the list, and its program is not copied. */
+/** A command of the host's own administrator: it needs no entry in `allowed`, and its program is not copied. */
 export interface HostOwnCommand {
   /** Absolute path. */
   readonly file: string;
@@ -44,7 +43,6 @@ export interface CommandRunner {
   close(): Promise<void>;
 }
 
-/** Creates a runner; no preparation is needed. */
 export function createCommandRunner(options: CommandRunnerOptions): CommandRunner {
   return new TreeRunner(options);
 }

@@ -167,7 +167,6 @@ export type OutputChunk =
   | { readonly stream: OutputStream; readonly bytes: Buffer }
   | { readonly stream: 'skipped'; readonly bytes: number };
 
-/** Options of a reader; see `ManagedProcess.read`. */
 export interface OutputReaderOptions {
   /** Called when a chunk is available after `next()` returned undefined, and at the end. Must not throw. */
   readonly onReadable?: () => void;

@@ -18,7 +18,7 @@ interface ChildEnvironmentRequest {
 }
 
 /**
- * Builds a child's environment: the base, then the client's entries where the rule allows them. The Windows dialect
+ * Builds a child's environment: the base, then the client's entries that the rule allows. The Windows dialect
  * compares names without regard to ASCII case.
  *
  * @throws ProcessError `invalidArgument` for an entry without `=`, with an empty name, with NUL, with
@@ -114,7 +114,7 @@ function invalid(message: string): ProcessError {
   return new ProcessError('invalidArgument', `cannot build the environment: ${message}`);
 }
 
-// Upper case, except where programs read lower case; a trailing `*` matches every name with that prefix. These
+// Names in upper case, unless programs read lower case; a trailing `*` matches every name with that prefix. These
 // variables make a program load code of the setter's choice, so they may be granted to one program, never to all.
 const LOADER_VARIABLES = (
   'LD_* DYLD_* GCONV_PATH GLIBC_TUNABLES LOCPATH NLSPATH MALLOC_* HOSTALIASES RESOLV_HOST_CONF ' +
@@ -149,7 +149,7 @@ const SYSTEM_VARIABLES = (
 const FOR_CLIENTS = [...LOADER_VARIABLES, ...TOOL_VARIABLES, ...SYSTEM_VARIABLES];
 
 /**
- * Returns true for a variable that a client may set only where an entry names it exactly, because it can make some
+ * Returns true for a variable that a client may set only if an entry names it exactly, because it can make some
  * program do more than its arguments say. No such list is complete, so clients may set nothing that an entry does not
  * grant.
  */

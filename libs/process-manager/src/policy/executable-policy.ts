@@ -48,7 +48,7 @@ export interface AllowedExecutable extends LimitedEntry, StoppedEntry {
   readonly files?: FilesGrant;
 }
 
-/** Bounds of the runs of one entry that outlive their client. */
+/** An entry's bounds for runs that outlive their client. */
 export interface LastingGrant {
   /**
    * Maximum number of kept runs, living and ended. At the limit the run that ended first is removed; if none has ended,

@@ -26,7 +26,7 @@ const GIVEN_TWICE = 'the name is given twice (ignoring case)';
  * letter or a digit, does not end with a dot, and is not a Windows device name; names that differ only in case count as
  * the same. Pure.
  *
- * @throws ProcessError `filesNotAllowed` without a grant of the entry or beyond its bounds, `invalidArgument` for a name.
+ * @throws ProcessError `filesNotAllowed` unless the entry allows these files, `invalidArgument` for an invalid name.
  */
 export function assertRunFiles(
   files: readonly RunFile[],

@@ -3,7 +3,7 @@ import { ProcessError } from '../process-error.js';
 
 type LimitName = keyof TreeLimits;
 
-/** The limits of the runs of an entry. */
+/** An entry's limits for its runs. */
 export interface LimitedEntry {
   /** Limits of a run whose client asks for none. Default: `maxLimits`. */
   readonly limits?: TreeLimits;
@@ -11,7 +11,6 @@ export interface LimitedEntry {
   readonly maxLimits?: TreeLimits;
 }
 
-/** Minimum and maximum of each limit. */
 const LIMIT_BOUNDS: Readonly<Record<LimitName, readonly [least: number, most: number]>> = {
   memoryBytes: [1024 * 1024, 2 ** 50],
   cpus: [0.01, 4096],

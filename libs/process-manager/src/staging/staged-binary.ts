@@ -79,7 +79,6 @@ const HELD_FILE_MS = 320;
 /** Maximum size of an executable: 2 GiB; a larger one is refused with `stagingFailed`. */
 export const MAX_EXECUTABLE_BYTES = 2 * 1024 * 1024 * 1024;
 
-/** Reads the signature of one program. */
 export interface SignatureReader {
   /** Receives the blocks of the copy, in order. */
   readonly take: OnBlock;

@@ -86,7 +86,6 @@ function stillRunning(path: string, { pid }: Leftover, how: string): ProcessErro
   return new ProcessError('alreadyRunning', message, { path });
 }
 
-/** Options of {@link findOrphans}. */
 export interface OrphanSearch {
   /** Programs that daemons may run: a process of one of their verified copies belongs to a run. */
   readonly allowed: readonly AllowedExecutable[];

@@ -9,7 +9,7 @@ export interface ProcessOwner {
   readonly id: string;
   /** Human-readable label for the audit log. */
   readonly label?: string;
-  /** Client behind the connection, where the system can identify it. Quotas count by client, otherwise by connection. */
+  /** Client behind the connection, if the system can identify it. Quotas count by client, otherwise by connection. */
   readonly client?: OwningClient;
   /** Aborts when the connection closes; the run then ends, even if its lease is still held. */
   readonly disconnected: AbortSignal;
@@ -21,7 +21,7 @@ export interface OwningClient {
   readonly key: string;
   /** For the audit log: its process, account, container. */
   readonly description: Readonly<Record<string, string | number>>;
-  /** Names for `for` of an entry, such as `user:1000`. Absent or empty: the system cannot identify the client. */
+  /** Names that `for` of an entry can list, such as `user:1000`. Absent or empty: the system cannot identify the client. */
   readonly names?: readonly string[];
 }
 
@@ -31,7 +31,6 @@ export interface RunSelection {
   readonly runId?: string;
 }
 
-/** Options of a stop. */
 export interface StopSelection extends RunSelection {
   /** True to kill the run at once, even while it is being stopped. Default false: kills it after the grace time. */
   readonly force?: boolean;
@@ -96,8 +95,8 @@ export interface ManagedProcess {
   /** Attaches a reader to the output, from the oldest byte in the log; the caller closes it. @throws ProcessError `notOwner`. */
   read(ownerId: string, options?: OutputReaderOptions & RunSelection): OutputReader;
   /**
-   * Stops the whole tree: asks it to end, and kills it after the grace time. Resolves with how the run ended; the
-   * reason may be an earlier one.
+   * Stops the whole tree: asks it to end, and kills it after the grace time. Resolves with how the run ended; if
+   * it was already ending, with the earlier reason.
    *
    * @throws ProcessError `notOwner` for another connection that does not name the run id.
    */
@@ -113,7 +112,6 @@ export interface ManagedProcess {
   measure(): Promise<RunFigures>;
 }
 
-/** Resource use of a run. */
 export interface RunFigures {
   /** Resource use of the run's process tree; undefined when the system does not report it. */
   readonly usage: TreeUsage | undefined;
@@ -162,7 +160,7 @@ export function moveRun(from: ProcessState, to: ProcessState): ProcessState {
 
 /**
  * Reason for the end of a run; the first one is kept. `exited`: its leader ended by itself. `outOfMemory`: the system
- * killed it at its memory limit, where the system reports that. `stopped`: a client stopped it. `leaseEnded`,
+ * killed it at its memory limit, if the system reports that. `stopped`: a client stopped it. `leaseEnded`,
  * `leaseNeverHeld`, `ownerDisconnected`: the client that started it is gone. `replaced`: another start took its name.
  * `yielded`: its client had the most runs, and a client without any needed a slot. `daemonStopping`: the manager
  * closed. `hostFailed`: it could not be supervised.

@@ -185,7 +185,7 @@ function parseRecord(text: string, mark: string): RunRecord | string {
     return typeof field === 'string' ? field : '';
   };
   const record = {
-    // An earlier release stored the run's id, which its processes carried as their mark.
+    // An earlier release stored the run's id, which the processes of the run carried as their mark.
     mark: textOf('mark') || textOf('runId'),
     pid,
     startToken: textOf('startToken'),

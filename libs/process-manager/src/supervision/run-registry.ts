@@ -72,7 +72,6 @@ export interface TakenName {
   release(): void;
 }
 
-/** Holder of a name. */
 interface NameHolder<Holder> {
   /** Path of the holder's program. */
   readonly path: string;
@@ -94,7 +93,6 @@ export class RunNames<Holder> {
     this.#limit = limit;
   }
 
-  /** Returns the holder of a name; undefined when it is free. */
   holderOf(name: string): NameHolder<Holder> | undefined {
     return this.#taken.get(this.#keyOf(name));
   }

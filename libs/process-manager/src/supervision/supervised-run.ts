@@ -47,7 +47,7 @@ export interface Supervision extends Pick<
   /** Folder of the run's files; removed when the run ends. */
   readonly folder?: RunFolder | undefined;
   readonly onEnded: (run: SupervisedRun, end: RunEnd) => void;
-  /** Called when the lease was released, so that the run need not stay findable after its end. */
+  /** Called when the lease is released; the run then need not stay findable after its end. */
   readonly onReleased: (run: SupervisedRun) => void;
 }
 
@@ -269,7 +269,7 @@ export class SupervisedRun implements ManagedProcess {
       ? await this.#host.exited
       : (this.#leaderExit ?? { code: 137, signal: 'SIGKILL' });
 
-    // The run no longer reads its files, and a client that learns of its end must find none.
+    // Remove the files before reporting the end: a client that learns of it must find none.
     const error = await this.#supervision.folder?.remove();
     if (error !== undefined) onEvent({ type: 'filesNotRemoved', mark, error });
     const exit = { code, ...(signal === undefined ? {} : { signal }), reason };

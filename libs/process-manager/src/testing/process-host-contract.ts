@@ -76,7 +76,7 @@ const ALWAYS: Readonly<Record<string, Check>> = {
     const outputs = words.map(async (word) => {
       const script = `for (const to of ['stdout', 'stderr']) process[to].write((${JSON.stringify(word)} + to).repeat(50_000))`;
       const run = await host.start(commandOf(directory, script), reused);
-      // The program starts to write before anybody reads.
+      // Let the program start to write before anybody reads.
       await nextTurn();
       const ended = [run.stdout, run.stderr].map(async (output) => {
         let read = '';
@@ -130,7 +130,7 @@ const ALWAYS: Readonly<Record<string, Check>> = {
     while (measures === 'all' && usage !== undefined && usage.cpuMs < (first?.cpuMs ?? 0) + 50) {
       usage = await run.usage();
     }
-    // End the program before the assertions: if one failed, it would compute forever.
+    // End the program before the assertions: if one failed, the program would compute forever.
     await end(run);
     const last = await run.usage();
     run.close();

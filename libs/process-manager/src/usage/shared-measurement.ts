@@ -2,10 +2,10 @@ import type { ManagedProcess, RunFigures } from '../supervision/managed-process.
 
 /** Time in milliseconds for which all callers share a measurement. */
 const GOOD_FOR_MS = 1000;
-/** Inverse of the maximum share of time spent on measuring, because clients control the number of processes. */
+/** Measuring takes at most a tenth of the time, because clients control the number of processes. */
 const SHARE_OF_TIME = 10;
 
-/** Measures on request and shares the result with all callers within a second, so that many cost no more than one. */
+/** Measures on request and shares the result with all callers within a second, so that many callers cost no more than one. */
 export class SharedMeasurement {
   readonly #measure: () => Promise<Measurement['runs']>;
   readonly #now: () => number;
@@ -48,7 +48,6 @@ export interface Measurement {
   readonly runs: readonly MeasuredRun[];
 }
 
-/** A run and its figures. */
 export interface MeasuredRun {
   readonly run: ManagedProcess;
   readonly figures: RunFigures;

@@ -31,7 +31,7 @@ interface CloudWord {
   readonly hasSession?: boolean;
 }
 
-/** Request for a session token; its answer becomes the value of a header of the actual request. */
+/** Request for a session token, which the actual request then sends in the header `answerHeader`. */
 export const AWS_SESSION = {
   path: '/latest/api/token',
   headers: { 'x-aws-ec2-metadata-token-ttl-seconds': '60' },

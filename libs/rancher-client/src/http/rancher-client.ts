@@ -9,9 +9,7 @@ export interface RancherSettings extends Omit<HttpSettings, 'tries' | 'keptConne
 
 const MAX_ADDRESS_LENGTH = 4096;
 
-/**
- * Creates a client with one connection per request, so that a token never shares one. Messages never contain `secret`.
- */
+/** Creates a client with one connection per request, so that no other request uses the one with a token. Messages never contain `secret`. */
 export function rancherClient(settings: RancherSettings, secret?: string): HttpClient {
   const secrets = [...(settings.secrets ?? []), ...(secret === undefined ? [] : [secret])];
   return new HttpClient({ ...settings, secrets, tries: 1 });

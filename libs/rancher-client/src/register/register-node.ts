@@ -22,7 +22,7 @@ export interface NodeDescription {
 export interface RegistrationWanted {
   readonly node: NodeDescription;
   readonly token: string;
-  /** True when the kubeconfig must contain its certificate authorities. Default: false. */
+  /** True to require certificate authorities in the kubeconfig. Default: false. */
   readonly strictTls?: boolean;
   /** Milliseconds to retry temporary failures. Default: 15 min. */
   readonly timeoutMs?: number;
@@ -37,7 +37,7 @@ const ANSWER_MS = 130_000;
 const WHAT = 'register the node';
 
 /**
- * Sends the token only over TLS that the roots of `trust` verify. Retries 401, 429 and 5xx, because a starting server
+ * Over `https://`, sends the token only to a server that `roots` verify. Retries 401, 429 and 5xx, because a starting server
  * answers 401 and 500 too. @throws RancherError
  */
 export async function registerNode(

@@ -1,6 +1,5 @@
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 
-/** A request that the double received. */
 export interface RancherRequest {
   readonly method: string;
   /** Includes the query. */

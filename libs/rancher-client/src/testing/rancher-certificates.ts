@@ -13,7 +13,6 @@ export type CertificateKind =
 
 const DAY_MS = 86_400_000;
 
-/** Issues a server certificate for these names. */
 export function issueCertificate(
   authority: CertificateAuthority,
   kind: CertificateKind,

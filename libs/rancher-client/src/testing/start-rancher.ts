@@ -25,7 +25,7 @@ export interface RancherOptions {
   readonly machineTokens?: readonly string[];
   /** Files below `/assets`, by name. */
   readonly assets?: Readonly<Record<string, Buffer>>;
-  /** Without TLS. Default: false. */
+  /** Serves without TLS. Default: false. */
   readonly plain?: boolean;
 }
 

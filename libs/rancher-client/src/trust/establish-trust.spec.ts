@@ -160,7 +160,7 @@ describe('a proof that the server knows the token', () => {
     const server = await rancher();
     const trust = await establishTrust({ server: server.url, token: CANARY }, settings());
     expect(trust).toMatchObject({ authority: 'proof', roots: [server.ca] });
-    // The first request fails in the handshake.
+    // The first attempt fails in the TLS handshake, so it is not among the requests.
     const [asked, used] = server.requests;
     expect(asked?.headers).toMatchObject({
       authorization: `Bearer ${createHash('sha256').update(CANARY).digest('base64')}`,

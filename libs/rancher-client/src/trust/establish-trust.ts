@@ -173,7 +173,7 @@ class Asking {
 
   /**
    * Accepts a body by the checksum or, without one, by the proof; never an empty body, which contains no certificates.
-   * @param bySystem - The reason why the system does not trust the server.
+   * @param bySystem - Why the system's authorities do not verify the server.
    * @throws RancherError
    */
   #require(

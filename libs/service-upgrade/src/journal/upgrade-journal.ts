@@ -16,7 +16,7 @@ export interface ProgramIdentity {
 export interface ConfigBefore {
   readonly file: string;
   readonly sha256: string;
-  /** The pipe that the old daemon served with that config; absent when unknown. */
+  /** The old daemon's pipe under that config; absent when unknown. */
   readonly pipe?: string | undefined;
 }
 
@@ -38,7 +38,7 @@ export interface UpgradeRecord {
   readonly reason?: string | undefined;
   /** The run that requested the upgrade; absent when it was requested on the host itself. */
   readonly askedBy?: string | undefined;
-  /** Number of consecutive upgrades to this program that the daemon started by itself; absent for a requested one. */
+  /** Number of consecutive upgrades to this program that the daemon started by itself; absent for a requested upgrade. */
   readonly attempt?: number | undefined;
 }
 

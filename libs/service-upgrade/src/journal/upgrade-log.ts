@@ -3,7 +3,7 @@ import { appendFileSync, rmSync, statSync } from 'node:fs';
 const LIMIT_BYTES = 1024 * 1024;
 
 /**
- * Log of upgrades: JSON lines in a file that is restarted above 1 MiB. Ignores write failures, so that upgrades go on.
+ * Log of upgrades: JSON lines in a file, which starts anew above 1 MiB. Ignores write failures, so that upgrades go on.
  */
 export class UpgradeLog {
   #file: string | undefined;

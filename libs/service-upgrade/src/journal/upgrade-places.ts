@@ -14,9 +14,7 @@ const HELPER_PREFIX = 'helper-';
 export interface UpgradePlaces {
   /** The path that operators know and that the service is registered with, except during a trial. */
   readonly target: string;
-  /**
-   * A folder beside the target, so on the same volume: one rename of a complete file in it can replace the target.
-   */
+  /** A folder beside the target, on the same volume, so that one rename moves a complete file from it onto the target. */
   readonly folder: string;
   readonly journal: string;
   /** Copy of the config that the old daemon served with, during an upgrade. */
@@ -94,7 +92,7 @@ export function stagedPath({ target, folder }: UpgradePlaces, version: string, s
   return path.join(folder, `${name}-${release}-${sha256.slice(0, DIGEST_DIGITS)}${ext}`);
 }
 
-/** Returns the path for the record of an upgrade's end, the same for each attempt to write it. */
+/** Returns the path for the audit record of an upgrade; a second attempt to write it uses the same path. */
 export function recordPath({ folder }: UpgradePlaces, id: string, sha256: string): string {
   return path.join(folder, `${RECORD_PREFIX}${id}-${sha256.slice(0, DIGEST_DIGITS)}.json`);
 }

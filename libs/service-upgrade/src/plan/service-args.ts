@@ -40,7 +40,7 @@ export function configFileOf<T extends string | undefined>(
 }
 
 /**
- * Returns the reason why a daemon with these arguments reads another config than the expected absolute path, if any.
+ * Returns the reason to refuse these arguments, if a daemon with them reads a config other than the expected one.
  */
 export function refuseConfig(
   args: readonly string[],

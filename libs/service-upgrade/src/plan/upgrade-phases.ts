@@ -14,9 +14,9 @@ export type UpgradeStep =
  *
  * - `staging`: the new program is copied and judged; the service is unchanged.
  * - `stopping`: the service is being stopped.
- * - `trial`: the service is registered with the new program for its start, and the new daemon is judged.
+ * - `trial`: the service names the new program just for its start; then the new daemon is judged.
  * - `committing`: the new daemon has passed, and the target is being replaced. After that there is no way back.
- * - `installing`: there is no old program to return to.
+ * - `installing`: the new program is being installed, with no old one to return to.
  * - `undoing`: the previous state is being restored.
  */
 export type JournalPhase =

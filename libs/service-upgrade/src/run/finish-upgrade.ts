@@ -26,7 +26,7 @@ export async function finishUpgrade(run: UpgradeRun, outcome: UpgradeOutcome, re
       after: (record.phase === 'undoing' ? oldCommand : newCommand)?.args ?? [],
     },
   };
-  // Record first: after a crash it is written again, to the same path.
+  // Write the audit record first: after a crash it is written again, to the same path.
   if (record.disturbed) await recordResult(context, places, result);
   await writeResult(context.effects, places, result);
   await journal.end();

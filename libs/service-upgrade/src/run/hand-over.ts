@@ -43,7 +43,7 @@ export async function handOver(
   }
 }
 
-/** Plans without a change. `isPending`: an interrupted upgrade would be finished or undone first. The caller holds the lock. */
+/** Plans without changing anything. `isPending`: an interrupted upgrade would be finished or undone first. The caller holds the lock. */
 export async function planOnly(
   context: UpgradeContext,
   places: UpgradePlaces,
@@ -64,7 +64,7 @@ async function isPending({ effects }: UpgradeContext, places: UpgradePlaces): Pr
   return (await new UpgradeJournal(places, effects).read()) !== undefined;
 }
 
-/** Copies the program, because the daemon ends its verified copies. @throws UpgradeError `refused`; `fileFailed`. */
+/** Copies the program, because the daemon ends processes that run its verified copies. @throws UpgradeError `refused`; `fileFailed`. */
 export async function makeHelper(
   { effects, host }: Pick<UpgradeContext, 'effects' | 'host'>,
   places: UpgradePlaces,

@@ -5,9 +5,9 @@ import type { ProgramIdentity } from '../journal/upgrade-journal.js';
 
 export interface DaemonAnswer {
   readonly version: string;
-  /** SHA-1 of its program, hexadecimal. */
+  /** SHA-1 of the daemon's program, hexadecimal. */
   readonly sha1: string;
-  /** True when it accepts new work; undefined when it has no health service. */
+  /** True when the daemon accepts new work; undefined when it has no health service. */
   readonly serving: boolean | undefined;
 }
 

@@ -15,7 +15,7 @@ export const WATCHED_PREFIX = 'watched-';
 const ATTEMPTS = 3;
 
 export interface OfferedProgram {
-  /** Absolute path. Anyone who can write there decides what the service runs, so the caller must have judged it. */
+  /** Absolute path. Anyone who can write there decides what the service runs, so the caller must have checked who can. */
   readonly program: string;
   readonly sha256: string;
   readonly service: string;
@@ -54,7 +54,7 @@ export type OfferOutcome =
  * Starts an upgrade from within the daemon of the service. A helper performs it: a copy of the service's program that
  * outlives the daemon. A program that was refused, rolled back or failed is not tried again while the result file says
  * so; after an interruption it is tried up to three times.
- * @throws UpgradeError `busy`, and other reasons that prevent it now; nothing was changed.
+ * @throws UpgradeError `busy` or another code if no upgrade can start now; nothing was changed.
  */
 export async function offerUpgrade(
   context: UpgradeContext,

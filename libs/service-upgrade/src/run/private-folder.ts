@@ -86,7 +86,7 @@ export async function enterPrivateFolder(
 
 /**
  * Reads the identity of the recorded upgrader, in the form of {@link UpgradeHost.self}. Compare it with the PID and start of a
- * running process, because the record proves nothing. Undefined when there is none, or others could have written it.
+ * running process, because the record alone proves nothing. Undefined when there is none, or others could have written it.
  */
 export async function namedUpgrader(folder: string, trust: FileTrust): Promise<string | undefined> {
   const named = readBytes(upgraderIn(folder), { trust, maxBytes: NAME_LIMIT_BYTES });

@@ -20,7 +20,7 @@ const REFUSALS: readonly TrustedFileErrorCode[] = ['notRegularFile', 'tooLarge']
 /** Executable for everyone. On Windows a program keeps the access list of the private folder when it is moved. */
 const MODE = 0o755;
 
-/** Digests a program; undefined when it is missing. @throws UpgradeError `fileFailed`; `refused`: irregular, or more than 2 GiB. */
+/** Digests a program; undefined when it is missing. @throws UpgradeError `fileFailed`; `refused` if it is no regular file or over 2 GiB. */
 export async function readProgram(file: string): Promise<ProgramContent | undefined> {
   const header = new Header();
   const options = { maxBytes: MAX_BYTES, followLinks: true, onBlock: header.take };

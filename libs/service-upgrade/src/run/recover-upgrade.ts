@@ -131,7 +131,7 @@ async function recoverAsDaemon(
   const { record, context } = run;
   if (await isInPlace(run)) {
     await serving;
-    // The program being installed was never proven.
+    // Prove an installed program now, because it had no trial.
     if (record.phase === 'installing') await proceed(run, 'prove');
     return done(await goForward(run));
   }

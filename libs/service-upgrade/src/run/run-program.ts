@@ -20,7 +20,7 @@ const TRANSIENT: ReadonlySet<string> = new Set(
 );
 
 /**
- * Runs a program without our environment. Tries up to six times, within 3.5 seconds, while another process has the file
+ * Runs a program with only a few of our variables. Tries up to six times, within 3.5 seconds, while another process has the file
  * open. @throws UpgradeError `programFailed` when it cannot start, runs longer than `limitMs`, or prints over 64 KiB.
  */
 export async function runProgram(

@@ -7,7 +7,7 @@ export type ServiceState = 'running' | 'stopped' | 'paused' | 'pending';
 export interface ServiceStatus {
   readonly command: ServiceCommand;
   readonly state: ServiceState;
-  /** True when the service manager refuses to start it. Default false. */
+  /** True when the service manager refuses to start the service. Default false. */
   readonly isDisabled?: boolean;
   /** PID of the service; undefined while it has none, or when the service manager does not report it. */
   readonly pid?: number | undefined;
@@ -21,7 +21,7 @@ export interface UpgradeLock {
 /** Port to the service manager, without decisions of its own. All methods reject with UpgradeError `serviceFailed`. */
 export interface ServiceControl {
   readonly name: string;
-  /** Absolute path for its program when no service is registered yet. */
+  /** Absolute path for the program when no service is registered yet. */
   readonly defaultTarget: string;
   query(): Promise<ServiceStatus | undefined>;
   /** Atomic and durable, even across a loss of power. The command applies from the next start. */

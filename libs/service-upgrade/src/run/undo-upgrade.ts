@@ -13,7 +13,7 @@ const OLD_DAEMON_MS = 60_000;
 const PROBE_MS = 2000;
 
 /**
- * Restores the previous state; `refused` when the service was not touched.
+ * Restores the previous state. The outcome is `refused` when the service was not touched.
  * @throws UpgradeError when a part could not be restored; the journal stays, so that it is tried again.
  */
 export async function undoUpgrade(run: UpgradeRun, reason: string): Promise<UpgradeResult> {
@@ -84,7 +84,7 @@ async function restartOldDaemon(run: UpgradeRun, { sha256, sha1 }: ProgramIdenti
   return restartService(run);
 }
 
-/** Resolves with the failure: Windows reports one for a daemon that ends right after its start. */
+/** Resolves with the failure, if any: Windows reports one for a daemon that ends right after its start. */
 async function restartService(run: UpgradeRun): Promise<UpgradeError | undefined> {
   await goBack(run, 'stop');
   try {

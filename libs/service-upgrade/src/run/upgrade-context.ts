@@ -42,12 +42,12 @@ export interface UpgradeContext extends Pick<UpgradeRecord, 'id' | 'askedBy' | '
   readonly defaultConfig: string;
   /** Returns the config that the daemon of a service serves with, if known. Default: unknown. */
   readonly configServed?: (status: ServiceStatus) => Promise<ServedConfig | undefined>;
-  /** Removes the copies that deliveries of a config file kept. Default: there are none. */
+  /** Removes the replaced versions of a config file that were kept. Default: there are none. */
   readonly forgetReplaced?: (file: string) => Promise<void>;
   readonly pipeOf: (args: readonly string[]) => Promise<string>;
   /** Returns the reason for refusing a config that lacks current keys, if any. Default: every config is accepted. */
   readonly refuseDrops?: RefuseDrops | undefined;
-  /** Certificates that the new program needs. Default: none. */
+  /** Certificates that must have signed the new program. Default: none. */
   readonly signers?: SignersOf;
   /** Time limit in milliseconds for the service to end, and for a daemon to serve. */
   readonly waitMs: number;

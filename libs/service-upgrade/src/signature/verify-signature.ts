@@ -17,7 +17,7 @@ const STRONG: ReadonlySet<string> = new Set([
 ]);
 const MAX_CERTIFICATES = 32;
 
-/** A certificate of a signature, and whether its own signature is a strong one. */
+/** A certificate in a signature, and whether it was itself signed with a strong algorithm. */
 interface Found {
   readonly x509: X509Certificate;
   readonly isStrong: boolean;

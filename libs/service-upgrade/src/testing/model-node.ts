@@ -1,4 +1,4 @@
-// In one long file, because all lives of a node change the same files, service and daemon.
+// In one long file, because all simulated processes of a node change the same files, service and daemon.
 import { posixFileTrust } from '@wins/trusted-files';
 import { createHash } from 'node:crypto';
 import {
@@ -28,10 +28,10 @@ import { UpgradeLog } from '../journal/upgrade-log.js';
 import { findPlaces, upgradePlaces } from '../journal/upgrade-places.js';
 import type { UpgradeOutcome } from '../journal/upgrade-result.js';
 
-/** Fault at an effect: death before or after it, or an error of the system in its place. */
+/** Fault at an effect: the process dies before or after it, or the system reports an error instead. */
 export type Fault = 'before' | 'after' | 'EBUSY' | 'ENOSPC' | 'EIO';
 
-/** How a life ended. */
+/** How a life, the run of one helper or daemon, ended. */
 export type LifeEnd = UpgradeOutcome | 'none' | 'died' | 'error';
 
 const HOST: UpgradeHost = {
@@ -51,8 +51,8 @@ function sha(algorithm: string, text: string): string {
 }
 
 /**
- * A node whose files are real and whose service manager and daemons are a model, so that hundreds of lives and deaths of helpers and
- * daemons take seconds. Each effect checks that the service names a complete program.
+ * A node whose files are real and whose service manager and daemons are a model, so that hundreds of helpers and daemons can
+ * run and die within seconds. Each effect checks that the service names a complete program.
  */
 export class ModelNode implements Disposable {
   readonly folder = realpathSync(mkdtempSync(path.join(tmpdir(), 'wins-model-')));
@@ -61,7 +61,7 @@ export class ModelNode implements Disposable {
   command: ServiceCommand | undefined;
   /** The running program: its file, and the content of the file at the start. */
   running: { readonly file: string; readonly text: string } | undefined;
-  /** Violations of the invariant. */
+  /** Effects at which the service did not name a complete program. */
   readonly violations: string[] = [];
   effects = 0;
   readonly #whole = new Set<string>();
@@ -82,7 +82,7 @@ export class ModelNode implements Disposable {
     if (isRunning) this.running = { file: this.target, text };
   }
 
-  /** Runs the helper once, with faults by the number of the effect. */
+  /** Runs the helper once; `faults` is keyed by the number of the effect. */
   up(
     program: string,
     faults: ReadonlyMap<number, Fault> = new Map(),

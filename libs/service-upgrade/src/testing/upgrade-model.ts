@@ -4,7 +4,7 @@ import { ModelNode, release, type Fault } from './model-node.js';
 const OLD = release('v1.0.0');
 const NEXT = release('v1.1.0');
 
-/** Start and end of an upgrade. */
+/** The service before an upgrade, and the offered upgrade. */
 interface Story {
   readonly service: 'running' | 'stopped' | 'absent';
   readonly offered: string;
@@ -71,9 +71,9 @@ async function expectRestAfterUp(node: ModelNode, story: Story, program: string)
   expect(node.leftovers).toEqual([]);
 }
 
-/** How much of the model a tier tries. */
+/** How many of the possible faults to test. */
 export interface ModelExtent {
-  /** Tests every nth effect of a story; the first tested effect differs between stories. */
+  /** Puts a fault at every nth effect of a story; the first such effect differs between stories. */
   readonly everyNth: number;
   readonly schedules: number;
 }

@@ -3,15 +3,15 @@ import { messageOf } from '@wins/base';
 
 export type Examination =
   | { readonly kind: 'program'; readonly sha1: string; readonly sha256: string }
-  /** Others could have written it, or it cannot be read; `found` gives the finding and the expectation. */
+  /** Others could have written the file, or it cannot be read; `found` gives the finding and the expectation. */
   | { readonly kind: 'unfit'; readonly found: string }
   | { readonly kind: 'moved' };
 
-/** Judges who may write a file and, where the system can, prevents writes. */
+/** Judges who may write a file and, if the system can, prevents writes. */
 export interface FileGuard {
   /** Rejects for a file that anyone except administrators and this user may write or replace. */
   assertTrustedFile(file: string): Promise<void>;
-  /** Prevents others from writing the file until it is closed; absent where the system cannot. */
+  /** Prevents others from writing the file until it is closed; absent if the system cannot. */
   holdFile?(file: string): Promise<{ close(): void }>;
 }
 
@@ -19,7 +19,7 @@ const MAX_BYTES = 2 * 1024 ** 3;
 
 /**
  * Reads a program that only administrators and this user could have written, because it becomes the service.
- * @param state - Earlier state of the file: a program whose state differs at the end is `moved`.
+ * @param state - Earlier state of the file: a file that has changed since is `moved`.
  * @throws the reason of `signal`.
  */
 export async function examineProgram(

@@ -7,7 +7,7 @@ import path from 'node:path';
 export interface UpgradeDecision {
   readonly action: 'upgrade';
   readonly verdict: 'allowed';
-  /** The run that requested it, as in the record of its start; `host` for a request on the host itself. */
+  /** The run that requested the upgrade; `host` for a request on the host itself. */
   readonly requester: string;
   readonly id: string;
   /** `upgraded`, `rolledBack` or `failed`, and why. */
@@ -21,7 +21,7 @@ export interface UpgradeDecision {
   readonly argsAfter: unknown;
 }
 
-/** Interval in milliseconds of checking the folder while an upgrade is in progress. */
+/** Interval in milliseconds between checks of the folder while an upgrade is in progress. */
 const LOOK_EVERY_MS = 1000;
 const LARGEST_BYTES = 256 * 1024;
 const RECORD = /^record-[0-9A-Za-z-]{1,96}\.json$/;

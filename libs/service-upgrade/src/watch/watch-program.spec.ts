@@ -8,14 +8,14 @@ import { ProgramWatch, type WatchOptions } from './watch-program.js';
 const RUNNING_SHA1 = 'a'.repeat(40);
 const RESULT = { outcome: 'rolledBack', reason: 'why', to: { sha256: 'a' } } as const;
 
-/** A watch whose looks the test starts one by one. A look and its consequences are complete when the watch waits for the next. */
+/** A watch whose checks the test starts one by one. A check and its consequences are complete when the watch waits for the next. */
 class World implements AsyncDisposable {
   readonly folder = mkdtempSync(path.join(tmpdir(), 'wins-watch-'));
   readonly file = path.join(this.folder, 'wins');
   readonly states: unknown[] = [];
   readonly warnings: string[] = [];
   looks = 0;
-  /** Numbers of the looks at which a program was offered. */
+  /** Numbers of the checks at which a program was offered. */
   readonly offers: number[] = [];
   latest: UpgradeResult | undefined;
   examined: () => Promise<void> = () => Promise.resolve();
@@ -195,7 +195,7 @@ describe('a watched file', () => {
       return Promise.resolve();
     };
     await world.look();
-    // Do not await this look: it closes the watch and never completes.
+    // Do not await this check: it closes the watch and never completes.
     void world.look();
     while (closed === undefined) await new Promise((resolve) => setImmediate(resolve));
     await closed;

@@ -6,7 +6,7 @@ import type { Upgrader } from '../run/offer-upgrade.js';
 import { examineProgram, type FileGuard } from './examine-program.js';
 
 const LOOK_EVERY_MS = 1000;
-/** Interval in milliseconds of checking access, because the permissions of a file can change while its content stays. */
+/** Interval in milliseconds between access checks, because the permissions of a file can change while its content stays. */
 const JUDGE_AGAIN_MS = 10_000;
 const BACKOFF = { initialMs: 2_000, maxMs: 600_000, jitter: 0 };
 /** Upper limit for an upgrade, in milliseconds: a helper waits at most a minute at each of three points. */

@@ -1,4 +1,4 @@
-/** Bytes kept of the beginning of a stream, and as many of its end: 512 KiB in total. */
+/** Bytes kept from the beginning of a stream, and again from its end: 512 KiB in total. */
 export const CAPTURED_HALF_BYTES = 256 * 1024;
 
 const FIRST_CAPACITY_BYTES = 4096;

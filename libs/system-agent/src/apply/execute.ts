@@ -146,7 +146,7 @@ function extensionsOf(environment: Readonly<Record<string, string>>): string[] {
 }
 
 /**
- * The last of several variables with the same name wins, so that a plan cannot override `PATH` and `CATTLE_AGENT_` variables.
+ * The agent's `PATH` and `CATTLE_AGENT_` variables come last, so a plan cannot override them: the last variable of a name wins.
  * Entries without `=` stay, because plans for Windows contain them.
  */
 export function executionEnvironment(

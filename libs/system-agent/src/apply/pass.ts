@@ -50,7 +50,7 @@ export interface Pass {
   readonly startedAt: Date;
 }
 
-/** Result of a pass. Keeps the entries of names that are no longer in the plan. */
+/** Result of a pass. Keeps entries whose names are no longer in the plan. */
 export interface PassResult {
   readonly succeeded: boolean;
   readonly failure?: FailedInstruction;

@@ -150,7 +150,7 @@ function isAbsent(place: string): boolean {
   }
 }
 
-/** Returns the path that a file has or would have after following links at its end. */
+/** Returns the path of a file, existing or not, after following links at the end of the given path. */
 async function followLinks(asked: string): Promise<string> {
   let at = asked;
   for (let links = 0; links <= MAX_LINKS; links += 1) {

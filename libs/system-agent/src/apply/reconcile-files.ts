@@ -4,7 +4,7 @@ import { AgentError } from '../agent-error.js';
 import type { PlanFile } from '../plan/plan.js';
 import type { PlanFiles, PendingPlanFile } from '../ports.js';
 
-/** Number of records flushed together, because a flush takes longer than writing a small file. */
+/** Number of files recorded with one flush, because a flush takes longer than writing a small file. */
 const FILES_OF_A_GROUP = 100;
 
 /** Maximum size of a file written ahead. Larger files gain little, and would need much disk space at once. */
@@ -119,7 +119,7 @@ export interface FileStep {
 export interface FileAhead {
   /** A file may be prepared only while steps for files of the same owner run, because those steps do not affect it. */
   readonly owner: string;
-  /** Prepares a file, which is then placed instead of running the step; undefined when the step must run. Never rejects. */
+  /** Prepares a file to place instead of running the step; undefined when the step must run. Never rejects. */
   readonly begin: () => Promise<PendingPlanFile | undefined>;
 }
 
@@ -141,7 +141,7 @@ export async function filesInOrder(steps: readonly FileStep[], signal: AbortSign
       ends.push(last);
     }
   } finally {
-    // Each step rejects with the failure of its predecessor.
+    // Each step rejects with the failure of the one before, so this throws the first.
     await last;
   }
 }

@@ -50,7 +50,7 @@ export async function runPeriodic(context: PassContext, isForced: boolean): Prom
   return statuses;
 }
 
-/** Due one period after a success, or 30 s per consecutive failure after the last failure, at most 3 minutes. */
+/** After a success, due one period later. After failures, due 30 s later per consecutive failure, at most 3 minutes. */
 function isDue(
   { periodSeconds }: PeriodicInstruction,
   before: PeriodicStatus | undefined,

@@ -11,7 +11,7 @@ import {
 } from './status-encoding.js';
 import { KEY, type SecretData } from './secret-state.js';
 
-/** Limit for all outputs in base64: half of the read limit, because names and times are added. Needed for outputs that compress well. */
+/** Limit for all outputs in base64, before compression: half of the read limit, because names and times are added. */
 const MAX_TEXT_BYTES = 8 * 1024 * 1024;
 /** Cutting off less than the marker needs would gain nothing. */
 const MARKER_BYTES = 80;

@@ -5,7 +5,7 @@ export const COOL_DOWN_MS = 30_000;
 
 /** Facts about the Secret that this process remembers and that the keys do not contain. */
 export interface AgentMemory {
-  /** True until the first pass over a plan of this Secret has ended, after a start of the agent or a new creation of the Secret. */
+  /** True from the start of the agent, or a new creation of the Secret, until the first pass over its plan has ended. */
   readonly firstPass: boolean;
   /** The unfinished run for which this process wrote `in-progress`; remembered because the server's response may have been lost. */
   readonly announced?: { readonly checksum: string; readonly revision: number };

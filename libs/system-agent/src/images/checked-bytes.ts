@@ -8,7 +8,7 @@ const GIB = 1024 * MIB;
 export interface ImageLimits {
   /** Size of a manifest, an index or a config. Default: 1 MiB. */
   readonly documentBytes: number;
-  /** Size of one layer as it is stored. Default: 4 GiB. */
+  /** Stored size of one layer. Default: 4 GiB. */
   readonly layerBytes: number;
   /** Default: 256. */
   readonly layers: number;
@@ -16,9 +16,9 @@ export interface ImageLimits {
   readonly unpackedBytes: number;
   /** Number of files, folders and links in all layers, including implied parent folders. Default: 500,000. */
   readonly entries: number;
-  /** UTF-16 units of all paths, which are in memory while a layer is unpacked. Default: 64 Mi. */
+  /** Total length of all paths in UTF-16 units; they are in memory while a layer is unpacked. Default: 64 Mi. */
   readonly pathUnits: number;
-  /** Time-out between two bytes of a registry, and for the start of its answer. Default: 30 s. */
+  /** Longest wait for the next bytes from a registry, or for the start of its answer. Default: 30 s. */
   readonly idleMs: number;
   /** Time-out for a whole image. Default: two hours. */
   readonly totalMs: number;
@@ -43,7 +43,7 @@ export interface Expected {
 }
 
 /**
- * Passes bytes on as they arrive, and throws at the end unless size and digest match; until then they are not verified.
+ * Passes bytes on as they arrive, still unverified, and throws at the end unless size and digest match.
  * @throws AgentError `imageFailed`, immediately when there are too many bytes; errors of the input.
  */
 export async function* checkedBytes(

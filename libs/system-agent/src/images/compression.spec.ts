@@ -18,7 +18,7 @@ const failed = (found: string) => ({
   message: expect.stringContaining(found) as unknown,
 });
 
-/** Unpacks an image whose one layer is stored in this form. */
+/** Unpacks an image whose only layer is stored as `stored`. */
 async function unpackStored(
   stored: Buffer,
   limits: Partial<ImageLimits> = {},

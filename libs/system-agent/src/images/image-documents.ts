@@ -30,7 +30,7 @@ const config = z.object({
 const saved = { Config: z.string(), Layers: z.array(z.string()) };
 const dockerArchive = z.array(z.object({ ...saved, RepoTags: z.array(z.string()).nullish() }));
 
-/** Platform of an entry without one, as in Go. */
+/** Platform of an index entry that names none, as in Go. */
 const DEFAULT_PLATFORM = { os: 'linux', architecture: 'amd64' };
 const MANIFEST = ['a manifest', 'schema version 2 of Docker, or OCI'] as const;
 const CONFIG = ['the config of an image', 'rootfs.diff_ids'] as const;
@@ -104,16 +104,16 @@ export interface Wanted {
 export interface FoundImage {
   /** Digests of its unpacked layers, lowest first. */
   readonly diffIds: readonly string[];
-  /** Number of lowest layers that belong to Microsoft's Windows base image. They contain no files of a program folder. */
+  /** Number of layers, from the lowest, that belong to Microsoft's Windows base image. They contain nothing below a `subtree`. */
   readonly baseLayers: number;
   /** Yields the bytes of each layer, lowest first, but skips the lowest `first` layers. Read each layer to its end before the next. */
   layers(first: number): AsyncIterable<AsyncIterable<Uint8Array>>;
 }
 
-/** One entry per layer; an archive of Docker has no media types. */
+/** One entry per layer; a Docker archive has no media types. */
 type Layers = readonly { readonly mediaType?: string | undefined }[];
 
-/** @throws AgentError `imageFailed` when the config describes another number of layers. */
+/** @throws AgentError `imageFailed` when the config describes a different number of layers. */
 export function foundImage(config: ImageConfig, layers: Layers, open: FoundImage['layers']) {
   const { diffIds } = config;
   if (diffIds.length === layers.length)
@@ -160,7 +160,7 @@ const NOT_DISTRIBUTED = /nondistributable|foreign/;
 /** History texts of Microsoft's base images; a Dockerfile produces others. */
 const OF_BASE = /^(?:Apply image|Install update) /;
 
-/** Counts from the lowest layer up to the first that is no base layer. */
+/** Counts base layers, from the lowest up to the first layer that is not one. */
 function baseLayersOf({ os, madeBy }: ImageConfig, layers: Layers): number {
   if (os !== 'windows') return 0;
   const isTold = madeBy.length === layers.length;

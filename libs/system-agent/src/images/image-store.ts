@@ -24,7 +24,7 @@ type Use = (image: FoundImage) => Promise<void>;
 /**
  * Gets images from the node's archives, otherwise from the mirrors in `registries.yaml`, then the registry itself. The
  * digests of all fetched data are verified only when `unpack` has resolved. Files belong to this account, modes lose
- * the write permission of group and others, and links stay in the folder.
+ * the write permission of group and others, and links cannot lead out of the folder.
  * Fails with `unreachable` when no registry answered, and with `imageFailed` for everything else.
  */
 export function imageStore(given: ImageStoreOptions): ImageStore {

@@ -2,7 +2,7 @@ import { quoteText } from '@wins/base';
 import { imageFailed } from './image-failure.js';
 
 export interface Reference {
-  /** `docker.io` where the text names no registry, and for `index.docker.io`. */
+  /** `docker.io` when the text names no registry or `index.docker.io`. */
   readonly registry: string;
   /** Includes the `library/` of Docker Hub. */
   readonly repository: string;
@@ -52,7 +52,7 @@ function read(text: string): Reference | undefined {
   return { registry, repository, tag, ...(digest === undefined ? {} : { digest }) };
 }
 
-/** The first part of a name is the registry if it is `localhost`, or could not be part of a repository's name. */
+/** The first part of a name is the registry if it is `localhost`, or is not valid in a repository's name. */
 function splitRegistry(name: string): { registry: string; rest: string } {
   const slash = name.indexOf('/');
   const first = name.slice(0, Math.max(slash, 0));

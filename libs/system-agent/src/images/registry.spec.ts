@@ -46,7 +46,7 @@ function registries(content: unknown) {
   return { registriesFiles: [file] };
 }
 
-/** Configures a registry on this machine that is reached over TLS. */
+/** Configures a registry on this machine, reached over TLS. */
 function registriesOf({ configs, secure }: { configs?: object; secure: RegistryDouble }) {
   const mirrors = { [secure.host]: { endpoint: [secure.url] } };
   return registries({ mirrors, ...(configs && { configs }) });
@@ -221,7 +221,7 @@ describe('a blob that lies elsewhere', () => {
 });
 
 describe('a registry that is busy for a moment', () => {
-  /** Answers a path differently `times` times, and then normally. */
+  /** Answers the first `times` requests for a path with `answer`, and later ones normally. */
   function fault(path: string, times: number, answer: (response: ServerResponse) => unknown) {
     let left = times;
     registry.answers.set(path, (_, response) => {

@@ -11,15 +11,15 @@ export interface ImageStoreOptions {
   readonly imagesDirectory: string;
   /** Candidate files with the registries; the first existing one counts: see {@link registriesFiles}. */
   readonly registriesFiles: readonly string[];
-  /** Docker's `config.json`, whose `auths` supplies credentials for other hosts. */
+  /** Docker's `config.json`; its `auths` apply when no other source has credentials. */
   readonly dockerConfigFile?: string;
   /** Source of credentials that `registries.yaml` does not contain. Default: none. */
   readonly credentialProviders?: CredentialProviderPlace;
   /** Resolves once the run of a credential provider is recorded; a rejection prevents the run. Default: no record. */
   readonly onProvider?: (run: ProviderRun) => Promise<void>;
-  /** In Go's terms: `windows` and `amd64`. The system's rules for file names decide what may be unpacked. */
+  /** In Go's terms: `windows` and `amd64`. `os` also decides which file names are valid. */
   readonly platform: { readonly os: FileSystemOs; readonly arch: string };
-  /** Folder of the image that becomes the root, such as `Files/bin` on Windows; skips Microsoft's base layers. Default: the root. */
+  /** Unpacks only this folder of the image, such as `Files/bin` on Windows, and skips Microsoft's base layers. Default: the root. */
   readonly subtree?: string;
   /** Refuses files that others can write to, because they decide which code is fetched. */
   readonly trust: Pick<FileTrust, 'distrustOfFile'>;

@@ -62,7 +62,7 @@ export type ApiConnectionOptions = Pick<
 /** Default time-out for the start of an answer and, except for a watch, for its end. */
 export const ANSWER_MS = 30_000;
 
-/** Requests to one API server. Refuses redirects, so that the token goes to one address only. */
+/** Sends requests to one API server. Refuses redirects, so that the token goes to one address only. */
 export class ApiConnection {
   readonly #access: ClusterAccess;
   readonly #options: ApiConnectionOptions;

@@ -96,7 +96,7 @@ describe('a server that behaves badly', () => {
     },
   );
 
-  /** Appends something to the answer of the double. */
+  /** Calls `more` after the double has answered. */
   const after =
     (more: (response: ServerResponse) => void): ApiFault =>
     (_request, response, proceed) => {

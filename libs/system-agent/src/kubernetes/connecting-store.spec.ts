@@ -8,7 +8,7 @@ const SECRET: Secret = { uid: 'u', resourceVersion: '7', data: {}, object: {} };
 /** The tested store compares connection info and passes it on, but never reads it. */
 const info = (token: string) => ({ token }) as unknown as ConnectionInfo;
 
-/** A store that reports its Secret, and on `refuse` a refusal by the API server. */
+/** Reports its Secret, and a refusal by the API server when `refuse` is called. */
 class StandInStore implements SecretStore {
   refuse: () => void = () => undefined;
   readonly lastContactAt: Date | undefined;

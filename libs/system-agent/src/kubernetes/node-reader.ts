@@ -31,7 +31,7 @@ const MAX_PAGES = 200;
 /** Minimum duration of a watch in seconds (maximum: twice that), because listing a large cluster is expensive. */
 const WATCH_S = 1800;
 
-/** Reads nodes with the connection of a node to its API server. @throws AgentError `invalidConnection`. */
+/** Reads the cluster's nodes with the access rights of one node. @throws AgentError `invalidConnection`. */
 export function nodeReader(
   { access }: Pick<ConnectionInfo, 'access'>,
   options: NodeReaderOptions,

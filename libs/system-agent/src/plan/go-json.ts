@@ -21,7 +21,7 @@ export function goStruct(members: readonly (readonly [string, string | undefined
   return `{${shown}}`;
 }
 
-/** Formats a map with keys sorted by bytes; as text, because a JavaScript object puts `"10"` after `"9"`. */
+/** Formats a map with keys sorted by bytes. Builds text, because a JavaScript object puts `"10"` after `"9"`. */
 export function goMap<T>(map: Readonly<Record<string, T>>, jsonOf: (value: T) => string): string {
   const sorted = Object.entries(map).sort(([a], [b]) =>
     Buffer.compare(Buffer.from(a), Buffer.from(b)),

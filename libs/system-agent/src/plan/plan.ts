@@ -27,14 +27,14 @@ export interface Command {
   readonly name?: string;
   /** Image to unpack into the folder of the execution. */
   readonly image?: string;
-  /** `NAME=value`; other forms are passed on. */
+  /** `NAME=value`; not validated. */
   readonly env: readonly string[];
   readonly args: readonly string[];
   /** Absent or empty: `run.sh` in the folder of the execution. */
   readonly command?: string;
 }
 
-/** Runs once for each plan, in the order of the list, until the first that fails. */
+/** Runs once per plan, in list order; after a failure, the rest do not run. */
 export interface Instruction extends Command {
   readonly saveOutput: boolean;
 }

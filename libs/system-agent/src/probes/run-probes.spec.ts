@@ -33,7 +33,7 @@ afterEach(() => {
   }
 });
 
-/** Part of the socket of a TLS server that the specs need. */
+/** The part of a TLS server's socket that the specs need. */
 interface PeerSocket {
   getPeerCertificate(): { readonly subject?: { readonly CN?: string } };
 }

@@ -25,7 +25,7 @@ export interface ProbeSteps {
 export async function runProbes(steps: ProbeSteps): Promise<Readonly<Record<string, ProbeStatus>>> {
   const { pass, signal } = steps;
   signal.throwIfAborted();
-  // A separate signal, because any number of probes may listen to it without a warning of Node.
+  // A separate signal without Node's limit on listeners, because every probe listens to it.
   const stop = new AbortController();
   setMaxListeners(0, stop.signal);
   const onAbort = (): void => stop.abort(signal.reason);

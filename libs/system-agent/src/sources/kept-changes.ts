@@ -35,7 +35,7 @@ export class KeptChanges {
     this.#state = new StateFile({
       ...{ path: join(stateDirectory, FILE), maxBytes: MAX_BYTES, parse: changesOf },
       damaged: () => {
-        // The parser's error is not the cause, because it may quote an output.
+        // Without the parser's error as cause, because it may quote an output.
         throw new Error(`cannot read ${FILE}: the agent did not write it in this form`);
       },
       replace: (file, content) => files.writePrivateFile(file, content),

@@ -46,7 +46,7 @@ function start(): void {
   );
 }
 
-/** Starts the next check five seconds later, and waits for its end. */
+/** Advances the clock by 5 s, which starts the next check, and waits for its end. */
 async function look(): Promise<void> {
   await harness.clock.waiting();
   harness.clock.advance(5000);

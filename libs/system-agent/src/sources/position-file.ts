@@ -14,7 +14,7 @@ import {
 } from '../decide/status-encoding.js';
 import { goJson, goStruct } from '../plan/go-json.js';
 
-/** Limit of saved outputs, so that they can be read again. */
+/** Limit on saved outputs, because larger ones could not be read back. */
 export const MAX_OUTPUTS_TEXT = 8 * 1024 * 1024;
 
 export interface Position {
@@ -61,7 +61,7 @@ export function positionText({ appliedChecksum, outputs, periodic, probes }: Pos
   ]);
 }
 
-/** Returns the outputs that can be saved: all, those of these names, or none. */
+/** Returns the outputs that can be saved: all, else those in `names`, else none. */
 export function fittingOutputs(outputs: Outputs, names: readonly string[]): Outputs {
   const fits = (some: Outputs): boolean => outputsJson(some).length <= MAX_OUTPUTS_TEXT;
   if (fits(outputs)) return outputs;

@@ -39,7 +39,7 @@ export type RemotePlanOptions = Pick<
 > & { readonly secrets: SecretStore; readonly applier: Applier };
 
 /**
- * Follows the plan of the Secret: one loop, woken by the watch and by time, performs passes and writes their results.
+ * Follows the plan of the Secret: one loop, woken by the watch and by timers, performs passes and writes their results.
  */
 export class RemotePlan {
   readonly #options: RemotePlanOptions;
@@ -285,7 +285,7 @@ export class RemotePlan {
     return { ...this.#known.current?.data, ...this.#writer.values };
   }
 
-  /** Keeps an earlier scheduled pass, so that a pass in between does not delay it. */
+  /** Never postpones a scheduled pass, so that a pass in between does not delay it. */
   #passAgainIn(periodMs: number): void {
     const at = new Date(this.#clock.now().getTime() + periodMs);
     if (!this.#nextPassAt || at < this.#nextPassAt) this.#nextPassAt = at;

@@ -61,7 +61,7 @@ export class ToldState {
   }
 }
 
-/** State for a server that does not answer as expected. */
+/** Returns the state for a server that does not answer as expected. */
 export function apartState({ error, retryAt }: Failure): SourceState {
   const isUnknown = error instanceof AgentError && error.code === 'unauthorized';
   return { kind: isUnknown ? 'unregistered' : 'disconnected', error, retryAt };

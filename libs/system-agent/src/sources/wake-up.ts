@@ -15,7 +15,7 @@ export class WakeUp {
     this.#ring?.();
   }
 
-  /** Resolves at an event, the time, or an abort; true at the time, even if the clock was set back. */
+  /** Resolves at an event, at `until` (with true, even if the clock was set back) or on abort. */
   async sleep(until: Date | undefined, signal: AbortSignal): Promise<boolean> {
     let isTime = false;
     if (!this.#rung && !signal.aborted) {

@@ -85,7 +85,7 @@ export class ApplierHarness {
   }
 }
 
-/** An instruction for the shell whose output is saved. */
+/** A shell instruction whose output is saved. */
 export function shell(name: string, script: string, more: object = {}): object {
   return { name, command: '/bin/sh', args: ['-c', script], saveOutput: true, ...more };
 }

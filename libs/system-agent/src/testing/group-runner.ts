@@ -10,7 +10,7 @@ export interface GroupRunnerOptions {
 }
 
 /**
- * Runs real programs on POSIX systems, each in a process group that ends with the signal. A process that starts its own
+ * Runs real programs on POSIX systems, each in a process group that ends when the signal aborts. A process that starts its own
  * session escapes, unlike on a real host.
  */
 export function groupRunner(options: GroupRunnerOptions = {}): ProgramRunner {

@@ -36,7 +36,7 @@ export class MemorySecrets implements SecretStore {
     return this.pending === 0;
   }
 
-  /** It never waits for a clock. */
+  /** This store never waits for a clock. */
   readonly waits = 0;
 
   connect(): SecretStore {

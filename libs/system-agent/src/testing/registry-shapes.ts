@@ -25,7 +25,7 @@ function refuse(response: ServerResponse, status: number, challenge?: string): t
   return true;
 }
 
-/** Issues tokens for a password at a path, and accepts these tokens. */
+/** Issues tokens at the path `at` in exchange for the password, and accepts these tokens. */
 function byTokens(
   registry: PlayingRegistry,
   at: string,
@@ -78,7 +78,7 @@ const ecr: RegistryShape = (registry, storage) => {
     headers.authorization !== undefined && refuse(response, 400);
 };
 
-/** Also requires a User-Agent, even at its token server. */
+/** Like `harbor`, but requires a User-Agent, even at its token server. */
 const ghcr: RegistryShape = (registry, storage) => {
   harbor(registry, storage);
   const { gate } = registry;

@@ -6,7 +6,7 @@ export interface MessageTransport {
   /** Bytes accepted by `send` and not yet passed on. */
   readonly bufferedBytes: number;
   /**
-   * Queues one message, or its beginning and its `rest`. Calls `sent` once the message was passed on or dropped, but
+   * Queues one message; with `rest`, `message` is only its beginning. Calls `sent` once the message was passed on or dropped, but
    * never during `send`. The transport takes ownership of the buffers.
    */
   send(message: Buffer, sent: () => void, rest?: readonly Buffer[]): void;

@@ -26,7 +26,7 @@ export interface FlowLink {
 }
 
 /**
- * One UDP flow in a session. Its datagrams share the round with the data of streams, one message each; at the queue
+ * One UDP flow in a session. Its datagrams take turns with the data of streams, one message at a time; at the queue
  * limit they are dropped.
  */
 export class SessionFlow implements UdpFlow, RoundMember {
@@ -35,7 +35,7 @@ export class SessionFlow implements UdpFlow, RoundMember {
   waitingBytes = 0;
   readonly #link: FlowLink;
   readonly #waiting = new Fifo<Buffer>();
-  /** Undefined once it has ended. */
+  /** Undefined once the flow has ended. */
   #events: UdpFlowEvents | undefined;
 
   constructor(id: Int64, link: FlowLink, events: UdpFlowEvents) {

@@ -28,7 +28,7 @@ export interface TunnelOptions {
   readonly closeTimeoutMs?: number;
   /**
    * Called at most once, when the peer continues to send after a Pause, as remotedialer before 0.3 does. From then on a
-   * slow reader stops the reading of the whole tunnel, so its other streams wait too. Must not throw.
+   * slow reader stops the tunnel from reading at all, so other streams wait too. Must not throw.
    */
   readonly onPeerNeverPauses?: () => void;
   /**

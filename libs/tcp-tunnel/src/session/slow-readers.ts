@@ -14,8 +14,8 @@ interface Progress {
 
 /**
  * Streams with slow readers, for a peer that may not support Pause (remotedialer before 0.3). Once a peer is found to
- * keep sending after a Pause, a slow reader stops the reading of the whole session, as in remotedialer itself. The
- * session's other streams then wait, so a stream whose reader reads nothing is given up, even after the peer closed
+ * keep sending after a Pause, a slow reader stops the whole session from reading, as in remotedialer itself. The
+ * session's other streams then wait, so a stream whose reader reads nothing is ended, even after the peer closed
  * it.
  */
 export class SlowReaders {
@@ -38,7 +38,7 @@ export class SlowReaders {
     this.#found = found;
   }
 
-  /** True while a slow reader stops the reading of the session. */
+  /** True while a slow reader stops the session from reading. */
   get holding(): boolean {
     return this.#peer === 'neverPauses' && this.#behind.size > 0;
   }

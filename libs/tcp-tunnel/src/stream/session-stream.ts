@@ -398,8 +398,8 @@ export class SessionStream extends Duplex implements TunnelStream, RoundMember {
   }
 
   /**
-   * Ends the stream after the answer, because most writers that end after an answer are gone entirely, and TCP does not show
-   * the difference.
+   * Ends the stream after the answer: a writer that has ended by then is usually gone entirely, which TCP does not
+   * reveal.
    */
   #tellEndAfterAnswer(): void {
     const { bytesRead } = this;

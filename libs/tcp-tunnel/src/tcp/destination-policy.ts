@@ -23,7 +23,7 @@ const HIGHEST_PORT = 65_535;
  * of the loopback, and a listed port in its canonical spelling. An empty list allows nothing. The name has no further
  * effect: an allowed port is dialled at a literal loopback address.
  *
- * @param allowedUdpPorts - Ports allowed with `udp`. Absent for a peer that carries no datagrams: `udp` is refused.
+ * @param allowedUdpPorts - Ports allowed with `udp`. Absent for a peer that carries no datagrams; `udp` is then refused.
  */
 export function judgeDestination(
   address: string,

@@ -83,8 +83,8 @@ export function joinSocket(socket: Socket, stream: Duplex, lingerMs: number): vo
 
 /**
  * Detects the reset of a socket that is not read, because it is paused or ended: the system then reports the reset only
- * to a write. An empty write sends nothing, and fails after a reset; the socket's `error` and `close` follow. The system
- * watches a pending write by itself.
+ * to a write. An empty write sends nothing, and fails after a reset; the socket's `error` and `close` follow. A pending
+ * write needs no check, because the system reports a reset to it.
  */
 function noticeReset(socket: Socket): void {
   const isRead = !socket.isPaused() && !socket.readableEnded;

@@ -104,7 +104,7 @@ describe('a reset', () => {
     }
   }
 
-  /** Checks by a write, because a socket that is not read notices a reset only there. */
+  /** Checks with a write, because only a write reveals a reset of a socket that is not read. */
   const isReset = (socket?: Socket): Promise<boolean> =>
     new Promise((resolve) => socket?.write('next', (error) => resolve(Boolean(error))));
 

@@ -25,8 +25,8 @@ const sharedBuffer = Buffer.allocUnsafeSlow(READ_BYTES);
 /**
  * The real dialler: TCP without delay, half-open allowed.
  *
- * By default Node allocates 64 KiB for each read, although most reads return a few bytes, and reads no
- * more than that at once. Each read emits one `data` event, as by default; `pause` stops the reads.
+ * Supplies its own read buffers, because by default Node allocates 64 KiB for each read, although most return a few bytes,
+ * and reads no more than that at once. Each read emits one `data` event, as by default; `pause` stops the reads.
  */
 export const dialTcp: Dial = ({ host, port }) => {
   let isBulk = false;

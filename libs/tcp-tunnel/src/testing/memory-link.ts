@@ -28,7 +28,7 @@ export class MemoryLink implements MessageTransport {
   #delivered = 0;
   peer: TransportEvents | undefined;
   pings = 0;
-  /** True keeps rests from ending. */
+  /** While true, callbacks given to `rest` do not run. */
   restsOn = false;
   readonly rests: ('idle' | 'turn')[] = [];
   /** Number of messages still to lose; counts only types that peers may lose. */

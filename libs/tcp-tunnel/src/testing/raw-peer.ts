@@ -31,7 +31,6 @@ export class RawPeer {
     this.send(message);
   }
 
-  /** Returns all data received for one stream. */
   dataOf(id: Int64): Buffer {
     return Buffer.concat(
       this.received.map((message) =>

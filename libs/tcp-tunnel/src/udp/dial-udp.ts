@@ -9,10 +9,10 @@ export interface UdpTarget {
   readonly port: number;
 }
 
-/** Failures that lose one datagram and say nothing about the destination: it is too long, or a buffer is full. */
+/** Failures of one datagram, not of the destination: it is too long, or a buffer is full. */
 const OF_ONE_DATAGRAM: ReadonlySet<string | undefined> = new Set(['EMSGSIZE', 'ENOBUFS', 'EAGAIN']);
 
-/** Creates a socket that never resolves names, so that it is bound and connected before the call returns. */
+/** Creates a socket that never resolves names, so that `bind` and `connect` finish before they return. */
 export function literalSocket(type: 'udp4' | 'udp6' = 'udp4'): Socket {
   const family = type === 'udp4' ? 4 : 6;
   return createSocket({ type, lookup: (host, _options, done) => done(null, host, family) });

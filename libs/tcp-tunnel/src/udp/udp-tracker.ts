@@ -37,7 +37,7 @@ const MOST_SWEEP_MS = 5_000;
 
 /**
  * Ends idle flows, because UDP has no end of its own, and limits their number: a flood from forged addresses ends its
- * own flows, not answered ones that continue. Uses a timer only while flows exist.
+ * own flows, but not flows that are answered and continue. Uses a timer only while flows exist.
  */
 export class UdpTracker implements Disposable {
   readonly #most: number;

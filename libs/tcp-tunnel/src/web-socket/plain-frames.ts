@@ -129,7 +129,7 @@ export class PlainFrameReader {
   }
 }
 
-/** Returns the head of a plain frame and `beginning`; `laterBytes` of the message follow separately. */
+/** Returns the head of a plain frame and `beginning`; the message's other `laterBytes` bytes follow separately. */
 export function plainFrame(isClient: boolean, beginning: Buffer, laterBytes: number): Buffer {
   const length = beginning.length + laterBytes;
   const lengthBytes = length < 126 ? 0 : length < 0x1_0000 ? 2 : 8;

@@ -122,9 +122,8 @@ export class WebSocketTransport implements MessageTransport {
   }
 
   /**
-   * Batches short messages: while many streams have some in the same turn of the event loop, writes them together at
-   * its end, because a write wakes the peer and costs more than everything else about a short message. Sends a single
-   * message at once.
+   * Batches short messages after a turn of the event loop with several: writes those of a turn together at its end, because a
+   * write wakes the peer and costs more than everything else about a short message. Otherwise sends each at once.
    */
   #sendShort(connection: Duplex, frame: Buffer, sent: () => void): void {
     if (this.#turn.messages === 0) setImmediate(this.#endTurn);
@@ -149,7 +148,7 @@ export class WebSocketTransport implements MessageTransport {
     const tell = (): void => {
       for (const sent of toTell) sent();
     };
-    // The connection is not writable after the peer has ended it and reads nothing more.
+    // The connection is not writable once the peer has ended it and stopped reading.
     if (localConnection.writable) localConnection.write(frames, tell);
     else setImmediate(tell);
   }

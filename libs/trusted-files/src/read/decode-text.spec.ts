@@ -22,7 +22,7 @@ it.each(['utf-8', 'utf-16le', 'utf-16be'] as const)(
   (encoding) => {
     for (const text of TEXTS) {
       const bytes = encodeText(MARK + text, encoding);
-      // In UTF-16LE, a mark and NUL look like the mark of UTF-32.
+      // In UTF-16LE, a byte order mark and NUL look like the mark of UTF-32.
       if (encoding === 'utf-16le' && text.startsWith('\0')) continue;
       expect(decodeText(bytes)).toEqual({ encoding, mark: MARK, text });
     }

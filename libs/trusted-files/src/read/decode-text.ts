@@ -1,4 +1,3 @@
-/** Encoding of a text file. */
 export type TextEncoding = 'utf-8' | 'utf-16le' | 'utf-16be';
 
 /** A decoded text with its encoding, so that it can be written back. */
@@ -35,7 +34,7 @@ export function decodeText(source: Uint8Array): DecodedText | UndecodableText {
   if (starts(0xff, 0xfe, 0, 0) || starts(0, 0, 0xfe, 0xff)) return refused('UTF-32');
   if (starts(0xff, 0xfe)) return decodeUtf16(bytes, 'utf-16le');
   if (starts(0xfe, 0xff)) return decodeUtf16(bytes, 'utf-16be');
-  // UTF-16 or UTF-32 without a mark: its first character is ASCII, so one of the first two bytes is 0.
+  // Probably UTF-16 or UTF-32 without a mark: an ASCII first character has a 0 among the first two bytes.
   if (bytes.length > 1 && (bytes[0] === 0 || bytes[1] === 0))
     return refused('NUL bytes, as in UTF-16 or UTF-32 without a byte order mark');
   return decodeUtf8(bytes);

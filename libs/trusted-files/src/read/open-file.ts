@@ -16,7 +16,6 @@ export interface ReadableFile {
 
 /** A regular file that is open for reading. */
 export interface OpenFile extends ReadableFile {
-  /** Stats of the open file. */
   readonly stats: Stats;
 }
 
@@ -92,7 +91,7 @@ export interface ReadLimits {
 /**
  * Reads an open file from its beginning, in blocks of at most 256 KiB that are valid until the next one is requested.
  *
- * @throws TrustedFileError `tooLarge`, after at most `maxBytes`; the reason of the signal; what Node throws.
+ * @throws TrustedFileError `tooLarge`, after at most `maxBytes`; the reason of the signal; errors of Node.
  */
 export async function* readBlocks(
   { handle, path }: ReadableFile,

@@ -7,7 +7,6 @@ export type HostFailureCode =
   | ('invalidArgument' | 'limitsUnavailable' | 'notExecutable' | 'notFound' | 'pathNotTrusted')
   | ('spawnFailed' | 'stagingFailed' | 'stateUnavailable' | 'unknown');
 
-/** Facts about a failure. */
 export interface HostFailureDetails {
   readonly cause?: unknown;
   readonly path?: string;
@@ -22,13 +21,11 @@ export type MakeHostFailure = (
   details: HostFailureDetails,
 ) => Error;
 
-/** Options of a process host. */
 export interface ProcessHostOptions {
   /** Creates the errors that the host throws, in the class of its caller. Default: the host's own error class. */
   readonly failure?: MakeHostFailure;
 }
 
-/** Path rules of a process host. */
 export type HostPaths = Pick<
   ProcessHost,
   'assertTrustedFile' | 'assertTrustedDirectory' | 'ensurePrivateDirectory'

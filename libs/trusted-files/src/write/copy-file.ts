@@ -30,7 +30,7 @@ export interface PendingCopy<A extends DigestAlgorithm> extends PendingFile {
  * `openRegularFile`. The caller places or discards the copy.
  *
  * @throws TrustedFileError `tooLarge`, and as `writePendingFile` and, for a path, `openRegularFile`; any exception of
- * `onBlock` or `accept`; the reason of the signal. Nothing is left then.
+ * `onBlock` or `accept`; the reason of the signal. On failure, nothing is left.
  */
 export async function copyPendingFile<A extends DigestAlgorithm>(
   source: string | ReadableFile,

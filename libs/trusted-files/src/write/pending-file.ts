@@ -145,7 +145,7 @@ async function writeAll(file: number, target: string, bytes: Uint8Array, positio
   }
 }
 
-/** Returns the mode after umask and folder were applied. Reading it from an open file does not wait for the disk. */
+/** Returns the actual mode, which umask and folder may have changed. Reading it from an open file does not wait for the disk. */
 function modeOf(file: number): number {
   return fs.fstatSync(file).mode & 0o7777;
 }

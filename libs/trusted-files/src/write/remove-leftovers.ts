@@ -4,7 +4,7 @@ import path from 'node:path';
 
 /**
  * Removes the temporary files that a crash left beside a file: abandoned regular files named `.NAME.` plus a suffix
- * that the pattern matches as a whole. Never throws: what cannot be removed stays for the next call.
+ * that the pattern matches as a whole. Never throws: a file that cannot be removed stays for the next call.
  */
 export async function removeLeftovers(
   target: string,

@@ -5,7 +5,6 @@ import { fileSystemError } from '../file-system-error.js';
 import { syncFolder, type HeldPatience, whenNotHeld } from './when-not-held.js';
 import path from 'node:path';
 
-/** Options of {@link replaceFile}. */
 export interface ReplaceOptions extends PlaceOptions, Partial<PendingOptions> {
   /** Temporary path in the same folder. Default: a hidden name that cannot be guessed. */
   readonly temporary?: string | undefined;
@@ -45,7 +44,7 @@ export async function moveFile(from: string, to: string, patience: HeldPatience 
 }
 
 /**
- * Writes a file that nobody else can open, as {@link writePendingFile}, under an unused name: refuses an existing file or
+ * Writes a private file as {@link writePendingFile} does, but directly under its final name: refuses an existing file or
  * link of that name. During the write the name refers to a partial file; after a failure it does not exist.
  *
  * @throws TrustedFileError `notFound` (no folder), `accessDenied`, `alreadyExists`, `noSpace`, `unknown`.

@@ -20,7 +20,7 @@ export interface HeldPatience {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Returns true when another program holds the file for now: a scanner, a backup, or the running file itself. */
+/** Returns true when a process holds the file for now: a scanner, a backup, or the program that the file contains. */
 export function isHeld(error: unknown, platform: NodeJS.Platform = process.platform): boolean {
   const cause = error instanceof TrustedFileError ? error.cause : error;
   return HELD[platform === 'win32' ? 'win32' : 'posix'].includes(errnoOf(cause) ?? '');

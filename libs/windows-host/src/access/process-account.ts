@@ -58,7 +58,7 @@ function accountOf(token: Handle, tried: string): ProcessAccount {
   return { user, isPrivileged };
 }
 
-/** Pointers in the result point into the same memory, so it must not be copied. */
+/** `read` must not copy the memory, because it contains pointers into itself. */
 function readInformation<T>(
   token: Handle,
   kind: number,

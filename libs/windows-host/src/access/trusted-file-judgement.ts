@@ -72,7 +72,7 @@ export function judgeStep(
   const distrust = (rule: TrustRule, found: string): Distrust => ({ rule, path, found });
   if (facts.isReparsePoint) return distrust('A7 link or junction', 'it is a link or a junction');
   const shown = finalPath.startsWith('\\\\?\\') ? finalPath.slice(4) : finalPath;
-  // Both paths have single separators and a drive letter, so equality without ASCII case means equal components.
+  // Both paths have single separators and a drive letter, so equality that ignores ASCII case means equal components.
   if (foldAscii(shown) !== foldAscii(path)) {
     return distrust('A7 another path', `it opens ${quoteText(shown)}`);
   }

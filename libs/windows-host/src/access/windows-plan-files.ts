@@ -16,7 +16,6 @@ import { windowsFileTrust } from './windows-file-trust.js';
 /** Permissions of a file. Other POSIX attributes have no meaning on Windows. */
 export type PlanFileMode = Readonly<Record<'mode', number>>;
 
-/** Options of {@link windowsPlanFiles}. */
 export interface WindowsPlanFilesOptions {
   /** Creates the errors to throw, so that they have the class that the caller expects. Default: an `Error`. */
   readonly failure?: (message: string, options: ErrorOptions) => Error;

@@ -4,7 +4,6 @@ import { advapi32 } from '../win32/advapi32.js';
 import { call, OwnedHandle } from '../win32/calls/call.js';
 import { escapeText } from '@wins/base';
 
-/** One event. */
 export interface LogEvent {
   readonly type: 'error' | 'warning' | 'information';
   /** 1 to 1000. */

@@ -22,7 +22,7 @@ const PROFILES = [['DomainProfile'], ['PublicProfile'], ['StandardProfile', 'Pri
  * run, or the firewall is off in every profile. Undefined while it may filter, and when the settings cannot be read.
  *
  * A group policy ([MS-GPFAS] 2.2.2, below `SOFTWARE\Policies`) and device management (`Mdm`) take precedence over the
- * host's own setting; a profile on which these two disagree counts as on.
+ * host's own setting; a profile on which group policy and device management disagree counts as on.
  */
 export function firewallOffReason(switches: FirewallSwitches = systemSwitches): string | undefined {
   try {

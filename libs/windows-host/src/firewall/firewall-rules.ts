@@ -99,7 +99,7 @@ function rangeOf([, value]: readonly [string, string]): PortRange | undefined {
 }
 
 /**
- * Firewall rules for the ports of runs. All rules of a run share the unique name `rancher-wins-<mark of the run>`, so
+ * Firewall rules for the ports of runs. All rules of a run share the unique name `rancher-wins-<the run's mark>`, so
  * that they are found and removed together, in any display language of Windows.
  */
 export interface FirewallRules extends PortOpener {

@@ -51,7 +51,7 @@ export interface FilterLabel {
 export interface LabelledFilter extends PacketFilter, FilterLabel {}
 
 /**
- * Returns the filters of an item `filter` or `rule` on the interface with this index.
+ * Returns the filters of a `filter` or `rule` item on the interface with this index.
  *
  * Filters packets of containers both where they are forwarded and where the host receives them, because the host's
  * addresses are reachable without forwarding too.
@@ -68,7 +68,7 @@ export function filtersOf(
 }
 
 /**
- * Returns the items that filters belong to. An item counts as missing when it lacks a filter, or when its interface has
+ * Returns the items to which the filters belong. An item counts as missing when it lacks a filter, or when its interface has
  * a new index.
  *
  * @param indexOf - The index that an interface has now; undefined when the interface is gone and its filters wait for removal.
@@ -121,7 +121,7 @@ function ruling(what: string | undefined, value: string, index: number): Filters
   return what === 'deny' && value === '' ? both.slice(1) : undefined;
 }
 
-/** Permits these networks, and blocks all other traffic that meets a condition. */
+/** Permits these networks, and blocks all other traffic that meets `of`. */
 function onlyPermitting(
   layer: FilterLayer,
   group: FilterGroup,

@@ -61,7 +61,7 @@ export function addressRow(
   return row;
 }
 
-/** Sets forwarding in a MIB_IPINTERFACE_ROW that was read. Zeroes the site prefix length: the system returns a value that it rejects for IPv4. */
+/** Sets forwarding in a MIB_IPINTERFACE_ROW that was read. Zeroes the site prefix length, because the system rejects its own value for IPv4. */
 export function forwardingRow(row: Buffer, isOn: boolean): Buffer {
   MIB_IPINTERFACE_ROW.write(row, { ForwardingEnabled: Number(isOn), SitePrefixLength: 0 });
   return row;

@@ -31,7 +31,7 @@ export interface AdapterEntry {
 
 /** The status that asks for a larger buffer. */
 const ERROR_BUFFER_OVERFLOW = 111;
-/** No adapter has an address. */
+/** The status when no adapter has an address. */
 const ERROR_NO_DATA = 232;
 const IF_OPER_STATUS_UP = 1;
 const AF_UNSPEC = 0;
@@ -156,7 +156,7 @@ export function selectAdapter(state: NetworkState, which?: NetworkSelector): Net
   return 'name' in which ? byName(state, which.name) : byAddress(state, which.address);
 }
 
-/** Returns the default route with the lowest metric of a family, of one adapter or of all; undefined when there is none. */
+/** Returns a family's default route with the lowest metric, of one adapter or of all; undefined when there is none. */
 export function defaultRoute(
   { adapters, rows }: Pick<NetworkState, 'adapters' | 'rows'>,
   family: number,

@@ -74,7 +74,7 @@ export function interfaceIdOf({ guid, name }: AdapterEntry): string {
   return name === HOST_INTERFACE ? CONTAINER_NETWORK : guid;
 }
 
-/** Lists the network of containers, and whether interfaces forward; no items without HNS or filters. Never rejects. */
+/** Lists the network of containers and the forwarding of interfaces; returns no items without HNS or filters. Never rejects. */
 export async function listItems(
   calls: ContainerNetworkCalls,
 ): Promise<Pick<RoutingState, 'items' | 'itemsError' | 'hasSubnetOnBridge'>> {

@@ -13,7 +13,7 @@ import { removeFile } from './remove-program.js';
 
 const MAX_BYTES = 512 * 1024 * 1024;
 const MAX_STRANGERS = 100;
-/** Retry time for a file held by a program that has just ended, or by a scanner. */
+/** Retry time for a file held by a program that has just ended, or by a virus scanner. */
 const PATIENCE = { heldFileMs: 15_000 };
 const MAY_CHANGE_LIST = 0x4_0000 | 0x8_0000; // WRITE_DAC and WRITE_OWNER
 /** A folder; with `isData`, removing it removes its content. */
@@ -46,13 +46,12 @@ export function nodeFolders(): room.NodeRoom<FolderItem, { readonly access: stri
   };
 }
 
-/** A file by its digest, and who may use it. */
 export interface FileState {
   readonly sha256: string;
   readonly access: string;
 }
 
-/** Files with their access lists: written under a temporary name with their list from the first byte, flushed, renamed. */
+/** Files with their access lists. Writes a file under a temporary name with its list from the first byte, flushes and renames it. */
 export function nodeFiles(): room.ContentRoom<{ readonly path: string }, FileState> {
   return {
     read: async ({ path: file }) => {

@@ -45,8 +45,8 @@ const FOR_EVERYONE: Readonly<Record<string, string>> = {
 const EVERYONE = 'S-1-1-0';
 
 /**
- * Returns the security descriptor for an access word: administrators and SYSTEM may do everything, and an account
- * without their rights may do everything with its own files; undefined for an unknown word.
+ * Returns the security descriptor for an access word: administrators and SYSTEM may do everything, and so may
+ * this account if it has lower privileges; undefined for an unknown word.
  */
 function accessDescriptor(word: string, isFolder: boolean): string | undefined {
   const everyone = FOR_EVERYONE[word];

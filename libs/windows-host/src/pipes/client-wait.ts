@@ -10,7 +10,7 @@ const NO_DATA = 232;
 const PIPE_CONNECTED = 535;
 const IO_PENDING = 997;
 
-/** Waits for clients of one pipe instance after another. Its owner closes it when no wait is in progress. */
+/** Waits for a client on one pipe instance after another. The owner closes it only while no wait is in progress. */
 export class ClientWait {
   readonly #event: OwnedHandle;
   /** Native memory, which does not move during an operation. */

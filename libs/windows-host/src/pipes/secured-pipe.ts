@@ -229,7 +229,7 @@ export interface PipeProtection {
 }
 
 /**
- * Named pipes that only the accounts of an access list may open, and only from this host: byte mode, buffers of 64 KiB.
+ * Named pipes in byte mode that only the accounts of an access list may open, and only from this host.
  *
  * @throws WindowsError `invalidArgument` for a faulty access list.
  */
@@ -256,7 +256,7 @@ export function securedPipe(options: SecuredPipeOptions = {}): PipeProtection {
 
 /**
  * Returns the reason why this system cannot use an access list, as the end of a sentence; undefined when it can. For
- * example, {@link securedPipe} accepts an account of a domain that this system does not know.
+ * example, the system may not know the domain of an account, which {@link securedPipe} does not check.
  */
 export function pipeAccessFault(sddl: string): string | undefined {
   try {

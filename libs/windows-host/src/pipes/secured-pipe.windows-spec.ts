@@ -1,5 +1,5 @@
 import { openFile } from '../win32/calls/call.js';
-// Longer than most files because it is one list of the promises of a pipe.
+// Longer than most files, because it lists all guarantees of a pipe.
 import { grantsTheSame, parseSecurityDescriptor } from '@wins/base';
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -95,7 +95,7 @@ async function until(holds: () => boolean): Promise<void> {
   while (!holds()) await new Promise((resolve) => setTimeout(resolve, 2));
 }
 
-/** Makes calls fail with an error number, from the call with that index on. */
+/** Makes calls fail with `errorNumber`, from the call with index `from` on. */
 function failCreate(t: TestContext, from: number, errorNumber: number): { stop(): void } {
   const { CreateNamedPipeW: create } = kernel32;
   let calls = 0;

@@ -4,7 +4,7 @@ import type { PipeClient, PipeProtection } from './secured-pipe.js';
 
 /** Session of the host's services. Processes of a container are in sessions of the container. */
 const SERVICES = 0;
-/** Accounts that exist in containers only: ContainerAdministrator, ContainerUser. */
+/** SID prefix of accounts that exist in containers only: ContainerAdministrator, ContainerUser. */
 const OF_CONTAINERS = 'S-1-5-93-';
 /** Identifies the clients of pipes by account and session of the process at the other end, as {@link windowsClient} does. */
 export function windowsClients(
@@ -21,7 +21,7 @@ export function windowsClients(
  * Derives the identity of a client from the system's answers.
  *
  * @param isOfAdministrators True for a pipe that no container can open: its access list proves that the client is not in
- * a container, so an administrator counts in any session. On other pipes only session 0 proves it. Default: false.
+ * a container, so an administrator counts as one in any session. On other pipes only session 0 proves it. Default: false.
  */
 export function windowsClient(client: PipeClient, isOfAdministrators = false): ClientIdentity {
   const { pid, session, account } = client;

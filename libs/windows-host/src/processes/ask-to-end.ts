@@ -33,7 +33,7 @@ export function askToEnd(job: Handle, { signal, event }: StopRequest): boolean {
 }
 
 /**
- * Makes a process handle Ctrl-Break as if it were pressed at its console: starts a thread in it at the system's own
+ * Delivers Ctrl-Break to a process as if it were pressed at its console: starts a thread in it at the system's own
  * control routine. The daemon therefore needs no console, cannot hit itself, and reaches no other process. System
  * libraries have the same address in all processes of a boot, except in 32-bit ones, which are skipped.
  */

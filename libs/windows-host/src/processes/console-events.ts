@@ -44,8 +44,8 @@ export interface ConsoleEvents {
 export function listenToConsole(onEvent: (event: ConsoleEvent) => void): ConsoleEvents {
   const { SetConsoleCtrlHandler } = kernel32;
   const koffi = loadKoffi();
-  // The newest handler is called first. Ours reports each event and passes a final one on to the handler below it, which never
-  // returns, because no messages are posted to a thread without windows.
+  // The newest handler is called first. Ours reports each event and passes a final one on to the handler below it, WaitMessage,
+  // which never returns, because no messages are posted to a thread without windows.
   // https://learn.microsoft.com/windows/win32/api/winuser/nf-winuser-waitmessage
   const hold = addressOfFunction('user32.dll', 'WaitMessage');
   let isFinal = false;
@@ -61,7 +61,7 @@ export function listenToConsole(onEvent: (event: ConsoleEvent) => void): Console
   }, handlerRoutine());
   for (const handler of [hold, tell])
     call('cannot listen to the console', SetConsoleCtrlHandler, handler, 1);
-  // The system locks the list of handlers while it calls them, and `tell` answers on the thread of JavaScript, so this
+  // The system locks the list of handlers while it calls them, and `tell` runs on the JavaScript thread, so this
   // thread must not wait for the list. `hold` is removed first, while `tell` still shields it.
   const forget = async (): Promise<void> => {
     await inBackground(SetConsoleCtrlHandler, hold, 0);

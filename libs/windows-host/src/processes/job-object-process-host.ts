@@ -78,7 +78,7 @@ type FoundLeftover = ProcessIdentity & Omit<Leftover, keyof ProcessTree>;
 
 /**
  * Selects the leftover processes of dead daemons. The jobs of a dead daemon are closed and their processes ended, so
- * only processes outside a job remain. A process in a job whose parent still runs is `claimed`: a living daemon owns it.
+ * only processes outside a job remain. A process in a job is `claimed` while its parent runs: a living daemon owns it.
  * Never selects this process or its ancestors.
  */
 export function pickLeftovers(

@@ -13,7 +13,7 @@ import { openOutputPipe } from './windows-process-output.js';
 import { endProcess, isRunning, ownIdentity } from './windows-process.js';
 
 const FOREVER = 'setInterval(()=>{},1e6)';
-/** This file is also the program of the other daemon and of the upgrade helper. */
+/** This file is also the program of a second daemon and of the upgrade helper. */
 const [role] = process.argv.slice(2);
 const host = jobObjectProcessHost();
 const node = process.execPath;

@@ -92,7 +92,7 @@ export interface JobOptions {
 }
 /**
  * Creates a job object that ends with its handle: its processes, and all that they start, are killed when the last
- * handle is closed, also when this process ends in any way. The handle is not inheritable; the caller closes it.
+ * handle is closed, however this process ends. The handle is not inheritable; the caller closes it.
  *
  * @throws WindowsError `unavailable` when the system does not keep one of the limits.
  */

@@ -12,8 +12,8 @@ const MAX_OUTPUT_BYTES = 64 * 1024;
  * Runs a program of System32, such as `netsh.exe`, by its absolute path, without a shell and with a minimal environment,
  * for at most 30 seconds.
  *
- * @throws WindowsError `unavailable`, `timeout`, `unknown` when it does not end with 0; the signal's reason when it
- * aborts, which ends the program.
+ * @throws WindowsError `unavailable`, `timeout`, `unknown` when its exit code is not 0; the reason of
+ * `signal` when that aborts, which ends the program.
  */
 export async function runSystemProgram(
   name: string,

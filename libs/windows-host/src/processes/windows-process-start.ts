@@ -47,8 +47,8 @@ function backslashesAtEnd(text: string): number {
 }
 
 /**
- * Writes an environment as CreateProcessW takes it: UTF-16, `NAME=value` and NUL each, sorted by name without regard to
- * case, and NUL at the end. When names differ only in the case of A to Z, the last counts.
+ * Writes an environment as CreateProcessW takes it, in UTF-16: entries `NAME=value` that end with NUL, sorted by name
+ * without regard to case, and a final NUL. When names differ only in the case of A to Z, the last counts.
  *
  * @throws WindowsError `invalidArgument` for a name that is empty or contains `=`, and for NUL anywhere.
  */

@@ -138,7 +138,7 @@ export function writeSettings(service: number, name: string, settings: Settings)
   return ignored;
 }
 
-/** Reads a setting of an open service; undefined where the system does not know it. */
+/** Reads a setting of an open service; undefined when the system does not know it. */
 function readSetting(service: number, setting: SettingName, tried: string): Buffer | undefined {
   const { GetLastError } = kernel32;
   const memory = Buffer.alloc(LARGEST_CONFIG_BYTES);

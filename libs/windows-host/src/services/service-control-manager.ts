@@ -38,12 +38,12 @@ export interface ServiceControlManager {
    * Creates a service, or changes the existing one to match the definition, except for its account. If a setting of a
    * new service fails, the service is not created.
    *
-   * @throws WindowsError `accessDenied`; `busy` while an earlier one of that name is being removed.
+   * @throws WindowsError `accessDenied`; `busy` while an earlier service of that name is being removed.
    */
   register(definition: ServiceDefinition): Registration;
   /**
-   * Changes only the command of a service, the absolute path of its program and arguments, durably: after a loss of
-   * power, it has the old command line or the new one. A running process continues.
+   * Durably changes only the command of a service (the absolute path of its program, and arguments): after a loss of
+   * power, the service has the old command line or the new one. A running process continues.
    *
    * @throws WindowsError `notFound`, `accessDenied`, `invalidArgument`.
    */
@@ -55,9 +55,8 @@ export interface ServiceControlManager {
    */
   change(name: string, change: ServiceChange): void;
   /**
-   * Starts a service and waits until it runs. Does nothing when it runs already. The start continues when the caller
-   * aborts before the service control manager has answered, which takes up to 30 s for a program that never connects to
-   * it.
+   * Starts a service and waits until it runs. Does nothing when it runs already. If the caller aborts before the
+   * service control manager has answered, the start continues; for a program that never connects, the answer takes 30 s.
    *
    * @throws WindowsError `notFound`, `accessDenied`, `timeout`; `unknown` when it ended instead, with its exit code.
    */
@@ -247,7 +246,7 @@ function change(name: string, change: ServiceChange): void {
     if (startType === undefined) return;
     settings.writeSettings(service, name, settings.startSettings(startType));
   });
-  // The service control manager stores it in the registry, which the system would write to the disk later.
+  // The service control manager stores the configuration in the registry, which the system would write to the disk later.
   using key = RegistryKey.open(`SYSTEM\\CurrentControlSet\\Services\\${name}`);
   key?.flush();
 }

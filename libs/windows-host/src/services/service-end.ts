@@ -32,9 +32,9 @@ export async function startServiceProcess(name: string): Promise<void> {
 }
 
 /**
- * Stops a service, from any state, and resolves when its process is gone; kills it after the time limits. A service
- * reports that it has stopped a moment before its process ends and releases its program file, and some processes never
- * end.
+ * Stops a service, from any state, and resolves when its process is gone; kills it after the time limits. After a
+ * service has reported that it stopped, its process takes a moment to end and to release its program file; some
+ * processes never end.
  *
  * @throws WindowsError `notFound`, `accessDenied`; `busy` when services that depend on it run; `timeout` when its
  * process does not end.

@@ -105,8 +105,8 @@ const callbacks = lazily(() => {
 
 /**
  * Connects this process to the service control manager, and resolves when the service has stopped, or at once if the
- * service control manager has not started this process. The call blocks until then, so it has a thread of its own. Its
- * callbacks run on the event loop, which a service must therefore not block.
+ * service control manager has not started this process. The system's call blocks until then, so it has a thread of its
+ * own. Its callbacks run on the event loop, which a service must therefore not block.
  */
 async function dispatchService(name: string, events: DispatcherEvents): Promise<void> {
   const koffi = loadKoffi();

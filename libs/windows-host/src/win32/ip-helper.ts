@@ -24,7 +24,7 @@ export const routeChanges = systemLibrary('iphlpapi.dll', 'support for route cha
   'uint32_t DeleteIpForwardEntry2(void *row)',
 ]);
 
-/** Functions that change addresses of interfaces, and whether they forward. */
+/** Functions that change the addresses and the forwarding of interfaces. */
 export const interfaceChanges = systemLibrary('iphlpapi.dll', 'support for interface changes', [
   'void InitializeUnicastIpAddressEntry(void *row)',
   'uint32_t CreateUnicastIpAddressEntry(void *row)',

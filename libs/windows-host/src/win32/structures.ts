@@ -1,6 +1,6 @@
 /**
- * Structures with the names of their pages; `spare` is never read. A spec asserts their sizes. The pages, by the headers
- * before them, in lower case: `https://learn.microsoft.com/windows/win32/api/HEADER/ns-HEADER-NAME`.
+ * Structures, named as in their documentation; `spare` is never read. A spec asserts their sizes. The pages, whose
+ * HEADER is in the comment above, in lower case: `https://learn.microsoft.com/windows/win32/api/HEADER/ns-HEADER-NAME`.
  */
 import { structure } from './calls/system-library.js';
 

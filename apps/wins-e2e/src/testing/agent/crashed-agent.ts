@@ -19,7 +19,7 @@ export interface Crash {
   readonly moment: Moment;
 }
 
-/** Outcome of the plan, and the protocol of its Secret: with `plan-state` (pending) or the older one without. */
+/** Whether the plan's Secret uses the protocol with `plan-state` or the older one (`isPending`), and whether the plan fails. */
 export interface PlanOfCrash {
   readonly isPending: boolean;
   readonly fails: boolean;

@@ -8,7 +8,7 @@ import { base64, PlanNode } from './plan-node.js';
 import { until } from '../process-table.js';
 import type { PlanOfCrash } from './crashed-agent.js';
 
-/** Nothing listens here. A failing probe causes three writes: with the result, and twice more. */
+/** Nothing listens here. A failing probe causes three writes: one with the result, and two more. */
 const NOWHERE = 'http://127.0.0.1:1/';
 const PROBE = { failureCount: 3 };
 
@@ -51,7 +51,7 @@ export class FaultyWrites implements AsyncDisposable {
     return this.#writes.length - before;
   }
 
-  /** Applies a plan whose write number `write`, from 1, meets the fault; so do the writes after it, up to `times`. */
+  /** Applies a plan while the fault hits its writes: `times` in a row, from number `write`, counted from 1. */
   async apply(write: number, { fault, times = 1 }: WriteFault): Promise<void> {
     let writes = 0;
     const when = ({ method }: { readonly method: string }) =>
@@ -101,7 +101,7 @@ export class FaultyWrites implements AsyncDisposable {
       [`${name} ${attempt}`],
     );
     assert.equal(this.#outputs[name], base64(`${name} ${attempt}\n`));
-    // Every write since then is for this plan, and its states never go back.
+    // Every write since the update is for this plan, and its states never go back.
     const writes = this.#writes.slice(written).map(({ data = {} }) => data);
     assert.deepEqual(new Set(writes.map((data) => data['plan'])), new Set([base64(plan)]));
     const states = writes.map((data) => text(data['plan-state']));

@@ -20,7 +20,7 @@ export class PlanNode implements AsyncDisposable {
     return this.#daemon;
   }
 
-  /** Writes a config file with these keys of the agent and more; without keys of the agent, the agent is off. */
+  /** Writes a config file with these keys of the agent and the keys in `more`; without `agent`, the agent is off. */
   config(
     agent?: Readonly<Record<string, unknown>>,
     allowed: readonly string[] = [],
@@ -46,7 +46,6 @@ export class PlanNode implements AsyncDisposable {
     return (this.#daemon = await Daemon.start(this.workspace, config, ...args));
   }
 
-  /** Writes a plan to the folder of local plans. */
   localPlan(name: string, plan: object): string {
     return this.workspace.write(`plans/${name}`, JSON.stringify(plan));
   }

@@ -9,7 +9,7 @@ export interface CrashedSuc {
   readonly wasKilled: boolean;
   /** The change after which the job was killed, as the release recorded it. */
   readonly last: string;
-  /** Report of the next command on the killed one. */
+  /** Report of the next command about the killed one. */
   readonly recovered: string;
 }
 

@@ -91,7 +91,7 @@ export class NodeWorld implements AsyncDisposable {
   readonly journal = path.join(this.stateFolder, 'journal.jsonl');
   readonly manifest = path.join(this.stateFolder, 'install-manifest.json');
 
-  /** Default release of commands. */
+  /** Release that runs a command unless another is given. */
   readonly release = nodeRelease(this.workspace);
 
   constructor() {
@@ -102,7 +102,7 @@ export class NodeWorld implements AsyncDisposable {
     return path.join(this.root, ...names);
   }
 
-  /** Starts a command of a release, without variables of the shell for servers and proxies. */
+  /** Starts a command of a release. Variables of the shell that name servers or proxies are removed. */
   start(
     args: readonly string[],
     variables: NodeJS.ProcessEnv = {},
@@ -181,7 +181,7 @@ export class NodeWorld implements AsyncDisposable {
     }
   }
 
-  /** Returns modes and contents below the root, by path, and the system; excludes files that a daemon writes while it runs. */
+  /** Returns the mode and content of each path below the root, and `system`. Excludes files that a daemon writes while it runs. */
   snapshot(): Record<string, string> {
     const names = existsSync(this.root) ? readdirSync(this.root, { recursive: true }) : [];
     const entries = names

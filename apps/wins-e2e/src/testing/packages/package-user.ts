@@ -54,7 +54,6 @@ export function readmeOf({ folder }: Library): string {
   return readFileSync(path.join(folder, 'README.md'), 'utf8');
 }
 
-/** Returns the example program of a library. */
 export function exampleOf(folder: string): string {
   return path.join(ROOT, 'examples/libraries', `${path.basename(folder)}.ts`);
 }
@@ -118,7 +117,7 @@ export class PackageUser {
     const options = ['--prefer-offline', '--ignore-scripts', '--no-audit', '--no-fund'];
     const stdio: ['ignore', 'ignore', 'pipe'] = ['ignore', 'ignore', 'pipe'];
     execFileSync(npm, ['install', ...options, ...tarballs], { cwd: this.#folder, stdio });
-    // A user of the tunnel's server half has these types.
+    // A user of the tunnel's server half needs these types.
     const types = 'node_modules/@types/ws';
     mkdirSync(path.join(this.#folder, path.dirname(types)), { recursive: true });
     symlinkSync(path.join(ROOT, types), path.join(this.#folder, types), 'dir');
@@ -138,7 +137,7 @@ console.log(JSON.stringify({ imported: typeof ${first}, required: typeof require
     return JSON.parse(printed) as { imported: string; required: string; isOne: boolean };
   }
 
-  /** Requires the files for tools without support for ES modules and newer conditions; returns the type of the main export. */
+  /** Requires the fallback files for tools that know only CommonJS; returns the type of the main export. */
   requiresCommonJs(library: Library): string {
     const { exports } = this.manifestOf(library) as unknown as {
       exports: Record<string, { default: { default: string } }>;
@@ -192,7 +191,6 @@ void wrong${at};`,
     return (JSON.parse(printed) as { numPassedTests: number }).numPassedTests;
   }
 
-  /** Builds all examples in all forms. */
   buildExamples(): void {
     const tool = path.join(ROOT, 'tools/libraries/build-examples.mjs');
     execFileSync(process.execPath, [tool, this.#folder], { stdio: ['ignore', 'ignore', 'pipe'] });
@@ -221,7 +219,6 @@ void wrong${at};`,
     return readdirSync(installed, { recursive: true, encoding: 'utf8' });
   }
 
-  /** Returns the installed README of a library. */
   installedReadmeOf({ name }: Library): string {
     return readFileSync(path.join(this.#folder, 'node_modules', name, 'README.md'), 'utf8');
   }

@@ -1,4 +1,4 @@
-/** Commands that prepare a node as Windows nodes are before a page begins. `$NODE` stands for `C:\`. */
+/** Commands that set up a node like a Windows node at the start of a page. `$NODE` stands for `C:\`. */
 export const BARE_NODE = `umask 022; NODE=$(mktemp -d); cd "$NODE"; export WINS_RUNTIME_DIR="$NODE/run"
 mkdir -p Windows/System32; for name in hostname whoami; do cp "$(command -v $name)" Windows/System32/$name.exe; done
 touch wins.exe

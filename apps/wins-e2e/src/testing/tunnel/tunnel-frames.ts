@@ -1,6 +1,5 @@
 /** Type numbers of some messages of the tunnel's protocol. */
 export const MESSAGE = { data: 1, connect: 2, error: 3, pause: 6, resume: 7, end: 1002 } as const;
-/** WebSocket opcodes. */
 export const OPCODE = { binary: 2, ping: 9 } as const;
 
 /** One WebSocket frame, or the HTTP head before the first one. */
@@ -9,7 +8,7 @@ export interface TunnelFrame {
   readonly bytes: Buffer;
   /** 0 for the head. */
   readonly opcode: number;
-  /** Stream of a binary frame; the type of its message and the rest of its content follow. */
+  /** Stream, message type and remaining content of a binary frame. */
   readonly stream: number;
   readonly type: number;
   readonly body: Buffer;

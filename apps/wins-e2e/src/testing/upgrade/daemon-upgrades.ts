@@ -26,7 +26,7 @@ export function crashing(version: string): string {
   return singleFile(version).replace('\n', crash);
 }
 
-/** Waits for the result of a helper that left its run. */
+/** Waits until a helper that continued outside its run has ended; returns its result. */
 export async function helperResult(world: UpgradeWorld): Promise<Result> {
   await until(() => existsSync(`${world.folder}/result.json`));
   await until(() => processesWith('--apart', world.definition).length === 0);

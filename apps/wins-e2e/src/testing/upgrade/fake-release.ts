@@ -1,6 +1,5 @@
 import path from 'node:path';
 
-/** Misbehaviour of a fake release. */
 export type Misbehaviour =
   | 'crashes'
   | 'hangs'

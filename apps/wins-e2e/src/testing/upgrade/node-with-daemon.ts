@@ -4,7 +4,7 @@ import type { Workspace } from '../workspace.js';
 import { UpgradeWorld } from './upgrade-world.js';
 
 /**
- * A node whose service is the real daemon, which may run the upgrade helper and more.
+ * A node whose service is the real daemon, which may run the upgrade helper and `sleeper`.
  *
  * @param keysOf - Returns more keys of the config, for the workspace.
  */

@@ -23,7 +23,7 @@ export interface Result {
   readonly to?: { readonly version?: string; readonly sha256: string };
 }
 
-/** Runs `wins` with injected faults, under the path in UPGRADE_PROGRAM if set. Counts the effects of this process and of earlier ones. */
+/** Script that runs `wins` with injected faults, as the program in UPGRADE_PROGRAM if set. Counts effects across processes. */
 const driver = (upgrade: string, wins: string) => `
 const fs = require('node:fs');
 if (process.env.UPGRADE_PROGRAM) process.argv[1] = process.env.UPGRADE_PROGRAM;
@@ -46,7 +46,7 @@ require.cache[require.resolve(${JSON.stringify(upgrade)})].exports = {
 require(${JSON.stringify(wins)});
 `;
 
-/** Returns standard error without completed steps. */
+/** Returns standard error without the lines of completed steps. */
 export function saidBeside(stderr: string): string {
   return stderr.replace(/^wins: ✓ .*\n/gm, '');
 }
@@ -58,7 +58,7 @@ export class UpgradeWorld implements AsyncDisposable {
   readonly config: string;
   readonly definition: string;
   readonly pipe: string;
-  /** Runs `wins up` with the faults in the variable `UPGRADE_DRIVER`. */
+  /** Script that runs `wins` with the faults in the variable `UPGRADE_DRIVER`. */
   readonly driver: string;
 
   private constructor(
@@ -196,7 +196,6 @@ export class UpgradeWorld implements AsyncDisposable {
     }
   }
 
-  /** Digest of the installed program. */
   get installed(): string {
     return sha256(readFileSync(this.target));
   }

@@ -38,7 +38,7 @@ export class StrangerProcess implements Disposable {
     return this.#child.exitCode === null && this.#child.signalCode === null;
   }
 
-  /** Identity among all processes that ever ran here, in the form of process hosts. */
+  /** Unique among all processes that ever ran here; has the format of a process host. */
   get identity(): string {
     const stat = readFileSync(`/proc/${this.pid}/stat`, 'latin1');
     const startTicks = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '';

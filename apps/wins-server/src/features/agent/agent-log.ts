@@ -25,7 +25,7 @@ export function providerDecision({ name, file, image }: ProviderRun): Decision {
   return { action: 'planCredentials', verdict: 'allowed', ...asked };
 }
 
-/** Logs an event of the agent. Its decisions are logged as copies of their audit records. */
+/** Logs an event of the agent, except decisions, whose audit records are copied to the log. */
 export function logAgentEvent(logger: Logger, event: AgentEvent): void {
   switch (event.kind) {
     case 'file':

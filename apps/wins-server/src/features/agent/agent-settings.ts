@@ -21,7 +21,7 @@ export interface AgentSettings {
   readonly isStrict: boolean;
 }
 
-/** Why no plan is followed, and the key at fault; without a key the state is intended. */
+/** Why no plan is followed, and the key at fault; without a key, the user turned the agent off. */
 export interface AgentOff {
   readonly reason: string;
   readonly keyPath?: string;

@@ -81,7 +81,7 @@ describe('of the agent the doctor says', () => {
     ['remote', 'applied', '', 'ok: remote: applied'],
     ['remote', 'failed', 'exit 3', 'warning: remote: failed: exit 3'],
     ['/plans/a.plan', 'starting', '', 'ok: /plans/a.plan: starting'],
-    // Regardless of the result when the doctor itself contacts the API server.
+    // These are problems even if the doctor itself reaches the API server.
     ['remote', 'starting', '', 'problem: remote: starting: the daemon has not read its Secret yet'],
     ['remote', 'disconnected', '500', 'problem: remote: disconnected: 500'],
     ['remote', 'unwritten', '401', 'problem: remote: unwritten: 401'],

@@ -81,7 +81,7 @@ async function verdictOf(
       const question = { path, sha256, callerNames };
       const verdict = await manager().judge(question, callers.ownerOf(call));
       const told = programVerdict(verdict, sha256 !== '', loaded);
-      // Hides the reason from other clients: it reveals that an entry pins digests, which otherwise only an attempt with other bytes shows.
+      // Hides the reason from other clients: it reveals that an entry pins digests, which a client otherwise learns only by trying other bytes.
       const { isAdministrator } = callers.clientOf(call);
       return told.allowed && !isAdministrator ? { ...told, reason: '' } : told;
     }

@@ -8,7 +8,7 @@ import { runs } from '../runs/feature.js';
 import { createConfigService } from './config-service.js';
 import { followConfig, type FollowedConfig } from './follow-config.js';
 
-/** Reports guarded keys that this config lacks, although the served config, or the config before the last start, has them. */
+/** Reports guarded keys that this config lacks but the served config, or the config before the last start, has. */
 export const checkServed: Check = {
   name: 'config',
   needsConfig: true,

@@ -6,7 +6,7 @@ import { ConfigKeeper } from '../../configuration/config-keeper.js';
 import { configFileOf, loadDaemonConfig } from '../../configuration/load-daemon-config.js';
 import type { ConfigChange, Kernel } from '../../kernel/feature.js';
 
-/** A reload within this time returns the result of the daemon's own load, because the user has just written the file. */
+/** A reload within this time after the daemon loaded the file by itself returns the change of that load. */
 const RECENT_MS = 60_000;
 
 export interface FollowedConfig {

@@ -14,7 +14,7 @@ import { createCsiProxyService, type KeptCsiProxy } from './csi-proxy-service.js
 const STATES = Object.keys(MOVES) as (keyof typeof MOVES)[];
 const NO_SECTION = { reason: 'the config has no section csi-proxy' };
 
-/** Settings of the keeper; `none` removes the installation of an earlier section. */
+/** Settings of the keeper; `none` removes what an earlier config installed. */
 export type KeptSettings = Exclude<CsiProxySettings, { readonly kind: 'invalid' }>;
 
 export function csiProxyFeature(

@@ -213,7 +213,7 @@ describe('a node', () => {
     expect((await kept.apply()).kind).toBe('serving');
     expect(await node.answer()).toBe('v1.1.3');
     expect(existsSync(node.goProgram)).toBe(false);
-    // From now on the service belongs to wins, and is removed with the section.
+    // The service belongs to wins now, so `want(undefined)` removes it.
     kept.want(undefined);
     expect((await kept.apply()).kind).toBe('absent');
     expect(await node.service.query()).toBeUndefined();

@@ -24,7 +24,7 @@ export class Keeper implements AsyncDisposable {
   #failures = 0;
   /** Aborts the wait between two passes. */
   #wake = new AbortController();
-  /** Aborts the download of the current pass. */
+  /** Aborts the current pass's download. */
   #download = new AbortController();
   /** Callers of `apply`; each waits for the end of a pass that starts after its call. */
   #waiting: { resolve: (state: CsiProxyState) => void; reject: (error: Error) => void }[] = [];
@@ -46,7 +46,7 @@ export class Keeper implements AsyncDisposable {
     return this.#state;
   }
 
-  /** Desired state. Its address may contain a secret. */
+  /** Desired state. Its download address may contain a secret. */
   get wish(): CsiProxyWish | undefined {
     return this.#wish;
   }
@@ -60,7 +60,7 @@ export class Keeper implements AsyncDisposable {
     this.#wake.abort();
   }
 
-  /** Returns the steps that would be taken now. @throws FeatureError `fileFailed`, `serviceFailed`. */
+  /** Returns the steps that a pass would take now. @throws FeatureError `fileFailed`, `serviceFailed`. */
   async plan(): Promise<readonly Step[]> {
     return planSteps(this.#wish, await this.#look());
   }

@@ -15,8 +15,8 @@ export interface RemoveCsiProxyOptions {
 }
 
 /**
- * Removes csi-proxy before an uninstallation removes the config. @returns Why it stays; undefined when none is left.
- * @param isAdopted - Whether the Go release made the installation; its csi-proxy is then removed too.
+ * Removes csi-proxy before an uninstallation removes the config. @returns Why csi-proxy stays; undefined when it is gone.
+ * @param isAdopted - Whether the Go release installed this node; its csi-proxy is then removed too.
  */
 export async function removeCsiProxy(
   configFile: string,

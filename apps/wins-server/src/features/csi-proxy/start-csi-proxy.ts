@@ -15,7 +15,7 @@ export type CsiProxyParts = Pick<
 >;
 
 const MAX_AUTHORITIES_BYTES = 1024 * 1024;
-/** Time for retries before the first byte; short, because a command may wait for it and the keeper retries by itself. */
+/** Limit for retries before the first byte; short, because a command may be waiting, and the keeper retries by itself. */
 const TIMEOUT_MS = 60_000;
 
 export type CsiProxyManager = Pick<KeeperOptions, 'service' | 'goProgram' | 'programMagic'>;
@@ -42,8 +42,8 @@ async function windowsManager(): Promise<CsiProxyManager> {
 }
 
 /**
- * Trusts the authorities of the system and of `tls-config`; accepts any certificate only with a known digest. @throws Error for an unusable
- * `certFilePath`.
+ * Trusts the certificate authorities of the system and of `tls-config`; `insecure` accepts any certificate if the digest is known.
+ * @throws Error for an unusable `certFilePath`.
  */
 async function downloadFor(
   { insecure = false, certFilePath }: TlsSettings,
@@ -53,7 +53,7 @@ async function downloadFor(
   const own =
     certFilePath === undefined ? [] : await readAuthorities(certFilePath, trust, onWarning);
   return createDownload({
-    // Without a digest an http:// address is still refused.
+    // judgeUrl has already refused an http:// address without a digest.
     ...{ allowHttp: true, anyCertificate: insecure, timeoutMs: TIMEOUT_MS },
     roots: [...systemRoots(), ...own],
     onWarning,

@@ -148,7 +148,7 @@ function requireLevel(wanted: string, seconds: number): void {
     throw refused(`${seconds} s`, `more than 0 and at most ${LONGEST_LEVEL_SECONDS} s`);
 }
 
-/** Converts errors; a feature that this Node lacks is not a fault of the host's system. */
+/** Converts errors; it is not the host system's fault when Node lacks a feature. */
 function debugError(error: unknown): ReturnType<typeof toRpcError> {
   return error instanceof FeatureError && error.code === 'unavailable'
     ? rpcError(status.FAILED_PRECONDITION, error.code, error.message)

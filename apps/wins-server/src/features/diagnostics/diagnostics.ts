@@ -29,7 +29,7 @@ const LARGEST_TEXT_BYTES = 1024 * 1024;
 export class Diagnostics {
   readonly #underWay = new Set<string>();
 
-  /** Samples the thread each millisecond; at most 1 MiB. @throws FeatureError `busy`, `invalidArgument`, `unavailable`. */
+  /** Samples the thread each millisecond; returns at most 1 MiB. @throws FeatureError `busy`, `invalidArgument`, `unavailable`. */
   async stacks(options: RecordOptions): Promise<string> {
     using _turn = this.#begin('look at the stacks');
     const profile = await recordCpuProfile(options);
@@ -93,7 +93,7 @@ function* piecesOf(content: Buffer): Generator<Buffer, void, void> {
 
 /** Maximum heap for a snapshot, which blocks the event loop for about 10 s per 100 MB of small objects (measured on one slow core). */
 const LARGEST_HEAP_BYTES = 64 * 1024 * 1024;
-/** Observed maximum of additional memory for a snapshot, as a multiple of the heap in use. */
+/** Highest observed extra memory for a snapshot, as a multiple of the heap in use. */
 const HEAP_COST = 16;
 export const PIECE_BYTES = 64 * 1024;
 

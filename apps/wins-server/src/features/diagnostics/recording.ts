@@ -106,8 +106,8 @@ export interface CpuProfileNode {
 const INTERVAL_US = 1000;
 
 /**
- * Records a CPU profile. It costs a few percent of the thread; its end may block for some hundred milliseconds. @throws FeatureError; the reason of
- * the signal.
+ * Records a CPU profile. Recording costs a few percent of the thread's time; stopping may block it for some hundred milliseconds.
+ * @throws FeatureError; the reason of the signal.
  */
 export function recordCpuProfile(options: RecordOptions): Promise<CpuProfile> {
   return recorded('record a CPU profile', options, async (session, wait) => {
@@ -127,7 +127,7 @@ export function cpuProfileText(profile: CpuProfile): Buffer {
   throw new FeatureError('tooLarge', message);
 }
 
-/** Trace categories: runtime work beside JavaScript, and garbage collection. Events of promises would slow everything down. */
+/** Trace categories: runtime work beside JavaScript, and garbage collection. Most events of promises would slow everything down. */
 const CATEGORIES = [
   ...['v8', 'node.perf', 'node.fs.sync', 'node.fs.async', 'node.net.native', 'node.dns.native'],
   ...['node.promises.rejections', 'node.threadpoolwork.sync', 'node.threadpoolwork.async'],
@@ -169,10 +169,10 @@ export function recordTrace(options: RecordOptions): Promise<Buffer[]> {
 
 const COMMA = Buffer.from(',\n');
 
-/** Subject of a profile over a whole run of a program: its processor time, or its heap allocations. */
+/** Subject of a profile over the whole life of a process: processor time, or heap allocations. */
 export type LongProfileKind = 'cpu' | 'heap';
 
-/** Maximum duration of a CPU profile, because its samples are kept until the end. */
+/** Maximum duration of a CPU profile; its samples stay in memory until the end. */
 const LONGEST_MS = 3600 * 1000;
 
 /**
@@ -201,7 +201,7 @@ export async function startLongProfile(kind: LongProfileKind) {
   const early = (): void => void end().catch(() => undefined);
   const limit = isCpu ? setTimeout(early, LONGEST_MS).unref() : undefined;
   return {
-    /** Ends the profile and returns its text, a `.cpuprofile` or `.heapprofile`. Call it once. @throws FeatureError `unavailable`. */
+    /** Ends the profile and returns its text, a `.cpuprofile` or `.heapprofile`. Call this only once. @throws FeatureError `unavailable`. */
     finish: async () => {
       clearTimeout(limit);
       return JSON.stringify((await end()).profile);

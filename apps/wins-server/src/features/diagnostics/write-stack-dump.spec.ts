@@ -12,7 +12,6 @@ import path from 'node:path';
 import { writeStackDump } from './write-stack-dump.js';
 
 async function dumpInto(folder: string): Promise<string> {
-  // Loaded on demand, as in the daemon.
   const { Diagnostics } = await import('./diagnostics.js');
   return writeStackDump(new Diagnostics(), folder, 0.01);
 }

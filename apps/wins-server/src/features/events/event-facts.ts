@@ -4,15 +4,15 @@ import type { DaemonEvent } from '../../kernel/daemon-events.js';
 export interface KeptEvent {
   readonly type: string;
   readonly facts: EventFacts;
-  /** Key for events that clients can cause at will. */
+  /** Name of the limit for events that clients can cause at will. */
   readonly share?: string;
 }
 
 const CLIENT = /^(?:pipe|tunnel):/;
-/** Actions that every run causes besides its start and end; allowed ones are not stored. */
+/** Actions that every run causes besides its start and end; not stored when allowed. */
 const ROUTINE: ReadonlySet<string> = new Set(['keepAlive', 'wait', 'updateFile']);
 
-/** Facts are listed one by one, here or by their source, so that a new field cannot add an argument, a variable, output or a query. */
+/** Copies facts by name, here or in their source, so that a new field cannot leak an argument, a variable, output or a query. */
 export function keptEvent(event: DaemonEvent): KeptEvent | undefined {
   switch (event.type) {
     case 'decided':

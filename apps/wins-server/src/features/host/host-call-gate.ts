@@ -42,7 +42,7 @@ type Call = Caller & {
 export interface HostCallGateParts {
   readonly host: HostSystem;
   readonly connections: Pick<Connections, 'clientOf' | 'ownerOf'>;
-  /** Shares of running calls, because each may scan system tables or need extra processes; further calls are queued. */
+  /** Limits running calls per client, because each may scan system tables or need extra processes; further calls are queued. */
   readonly calls: Shares;
   /** Records a decision. An exception or a rejection refuses the call. */
   readonly audit: (decision: HostDecision, client?: string) => Promise<void> | undefined;

@@ -329,7 +329,7 @@ describe('the services of the host', () => {
     await isAsked();
     left.abort();
     await expect(second).rejects.toMatchObject({ code: 'aborted' });
-    // The daemon has read the cancellation when it answers a later call, which no service here implements.
+    // An answer to a later call, which no service here implements, proves that the daemon has read the cancellation.
     await expect(client.info()).rejects.toMatchObject({ grpcCode: status.UNIMPLEMENTED });
     expect(host.asked).toEqual([['add', '192.0.2.1']]);
     open();

@@ -3,7 +3,7 @@ import { startOf } from '../../doctor/check-history.js';
 import { ok, problem } from '../../doctor/finding.js';
 import { wantedPrograms } from './kept-programs.js';
 
-/** Checks whether the daemon has given up a program of `keep` since it started. */
+/** Checks whether the daemon has given up a program of `keep` since the daemon's start. */
 export const checkKept: Check = {
   name: 'keep',
   look: async (host, { config }) => {

@@ -27,7 +27,7 @@ export async function endLastingRuns(
   configFile: string,
   { reason, keepsOutput }: EndOptions,
 ): Promise<string | undefined> {
-  // The default config may be absent. Any other config that is absent was removed by an uninstallation, which had ended its runs before.
+  // The default config may be absent. Any other config that is absent was removed by an uninstallation, which ended its runs first.
   const isAbsent = configFile === defaultConfigPath() || !existsSync(configFile);
   const named = isAbsent ? undefined : configFile;
   const loaded = await loadStartConfig(named).catch((error: unknown) => {
@@ -62,7 +62,7 @@ export async function endLastingRuns(
     if (left > 0) return `${left} of their processes do not end, not even by force`;
   }
   if (keepsOutput) await removeCopies(folders.folder);
-  // A program that has just ended may stay open for a moment.
+  // Retries, because the file of an ended program may stay open for a moment.
   else await rm(folders.folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
   return undefined;
 }

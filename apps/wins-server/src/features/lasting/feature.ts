@@ -7,11 +7,10 @@ import { LastingRuns } from './lasting-runs.js';
 import { lastingMetrics, toldBy } from './lasting-metrics.js';
 import { createLastingService, servedLastingDefinition } from './lasting-service.js';
 
-/** Part for the administrators' pipe, on which no run can be started. */
+/** Methods for the administrators' pipe, which cannot start runs. */
 const { start: _, ...administeredDefinition } = servedLastingDefinition;
 
 export interface LastingSettings {
-  /** Programs that the config keeps. */
   readonly keep: readonly WantedProgram[];
 }
 

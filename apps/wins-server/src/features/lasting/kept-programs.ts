@@ -56,7 +56,6 @@ export function wantedPrograms(
     }));
 }
 
-/** Returns what is wrong with the programs that a config keeps. */
 export function faultsOfKeep(
   { keep }: Pick<WinsConfig, 'keep'>,
   dialect: PathDialect,

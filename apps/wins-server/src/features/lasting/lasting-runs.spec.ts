@@ -204,7 +204,7 @@ describe('a run that is started again', () => {
       ...Array<string>(4).fill('runRestarts'),
       'runGaveUp',
     ]);
-    // The next daemon knows the restart plan, and does not repeat it.
+    // The next daemon reads that the run was given up, and does not restart it.
     await daemon.close();
     daemon = await startDaemon();
     expect([stateOf(find()), events.length]).toEqual(['gaveUp', 5]);

@@ -88,7 +88,6 @@ type LastingKernel = Pick<
   'stateDirectory' | 'processHost' | 'system' | 'program' | 'checksum' | 'resources' | 'logger'
 > & { readonly audit: Pick<Kernel['audit'], 'note'> };
 
-/** Starts, finds, reads and removes detached runs. */
 export class LastingRuns {
   readonly #kernel: LastingKernel;
   readonly #manager: ProcessManager;
@@ -105,7 +104,6 @@ export class LastingRuns {
   readonly #clock: Clock;
   /** True once all runs of earlier daemons are known, except those of busy keepers. */
   #isAdopted = false;
-  /** Number of starts in progress. */
   #starts = 0;
   #sweeping: NodeJS.Timeout | undefined;
 
@@ -223,8 +221,8 @@ export class LastingRuns {
   }
 
   /**
-   * Starts a run that its client holds: it ends with the client, and waits for the client while the daemon is replaced. If it cannot be
-   * kept, it becomes an ordinary run; `warning` gives the reason if its entry allows runs to outlive the daemon.
+   * Starts a run that its client holds: it ends with the client, and waits for the client while the daemon is replaced. If that is impossible, it
+   * becomes an ordinary run; `warning` gives the reason if the run's entry allows it to outlive the daemon.
    *
    * @throws ProcessError.
    */
@@ -594,7 +592,7 @@ export class LastingRuns {
     this.#leaveIdle();
   }
 
-  /** Reports once the end of a run that happened while no daemon was connected. */
+  /** Reports, once, an end that happened while no daemon was connected. */
   async #tell(entry: Entry, end: KeptEnd): Promise<void> {
     const { run } = entry.facts;
     const { code, signal, reason, figures } = end;

@@ -43,7 +43,7 @@ export function createLastingService(
     try {
       const kept = runs().find(label, client);
       const { mark, path, name } = kept.facts.run;
-      // The manager records the end of a living run.
+      // The process manager records that a living run is stopped.
       if (action === 'wait' || kept.process === undefined)
         void audit.decided({ ...asked, mark, path, name, verdict: 'allowed' }, client.key);
       return kept;

@@ -9,18 +9,18 @@ import { stateFile, treeLimits } from './run-folders.js';
 const BACKOFF = { initialMs: 1000, maxMs: 5 * 60_000 };
 /** Minimum life of a healthy attempt, after which earlier failures no longer count. */
 const HEALTHY_MS = 10 * 60_000;
-/** Number of consecutive attempts that live for less than `ms` before the run is given up. */
+/** After this many consecutive attempts that live for less than `ms`, the run is given up. */
 const BURST = { attempts: 5, ms: 10_000 };
 /** Maximum size of a request, which is kept as JSON on disk and in memory as long as its run. */
 const MAX_REQUEST_BYTES = 256 * 1024;
 const MAX_PLAN_BYTES = 2 * MAX_REQUEST_BYTES;
-/** Refusals that may pass; after any other refusal there is no retry. */
+/** Refusals that may be temporary; after any other refusal there is no retry. */
 const PASSING: readonly ProcessErrorCode[] = [
   ...(['alreadyRunning', 'tooManyProcesses', 'notFound', 'directoryNotFound'] as const),
   ...(['stagingFailed', 'spawnFailed', 'auditUnavailable', 'stateUnavailable', 'unknown'] as const),
 ];
 
-/** Ends that nobody requested, or that the end of the system caused. */
+/** Ends that nobody requested, or that a shutdown caused. */
 const OWN_ENDS: readonly string[] = ['exited', 'outOfMemory', 'hostFailed', 'daemonStopping'];
 
 const text = z.string();
@@ -39,11 +39,10 @@ const restartPlan = z.object({
   }),
   /** Digest of the config entry, for a program that the config keeps. */
   kept: z.exactOptional(text),
-  /** Number of restarts. */
   restarts: count,
   /** Failed attempts and refused starts since the last healthy attempt. */
   failures: count,
-  /** Number of consecutive short lives. */
+  /** Consecutive attempts shorter than `BURST.ms`. */
   shortLives: count,
   /** Mark of the attempt that was counted last; empty before the first end. */
   counted: text,

@@ -6,7 +6,7 @@ import path from 'node:path';
 // The smaller variant of zod saves the keeper 3 MB.
 import * as z from 'zod/mini';
 
-/** Maximum size of a run's record; arguments are not included, so it is mostly paths. */
+/** Maximum size of a run's record, which is mostly paths, because arguments are not included. */
 const MAX_STATE_BYTES = 64 * 1024;
 const MARK = /^[0-9a-f]{32}$/;
 const KEEPER_FILE = /^keeper\.[0-9a-f]{16}\.json$/;
@@ -15,18 +15,17 @@ const text = z.string().check(z.maxLength(4096));
 const someText = text.check(z.minLength(1));
 const count = z.int().check(z.minimum(0));
 
-/** Limits of a run's process tree. */
 export const treeLimits = z.object({
   ...{ memoryBytes: z.exactOptional(count), pids: z.exactOptional(count) },
   cpus: z.exactOptional(z.number().check(z.positive())),
 });
 
-/** Facts of a run that a daemon needs when another daemon started it. */
+/** Facts of a run that a daemon needs when another daemon started the run. */
 export const keptRun = z.object({
   version: z.literal(1),
   /** Label by which clients find the run. */
   label: text,
-  /** Process that keeps the run, named as by `ProcessHost.daemon`. */
+  /** Process that keeps the run, in the form of `ProcessHost.daemon`. */
   keeper: someText,
   pid: count.check(z.minimum(1)),
   startToken: someText,
@@ -43,7 +42,7 @@ export const keptRun = z.object({
     ...{ key: someText, isAdministrator: z.boolean(), isEverybody: z.boolean() },
     description: z.record(text, z.union([text, z.number()])),
     names: z.array(text).check(z.maxLength(256)),
-    /** Distinguishes the client's session from a later one of the same number. */
+    /** Distinguishes the client's session from a later one with the same number. */
     since: z.exactOptional(text),
   }),
   spoolBytes: count,
@@ -65,7 +64,7 @@ export const keptFigures = z.object({
 
 export type KeptFigures = z.infer<typeof keptFigures>;
 
-/** Reasons from a keeper, and reasons from daemons for the end of a held run. */
+/** End reasons that a keeper records, and those that a daemon adds for held runs. */
 const END_REASONS = [
   ...(['exited', 'outOfMemory', 'stopped', 'hostFailed', 'daemonStopping'] as const),
   ...(['leaseEnded', 'leaseNeverHeld', 'ownerDisconnected', 'replaced', 'yielded'] as const),
@@ -79,7 +78,7 @@ export const keptEnd = z.object({
   signal: z.exactOptional(text),
   reason: z.enum(END_REASONS),
   endedAtMs: count,
-  /** Bytes of both outputs, including lost ones. */
+  /** Bytes of stdout and stderr together, including lost ones. */
   outputBytes: count,
   /** Absent when the keeper died. */
   figures: z.exactOptional(keptFigures),
@@ -95,13 +94,13 @@ export const keeperRecord = z.object({
   keeper: someText,
   socket: text,
   token: text.check(z.minLength(32)),
-  /** SHA-1 of the keeper's program; a daemon starts runs only by a keeper of its own release. */
+  /** SHA-1 of the keeper's program; a daemon starts runs only with a keeper of its own release. */
   release: text,
 });
 
 export type KeeperRecord = z.infer<typeof keeperRecord>;
 
-/** Returns a file of state; content that this program did not write counts as absent. */
+/** Returns a state file; content in another format counts as absent. */
 export function stateFile<T>(
   file: string,
   shape: z.ZodMiniType<T>,
@@ -136,12 +135,12 @@ export class RunFolders {
     return stateFile(path.join(this.folder, name, 'run.json'), keptRun);
   }
 
-  /** Returns the recorded end, possibly that of the previous attempt. Absent if the keeper died first. */
+  /** Returns the file of the recorded end, possibly the previous attempt's. It is missing if the keeper died first. */
   end(name: string): StateFile<KeptEnd> {
     return stateFile(path.join(this.folder, name, 'end.json'), keptEnd);
   }
 
-  /** Returns the recorded end of this attempt, ignoring that of an earlier one. */
+  /** Returns the recorded end of this attempt, ignoring an earlier attempt's. */
   async endOf(attempt: KeptRun): Promise<KeptEnd | undefined> {
     const end = await this.end(folderNameOf(attempt)).read();
     return end?.mark === attempt.run.mark ? end : undefined;

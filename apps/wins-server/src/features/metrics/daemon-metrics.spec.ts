@@ -11,7 +11,7 @@ import { kernelOf } from '../../testing/kernel-of.js';
 import { FEATURES } from '../features.js';
 import { keepMetrics } from './daemon-metrics.js';
 
-/** Daemon in which nothing happens except by the test. */
+/** Daemon in which nothing happens unless the test causes it. */
 class QuietDaemon implements Disposable {
   readonly events = new DaemonEvents((error) => {
     throw error;

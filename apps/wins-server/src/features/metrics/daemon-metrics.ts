@@ -19,10 +19,10 @@ const USUAL_REFUSALS = {
   connect: ['port-allowed', 'connect-rate', 'stream-limit'],
 } as const;
 
-/** Minimum time for which event-loop delays are kept. */
+/** The first scrape after this time resets the event-loop delays. */
 const DELAY_WINDOW_MS = 10_000;
 
-/** Metrics of the kernel, and of each feature by its declaration. Disposal ends them. */
+/** Registers the metrics of the kernel, and those that each feature declares. Disposal stops them. */
 export function keepMetrics(metrics: MetricRegistry, kernel: Kernel): Disposable {
   for (const action of ['start', 'connect'] as const)
     for (const rule of USUAL_REFUSALS[action])

@@ -88,15 +88,15 @@ describe('the metrics', () => {
     const never = (): void => {
       // @ts-expect-error -- A rule is one of the code's own.
       metrics.count('wins_refusals_total', { action: 'start', rule: text });
-      // @ts-expect-error -- So is an action.
+      // @ts-expect-error -- An action is one of the code's own.
       metrics.count('wins_refusals_total', { action: text, rule: 'not listed' });
-      // @ts-expect-error -- An entry is from the list of what may run.
+      // @ts-expect-error -- Only the config defines entries.
       metrics.count('wins_run_starts_total', { entry: text, result: 'started' });
-      // @ts-expect-error -- A method is one that is served.
+      // @ts-expect-error -- Only served methods have metrics.
       metrics.observe('wins_call_duration_seconds', { method: text }, 1);
-      // @ts-expect-error -- A probe is one of a plan.
+      // @ts-expect-error -- Only a plan defines probes.
       metrics.read('wins_plan_probe_healthy', () => [[{ probe: text }, 1]]);
-      // @ts-expect-error -- A label that is missing is no other one.
+      // @ts-expect-error -- The label is missing.
       metrics.count('wins_upgrades_total', {});
     };
     expect(never).toBeInstanceOf(Function);

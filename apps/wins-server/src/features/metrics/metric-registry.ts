@@ -8,7 +8,7 @@ import {
   type MetricName,
 } from './metric-table.js';
 
-/** Minimum interval of collections, in milliseconds. */
+/** Minimum interval between collections, in milliseconds. */
 const REST_MS = 100;
 
 /** Current values of a metric; values with equal labels are added. */
@@ -62,7 +62,7 @@ export class MetricRegistry {
     this.#readers.set(name, samples);
   }
 
-  /** Registers a function that each collection waits for, for samples that take a moment. It must not reject. */
+  /** Registers a function that each collection awaits, for samples that take time. It must not reject. */
   refresh(before: () => Promise<void>): void {
     this.#refreshes.push(before);
   }

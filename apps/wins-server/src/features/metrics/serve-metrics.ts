@@ -46,7 +46,7 @@ export async function serveMetrics(options: ServeMetricsOptions): Promise<Metric
     },
     (request, response) => {
       room.busy(request.socket, response);
-      // A connection that cannot even be refused is closed, so that no error ends the program.
+      // If even the refusal cannot be sent, `answer` rejects, which would end the program.
       answer(request, response, options).catch(() => response.destroy());
     },
   );

@@ -119,7 +119,7 @@ async function probePeers(
   return [ok(NAME, `${peers.length} other hosts have a route, ${seen} are on the link${answered}`)];
 }
 
-/** Returns one finding for all texts; none without a text. */
+/** Returns one finding for all texts; none if there are no texts. */
 function some(
   level: typeof problem,
   texts: readonly string[],

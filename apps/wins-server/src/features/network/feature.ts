@@ -77,7 +77,7 @@ export const network: Feature<NetworkSettings, RunningFeature<NetworkSettings> &
       close: () => started[Symbol.asyncDispose](),
     };
   },
-  // A longer change of the routing table is detected by the next daemon.
+  // The next daemon detects a change of the routing table that takes longer.
   closeWithinMs: 5_000,
   whenOff: {
     code: 'networkOff',
@@ -136,7 +136,7 @@ function isWell({ kind, standings }: HostNetworkStatus): boolean {
   );
 }
 
-/** Returns true unless a source has been silent for long. Most sources start after this daemon, in containers that an agent starts. */
+/** Returns true unless a source has been silent for too long. Some silence is normal, because an agent starts most sources after this daemon. */
 function isInTouch({ statuses }: KeptNetwork['sources']): boolean {
   return statuses.every(({ state }) => state !== 'degraded');
 }

@@ -57,7 +57,7 @@ export function createNetworkService(parts: NetworkServiceParts): HostNetworkSer
       })),
     };
   };
-  /** Changes the ports, and the routes if their feature is on; at least one of the two features is. */
+  /** Changes the ports, and the routes if their feature is on; at least one of the two features is on. */
   const change = async (
     isDown: boolean,
     act: (kept: KeptNetwork['kept']) => Promise<HostNetworkStatus>,

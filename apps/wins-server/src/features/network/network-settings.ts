@@ -4,7 +4,7 @@ import type { Cloud, DesiredNetwork, DesiredRoute } from '@wins/host-network';
 import path from 'node:path';
 import { agentSettings, isOff } from '../agent/agent-settings.js';
 
-/** Returns the path of the record of wins' own items, in the daemon's state folder. */
+/** Returns the file, in the daemon's state folder, that records the items that wins created. */
 export function recordFileIn(stateDirectory: string): string {
   return path.join(stateDirectory, 'host-network.json');
 }
@@ -14,7 +14,7 @@ export interface NetworkSettings extends DesiredNetwork {
   readonly keep: readonly Cloud[];
   /** Absent: Rancher's metadata service is not queried. */
   readonly metadata?: Omit<HostMetadataSettings, 'ports'>;
-  /** Absent: no API server is queried. Without a file there is no server. */
+  /** Absent: no API server is queried. Without a file no server is known. */
   readonly nodes?: { readonly connectionInfoFile?: string; readonly isStrict: boolean };
 }
 

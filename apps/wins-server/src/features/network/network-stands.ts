@@ -8,8 +8,8 @@ const WITHIN_MS = 15_000;
 const LOOK_EVERY_MS = 50;
 
 /**
- * Resolves once the host network has the desired state, after 15 s at the latest, or at once where nothing is desired. It does not wait for
- * sources that report other hosts, because those run in containers that an agent starts later.
+ * Resolves once the host network has the desired state, after 15 s at the latest, or at once if nothing is desired. It does not wait for sources that
+ * report other hosts, because those run in containers that an agent starts later.
  */
 export async function networkStands(
   kernel: Pick<Kernel, 'of'>,

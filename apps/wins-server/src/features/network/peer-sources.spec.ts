@@ -31,7 +31,7 @@ describe('the sources of other hosts', () => {
     if (url.startsWith('/api/v1/nodes?limit=')) response.end(JSON.stringify(NODES));
     else if (url.endsWith('/hosts')) response.end(JSON.stringify(HOSTS));
     else if (url.endsWith('/self/host/uuid')) response.end('"h-a"');
-    // A long poll and a watch end with their connection.
+    // Leaves a long poll or a watch open until its connection ends.
     else if (!/wait=true|watch=true/.test(url)) response.end('"v1"');
   });
   beforeAll(async () => {

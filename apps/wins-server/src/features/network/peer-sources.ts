@@ -43,7 +43,6 @@ interface Running {
 
 const NAMES: readonly SourceName[] = ['metadata', 'nodes'];
 
-/** Sources that the config enables. */
 export class PeerSources implements AsyncDisposable {
   readonly #parts: PeerSourcesParts;
   readonly #running = new Map<SourceName, Running>();
@@ -54,7 +53,6 @@ export class PeerSources implements AsyncDisposable {
     this.configure(settings);
   }
 
-  /** Peers of all sources. */
   get peers(): readonly DesiredPeer[] {
     return this.statuses.flatMap(({ items }) => items);
   }
@@ -147,7 +145,7 @@ function feedOf(
   return { feed: nodeFeed({ connect, ownAddresses, ...subnet }), origin: connectionInfoFile ?? '' };
 }
 
-/** Returns the subnet of this host that a source must report. */
+/** Returns the subnet that a source must report for this host. */
 function ownSubnet({ own }: SourceSettings): { readonly subnet?: string } {
   return own === undefined ? {} : { subnet: own.subnet };
 }

@@ -10,7 +10,7 @@ import { recordFileIn } from './network-settings.js';
  *
  * @param load - Default: the bundle beside this one.
  * @returns The reason why something stays; undefined when nothing is left.
- * @throws ConfigError when the config cannot be read, because it locates the record.
+ * @throws ConfigError when the config cannot be read, because the config locates the record.
  */
 export async function removeNetwork(
   configFile: string,

@@ -34,7 +34,7 @@ type Running = RunningFeature<PortsSettings> & {
   readonly sources: readonly (SourceStatus<DesiredPort> & { readonly source: 'containers' })[];
 };
 
-/** Relays ports of the host to containers. Other features do not wait for it; connections end with the daemon. */
+/** Relays ports of the host to containers. Other features do not wait for this one; connections end with the daemon. */
 export const ports: Feature<PortsSettings, Running> = {
   name: 'ports',
   stage: 'works',
@@ -78,7 +78,7 @@ export const ports: Feature<PortsSettings, Running> = {
         ...{ action: 'hostNetworkChange', verdict: 'allowed', requester, name: changeText(wanted) },
       });
       const { ownPorts, own } = current;
-      // The gateway is this host too, even while no adapter has its address.
+      // The gateway's address belongs to this host too, even while no adapter has it.
       const addresses = [...ownAddresses(), ...(own === undefined ? [] : [own.gateway])];
       relays.want(wanted, { ownPorts, ownAddresses: addresses, subnet: own?.subnet });
       const known = new Set(
@@ -120,7 +120,7 @@ export const ports: Feature<PortsSettings, Running> = {
       return done;
     };
     const closing = new AbortController();
-    /** Repeats the change until it is recorded, because the same ports are not reported again. */
+    /** Retries until the change is recorded, because the source does not report the same ports again. */
     const keepPutting = async (): Promise<void> => {
       const backoff = new Backoff(BACKOFF);
       while (!closing.signal.aborted) {

@@ -67,7 +67,7 @@ export function judgePorts(ports: readonly HostPortSettings[], facts: PortFacts)
   return judged;
 }
 
-/** If two containers claim a port, the one already relayed comes first, then the lower UUID. Grants no special permissions. Pure. */
+/** Converts published ports, without special permissions. If two containers claim a port, the one already relayed wins, then the lower UUID. Pure. */
 export function publishedPorts(
   published: readonly DesiredPort[],
   before: readonly (Place & { readonly state: string })[],

@@ -8,7 +8,7 @@ import { PortRelays, type RelayState } from './port-relays.js';
 const FACTS = { ownAddresses: [], ownPorts: [] };
 const ROW = { what: 'connections', total: 8, reserve: 0, floor: 1, atLimit: 'refused' } as const;
 
-/** Reads everything until the end; the other direction stays open, unlike after an iteration. */
+/** Reads until the end. Unlike an iteration, it leaves the other direction open. */
 function text(socket: Socket): Promise<string> {
   return new Promise((resolve, reject) => {
     let read = '';
@@ -17,7 +17,7 @@ function text(socket: Socket): Promise<string> {
   });
 }
 
-/** Starts a container of the spec: after the end of a request it answers with its name and the request. */
+/** Starts a stand-in for a container: after the end of a request it answers with its name and the request. */
 async function startTcp(name: string): Promise<Server> {
   const server = createServer({ allowHalfOpen: true }, (socket) => {
     socket.on('error', () => undefined);

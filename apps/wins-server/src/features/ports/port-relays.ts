@@ -18,7 +18,7 @@ import type { Shares } from '../../kernel/admission/shares.js';
 import { judgePorts, type Endpoint, type JudgedPort, type PortFacts } from './judge-ports.js';
 
 export interface RelayParts {
-  /** Shares of the connections of all relays, by source address. */
+  /** Limits the connections of all relays together, per source address. */
   readonly connections: Pick<Shares, 'take' | 'row'>;
   readonly flows: UdpTracker;
   readonly onChange: (relay: PortRelay) => void;

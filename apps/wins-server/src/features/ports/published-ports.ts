@@ -2,7 +2,7 @@
 import { containerFeed, Source, type DesiredPort, type SourceOptions } from '@wins/host-network';
 import type { HostMetadataSettings } from '@wins/config';
 
-/** Reports from before a start do not count, because an address may have a new owner. The caller closes it. */
+/** Ignores reports from before the start, because an address may have a new owner since. The caller closes the source. */
 export function followContainers(
   settings: HostMetadataSettings,
   listener: Pick<SourceOptions, 'onChange' | 'onWarning'>,

@@ -56,7 +56,7 @@ export function createReflection(): {
   };
 }
 
-/** Defines a method with encoded messages, so that it does not need the library. */
+/** Defines a method that passes encoded messages, so that the library is not needed for it. */
 function encodedMethod(path: string): MethodDefinition<Buffer, Buffer> {
   const asItIs = (bytes: Buffer): Buffer => bytes;
   return {

@@ -21,8 +21,8 @@ export interface Destination {
 }
 
 /**
- * Parses at most 256 destinations, and drops duplicates and host bits. @throws FeatureError `invalidArgument` for what `readRouteDestinations`
- * refuses.
+ * Parses at most 256 destinations, and drops duplicates and host bits. @throws FeatureError `invalidArgument` when `readRouteDestinations` refuses
+ * them.
  */
 export function parseDestinations(texts: readonly string[]): readonly Destination[] {
   const read = readRouteDestinations(texts.map(withoutHostBits));

@@ -41,7 +41,7 @@ it.each(['0b0c', '1aff', '1affffffffffffffffffff', '08', '1d0000', '1a05'])(
   },
 );
 
-// A counter of fields could take a thousand variables for part of a message or of an unknown field.
+// A counter that ignores lengths could mistake a thousand variables for parts of a message or of an unknown field.
 it.each([
   ['reaches beyond its end', '220239017ad00f'],
   ['of limits reaches beyond its end', '420239017ad00f'],

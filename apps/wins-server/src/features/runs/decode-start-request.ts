@@ -66,7 +66,7 @@ function tagOf(reader: BinaryReader): [field: number, wireType: WireType] {
   return [field, wireType];
 }
 
-/** Converts a start request for all calls that start runs, so that none of them omits a field, which could be a limit. */
+/** Converts a start request. All calls that start runs use it, so that none omits a field, which could be a limit. */
 export function startRequestOf(message: ProcessStartRequest): Omit<StartRequest, 'owner'> {
   const { Path, Args, Envs, Dir, Exposes, Checksum, ChecksumSHA256 } = message;
   const { Limits, Replace, Files } = message;

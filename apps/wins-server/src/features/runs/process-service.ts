@@ -43,7 +43,7 @@ export const servedProcessDefinition: typeof processServiceDefinition = {
   startExactly: { ...processServiceDefinition.startExactly, requestDeserialize: decodeExactly },
 };
 
-/** Part for the administrators' pipe, on which no run can be started or followed. */
+/** Methods for the administrators' pipe, which cannot start or follow runs. */
 export const stopDefinition: Pick<typeof processServiceDefinition, 'stop'> = {
   stop: servedProcessDefinition.stop,
 };
@@ -136,7 +136,7 @@ export function createProcessService(
         try {
           const run = find(Data);
           const owner = connections.ownerOf(call);
-          // Moves the run to this connection, because the client's earlier one was to the previous daemon.
+          // Moves the run to this connection, because the client's earlier connection was to the previous daemon.
           if (lastingClientOf(run.owner)?.key === connections.clientOf(call).key)
             run.giveTo(owner, Data?.RunID ?? '');
           lease = run.holdLease(owner.id);

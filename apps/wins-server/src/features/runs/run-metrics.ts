@@ -77,7 +77,7 @@ function classOf({ code, signal }: ProcessExit): 'zero' | 'nonzero' | 'signal' |
   return code === 0 ? 'zero' : 'nonzero';
 }
 
-/** Total use of all runs of a name; the parts of {@link RunFigures} that only grow. */
+/** Totals over all runs of one entry: the parts of {@link RunFigures} that only grow. */
 interface Totals {
   cpuMs: number;
   stdoutBytes: number;

@@ -75,7 +75,7 @@ export function startTracing(
   return { close: () => (ending ??= end()) };
 }
 
-/** Returns the address of an endpoint; without a path, the path of the standard is used. */
+/** Returns the address of an endpoint; adds the standard path if it has none. */
 function addressOf(endpoint: string): URL {
   const url = new URL(endpoint);
   if (url.pathname === '/') url.pathname = PATH;
@@ -100,7 +100,7 @@ function send(tracer: Tracer, event: Extract<DaemonEvent, { type: 'call' }>): vo
   span.end(startTime + ms);
 }
 
-/** Replaces OpenTelemetry's own exporter, which uses `import()`, refused by packaged executables, and follows environment variables. */
+/** Replaces OpenTelemetry's own exporter, which obeys environment variables and uses `import()`, which packaged executables refuse. */
 function spanPoster(url: URL, onChange: (isTaken: boolean, reason?: Error) => void): SpanExporter {
   const closed = new AbortController();
   const client = new HttpClient({

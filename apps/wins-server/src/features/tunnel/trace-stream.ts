@@ -16,7 +16,7 @@ export function traceStream(
     code = error instanceof TunnelError ? error.code : 'unknown';
   });
   stream.once('close', () => {
-    // The counts are those of the dialled program: it reads the bytes of the client, and writes its own.
+    // Both counts are from the dialled program's side: it reads the client's bytes and writes its own.
     const { bytesRead: fromClient, bytesWritten: toClient } = stream;
     const ms = Math.round((performance.now() - beganAt) * 10) / 10;
     logger.debug({ ...which, ms, fromClient, toClient, ...(code && { code }) }, 'stream ended');

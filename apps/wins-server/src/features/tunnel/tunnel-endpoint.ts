@@ -68,7 +68,7 @@ export interface TunnelEndpoint {
   list(): readonly OpenSession[];
   /** Replaces the allowed ports for new streams; open streams continue. */
   allowPorts(ports: readonly number[], udpPorts: readonly number[]): void;
-  /** Accepts no new clients and streams, lets streams end for 2 s, and closes. Idempotent. */
+  /** Accepts no new clients or streams, gives open streams 2 s to end, and closes. Idempotent. */
   close(): Promise<void>;
 }
 
@@ -148,12 +148,12 @@ export async function openTunnelEndpoint(options: TunnelEndpointOptions): Promis
         const verdict = allowed ? 'allowed' : 'refused';
         try {
           if (isTold) {
-            // One literal, because each connection makes one: an object copied and then extended has a hidden class of its own in V8.
+            // One literal, because this runs for each connection, and V8 would give a copied and extended object its own hidden class.
             const { description } = client;
             const about = { requester, clientSays, client: description, rule, address, port };
             void audit.decided({ action: 'connect', verdict, ...about }, client.key);
           } else {
-            // A flood is recorded as the client and the number of connects.
+            // Of a flood, only the client and the number of connects are recorded.
             const flood = { action: 'connect', verdict, ...who, rule: 'connect-rate' } as const;
             audit.counted(flood, client.key);
             overRate.add(client.key, { log: AUDIT, ...flood });
@@ -171,7 +171,7 @@ export async function openTunnelEndpoint(options: TunnelEndpointOptions): Promis
       const err = 'error' in detail ? detail.error : undefined;
       logger.info({ requester, reason, ...(err !== undefined && { err }) }, 'tunnel ended');
       events.publish({ type: 'tunnel', phase: 'ended', session: requester, reason });
-      // Complete messages are still being delivered.
+      // Waits, because complete messages are still being delivered.
       await session.drain();
       ended = sum(ended, session.traffic);
       sessions.delete(session);

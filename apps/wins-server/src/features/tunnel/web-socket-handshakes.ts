@@ -43,7 +43,7 @@ export class WebSocketHandshakes {
     this.#http.maxHeadersCount = MOST_HEADERS;
     this.#webSockets.on('headers', (answered, { headers }) => {
       const asked = headers[TUNNEL_NETWORK_HEADER];
-      // Tells a client only whether it shares the daemon's network; the client's ports would then lead back to the client.
+      // Tells a client only whether it shares the daemon's network, in which case a tunnel would lead back to the client.
       if (asked === undefined || asked !== networkIdentity()) return;
       answered.push(`${TUNNEL_NETWORK_HEADER}: same`);
     });
@@ -84,10 +84,10 @@ export class WebSocketHandshakes {
 }
 
 /**
- * Destroys a connection whose handshake is not complete in time. After a stall of this process, timers run before buffered input is read;
- * the additional immediate runs after it, so that the client is not punished for our delay.
+ * Destroys a connection whose handshake is not complete in time. After a stall of this process, timers run before buffered input is read; the
+ * additional immediate runs after that, so that the client is not punished for our delay.
  *
- * @returns A function that cancels the deadline, as the end of the connection does. Idempotent.
+ * @returns A function that cancels the deadline; the end of the connection cancels it too. Idempotent.
  */
 function startDeadline(connection: Duplex, timeoutMs: number): () => void {
   let last: NodeJS.Immediate | undefined;

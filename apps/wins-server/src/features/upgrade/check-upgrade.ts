@@ -48,7 +48,7 @@ function reportUpgrade(
   const { outcome, reason, to } = latest;
   const target = to?.version === undefined ? '' : ` to ${to.version}`;
   const found = `the latest upgrade${target}: ${outcome}: ${reason}`;
-  // A refused manual upgrade was already reported to its user; one of a watched file was not.
+  // A refused manual upgrade was already reported to its user; a refused upgrade from a watched file was not.
   if (outcome === 'upgraded' || outcome === 'nothing' || (outcome === 'refused' && !isWatched))
     return [ok('upgrade', found)];
   const advice =

@@ -11,7 +11,7 @@ import { checkUpgrade } from './check-upgrade.js';
 import { loadUpgrader } from './upgrader.js';
 
 export interface UpgradeSettings {
-  /** File whose content becomes the daemon's program; undefined: none is watched. */
+  /** Watched file, to whose content the daemon is upgraded; undefined: none. */
   readonly watched: string | undefined;
 }
 

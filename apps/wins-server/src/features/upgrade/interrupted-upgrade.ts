@@ -6,7 +6,7 @@ import { isOnTrial, upgradeFolder } from '@wins/service-upgrade';
 import { loadUpgrader } from './upgrader.js';
 
 export interface InterruptedUpgrade {
-  /** Resolves when this daemon is the wrong one and must end with an error, so that the right one is started; otherwise never. */
+  /** Resolves only if this daemon runs the wrong program: it must end with an error, so that the right one is started. */
   readonly restart: Promise<ShutdownRequest>;
   readonly serves: () => void;
   /** Reports that this daemon will not serve. Resolves when the rollback is done as far as possible. */

@@ -11,7 +11,7 @@ export function withDaemonVariables(
   }: {
     /** Service name of the daemon; undefined when it is not a service. */
     readonly service: string | undefined;
-    /** Folder of bare pipe names, where pipes are files. */
+    /** Folder of pipes that are named without a path; undefined if none. */
     readonly runtimeDirectory: string | undefined;
   },
 ): ProcessHost {
@@ -29,7 +29,7 @@ export function withDaemonVariables(
   };
 }
 
-/** Never treats the upgrade helper as a leftover: the helper may have no mark, and its daemon is gone because the helper stopped it. */
+/** Never treats the upgrade helper as a leftover, although the daemon that started it is gone: the helper stopped that daemon. */
 export function sparingUpgrader(
   host: ProcessHost,
   runningFile: string,

@@ -56,13 +56,13 @@ interface Party {
   readonly connections: Map<Readable, TurnConnection>;
   /** Connections with waiting input, in the order of their turns. */
   readonly ready: Set<Readable>;
-  /** Rest of the client's quantum, in milliseconds; negative when a turn took longer. */
+  /** Remainder of the client's quantum, in milliseconds; negative when a turn took longer. */
   leftMs: number;
-  /** Whether the input arrived while no other input of this client was waiting. Then the client is served first while it has quantum left. */
+  /** Whether the input arrived while no other input of this client was waiting. If so, the client is served first while it has quantum left. */
   isFresh: boolean;
-  /** Estimated cost of its input while others are served: rises at once, and falls by half a read. */
+  /** Estimated cost of the client's input while others are served: rises at once, and falls by half the difference. */
   msPerOctet: number;
-  /** Cost of the last read, and of the cheaper one of the last two. */
+  /** Cost of the last read, and of the cheaper of the last two. */
   lastMsPerOctet: number;
   cheaperMsPerOctet: number;
   /** True while connections without buffered input are not read, so that their input stays in the system. */
@@ -98,7 +98,7 @@ export class ClientTurns implements Disposable {
   readonly #listeners = new Map<Readable, () => void>();
   #open: OpenTurn | undefined;
   #isScheduled = false;
-  /** Until then, a lone client continues in the same round of the event loop. */
+  /** Until this time, a lone client continues in the same round of the event loop. */
   #roundEndsAt = -Infinity;
   /** Whether a connection was accepted in this round of the event loop, and the number of accepts since the last turn. */
   #hasAccepted = false;
@@ -106,7 +106,7 @@ export class ClientTurns implements Disposable {
   #wasAdministrator = false;
   #retry: Disposable | undefined;
   readonly #afterPromises = (): void => process.nextTick(this.#end);
-  /** Last served client and its time; `#otherAt` is the time at which a different client was last served before it. */
+  /** Last served client, and when; `#otherAt` is when a different client was last served before that. */
   #last: { key: string; at: number } | undefined;
   #otherAt = -Infinity;
 
@@ -157,14 +157,14 @@ export class ClientTurns implements Disposable {
     socket.once('close', () => this.#leave(socket, party));
   }
 
-  /** Names the current turn after a request, and counts the request. */
+  /** Gives the current turn the name of a request, and counts the request. */
   name(what: string): void {
     if (this.#open === undefined) return;
     this.#open.what = what;
     this.#open.requests += 1;
   }
 
-  /** Lets all connections flow, and stops measuring. */
+  /** Resumes all connections, and stops measuring. */
   [Symbol.dispose](): void {
     for (const [socket, arrived] of this.#listeners) {
       socket.off('readable', arrived);

@@ -14,9 +14,9 @@ export type TurnedAway =
   | 'full';
 
 export interface PlacesOptions {
-  /** Shares of connections that have not sent their preface. */
+  /** Limits connections that have not sent their preface. */
   readonly handshakes: Shares;
-  /** Shares of connections that have sent their preface. */
+  /** Limits connections that have sent their preface. */
   readonly connections: Shares;
   /** Called for each connection that is closed here. A hostile client can cause many of these calls. */
   readonly turnedAway: (client: ClientIdentity, why: TurnedAway) => void;

@@ -1,4 +1,4 @@
-/** The only definition of limits that clients can reach. `Shares` divides each resource, `ClientTurns` the processor. */
+/** The only table of limits that clients can exhaust. `Shares` divides each resource, `ClientTurns` divides the processor. */
 import type { Rate } from '@wins/time';
 
 export interface ResourceRow {
@@ -70,7 +70,7 @@ export function resourceTable(
       ...{ what: 'streams of all tunnels', total: part(16_384, 4), reserve: part(64, 128) },
       ...{ floor: 4, atLimit: 'yields' },
     },
-    // A relayed connection uses two sockets. Here clients are network addresses; a claim of one is not revoked for another.
+    // A relayed connection uses two sockets. Here clients are network addresses, and no claim is revoked in favour of another.
     relayed: refused('connections to published ports', part(2048, 128)),
     relayedFlows: refused('UDP flows of published ports', part(2048, 64)),
     dials: { what: 'dials of all tunnels', total: 64, reserve: 4, floor: 1, atLimit: 'waits' },
@@ -97,17 +97,17 @@ export interface ProcessorRow {
   readonly quantumMs: number;
   /** Maximum octets of one read, while others wait and while a client is alone. */
   readonly readOctets: { readonly shared: number; readonly alone: number };
-  /** Rate of processor milliseconds of one client while others are served; above it, the log names the client. */
+  /** Processor milliseconds that one client may use while others are served; above this rate, the log names the client. */
   readonly busy: Rate;
-  /** Rate of requests and tunnel Connects of one client while others are served; above it, its input waits. */
+  /** Requests and tunnel Connects that one client may send while others are served; above this rate, its input waits. */
   readonly requests: Rate;
-  /** Rate of connection set-ups of one client; further connections wait while they hold a place. */
+  /** Rate of connection set-ups of one client; further connections wait, but already count as open. */
   readonly connects: Rate;
   /** Maximum number of connections accepted between two turns. */
   readonly acceptsPerTurn: number;
 }
 
-/** Limits of the processor. A scrape is one request and a rollout a few hundred; a client that follows runs makes two per run. */
+/** Limits of processor use. A scrape is one request and a rollout a few hundred; a client that follows runs makes two per run. */
 export const PROCESSOR: ProcessorRow = {
   quantumMs: 1,
   readOctets: { shared: 16 * 1024, alone: 64 * 1024 },

@@ -47,7 +47,7 @@ class World {
     );
   }
 
-  /** Returns the guaranteed amount of a client beside all clients that hold some. */
+  /** Returns the amount guaranteed to a client, given all clients that hold some. */
   shareOf({ key }: ClientIdentity): number {
     const present = CLIENTS.filter(
       (each) => !each.isAdministrator && (each.key === key || this.heldBy(each) > 0),
@@ -71,7 +71,7 @@ class World {
       return;
     }
     if (client.isAdministrator || !hadNone) return;
-    // A client without a claim is refused only when nobody else exceeds a share.
+    // A client without a claim is refused only when nobody else exceeds its share.
     for (const other of CLIENTS.filter((each) => !each.isAdministrator && each !== client))
       expect(this.heldBy(other)).toBeLessThanOrEqual(this.shareOf(other));
   }

@@ -43,9 +43,9 @@ interface Waiting {
 }
 
 /**
- * Shares one resource: each client that holds some gets an equal part, but at most half of it. All unidentified clients together get half a share. A
- * client above its share loses a claim of its own. When the total is used up, the client that holds the most loses one. Administrators have a reserve
- * instead of a share.
+ * Shares one resource: each client that holds some gets an equal part, but at most half of the resource. All unidentified clients together get half a
+ * share. A client above its share loses a claim of its own. When the total is used up, the client that holds the most loses one. Administrators have
+ * a reserve instead of a share.
  */
 export class Shares {
   readonly row: ResourceRow;
@@ -79,7 +79,8 @@ export class Shares {
   }
 
   /**
-   * Queues a claim of amount 1. Clients are served in rotation, so a thousand requests delay only their own client. @returns A function that cancels.
+   * Queues a claim of amount 1. Clients are served in rotation, so a thousand requests delay only their own client. @returns A function that cancels
+   * the wait.
    */
   wait(client: ClientIdentity, granted: (claim: Claim) => void): () => void {
     if (this.#waiting.size === 0 && this.#mayTake(client)) {

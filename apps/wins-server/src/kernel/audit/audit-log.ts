@@ -261,7 +261,7 @@ export class AuditLog {
   }
 }
 
-/** Returns the cause of a failed write; for an untrusted folder, the element of its path and the reason. */
+/** Returns the cause of a failed write; for an untrusted folder, which part of its path is untrusted, and why. */
 function foundBy(error: unknown): string {
   if (!(error instanceof TrustedFileError)) return messageOf(error);
   return error.at === error.path ? error.found : `${quoteText(error.at)}: ${error.found}`;

@@ -44,7 +44,7 @@ export class AuditTrail {
     });
   }
 
-  /** Call it once the daemon owns its pipe, because only that daemon may write to the folder. Writes are retried once a second. */
+  /** Call this when the daemon owns its pipe, because only that daemon may write to the folder. Writes are retried once a second. */
   open(onChange: (isAvailable: boolean) => void): Promise<void> {
     this.#onChange = onChange;
     return this.#log.open();

@@ -11,12 +11,12 @@ import {
   type ChainEnd,
 } from './audit-record.js';
 
-/** Part at the end of a file that is searched for the last valid line: four maximum lines, because some may be damaged. */
+/** End of a file, which is searched for the last valid line: four lines of maximum length, because some may be damaged. */
 const TAIL = { maxLineBytes: MAX_LINE_BYTES, lastBytes: 4 * (MAX_LINE_BYTES + 1), mustExist: true };
 
 /** End of a file, as far as its last 256 KiB show. */
 interface ChainTail {
-  /** Chain end for the next line; undefined when no complete line was found. */
+  /** Record that the next line continues; undefined when no complete line was found. */
   readonly end: ChainEnd | undefined;
   /** Number of final lines that are not records. */
   readonly strangeLines: number;

@@ -43,7 +43,7 @@ export interface RecordRule {
 
 type Subject = Pick<DecisionFacts, 'path' | 'name' | 'port' | 'address'>;
 type Act = readonly [
-  /** `before` is for actions that change the host or are rare; `with` for those that only give a client something. */
+  /** `before` is for actions that change the host or are rare; `with` for those that only return something to a client. */
   when: RecordRule['when'],
   /** Words for the requested action, as they follow "allowed to" and "refused to". */
   words: string | ((about: Subject) => string),
@@ -115,7 +115,7 @@ export function ruleWords<Rule extends string>(rule: Rule): RuleWords<Rule> {
   return rule.replace(LABEL, '') as RuleWords<Rule>;
 }
 
-/** Reasons that read better than the words of their rule or code. */
+/** Reasons that read better than the words of a rule or code. */
 const REASONS: Readonly<Record<string, string>> = {
   'address-length': 'the address is too long',
   'protocol-tcp': 'only TCP is supported',
@@ -146,7 +146,7 @@ export function decisionMessage(decision: Decision): string {
   return `${verdict} to ${act}${why}${which}`;
 }
 
-/** Returns a rule or a code as words: `A15 not listed`, `connect-rate` or `alreadyRunning` without the parts for programs. */
+/** Returns a rule or a code, such as `A15 not listed`, `connect-rate` or `alreadyRunning`, as plain words. */
 function readable(name: string): string {
   if (LABEL.test(name)) return escapeText(ruleWords(name), { maxLength: MAX_REASON });
   return name.replace(/(?<=[a-z])-(?=[a-z])|(?<=[a-z])(?=[A-Z])/g, ' ').toLowerCase();

@@ -13,7 +13,7 @@ export interface Flood {
   readonly client: string;
   /** Verdict; allowed actions and all others each have their own share of the log. */
   readonly verdict: string;
-  /** Subject of an action. Records with a subject are merely counted beyond ten per second for each kind, client and subject. */
+  /** Subject of an action. Ten records a second of a kind, client and subject are written whatever their size; the rest are counted. */
   readonly act?: string;
 }
 

@@ -52,7 +52,7 @@ export async function verifyAuditLog(
   const check = new ChainCheck(files, isPart);
   let isExpectedThere = expect === undefined;
   for (const number of numbers) {
-    // The oldest file may be removed during the read. Later files must exist, because a missing one would look like an edit.
+    // The oldest file may be removed during the read. Later files must exist: otherwise a missing one would be reported as an edit.
     const limits = { maxLineBytes: MAX_LINE_BYTES, lastBytes: newestBytes };
     for await (const line of files.lines(number, { ...limits, mustExist: !check.isEmpty })) {
       check.add(number, line, number === numbers.at(-1));

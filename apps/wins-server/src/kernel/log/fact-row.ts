@@ -3,7 +3,7 @@ import { ruleWords } from '../audit/decision.js';
 
 const MAX_FACTS = 400;
 
-/** Returns a record as a table line for people: cells of these widths, then its facts. Terminal control characters are escaped. */
+/** Returns a record as a table line for people: cells padded to these widths, then the facts. Terminal control characters are escaped. */
 export function factRow(
   widths: readonly number[],
   cells: readonly string[],

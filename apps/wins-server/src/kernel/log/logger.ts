@@ -75,7 +75,7 @@ export interface LevelNow {
   readonly until?: Date;
 }
 
-/** Controls a logger's level: that of the config and the options, except while an administrator sets a temporary one. */
+/** Controls a logger's level: a temporary one that an administrator has set, else that of the config and the options. */
 export class LogLevel implements Disposable {
   readonly #logger: Pick<Logger, 'level'>;
   #usual: string;

@@ -1,7 +1,7 @@
 import type { ManagerEvent } from '@wins/process-manager';
 import type { Logger } from './logger.js';
 
-/** Message of each event, with a level if an operator needs to see it. Clients can cause the other events at will, such as a failed start. */
+/** Message of each event, with a level if an operator needs to see it. Clients can cause events without a level at will, such as a failed start. */
 const MESSAGES: Readonly<Record<ManagerEvent['type'], readonly [message: string, level?: 'warn']>> =
   {
     started: ['a run has started'],

@@ -21,7 +21,7 @@ export interface RotatingLog {
 
 const LONGEST_BACKLOG = 4 * 1024 * 1024;
 const LONGEST_WRITE = 64 * 1024;
-/** Time after a failure during which lines are dropped before the next write is tried. */
+/** Time for which lines are dropped after a failure, before the next write is tried. */
 const RETRY_AFTER_MS = 1000;
 
 /** Opens a log; no file is created before the first line. */

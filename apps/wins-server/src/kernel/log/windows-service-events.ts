@@ -1,9 +1,9 @@
 import type { EventLog, LogEvent } from '@wins/windows-host';
 import { AUDIT } from '../audit/audit-trail.js';
 
-/** Maximum number per minute, in the event log, of the daemon's own events and, separately, of refusals. */
+/** Maximum number of the daemon's own events per minute in the event log. Refusals have a separate limit of the same size. */
 const EVENTS_PER_MINUTE = 60;
-/** Maximum number per minute of allowed actions; higher, because they matter more than refusals. */
+/** Maximum number of allowed actions per minute; higher, because they matter more than refusals. */
 const ACTS_PER_MINUTE = 600;
 const MINUTE_MS = 60_000;
 

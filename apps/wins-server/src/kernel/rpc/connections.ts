@@ -45,7 +45,7 @@ export interface ConnectionsOptions {
   readonly opened: Promise<void>;
   readonly logger: Logger;
   readonly events: DaemonEvents;
-  /** Measures the cost of each connection. The owner disposes of it. */
+  /** Measures the cost of each connection. Its owner disposes of it. */
   readonly turns: ClientTurns;
   readonly pipe: 'main' | 'admin';
   readonly resources: PipeResources;
@@ -147,7 +147,7 @@ export class Connections {
           place?.end();
         });
         if (claims === undefined) return;
-        // Released at once, because the next request in the same octets may need these claims.
+        // Released at once, because the next request in the octets just read may need these claims.
         stream.once('aborted', () => claims.forEach((claim) => claim.release()));
         place?.begin();
         admitted.calls += 1;

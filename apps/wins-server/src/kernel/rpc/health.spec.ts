@@ -36,7 +36,6 @@ describe('health', () => {
       path.join(folder, 's'),
       (server) => health.addTo(server),
       undefined,
-      // Each connection belongs to another container.
       () => ({ ...CONTAINER, key: `container:${(clientCount += 1)}` }),
     );
   });
@@ -46,7 +45,7 @@ describe('health', () => {
     rmSync(folder, { recursive: true });
   });
 
-  /** Connects a client with a connection of its own. */
+  /** Creates a client with its own connection. */
   function connect(): Client {
     const client = new Client(`unix:${path.join(folder, 's')}`, credentials.createInsecure(), {
       'grpc.use_local_subchannel_pool': 1,
@@ -178,7 +177,7 @@ describe('health', () => {
     const told: unknown[] = [];
     stranger.on('data', (answer) => told.push(answer));
     health.set(true);
-    // The next message on the same connection.
+    // The next message on the connection that both calls share.
     expect(await next(call)).toBe(HealthStatus.SERVING);
     expect(told).toEqual([]);
   });

@@ -48,7 +48,7 @@ const STATUS: Readonly<Record<ProcessErrorCode, status>> = {
   unknown: status.UNKNOWN,
 };
 
-/** Status and reason of each host system error. A fault that `STATUS` has too gets the same reason, which clients know. */
+/** Status and reason of each host system error. A fault that is also in `STATUS` has the same reason here, because clients know it. */
 const HOST_STATUS: Readonly<Record<HostSystemErrorCode, readonly [status, string]>> = {
   accessDenied: [status.PERMISSION_DENIED, 'accessDenied'],
   invalidArgument: [status.INVALID_ARGUMENT, 'invalidArgument'],

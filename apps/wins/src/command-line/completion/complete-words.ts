@@ -12,7 +12,7 @@ const ANSWER_LIMIT_MS = 1000;
 const PLAIN = /^[\w.+@-]{1,200}$/;
 
 export interface ValueSources {
-  /** Names of the runs of the daemon at an address, by default the usual address. */
+  /** Names of the daemon's runs. Without `server`, the daemon at the usual address answers. */
   readonly runs: (server: string | undefined, signal: AbortSignal) => Promise<readonly string[]>;
   readonly configKeys: () => Promise<Completions['words']>;
 }

@@ -1,4 +1,4 @@
-/** Own decoder of the LZ4 frame format, because no maintained package decodes it in parts without a native addon. */
+/** Decodes LZ4 frames here, because no maintained package does so incrementally without a native addon. */
 import { imageFailed } from '../image-failure.js';
 import type { ByteReader } from './byte-reader.js';
 
@@ -27,7 +27,7 @@ async function* readFrame(input: ByteReader): AsyncGenerator<Buffer> {
   if (size < 4) throw refused('an unknown size of blocks');
   const blockBytes = 2 ** (8 + 2 * size);
   await input.read((has(8) ? 8 : 0) + 1);
-  // Begins with the history, from which blocks may repeat bytes.
+  // Begins with the history: earlier output that blocks may copy.
   const room = Buffer.alloc(HISTORY_BYTES + blockBytes);
   let history = 0;
   for (;;) {

@@ -45,7 +45,7 @@ export interface CredentialProvidersOptions {
 }
 
 /**
- * The kubelet's credential providers: programs that supply short-lived credentials, for instance of a cloud. Speaks the
+ * The kubelet's credential providers: programs that supply short-lived credentials, such as a cloud's. Speaks the
  * kubelet's exec protocol. Caches an answer for the time that it states, else for the time in the configuration.
  */
 export class CredentialProviders {
@@ -62,7 +62,7 @@ export class CredentialProviders {
       if (!provider.matchImages.some((pattern) => matchesImage(pattern, image))) continue;
       const { auth } =
         this.#keptAnswer(provider, image) ?? (await this.#ask(provider, image, signal));
-      // The longest match counts, as in the kubelet.
+      // Reverse order tries more specific names first, as in the kubelet.
       const names = Object.keys(auth ?? {})
         .sort()
         .reverse();
@@ -123,7 +123,7 @@ function judgeProgram(file: string, trust: Pick<FileTrust, 'distrustOfFile'>): v
 
 const MAX_BYTES = 1024 * 1024;
 const TOLD_BYTES = 256;
-/** Variables that a provider inherits: for proxies and authorities, and for programs on Windows. */
+/** Variables that a provider inherits, for proxies, certificate authorities and Windows programs. */
 const PASSED_ON = [
   ...['HTTPS_PROXY', 'HTTP_PROXY', 'NO_PROXY', 'https_proxy', 'http_proxy', 'no_proxy'],
   ...['HOME', 'PATH', 'SSL_CERT_FILE', 'SSL_CERT_DIR', 'TMPDIR'],
@@ -177,7 +177,7 @@ export async function runProvider(
       said = (said + part.toString('utf8')).slice(-TOLD_BYTES);
     });
     child.on('error', (error) => end(failed(quoteText(messageOf(error)), error)));
-    // Ignore a program that does not read its input: only its answer counts.
+    // Ignore this error: a program need not read its input.
     child.stdin.on('error', () => undefined);
     child.on('close', (code) => {
       if (code !== 0) {

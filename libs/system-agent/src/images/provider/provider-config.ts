@@ -7,7 +7,7 @@ import { AgentError } from '../../agent-error.js';
 import { imageFailed } from '../image-failure.js';
 import { readTrusted } from '../registry/registries-file.js';
 
-/** Paths of the kubelet's configuration of credential providers, and of the folder of the programs. */
+/** The kubelet's configuration file for credential providers, and the folder with their programs. */
 export interface CredentialProviderPlace {
   readonly configFile: string;
   readonly binDirectory: string;
@@ -26,7 +26,7 @@ export const goDuration = z.string().transform((text, issues) => {
   }
 });
 
-/** The name of a file in the folder of programs. */
+/** Name of a file in `binDirectory`. */
 const programName = z.string().regex(/^(?!\.\.?$)[\w.-]+$/);
 const variable = z.strictObject({
   name: z.string().regex(/^[^=\0]+$/),
@@ -50,7 +50,7 @@ export interface CredentialProvider extends z.infer<typeof provider> {
   readonly file: string;
 }
 
-/** Empty without a file. The file must be trusted, because it names programs to run. @throws AgentError `imageFailed`. */
+/** Returns none when the file is missing. It must be trusted, because it names programs to run. @throws AgentError `imageFailed`. */
 export async function readProviders(
   { configFile, binDirectory }: CredentialProviderPlace,
   trust: Pick<FileTrust, 'distrustOfFile'>,

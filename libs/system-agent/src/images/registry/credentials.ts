@@ -12,7 +12,7 @@ import {
 export interface Credentials {
   readonly username: string;
   readonly password: string;
-  /** Exchanged for a token. A server without that exchange gets `password`, which equals this token if no other is configured. */
+  /** Exchanged for a token. A server without that exchange gets `password`, which equals this token if no password is configured. */
   readonly identityToken?: string;
 }
 

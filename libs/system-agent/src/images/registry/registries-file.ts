@@ -81,7 +81,7 @@ function parseRegistries(content: string, file: string): Omit<FoundRegistries, '
   return { registries: value ?? {}, warnings: more === 0 ? [] : [warning] };
 }
 
-/** Joins repeated keys as Go does: a repeated struct is filled twice, and of repeated map entries the last one counts. */
+/** Joins repeated keys as Go does: merges repeated structs, and keeps the last of repeated map entries. */
 function joinTwice({ contents }: Document): void {
   const join = (node: unknown, depth: number): void => {
     if (!isMap(node)) return;

@@ -33,17 +33,17 @@ import {
 
 const MAX_TRIES = 3;
 const CUT = new Set(['interrupted', 'timedOut']);
-/** Failures that would occur again in another attempt, or if another registry got the same request. */
+/** Failures that a retry, or the same request to another registry, would only repeat. */
 const REFUSED = new Set(['badStatus', 'badShape', 'invalidRequest', 'redirectRefused']);
 
 export interface Question {
   readonly headers?: Readonly<Record<string, string>>;
   readonly authorization?: string | undefined;
-  /** Makes the request a POST with credentials, which follows no redirect. */
+  /** Makes the request a POST. It contains credentials, so it follows no redirect. */
   readonly form?: URLSearchParams;
 }
 
-/** Sends HTTP requests with the login and TLS settings of each host in the current files. The caller of `open` disposes of it. */
+/** Sends HTTP requests, with each host's login and TLS settings from the current files. The caller of `open` disposes of it. */
 export class RegistryAccess implements Disposable {
   readonly found: FoundRegistries;
   readonly limits: ImageLimits;
@@ -137,7 +137,7 @@ export class RegistryAccess implements Disposable {
       }
       current = await askForRest(gotBytes);
       const isRest = current.headers['content-range']?.startsWith(`bytes ${gotBytes}-`) === true;
-      // The digest reveals a server that sends another part.
+      // If the server sends a different part, the digest will not match.
       skippedBytes = current.status === 206 && isRest ? 0 : gotBytes;
     }
   }

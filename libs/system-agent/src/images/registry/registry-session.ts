@@ -8,10 +8,10 @@ import { readDocument } from '../checked-bytes.js';
 import { imageFailed } from '../image-failure.js';
 
 /**
- * One repository of one registry. Sends no credentials until the registry requests them with 401. A 403 or 404 may only
+ * One repository of one registry. Sends no credentials until the registry requests them with 401. A 403 or 404 may just
  * hide content from anonymous clients, so the session then asks `/v2/` whether credentials are requested there.
  * Docker's protocol lets the registry name the token server, which receives the registry's credentials even on another
- * host, as with Docker Hub. They are sent only over HTTPS, except to a token server on the host of a registry with
+ * host, as with Docker Hub. Credentials go only over HTTPS, except to a token server on the host of a registry with
  * plain HTTP.
  */
 export class RegistrySession {
@@ -140,7 +140,7 @@ export interface Challenge {
 }
 
 const tokenAnswer = z.object({ token: z.string().nullish(), access_token: z.string().nullish() });
-/** Statuses of a server that does not exchange identity tokens; there the token serves as a password. */
+/** Statuses from a server that does not exchange identity tokens; it gets the token as a password instead. */
 const KNOWS_NO_EXCHANGE = new Set([401, 404, 405]);
 
 /** Returns a token, without access to a repository if `repository` is empty. @throws AgentError `unreachable`, `unauthorized`, `imageFailed`. */

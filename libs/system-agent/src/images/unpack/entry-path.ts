@@ -5,7 +5,7 @@ import { imageFailed } from '../image-failure.js';
 export type FileSystemOs = 'windows' | 'linux' | 'darwin';
 
 const MAX_LENGTH = 4096;
-/** Drives, streams, wildcards, and separators of the Win32 layer. */
+/** Characters with a meaning in Win32, such as drives and wildcards, and endings that it drops. */
 // eslint-disable-next-line no-control-regex -- refuses control characters
 const NOT_ON_WINDOWS = /[<>:"|?*\\\u0000-\u001f]|[. ]$/;
 /** Devices, with any extension: `NUL.txt` is the device too. */

@@ -53,7 +53,7 @@ export class ImageFolder {
   }
 
   /**
-   * Creates a link with a relative path without detours, so that the target is the same by whichever path the link is reached.
+   * Creates a link with a direct relative path, so that its target is the same by every path to the link.
    * @param resolve - Returns the steps from the root to the target, given the steps to the link's folder.
    */
   async makeLink(
@@ -109,7 +109,7 @@ export class ImageFolder {
     return place;
   }
 
-  /** Returns the real folder, and creates missing ones. `isEntry`: the folder has an entry of its own, so it is counted already. */
+  /** Returns the real folder, and creates missing ones. `isEntry`: the layer lists the folder itself, so it is counted already. */
   async #enter(parts: readonly string[], isEntry = false): Promise<string> {
     let current = this.#root;
     for (const [index, part] of parts.entries()) {

@@ -10,11 +10,11 @@ export interface TarEntry extends AsyncIterable<Uint8Array> {
   };
 }
 
-/** Accepts tars of Unix V7, which have no magic but a checksum per header. Missing in the types of tar-stream. */
+/** Accepts Unix V7 tars, which have no magic number, only a checksum per header. The types of tar-stream lack this option. */
 const WITH_OLD_FORMATS: object = { allowUnknownFormat: true };
 
 /**
- * Reads the entries of a tar; unread bytes of an entry are skipped. Reads the whole input, also after the end of the
+ * Reads the entries of a tar; unread bytes of an entry are skipped. Reads the whole input, even after the end of the
  * tar, so that the caller can count and digest it.
  * @throws errors of the input; an Error of tar-stream, which limits long names to 4 MiB, for an invalid or truncated tar.
  * Reading the bytes of an entry throws the same errors.

@@ -147,13 +147,13 @@ async function make(
   }
 }
 
-/** GNU tar marks a sparse file, whose data begins with a map, in pax; old tars mark a folder by a final slash. */
+/** GNU tar marks sparse files, whose data begins with a map, in pax headers; old tars mark folders by a final slash. */
 function kindOf({ name, type, pax }: TarEntry['header']): string | null {
   if (Object.keys(pax ?? {}).some((key) => key.startsWith('GNU.sparse.'))) return 'sparse file';
   return type === 'file' && name.endsWith('/') ? 'directory' : type;
 }
 
-/** Returns the target of a link below the root of the folder. An absolute target starts at the root of the image. */
+/** Returns a link's target as steps below the unpacked folder. An absolute target starts at the root of the image. */
 function linkTarget(
   header: TarEntry['header'],
   root: readonly string[],

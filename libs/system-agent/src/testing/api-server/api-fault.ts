@@ -12,7 +12,6 @@ export interface ApiRequest {
 /** Replaces an answer. `proceed` sends the normal answer of the double. */
 export type ApiFault = (request: ApiRequest, response: ServerResponse, proceed: () => void) => void;
 
-/** Never answers. */
 export const silent: ApiFault = () => undefined;
 
 /** Ends the connection without an answer. */

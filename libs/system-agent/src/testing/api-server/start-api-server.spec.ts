@@ -192,7 +192,7 @@ function linesOf(body: string): unknown[] {
     .map((line) => neutral(JSON.parse(line)));
 }
 
-/** Replaces values that differ from run to run by their kind. */
+/** Replaces each value that varies between runs with the name of its kind. */
 function neutral(value: unknown): unknown {
   const json = JSON.stringify(value, (key, each: unknown) => {
     if (key === 'resourceVersion') return 'a version';

@@ -71,7 +71,6 @@ export interface ApiServer {
   /** Changes values of the Secret as another writer; undefined removes a key. Without `changes`, changes a label. */
   update(changes?: Readonly<Record<string, string | Buffer | undefined>>): SecretObject;
   remove(): void;
-  /** Returns the current Secret. */
   read(): SecretObject | undefined;
   /** Returns the current values of the Secret, decoded. */
   data(): Readonly<Record<string, Buffer>>;

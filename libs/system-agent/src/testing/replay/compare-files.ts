@@ -13,7 +13,7 @@ const ROOMS: Readonly<Record<string, string>> = {
   plans: 'plans',
   work: 'execution',
 };
-/** Folders of instructions differ: here they are private, are removed after their pass, and have other names for periodic instructions. */
+/** Folders of instructions. Unlike the Go agent's, they are private, are removed after their pass, and have other names for periodic instructions. */
 const FOLDERS_OF_INSTRUCTIONS = /^work(?:\/[^/]+){0,2}$/;
 
 /** Returns the files that the Go agent left: history, files of plans, local plans, and the contents of instruction folders. */

@@ -50,7 +50,7 @@ function shown(value: Buffer): unknown {
   return { gzipJson: mapValues(saved, shownOutput) };
 }
 
-/** Shows the text of a one-time instruction, and the status of a periodic one. */
+/** Shows a one-time instruction's output, which is text, or a periodic one's, which is a status. */
 function shownOutput(saved: unknown): unknown {
   if (typeof saved !== 'object' || saved === null) return textOf(saved);
   return mapValues(saved as Record<string, unknown>, (value, key) =>

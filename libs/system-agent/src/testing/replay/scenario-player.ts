@@ -126,7 +126,7 @@ export class ScenarioPlayer {
     return this.#agent;
   }
 
-  /** Advances the clock step by step, with all work that becomes due. */
+  /** Advances the clock from one due wait to the next, and lets the work finish. */
   async advanceBy(ms: number): Promise<void> {
     await this.#advanceTo(this.#nowMs + ms);
     await this.settle();
@@ -166,7 +166,7 @@ export class ScenarioPlayer {
     else if (action.action === 'secret deleted') this.secrets.delete();
     else if (action.patch) this.secrets.change(action.patch.dataText);
     else if (/^agent sent SIG|^recorder ends the agent/.test(action.action)) await this.stop();
-    // Does nothing where only the Go agent has ended.
+    // Does nothing if only the Go agent had ended.
     else if (STARTS.test(action.action)) this.start();
     else if (!/^agent exited|^ps /.test(action.action)) {
       throw new Error(`nothing is known of the action "${action.action}"`);

@@ -16,7 +16,7 @@ export interface Scenario {
   readonly notWritten?: readonly number[];
   /** Times of the Go agent's writes that this agent combines with a later write, and the time of that write. */
   readonly writtenLater?: Readonly<Record<number, number>>;
-  /** Version that this agent writes at the end, before the Go agent does. */
+  /** Last version, which this agent writes earlier than the Go agent would. */
   readonly alsoWritten?: RecordedVersion;
   /** Replaces parts of the recorded versions, as JSON. */
   readonly replaced?: (json: string) => string;
@@ -175,7 +175,7 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
   both: {
     deeds: {
       'secret created': write('plans/l.plan'),
-      // The local plan is the first, as in the recording.
+      // The local plan comes first, as in the recording.
       'agent started': async (player) => {
         player.start();
         await player.settle();

@@ -34,7 +34,7 @@ export class ServedSecrets implements PlayedSecrets {
     return new ServedSecrets(await startApiServer(options), clock);
   }
 
-  /** Returns a store as of a new process: with its own connections, and without a known Secret. */
+  /** Returns a store as a new process has it: with its own connections, and without a known Secret. */
   connect(): SecretStore {
     this.#told = NOTHING;
     this.#isConnected = false;

@@ -24,7 +24,7 @@ interface Failure {
   readonly code: AgentErrorCode;
 }
 
-/** Failures by their name in the recording. Each ended the Go agent, except the failure of the role, for which it waited. */
+/** Failures by their name in the recording. Each ended the Go agent, except the missing permission, which it waited out. */
 const FAILURES: Readonly<Record<string, Failure>> = {
   'wrong token': { text: (api) => api.connectionInfo({ token: 'wrong' }), code: 'unauthorized' },
   'CA of another authority': {
@@ -61,7 +61,7 @@ const FAILURES: Readonly<Record<string, Failure>> = {
   },
   'connection info file missing': { text: () => undefined, code: 'invalidConnection' },
 };
-/** The reader of the config refuses this scenario, not the agent. */
+/** The config reader refuses this scenario, before any agent starts. */
 const NOT_OF_THE_AGENT = 'neither local nor remote';
 
 describe('a recorded start of the original agent that fails', () => {

@@ -17,9 +17,9 @@ const waitCallback = lazily(() => {
 /**
  * Notifies JavaScript when objects such as events and processes are signalled, without a thread per object.
  *
- * A system thread calls back, and blocks until JavaScript has run the call. Waiting for that thread from within the
- * call, or before it, would deadlock. Therefore a wait is unregistered only after its call has returned, and every wait
- * must have ended before `close`. To cancel, a caller sets the event.
+ * A system thread calls back, and blocks until JavaScript has run the callback. Waiting for that thread within the
+ * callback, or before it, would deadlock. Therefore a wait is unregistered only after its callback has returned, and
+ * every wait must have ended before `close`. To cancel, a caller sets the event.
  */
 export class EventWaits {
   readonly #pending = new Map<number, () => void>();

@@ -16,7 +16,7 @@ export function lazily<T>(make: () => T): () => T {
   return () => (made ??= { value: make() }).value;
 }
 
-/** The foreign function interface; its structures work everywhere. */
+/** The foreign function interface; its structures work on every system. */
 export const loadKoffi = lazily((): Koffi => {
   try {
     // eslint-disable-next-line @typescript-eslint/no-require-imports -- at first use, never at import
@@ -145,7 +145,7 @@ export function structure<const Declaration extends string>(
 /** Memory passed to a function: ours, an address, or none. */
 type Pointer = Buffer | bigint | null;
 
-/** Type of the argument for one parameter of a function of C, declared as `uint32_t flags`. */
+/** Argument type for one parameter of a C function, declared like `uint32_t flags`. */
 type Parameter<Declaration extends string> = Declaration extends `_Out_ void **${string}`
   ? [bigint | null]
   : Declaration extends `_Out_ uint64_t *${string}`
@@ -190,7 +190,7 @@ type FunctionOf<Prototype extends string> = Prototype extends `${infer Before}($
   ? Callable<Parameters<List>, Result<Before>>
   : never;
 
-/** The fields of a structure declared as `uint32_t size; void *text; uint16_t name[260]`. */
+/** The fields of a structure declared like `uint32_t size; void *text; uint16_t name[260]`. */
 type FieldsOf<Declaration extends string> = Declaration extends `${infer First}; ${infer Rest}`
   ? FieldOf<First> & FieldsOf<Rest>
   : FieldOf<Declaration>;

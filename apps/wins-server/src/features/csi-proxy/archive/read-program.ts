@@ -39,7 +39,7 @@ export async function readProgram(
   if (programs === 0) throw refused(`no ${PROGRAM_NAME}`, 'one, as bin/csi-proxy.exe');
 }
 
-/** Only the program is written, under a name of our own. Links, or names that lead outside, make the whole archive hostile. */
+/** Only the program is written, under a name of our own. An archive with a link, or with a name that leads outside, is refused. */
 function isProgram({ name, type }: TarEntry['header']): boolean {
   const refuse = (found: string, wanted: string): FeatureError =>
     refused(`${quoteText(name, { maxLength: 128 })}, ${found}`, wanted);

@@ -91,7 +91,7 @@ export function serviceChange(
     ): Promise<void> => {
       const isTakenOver = from !== undefined && from.program === goProgram;
       const obsolete = isTakenOver
-        ? // An unreadable program is not removed either.
+        ? // A program that cannot be read is not recorded, and so never removed.
           await seenProgram(from.program).catch(() => undefined)
         : record.obsolete;
       const trial: InstallRecord = {

@@ -15,11 +15,11 @@ const FORMAT = 1;
 export interface RecordFile {
   /** Resolves with {@link NO_RECORD} when the file is missing; a file in another format is an error. */
   readonly read: () => Promise<InstallRecord>;
-  /** Replaces the record in one durable step; an empty record is removed, with its folder unless that contains other files. */
+  /** Replaces the record atomically and durably. An empty record is deleted instead, with its folder unless that contains other files. */
   readonly write: (record: InstallRecord) => Promise<void>;
 }
 
-/** @param folder - Absolute path; it is created with, or must have, private permissions before a write. */
+/** @param folder - Absolute path. A write creates it with private permissions, or requires them if it exists. */
 export function recordFile(folder: string, trust: FileTrust): RecordFile {
   const file = path.join(folder, 'state.json');
   const state = new StateFile<InstallRecord>({

@@ -7,7 +7,7 @@ import type { InstallRecord, ObsoleteProgram } from '../decide/install-record.js
 /** Time to retry while a virus scanner keeps a program open. */
 const HELD_MS = 5_000;
 
-/** Removes programs; an adopted one only while it is unchanged. Never rejects. @returns Programs that are gone, and why others stay. */
+/** Removes programs; another installer's program only while it is unchanged. Never rejects. @returns Removed programs, and why others stay. */
 export async function removePrograms(
   programs: readonly string[],
   { releases, obsolete }: InstallRecord,
@@ -34,7 +34,7 @@ export async function removePrograms(
   return { done, problems };
 }
 
-/** Returns the current facts of a program that someone else installed; undefined when it is missing. @throws TrustedFileError. */
+/** Returns path and digest of a program that someone else installed; undefined when it is missing. @throws TrustedFileError. */
 export async function seenProgram(file: string): Promise<ObsoleteProgram | undefined> {
   try {
     return { path: file, sha256: (await hashFile(file, ['sha256'])).sha256 };

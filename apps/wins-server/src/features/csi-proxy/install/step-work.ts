@@ -21,7 +21,7 @@ export function stepWork(options: KeeperOptions, records: RecordFile, closing: A
   const { trust, programMagic = MZ, onState, service: manager } = options;
   const change = serviceChange(options, records, closing);
 
-  /** Records an action before it is executed; an action that cannot be recorded is not executed. */
+  /** Records an action before its execution; without a record it is not executed. */
   const act = async (
     action: DecidedAction,
     facts: Pick<Decision, 'path' | 'name' | 'address'> = {},
@@ -85,7 +85,7 @@ export function stepWork(options: KeeperOptions, records: RecordFile, closing: A
     if (done.length < programs.length) throw new FeatureError('fileFailed', problems.join('; '));
   };
 
-  /** Executes one step from the examined facts; resolves with true when no further step follows for now. */
+  /** Executes one step, based on the examined facts; resolves with true when no step follows for now. */
   return async (
     step: Step,
     facts: CsiProxyFacts,

@@ -14,7 +14,7 @@ const VERSION =
   /^v?(0|[1-9]\d{0,5})\.(0|[1-9]\d{0,5})\.(0|[1-9]\d{0,5})(-[0-9A-Za-z]+(?:[.-][0-9A-Za-z]+)*)?$/;
 const MAX_VERSION = 64;
 const FIRST: VersionNumbers = [1, 0, 0];
-/** First release that does not allow a path to become part of a command. */
+/** First release in which a path cannot inject a command. */
 const SAFE: VersionNumbers = [1, 1, 3];
 
 /** Judges a version. It becomes part of an address and of a folder name, so only a strict version is accepted. */
@@ -46,7 +46,7 @@ const VERBS = '%s, %v or %[1]s for the version, and %% for a percent sign';
 const PLACES: ReadonlySet<string> = new Set(['%s', '%v', '%[1]s']);
 const VERB = /%(?:\[\d*\])?.?/gu;
 
-/** Inserts a version like Go's printf. Templates for which Go prints an error are refused: another verb, a second `%s`, or none. */
+/** Inserts the version as Go's Printf does. Refuses templates for which Go would print an error: another verb, a second `%s`, or no verb. */
 export function judgeUrl({ url: template, version, sha256 }: CsiProxySection): Fault | string {
   const faults: Fault[] = [];
   let places = 0;
@@ -69,7 +69,7 @@ export function judgeUrl({ url: template, version, sha256 }: CsiProxySection): F
       wanted: VERBS,
     });
   if (faults[0] !== undefined) return faults[0];
-  // The address may still contain a password, which would appear in logs.
+  // Not quoted, because it may still contain a password, which would appear in logs.
   if (!URL.canParse(url)) return { found: 'not an address', wanted: 'an address' };
   const address = new URL(url);
   if (hasUser(address)) return { found: 'a user or password', wanted: 'an address without them' };
@@ -132,7 +132,7 @@ export function judgeArguments(
 export interface CsiProxyWish {
   readonly url: string;
   readonly version: string;
-  /** Digest in lower case; absent: the digest of this version's first download. */
+  /** Digest in lower case. If absent, the digest of this version's first download applies. */
   readonly sha256?: string;
   readonly args: readonly string[];
   /** Parent folder; each release has its own folder in it. */
@@ -140,7 +140,7 @@ export interface CsiProxyWish {
   readonly trust: TlsSettings;
 }
 
-/** Fault of a key in the spelling of the file, such as `csi-proxy.url`. */
+/** Fault of a config key, which is spelled as in the file, such as `csi-proxy.url`. */
 export interface SettingFault extends Fault {
   readonly keyPath: string;
 }
@@ -159,7 +159,7 @@ export type CsiProxySettings =
 /** Config folder of Rancher's installer. */
 const CONFIG_FOLDER = { win32: 'C:\\etc\\rancher\\wins', other: '/etc/rancher/wins' } as const;
 
-/** Reads nothing from disk. Pure. @param file - Config file; for another system it is ignored, and that system's default path is assumed. */
+/** Pure; reads nothing from disk. @param file - Config file. Ignored for another system, whose default path is assumed. */
 export function csiProxySettings(
   { csiProxy: section, tlsConfig: trust = {} }: Pick<WinsConfig, 'csiProxy' | 'tlsConfig'>,
   file: string,
@@ -174,7 +174,7 @@ export function csiProxySettings(
   if (section === undefined) return { kind: 'none', stateFolder };
 
   const { kubeletPath } = section;
-  // Rancher sets this key to the path of a program, which is no folder, so that value is ignored.
+  // Rancher sets this key to the path of a program instead of a folder, so such a value is ignored.
   const kubeletFolder = /\.exe$/i.test(kubeletPath) ? undefined : kubeletPath;
   const { url, doubts, faults } = judgeRelease(section);
   const fault = (keyPath: string, found: string, wanted: string): void =>

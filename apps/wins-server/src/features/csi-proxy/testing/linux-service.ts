@@ -12,8 +12,8 @@ interface Definition {
 }
 
 /**
- * Service of csi-proxy on Linux: a file holds its definition, its process outlives its starter, and a socket stands for the pipe. The process finds
- * the socket in the variable `CSI_PROXY_PIPE`.
+ * Service of csi-proxy on Linux: a file holds its definition, its process outlives its starter, and a socket stands for the pipe. The variable
+ * `CSI_PROXY_PIPE` gives the process the path of the socket.
  */
 export class LinuxService implements CsiProxyService {
   readonly name = 'csiproxy';

@@ -1,9 +1,9 @@
 export interface StubBehaviour {
-  /** Distinguishes the programs of two stubs. */
+  /** Answer of the stub, by which a test tells two stubs apart. */
   readonly mark: string;
   /** Whether the stub opens the pipe. Default true. */
   readonly serves?: boolean;
-  /** Whether the stub ends at a request, which the real program does not. Default false. */
+  /** Whether the stub exits when asked to stop; the real program does not. Default false. */
   readonly stops?: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** Connection to a keeper, and its runs. One file, longer than most, because they end together. */
+/** Connection to a keeper, and the keeper's runs. Longer than most files, because they end together. */
 import { connectPipe, PipeError } from '@wins/pipe-transport';
 import {
   messageOf,
@@ -147,7 +147,7 @@ export class KeeperConnection {
     }
   }
 
-  /** Reports up to which offset the output of a run was read. */
+  /** Reports the offset up to which a run's output was read. */
   read(mark: string, offset: number): void {
     this.#end?.send({ kind: 'read', mark, offset });
   }
@@ -179,7 +179,7 @@ export class KeeperConnection {
     this.#end?.close();
   }
 
-  /** Handshakes; returns the reason of a refusal. @throws PipeError. */
+  /** Performs the handshake; returns the reason of a refusal. @throws PipeError. */
   async #greet(
     signal: AbortSignal,
     security: PipeServerCheck | undefined,
@@ -341,7 +341,7 @@ class ProcessOfKeeper implements KeptProcess {
     this.listener.written();
   }
 
-  /** The keeper has died or disconnected; the remains of the run are recovered like those of a dead daemon. */
+  /** Called when the keeper has died or disconnected. What is left of the run is then found as after a daemon's death. */
   lose(): void {
     this.#state = 'lost';
     for (const output of [this.stdout, this.stderr]) output.push(null);

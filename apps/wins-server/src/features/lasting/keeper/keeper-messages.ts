@@ -1,7 +1,7 @@
 /**
  * Protocol between a daemon and a keeper: JSON messages, each prefixed with its length in four bytes. The daemon speaks first, with the token and the
- * protocol version. A keeper serves the daemons of its own release and of the next, which therefore also speak the previous version. Unknown fields
- * are ignored; a larger change gets a new version.
+ * protocol version. A keeper also serves daemons of the next release, so every daemon speaks the previous version too. Unknown fields are ignored; a
+ * larger change gets a new version.
  */
 import { STOP_SIGNALS } from '@wins/base';
 import type { Socket } from 'node:net';
@@ -40,7 +40,6 @@ const command = z.object({
   ),
 });
 
-/** Messages from a daemon. */
 export const daemonMessage = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('hello'), protocol: z.int(), token: text }),
   z.object({
@@ -61,13 +60,12 @@ export const daemonMessage = z.discriminatedUnion('kind', [
 
 export type DaemonMessage = z.infer<typeof daemonMessage>;
 
-/** Messages from a keeper. */
 export const keeperMessage = z.discriminatedUnion('kind', [
   /** Accepts the daemon. Not sent while another daemon is connected, because a keeper serves one at a time. */
   z.object({ kind: z.literal('welcome'), protocol: z.int(), runs: z.array(mark) }),
   z.object({ kind: z.literal('refused'), why: text }),
   z.object({ kind: z.literal('started'), id, pid: z.int(), startToken: text }),
-  /** Nothing was started; another keeper must do so. */
+  /** Nothing was started; another keeper must start the run. */
   z.object({ kind: z.literal('ending'), id }),
   z.object({ kind: z.literal('done'), id }),
   z.object({ kind: z.literal('failed'), id, code: text, message: text }),
@@ -76,7 +74,7 @@ export const keeperMessage = z.discriminatedUnion('kind', [
     figures: z.exactOptional(keptFigures),
   }),
   z.object({ kind: z.literal('exited'), mark, exit: hostExit }),
-  /** There is more of the output. */
+  /** More output can be read. */
   z.object({ kind: z.literal('written'), mark }),
   /** No process of the run is left, and its exit is recorded. */
   z.object({ kind: z.literal('settled'), mark, figures: keptFigures }),
@@ -84,10 +82,8 @@ export const keeperMessage = z.discriminatedUnion('kind', [
 
 export type KeeperMessage = z.infer<typeof keeperMessage>;
 
-/** One end of the protocol. */
 export interface MessageEnd<Sent> {
   send(message: Sent): void;
-  /** Cuts the connection. */
   close(): void;
 }
 

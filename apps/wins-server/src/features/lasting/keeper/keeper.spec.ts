@@ -155,7 +155,7 @@ describe('a keeper', () => {
     keeper.endAll();
     await keeper.over;
     await keeper.close();
-    // Stands in for the system's report at the end of the leader, because not every kernel gives this process a cgroup.
+    // Fakes the system's report of exhausted memory, because not every kernel gives this process a cgroup.
     keeper = await startKeeper({
       ...host,
       start: async (command) => {

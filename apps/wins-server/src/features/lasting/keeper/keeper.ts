@@ -39,7 +39,7 @@ import {
 const GRACE_MS = 10_000;
 /** Time that a keeper without runs waits for the daemon that started it. */
 const UNUSED_MS = 30_000;
-/** Minimum interval of messages to followers about output. */
+/** Minimum interval between two reports of new output. */
 const TELL_MS = 10;
 
 type StartMessage = Extract<DaemonMessage, { readonly kind: 'start' }>;
@@ -50,7 +50,7 @@ export interface KeeperOptions {
   readonly host: ProcessHost;
   /** SHA-1 of the program. */
   readonly release: string;
-  /** Identifies clients where the system can; then only administrators are served. */
+  /** Identifies clients; if present, only administrators are served. */
   readonly identify: IdentifyClient | undefined;
   /** Security and client identification of the pipe, on systems where pipes are not files. Default: a socket in the state folder. */
   readonly adminPipe?: DaemonSystem['adminPipe'];
@@ -239,7 +239,7 @@ export class Keeper {
     }
   }
 
-  /** Refuses limits that this keeper would enforce by other means than the daemon, because the client was promised those of the daemon. */
+  /** Refuses limits that this keeper would enforce by other means than the daemon promised the client. */
   #assertMeans({ limits }: StartMessage['command'], run: KeptRun['run']): void {
     if (limits === undefined) return;
     const means = this.#options.host.limitMeans?.(limits);
@@ -307,7 +307,7 @@ class RunOfKeeper {
     void endProcessTree(this.process, GRACE_MS);
   }
 
-  /** Starts the time limit of a held run, which ends unless a daemon adopts it before. */
+  /** Starts the lease of a held run: the run ends unless a daemon adopts it in time. */
   daemonLeft(): void {
     const { leaseMs } = this.#run;
     if (leaseMs !== undefined) this.#lease = setTimeout(() => this.stop(), leaseMs);

@@ -38,7 +38,7 @@ export class Keepers {
     return this.#own !== undefined;
   }
 
-  /** Returns the connection to a keeper, named as by `ProcessHost.daemon`. */
+  /** Returns the connection to a keeper, which is given in the form of `ProcessHost.daemon`. */
   find(keeper: string): KeeperConnection | undefined {
     return [...this.#connections].find(({ record }) => record.keeper === keeper);
   }

@@ -20,7 +20,7 @@ export function spoolFiles(folder: string): NumberedFiles {
 /** Piece of a run's output, as it was read from the program. */
 export interface SpoolFrame {
   readonly stream: (typeof STREAMS)[number];
-  /** Number of bytes of both outputs before this piece. */
+  /** Number of stdout and stderr bytes before this piece. */
   readonly offset: number;
   /** Time of the write, in milliseconds since 1970. */
   readonly timeMs: number;
@@ -29,8 +29,8 @@ export interface SpoolFrame {
 }
 
 /**
- * Frames in a buffer, encoded as their pieces come; each byte is copied once. Consecutive pieces of the same stream and time share frames,
- * because each frame costs its readers the same regardless of its size.
+ * Frames in a buffer, encoded as pieces arrive; each byte is copied once. Consecutive pieces of the same stream and time share frames, because each
+ * frame costs its readers the same regardless of its size.
  */
 export class FrameBatch {
   readonly #space: Buffer;
@@ -40,7 +40,7 @@ export class FrameBatch {
   #end = 0;
   #open: Pick<SpoolFrame, 'stream' | 'timeMs'> | undefined;
 
-  /** @param space - Must have more than {@link HEADER_BYTES}. */
+  /** @param space - Must be larger than {@link HEADER_BYTES}. */
   constructor(space: Buffer) {
     this.#space = space;
   }

@@ -4,7 +4,7 @@ import { errnoOf } from '@wins/base';
 import { decodeFrame, HEADER_BYTES, MAX_FRAME_BYTES } from './spool-frame.js';
 import { spoolFiles, type SpoolFrame } from './spool-frame.js';
 
-/** Size of the first read of a file, and of the next after a full one; fits at least one whole frame. */
+/** Size of a file's first read, and of each read after a full one; both fit a whole frame. */
 const READ_BYTES = 2 * (HEADER_BYTES + MAX_FRAME_BYTES);
 const NEXT_READ_BYTES = 16 * (HEADER_BYTES + MAX_FRAME_BYTES);
 const LINE_END = 0x0a;
@@ -36,7 +36,7 @@ export async function* readSpool(
   { offset, sinceMs = 0, end = () => 0, more }: SpoolReadOptions,
 ): AsyncGenerator<SpoolPart> {
   const files = spoolFiles(folder);
-  // With only a start time, older output does not count as missing.
+  // If only a start time is given, older output does not count as missing.
   let at = offset ?? (sinceMs > 0 ? undefined : 0);
   let place: Place | undefined;
   for (;;) {
@@ -68,7 +68,7 @@ export async function* readSpool(
   }
 }
 
-/** Returns the offset of the last `lines` lines of a spool, over both outputs. Its memory does not grow with the number of lines. */
+/** Returns the offset of the last `lines` lines of a spool, stdout and stderr together. Memory use does not grow with the number of lines. */
 export async function tailOffset(folder: string, lines: number): Promise<number> {
   const files = spoolFiles(folder);
   let skip: number | undefined;

@@ -12,7 +12,7 @@ const FULL_FILES = 12;
 /** Maximum time for gathering output, because each write costs the same regardless of its size. */
 const GATHER_MS = 2;
 const GATHER_BYTES = 256 * 1024;
-/** Size of a write, unless less waits. */
+/** Size of a write, unless less is queued. */
 const BATCH_BYTES = 512 * 1024;
 /** Pause after a disk error, so that a full disk costs next to nothing. */
 const LEFT_ALONE_MS = 100;
@@ -23,9 +23,9 @@ const MAX_SPARE = 4;
 export interface SpoolWriterOptions {
   /** Existing folder that only this process uses. */
   readonly folder: string;
-  /** Bytes of output of earlier attempts, whose spool is continued. Default: there is none. */
+  /** Output bytes of earlier attempts, whose spool this writer continues. Default: none. */
   readonly from?: number;
-  /** Maximum size on disk, including headers; at the limit the oldest file, a sixteenth of it, is removed. */
+  /** Maximum size on disk, including headers; at the limit the oldest file, a sixteenth of the spool, is removed. */
   readonly maxBytes: number;
   /** Called when more output can be read. */
   readonly onWritten?: () => void;
@@ -185,7 +185,7 @@ export class SpoolWriter {
     }
     const isFull = (this.#sizes.get(number) ?? 0) + bytes.length > this.#fileBytes;
     const next = isFull && this.#sizes.has(number) ? start : number;
-    // Content of the first file that is opened is an incomplete frame of an earlier attempt, and is dropped.
+    // Content already in the first file is an incomplete frame of an earlier attempt, and is dropped.
     const keptBytes = this.#isBegun ? Infinity : 0;
     if (!this.#sizes.has(next) || !this.#file.isIntact()) await this.#file.open(next, keptBytes);
     this.#isBegun = true;
