@@ -49,7 +49,7 @@ const NO_SHARES: Readonly<Record<string, readonly string[]>> = {
   ],
   'of the daemon itself; what clients have of it is served in turns': [
     ...['MAX_STAGINGS', 'MAX_ROUNDS', 'MOST_WAITING', 'MAX_WAITING', 'MOST_AT_ONCE'],
-    'MOST_OWED_QUANTA',
+    ...['MOST_OWED_QUANTA', 'MAX_SPARE'],
   ],
   'on a port of the host, where clients cannot be told apart': ['MOST_CONNECTIONS'],
 };
