@@ -181,7 +181,7 @@ describe('the chart', () => {
     );
   });
 
-  it('keeps what a node has unless it is told to replace it, and lets go what is named alone', () => {
+  it('keeps the config of a node unless it has to replace it, and drops only named keys', () => {
     const words = (values) => {
       const [daemonSet] = ofKind('DaemonSet', objects(values));
       const [, , , , , , , ...options] = wordsOf(container(daemonSet, 'deliver-config'));

@@ -34,7 +34,7 @@ describe('the log of the client', () => {
     expect(logged({ debug: true, quiet: true })).toBe('');
   });
 
-  it.each(['pretty', 'json'] as const)('steers no terminal as %s', (format) => {
+  it.each(['pretty', 'json'] as const)('cannot control a terminal as %s', (format) => {
     const line = logged({ 'log-format': format }, 'a\u001b[2J\n{"level":"fatal"}\u202e');
     expect(line).toMatch(/^\P{C}+\n$/u);
   });

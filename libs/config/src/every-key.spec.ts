@@ -153,7 +153,7 @@ describe('a key of the config', () => {
   const plain = leaves.filter((key) => !masked.includes(key));
   const withoutSecrets = (address: string) => address.replace(/\?.*/, '');
 
-  it('is shown to those who help as far as it is declared', () => {
+  it('is shown in a support bundle as far as it declares', () => {
     fc.assert(
       fc.property(complete, (file) => {
         const { config } = read(JSON.stringify(file));
@@ -165,7 +165,7 @@ describe('a key of the config', () => {
     );
   });
 
-  it('is hidden from them if it is a text that declares nothing, wherever it is', () => {
+  it('is hidden in a support bundle if it is a text that declares nothing, at any depth', () => {
     const schema = section({
       added: someText('a text').optional(),
       words: list(someText('a word'), 'words'),

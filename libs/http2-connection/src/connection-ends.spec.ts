@@ -68,7 +68,7 @@ describe('the end of a connection', () => {
   }
 
   it.each(WAYS)(
-    'frees its place, its streams and all it holds when %s: %s (A42)',
+    'frees its place, its streams and all that it holds when %s: %s (A42)',
     async (_what, reason, { how }) => {
       await open({});
       await client.greet();
@@ -157,7 +157,7 @@ describe('the end of a connection', () => {
     expect(server.reasons).toEqual([]);
   });
 
-  it('answers a call whose request does not come to its end, and leaves the connection', async () => {
+  it('is not caused by a request that never ends: only its call fails', async () => {
     await open({ requestMs: 20 });
     await client.greet();
     client.headers(1);

@@ -217,7 +217,7 @@ describe('a client that does what it may not', () => {
     }
   });
 
-  it('is ended for header blocks without end, whatever they hold', async () => {
+  it('is ended for endless header blocks, whatever they contain', async () => {
     await client.greet();
     const large = client.block('/x', [['x', 'y'.repeat(12_000)]]);
     for (let id = 1; id < 400; id += 2) {

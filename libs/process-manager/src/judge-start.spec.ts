@@ -49,7 +49,7 @@ describe('whether a program would start', () => {
     expect(told(await ask({}, [{ path: tool.path }]))).toEqual(['pathNotTrusted', 0]);
   });
 
-  it('does not tell which digests are pinned to who has other bytes', async () => {
+  it('does not reveal pinned digests to a caller that has other bytes', async () => {
     const pinned = [{ path: tool.path, sha256: [OTHER] }];
     expect(told(await ask({ sha256: OTHER }, pinned))).toEqual(['checksumMismatch', 0]);
     expect(told(await ask({ sha256: tool.sha256 }, pinned))).toEqual(['digestNotPinned', 0]);

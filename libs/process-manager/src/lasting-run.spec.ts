@@ -219,7 +219,7 @@ describe('a run that lasts', () => {
       expect([run.state.kind, isRunning(run.pid)]).toEqual(['running', true]);
     });
 
-    it('is given to the connection that knows its id, and ends with that', async () => {
+    it('is given to the connection that knows its id, and ends with that connection', async () => {
       const { again, next, runId } = await adopted();
       expect(next.find({ value: again.name, runId })).toBe(again);
       again.giveTo(CLIENT, 'f'.repeat(32));

@@ -299,7 +299,7 @@ describe('createProcessManager', () => {
     await expect(code({ directory: '/', args: ['up'] })).resolves.toBe('no error');
   });
 
-  it('starts for those whom the entry is for, as the system knows them (A60)', async () => {
+  it('starts a program only for the callers in its entry, as the system identifies them (A60)', async () => {
     const program = harness.program('tool', 'exit 0');
     const manager = harness.manager([], {
       allowed: [{ path: program.path }, { path: program.path, for: ['user:7', 'container:*'] }],
@@ -419,7 +419,7 @@ describe('createProcessManager', () => {
     await expect(manager.start(requestFor(program))).rejects.toThrow('audit log is full');
   });
 
-  it('runs nothing before the record of it is written, and stops nothing either', async () => {
+  it('starts and stops nothing before its record is written', async () => {
     const program = harness.program('tool', 'touch ran; exec sleep 1000');
     const ran = path.join(harness.programs, 'ran');
     let settle = { written: (): void => undefined, failed: (_: Error): void => undefined };

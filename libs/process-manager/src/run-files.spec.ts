@@ -78,7 +78,7 @@ describe('the files of a run', () => {
     expect(folders()).toEqual([]);
   });
 
-  it('are in the records by name and bytes, and nowhere by content', async () => {
+  it('are in the records by name and size, and nowhere by content', async () => {
     const run = await manager().start(requestFor(waits, { files: [file('token')] }));
     await run.updateFile('pipe:1', file('token', 'secret too'));
     await run.stop('pipe:1');
@@ -144,7 +144,7 @@ describe('the files of a run', () => {
     );
   });
 
-  it('cannot be changed in a flood: one at a time, and as many as a bucket has (A131)', async () => {
+  it('cannot be changed in a flood: one at a time, and as many as a token bucket allows (A131)', async () => {
     const run = await manager().start(requestFor(waits, { files: [file('token')] }));
     const change = (text: string) => codeOf(run.updateFile('pipe:1', file('token', text)));
     expect(await Promise.all([change('1'), change('2')])).toEqual(['no error', 'tooManyChanges']);
@@ -243,7 +243,7 @@ describe('the name of a file', () => {
     expect(isTaken(name)).toBe(false);
   });
 
-  it('that is taken leads to one file of its folder, on each system, whatever the text (A130)', () => {
+  it('that is accepted leads to one file in its folder, on each system, whatever the text (A130)', () => {
     const text = fc.oneof(
       fc.string({ maxLength: 70 }),
       fc.string({ unit: fc.constantFrom(...Array.from('aZ09._-/\\: ~$')), maxLength: 12 }),

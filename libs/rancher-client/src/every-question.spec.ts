@@ -108,7 +108,7 @@ describe.each(QUESTIONS)('what is asked at %s', (path, ask) => {
     ['otherHost', 'otherHost'],
     ['otherAuthority', 'unknownAuthority'],
   ] as const)(
-    'is not believed from a server whose certificate is %s',
+    'is not accepted from a server whose certificate is %s',
     async (certificate, code) => {
       const server = await start({ certificate });
       expect(await failureOf(ask(knownAs(server), settings()))).toMatchObject({ code });
@@ -116,7 +116,7 @@ describe.each(QUESTIONS)('what is asked at %s', (path, ask) => {
     },
   );
 
-  it('is not believed from a server that has another authority than before', async () => {
+  it('is not accepted from a server with another authority than before', async () => {
     const server = await start();
     const before = knownAs(server);
     server.rotate();

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { readFolder } from './read-folder.js';
 
-it('reads a folder by name, and no more of it than is wanted', async () => {
+it('reads a folder in the order of names, up to a number of entries', async () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'read-folder-'));
   try {
     for (const name of ['c', 'a', 'b']) writeFileSync(path.join(folder, name), '');

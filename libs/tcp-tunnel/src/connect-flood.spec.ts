@@ -63,7 +63,7 @@ describe('a flood of Connects', () => {
     expect(answers).toEqual(wanted);
   });
 
-  it('leaves turns of the event loop to others: no turn takes more than a part of it', async () => {
+  it('leaves the event loop to others after a limited part of each turn', async () => {
     let inThisTurn = 0;
     let most = 0;
     let scheduled = false;
@@ -88,7 +88,7 @@ describe('a flood of Connects', () => {
     expect(most).toBeLessThanOrEqual(64);
   });
 
-  it('to a port that fails ends at the rate, and another port is served beside it', async () => {
+  it('to a failing port is limited to the rate, and another port is served meanwhile', async () => {
     const port = await echoPort();
     const closed = await startTcpServer(() => undefined);
     await closed.close();

@@ -58,7 +58,7 @@ describe('datagrams through a tunnel', () => {
     expect(pair.server.traffic).toMatchObject(traffic);
   });
 
-  it('are refused to a port that is allowed for TCP alone, by the rule', async () => {
+  it('are refused to a port that is allowed for TCP alone, with the rule', async () => {
     await open({ allowedPorts: [echo.port], allowedUdpPorts: [] });
     client.socket.send('x', listener.port, '127.0.0.1');
     await until(() => refused.length > 0);
@@ -108,7 +108,7 @@ describe('datagrams through a tunnel', () => {
     expect(refused).toMatchObject([{ code: 'connectRefused', rule: 'stream-limit' }]);
   });
 
-  it('that nobody takes are dropped at the host, and a stream beside them goes on', async () => {
+  it('that nobody reads are dropped at the host, and a stream beside them continues', async () => {
     const tcp: TcpServer = await startTcpServer((socket) => socket.pipe(socket));
     await open({ allowedPorts: [tcp.port] });
     const flow = pair.client.openFlow(echo.port, { onDatagram: () => undefined, onEnd: () => 0 });
@@ -156,7 +156,7 @@ describe('a peer that carries no datagrams', () => {
     await transport.close();
   });
 
-  it('gets no flow when it asks for one: to it, the protocol is unknown', async () => {
+  it('gets no flow when it asks for one, because UDP is an unknown protocol there', async () => {
     const transport = await startTransportServer((socket) => {
       serveTunnel(socket, { allowedPorts: [53], allowedUdpPorts: [53] });
     });

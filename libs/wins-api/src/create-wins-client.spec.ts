@@ -390,7 +390,7 @@ describe('createWinsClient', () => {
       return socket;
     };
 
-    it('speaks on what it gives, and opens no connection of its own, the first time or again', async () => {
+    it('uses only connections from it, the first time and again', async () => {
       const other = `${address}-unjudged`;
       const unjudged = net.createServer((socket) => sockets.add(socket)).listen(other);
       await once(unjudged, 'listening');
@@ -422,7 +422,7 @@ describe('createWinsClient', () => {
       unjudged.close();
     });
 
-    it('sends nothing while it judges', async () => {
+    it('sends nothing before it has resolved', async () => {
       let release: () => void = () => undefined;
       const held = new Promise<void>((resolve) => (release = resolve));
       const judged: net.Socket[] = [];
@@ -449,7 +449,7 @@ describe('createWinsClient', () => {
       await expect(call).rejects.toMatchObject({ code: 'unavailable' });
     });
 
-    it('connects to nobody when it rejects, and says why', async () => {
+    it('connects to no server after it has rejected, and reports the reason', async () => {
       const reason = new Error('the pipe belongs to somebody else');
       const accepted = jest.fn();
       listener.on('connection', accepted);

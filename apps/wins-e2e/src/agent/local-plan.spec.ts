@@ -71,7 +71,7 @@ describe('a node with a local plan', () => {
     expect(String(stdout)).toMatch(/node\.plan: applied[^]*probe component: healthy/);
   });
 
-  it('says what the plan wants and which were applied, without secrets', async () => {
+  it('shows the wanted plan and the applied ones, without secrets', async () => {
     const shown = await node.ask('show');
     expect(shown).toMatchObject([
       {
@@ -150,7 +150,7 @@ describe('an agent that runs an instruction', () => {
     return { node, program, run };
   }
 
-  it('ends the whole tree when the daemon stops', async () => {
+  it('ends its whole process tree when the daemon stops', async () => {
     const { node, program } = await busyNode();
     await using _node = node;
     const { code } = await node.daemon.stop();
@@ -208,7 +208,7 @@ describe('an agent that runs an instruction', () => {
     await client.outcome;
   });
 
-  it('leaves nothing behind when the daemon is killed: the next one ends it', async () => {
+  it('leaves no process when the daemon is killed, because the next daemon ends it', async () => {
     const { node, program } = await busyNode();
     await using _node = node;
     const [before] = processesWith(program);

@@ -68,7 +68,7 @@ describe('a node whose plan is in a Secret', () => {
     expect(status).toMatchObject({ on: true, sources: [{ source: 'remote', state: 'applied' }] });
   });
 
-  it('has secrets in what they belong to alone', async () => {
+  it('has secrets only where they belong', async () => {
     const told = [node.daemon.text];
     for (const words of [
       ...['status', 'show', 'history'].map((name) => ['plan', name, '-o', 'json']),

@@ -42,7 +42,7 @@ describe('an attacker of the audit log', () => {
   });
   afterEach(() => workspace[Symbol.dispose]());
 
-  it('cannot start a program without its record by a flood of refused Connects (A47)', async () => {
+  it('cannot start a program without a record by a flood of refused Connects (A47)', async () => {
     const tool = workspace.script('tool', 'exec sleep 1000');
     await using daemon = await Daemon.start(workspace, workspace.config([tool]));
     const { address, tunnelAddress } = await daemon.logged(({ msg }) => msg === 'ready');

@@ -27,7 +27,7 @@ describe('an attacker of the audit log', () => {
   });
   afterEach(() => workspace[Symbol.dispose]());
 
-  it('cannot edit or remove a line without a trace, and a restart goes on where the log was', async () => {
+  it('cannot edit or remove a line unnoticed, and a restart continues the numbers of the log', async () => {
     const tool = workspace.script('tool', 'exit 0');
     const config = workspace.config([tool]);
     for (let times = 0; times < 2; times += 1) {
@@ -56,7 +56,7 @@ describe('an attacker of the audit log', () => {
     });
   });
 
-  it('cannot start what cannot be recorded: acts are refused until they can be again (A47)', async () => {
+  it('cannot start a program that cannot be recorded: actions are refused until the log works again (A47)', async () => {
     const tool = workspace.script('tool', 'echo ran');
     await using daemon = await Daemon.start(workspace, workspace.config([tool]));
     const { address } = await daemon.logged(({ msg }) => msg === 'ready');
@@ -93,7 +93,7 @@ describe('an attacker of the audit log', () => {
     expect(await verified(workspace)).toMatchObject({ ok: true });
   });
 
-  itOnItsOwnDisk('cannot start what a full disk cannot record (A47)', async () => {
+  itOnItsOwnDisk('cannot start a program while a full disk prevents its record (A47)', async () => {
     const disk = workspace.path('disk');
     mkdirSync(disk);
     const options = ['-t', 'tmpfs', '-o', 'size=128k,mode=0700', 'tmpfs', disk];

@@ -33,7 +33,7 @@ describe('a client that wants everything', () => {
     expect(clientOf(counted)).toMatchObject({ uid: process.getuid?.() });
   });
 
-  it('keeps silent connections to the tunnel open, again and again, and a client gets in; the log says so (A49)', async () => {
+  it('reopens silent connections to the tunnel again and again, and another client gets in; the log says so (A49)', async () => {
     await world.play('silent-connections.cjs', 'silent', world.tunnelAddress, 16);
     expect(await world.fetchThroughTunnel()).toBe('served');
     await world.play('silent-connections.cjs', 'silent', world.tunnelAddress, 200);
@@ -97,7 +97,7 @@ describe('a client that wants everything', () => {
   );
 
   inContainer(
-    'attacks from one container more and more, and every start of others succeeds (A112)',
+    'attacks harder and harder from one container, and every start of others succeeds (A112)',
     async () => {
       const { address, tunnelAddress, web, workspace } = world;
       const attacks: (readonly [program: string, says: string, ...args: (string | number)[]])[] = [
@@ -120,7 +120,7 @@ describe('a client that wants everything', () => {
   );
 
   inContainer(
-    'hands its connections to another process and ends, and has less than another client by that (A49)',
+    'hands its connections to another process and ends, and thereby gets less than another client (A49)',
     async () => {
       const { daemon } = world;
       // Freeze the daemon, so that the client's process has ended when the daemon looks it up.
@@ -135,7 +135,7 @@ describe('a client that wants everything', () => {
   );
 
   inContainer(
-    'fills the memory for requests from three containers, and the connection of another one, with its run, stays (A45)',
+    'fills the memory for requests from three containers, and another one keeps its connection and run (A45)',
     async () => {
       const { daemon, workspace } = world;
       const [stay = ''] = STAYING;
@@ -149,7 +149,7 @@ describe('a client that wants everything', () => {
     },
   );
 
-  it('is recorded as what the system knows, beside the name that it gives itself (A60)', async () => {
+  it('is recorded as the system identifies it, beside the name that it claims (A60)', async () => {
     await world.client
       .startProcess({ Path: world.workspace.path('hello'), Checksum: '' })
       .catch(() => undefined);
@@ -166,7 +166,7 @@ describe('a client that wants everything', () => {
   });
 
   inContainer(
-    'runs nothing that an entry has for others, whatever it calls itself (A60)',
+    'cannot run a program whose entry is for others, whatever name it claims (A60)',
     async () => {
       const [host, contained] = [
         world.workspace.script('host', ''),

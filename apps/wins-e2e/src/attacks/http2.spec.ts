@@ -156,19 +156,19 @@ describe('an attacker who speaks HTTP/2 at the pipe', () => {
     );
   }
 
-  it('cannot fill the memory with requests that lack their last octet, and is told why it is ended (A45)', async () => {
+  it('cannot fill the memory with requests that lack their last byte, and learns why it is disconnected (A45)', async () => {
     expect(await growth(sendUnfinished)).toBeLessThan(BOUND);
     expect((await client.info()).version).toMatch(/^v/);
   });
 
-  it('does not keep the memory that it took: a quiet daemon is as small as before (A45)', async () => {
+  it('does not keep the memory that it used: an idle daemon is as small as before (A45)', async () => {
     await sendUnfinished();
     const isBack = (): boolean => residentBytes(daemon.child.pid) - idleBytes < 20 * MEGABYTE;
     while (!isBack()) await new Promise((resolve) => setTimeout(resolve, 50));
     expect((await client.info()).version).toMatch(/^v/);
   });
 
-  it('cannot fill the memory with requests in frames of one octet (A45)', async () => {
+  it('cannot fill the memory with requests in frames of one byte (A45)', async () => {
     const grown = await growth(async () => {
       using attacking = await attacker();
       attacking.headers(1, FLAG.endHeaders, attacking.block(START));
@@ -182,7 +182,7 @@ describe('an attacker who speaks HTTP/2 at the pipe', () => {
     expect(grown).toBeLessThan(BOUND);
   });
 
-  it('is refused a content-length that its DATA contradicts, and only that call is (A28)', async () => {
+  it('is refused a content-length that its DATA contradicts, on that call alone (A28)', async () => {
     using attacking = await attacker();
     const info = (length: string) =>
       attacking.block('/wins.ApplicationService/Info', [['content-length', length]]);
@@ -202,7 +202,7 @@ describe('an attacker who speaks HTTP/2 at the pipe', () => {
     expect(attacking.body(5).length).toBeGreaterThan(5);
   });
 
-  it('cannot have anything unpacked (A53)', async () => {
+  it('cannot make the daemon decompress anything (A53)', async () => {
     const bomb = gzipSync(Buffer.alloc(MEGABYTE));
     const head = Buffer.of(1, 0, 0, 0, 0);
     head.writeUInt32BE(bomb.length, 1);

@@ -57,7 +57,7 @@ describe('a hostile client of the pipes', () => {
     workspace[Symbol.dispose]();
   });
 
-  it('is not told which services there are, unless the config wants it (A44)', async () => {
+  it('does not learn which services exist, unless the config allows it (A44)', async () => {
     const client = grpcClient(address);
     const call = client.makeBidiStreamRequest(REFLECTION, raw, raw);
     call.write(field(7, '*'));
@@ -66,7 +66,7 @@ describe('a hostile client of the pipes', () => {
     client.close();
   });
 
-  it('leaves nothing in memory of the names that it watched and let go (A46)', async () => {
+  it('leaves no names in memory after it has watched and abandoned them (A46)', async () => {
     const client = grpcClient(address);
     const watch = (name: string): ClientReadableStream<Buffer> =>
       client
@@ -90,7 +90,7 @@ describe('a hostile client of the pipes', () => {
     client.close();
   });
 
-  it('cannot make gRPC write its octets into the log, nor flood that (A52)', async () => {
+  it('cannot make gRPC write its bytes into the log, or flood the log (A52)', async () => {
     const evil = async (): Promise<void> => {
       const session = connectHttp2('http://localhost', {
         createConnection: () => connect(address),
@@ -122,7 +122,7 @@ describe('a hostile client of the pipes', () => {
     expect(daemon.text.length).toBeLessThan(MEGABYTE);
   });
 
-  it('is not the requester by the name that it gives itself (A60)', async () => {
+  it('does not become the requester by the name that it claims (A60)', async () => {
     const name = 'system:node-admin (trusted)';
     const client = createWinsClient({ address, clientName: name });
     await client.host.routes();
@@ -144,7 +144,7 @@ describe('a hostile client of the pipes', () => {
     expect(daemon.text).not.toMatch(STEERING);
   });
 
-  it('is told by 1007 that the reason for which it closes a tunnel is no UTF-8 (A28)', async () => {
+  it('gets the close code 1007 if its reason for closing a tunnel is not UTF-8 (A28)', async () => {
     const socket = connect(tunnelAddress).on('error', () => undefined);
     const octets: Buffer[] = [];
     socket.on('data', (chunk: Buffer) => {
@@ -205,7 +205,7 @@ inOwnNetwork('a client that leads the traffic of the host elsewhere (A56)', () =
     expect(await table()).toEqual(before);
   }
 
-  it('is refused while the config grants nothing, and told which key would', async () => {
+  it('is refused while the config grants nothing, and learns which key would', async () => {
     await refused(['10.42.0.0/17', '10.42.128.0/17'], 'routeNotGranted', /routes\.allow/);
     await refused(['198.51.100.1'], 'routeNotGranted', /routes\.allow/);
   });
@@ -225,7 +225,7 @@ inOwnNetwork('a client that leads the traffic of the host elsewhere (A56)', () =
 });
 
 describe('a client that asks reflection and never reads (A44)', () => {
-  it('waits by itself or is cut: the daemon stays small and serves others', async () => {
+  it('waits or is disconnected, while the daemon stays small and serves others', async () => {
     using workspace = new Workspace();
     await using daemon = await Daemon.start(workspace, workspace.config([], { reflection: true }));
     const { address } = await daemon.logged(({ msg }) => msg === 'ready');
@@ -277,7 +277,7 @@ describe('a client that asks reflection and never reads (A44)', () => {
 });
 
 describe('a hostile daemon', () => {
-  it('steers no terminal by what the client prints of it (A52)', async () => {
+  it('cannot control a terminal by text that the client prints (A52)', async () => {
     using workspace = new Workspace();
     const address = workspace.path('evil');
     const server = createHttp2Server();
@@ -313,7 +313,7 @@ describe('a hostile daemon', () => {
   });
 
   it.each([[[]], [['-o', 'json']]])(
-    'steers no terminal by the metrics that it tells: srv metrics %j (A92)',
+    'cannot control a terminal by its metrics: srv metrics %j (A92)',
     async (more) => {
       using workspace = new Workspace();
       const address = workspace.path('evil');

@@ -95,7 +95,7 @@ describe('an attacker who may start a listed program', () => {
     },
   );
 
-  it('sets no variable that the entry does not grant, and is told which key grants it (A40)', async () => {
+  it('cannot set a variable that the entry does not grant, and learns which key would (A40)', async () => {
     const refused = client.startProcess({ ...startRequest(shown), Envs: ['PROXY=x'] });
     await expect(refused).rejects.toThrow(/"PROXY".*"envs"/);
     expect(await attempt(shown, { Args: [] })).toBe('started');
@@ -151,7 +151,7 @@ describe('an attacker who may start a listed program', () => {
     expect(await Promise.all(attempts)).toEqual(['invalidArgument', 'invalidArgument']);
   });
 
-  it('keeps nobody from a name by starts with wrong checksums (A55)', async () => {
+  it('cannot occupy a name by starts with wrong checksums (A55)', async () => {
     let done = false;
     const wrong = { ChecksumSHA256: '0'.repeat(64) };
     const flood = Array.from({ length: 8 }, async () => {

@@ -51,8 +51,8 @@ function audited({ supervisor }: UpgradeWorld, action: string): Record<string, u
     .filter((record) => record['action'] === action);
 }
 
-describe('whoever has the pipe of a daemon that may run the upgrade helper', () => {
-  it('does not register the service on a config of his (A39)', async () => {
+describe('a client of a daemon that may run the upgrade helper', () => {
+  it('cannot register the service with another config (A39)', async () => {
     const node = await nodeWithHelper('v1.0.0');
     const { world, helper } = node;
     await using _world = world;
@@ -92,7 +92,7 @@ describe('whoever has the pipe of a daemon that may run the upgrade helper', () 
     expect(starts()[0]).toMatchObject({ path: helper, sha256: sha256(singleFile('v1.0.0')) });
   });
 
-  it('upgrades to what is pinned, as the service is registered, and one record says who and what (A39)', async () => {
+  it('upgrades only to the pinned program, with the registered arguments, and leaves one record of both (A39)', async () => {
     const node = await nodeWithHelper('v1.1.0');
     const { world } = node;
     await using _world = world;
@@ -118,7 +118,7 @@ describe('whoever has the pipe of a daemon that may run the upgrade helper', () 
     ]);
   });
 
-  it('does not choose by the environment which service is upgraded, nor who says that it serves (A58)', async () => {
+  it('cannot choose by the environment which service is upgraded, or which daemon proves that it serves (A58)', async () => {
     // A bare pipe name, which the environment of the helper could redirect to another folder.
     const node = await nodeWithHelper('v1.1.0', { listen: 'a58' }, { envs: ENVS });
     const { world } = node;

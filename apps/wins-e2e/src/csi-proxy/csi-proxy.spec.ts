@@ -36,7 +36,7 @@ describe('a node whose config wants csi-proxy', () => {
     expect(String(doctor.stdout)).toMatch(/^ok +csi-proxy +v1\.1\.3 serves/m);
   });
 
-  it('has each act in its audit log, and the signature of the address nowhere', async () => {
+  it('has each action in its audit log, and the signature of the URL nowhere', async () => {
     const { stdout } = await node.wins('srv', 'audit', 'show', '-o', 'json');
     const kinds = [...String(stdout).matchAll(/"kind":"(csiProxy\w+)"/g)].map(([, kind]) => kind);
     expect(kinds).toEqual(['csiProxyFetch', 'csiProxySwitch']);
@@ -58,7 +58,7 @@ describe('a node whose config wants csi-proxy', () => {
     expect(readdirSync(node.home).filter((name) => name.startsWith('v'))).toHaveLength(1);
   });
 
-  it('keeps what it has when the server has no such file, and serves', async () => {
+  it('keeps its csi-proxy and serves when the server lacks the file', async () => {
     const { pid } = node.service;
     node.config({ version: 'v1.3.0' });
     await node.wins('srv', 'config', 'reload');
@@ -107,13 +107,13 @@ describe('the proof that csi-proxy is genuine', () => {
   });
   afterAll(() => node[Symbol.asyncDispose]());
 
-  it('is no certificate that nobody knows', async () => {
+  it('cannot be an unknown certificate', async () => {
     await node.run(node.config({ version: 'v1.1.3' }, {}));
     await node.reached('failed');
     expect((await node.status()).detail).toMatch(/authority/);
   });
 
-  it('is not nothing: without a certificate there must be a digest', async () => {
+  it('must be a digest if there is no certificate', async () => {
     node.config({ version: 'v1.1.3' }, { insecure: true });
     const checked = await node.wins('srv', 'config', 'check');
     expect([checked.code, checked.stderr]).toEqual([
@@ -142,7 +142,7 @@ describe('the proof that csi-proxy is genuine', () => {
   });
 });
 
-it('that is being fetched from a silent server does not delay the daemon, at its start or end', async () => {
+it('csi-proxy that is being fetched from a silent server delays neither start nor end of the daemon', async () => {
   await using node = await CsiNode.start({});
   node.server.script('/assets/csi-proxy-v1.1.3.tar.gz', [silent]);
   await node.run(node.config({ version: 'v1.1.3' }));

@@ -66,16 +66,19 @@ describe('a daemon whose config file changes', () => {
       },
     ],
     ...(IS_LONG ? FOR_THE_LONG_TIER : []),
-  ])('keeps what was valid when it becomes %s, says so, and recovers', async (_what, replace) => {
-    await using daemon = await daemonWithConfig();
-    const { config, program, workspace } = daemon;
-    replace(config);
-    const rejected = await daemon.said('config rejected; the last valid one stays in force');
-    expect(rejected).toMatchObject({ level: 'error' });
-    expect(await daemon.mayRun()).toBe(true);
-    rmSync(config, { recursive: true, force: true });
-    workspace.config([program, workspace.path('another')]);
-    await daemon.said('config changed');
-    expect(await daemon.mayRun()).toBe(true);
-  });
+  ])(
+    'keeps the valid config when the file becomes %s, says so, and recovers',
+    async (_what, replace) => {
+      await using daemon = await daemonWithConfig();
+      const { config, program, workspace } = daemon;
+      replace(config);
+      const rejected = await daemon.said('config rejected; the last valid one stays in force');
+      expect(rejected).toMatchObject({ level: 'error' });
+      expect(await daemon.mayRun()).toBe(true);
+      rmSync(config, { recursive: true, force: true });
+      workspace.config([program, workspace.path('another')]);
+      await daemon.said('config changed');
+      expect(await daemon.mayRun()).toBe(true);
+    },
+  );
 });

@@ -92,7 +92,7 @@ describe('the daemon', () => {
     expect(stderr).toMatch(/processEnvironment: .*LD_PRELOAD/);
   });
 
-  it('is not harmed by a second daemon on its pipe, which says so and ends with 69', async () => {
+  it('is not harmed by a second daemon on its pipe, which reports the conflict and exits with 69', async () => {
     const config = workspace.config([]);
     await using _first = await Daemon.start(workspace, config);
     const second = await Daemon.launch(workspace, config).outcome;

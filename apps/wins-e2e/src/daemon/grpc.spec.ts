@@ -163,7 +163,7 @@ describe('the gRPC pipe', () => {
       expect(own).toMatchObject({ name: name.Value, runId: name.RunID });
     });
 
-    it('does not let it be held, and so not be killed', async () => {
+    it('does not accept a lease of it, whose end would kill it', async () => {
       const handle = stranger.keepAlive({ ...name, RunID: '' });
       expect(await failure(handle.closed)).toMatchObject({ code: 'refused', reason: 'notOwner' });
       expect((await client.listProcesses()).map(({ state }) => state)).toEqual(['running']);
@@ -326,7 +326,7 @@ describe('the gRPC pipe', () => {
     expect(await readAll(await client.startProcess(startRequest(quick)))).toBe('quick\nexit 4');
   });
 
-  it('withstands more connections than it takes, and serves again when they are gone', async () => {
+  it('withstands more connections than it accepts, and serves again when they are gone', async () => {
     const sockets: Socket[] = [];
     for (let index = 0; index < 1500; index += 1) {
       const socket = connect(address);

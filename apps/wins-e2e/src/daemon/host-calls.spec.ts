@@ -183,7 +183,7 @@ inOwnNetwork('the routes of a host', () => {
     expect(await table()).toEqual(before);
   });
 
-  it('lead to the metadata of a cloud, address by address and as often as a node starts', async () => {
+  it('add routes to the metadata of a cloud, address by address, at every start of a node', async () => {
     const before = await table();
     for (let times = 0; times < 2; times += 1) {
       const { code, stderr } = await route('add', '--addresses', METADATA.join(' '));
@@ -207,7 +207,7 @@ inOwnNetwork('the routes of a host', () => {
     expect(await table()).toEqual(before);
   });
 
-  it('are refused where the host itself is or its gateway, whatever the config grants', async () => {
+  it('are refused for networks of the host and its gateway, whatever the config grants', async () => {
     const before = await table();
     for (const verb of ['add', 'rm'])
       for (const own of ['192.0.2.0/24', '192.0.2.128/25', '192.0.2.1', '2001:db8::/64']) {

@@ -77,7 +77,7 @@ describe('a daemon that cannot start with its file', () => {
       /a folder/,
     ],
   ])(
-    'that %s serves with the config before, says so, and takes a mended file',
+    'that %s serves with the previous config, says so, and accepts a corrected file',
     async (_what, spoil, why) => {
       using node = await servedOnce();
       const { workspace, config, program, ask } = node;

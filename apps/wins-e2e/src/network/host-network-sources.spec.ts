@@ -62,7 +62,7 @@ const isSource =
     record.msg === 'a source of other hosts' && record['state'] === state;
 
 inOwnNetwork('the hosts of a metadata service', () => {
-  it('get routes, which go when they leave, and stay when the service or the daemon ends', async () => {
+  it('get routes, which go when the hosts leave, and stay when the service or the daemon ends', async () => {
     using service = new Service();
     const { know } = service;
     know('v1', { hosts: [A, B, C, { ...C, uuid: 7 }] });
@@ -121,7 +121,7 @@ inOwnNetwork('the hosts of a metadata service', () => {
     expect(one.routes()).not.toContain(LINE_B);
   });
 
-  it('have their published ports relayed while they run, but to nobody else and to no port that is taken', async () => {
+  it('have the ports of running containers relayed, but none that leads elsewhere or is taken', async () => {
     using service = new Service();
     const web = container('c-1', '10.42.1.10', '0.0.0.0:7070:7070', '0.0.0.0:7070:7070/udp');
     const greedy = container(

@@ -44,7 +44,7 @@ inOwnNetwork('the network of a host', () => {
     expect(host.routes()).toEqual(before);
   });
 
-  it('gets a route back within 5 s after somebody has removed it', async () => {
+  it('has a route again within 5 s after somebody removed it', async () => {
     await using host = await HostInNetwork.start({ routes: [PEER] });
     await host.network('apply');
     const removedAt = Date.now();
@@ -54,7 +54,7 @@ inOwnNetwork('the network of a host', () => {
     expect(host.routes()).toContain(LINE);
   });
 
-  it('keeps routes of others: those that lead alike, those in the way, and those that were changed', async () => {
+  it('keeps routes of others: equivalent, conflicting and changed ones', async () => {
     const setup = [
       'ip route add 10.42.1.0/24 via 192.0.2.7 dev wins0',
       'ip route add 10.42.2.0/24 via 192.0.2.8 dev wins0 metric 256',
@@ -155,7 +155,7 @@ inOwnNetwork('the network of a host', () => {
     expect(await led()).toEqual(through('late9'));
   });
 
-  it('is the same after a daemon that was killed, and without the record nothing is removed', async () => {
+  it('is the same after a daemon was killed, and nothing is removed without the record', async () => {
     await using host = await HostInNetwork.start({ routes: [PEER] });
     await host.network('apply');
     const there = host.routes();
@@ -198,7 +198,7 @@ inOwnNetwork('the network of a host', () => {
     expect(host.routes()).toContain(LINE);
   });
 
-  it('is taken down as often as one likes, by a plan that changes nothing before', async () => {
+  it('can be taken down repeatedly, after a dry run that changes nothing', async () => {
     await using host = await HostInNetwork.start({ routes: [PEER] });
     await host.network('apply');
     const there = host.routes();
@@ -260,7 +260,7 @@ inOwnNetwork('two hosts with a route to each other', () => {
 });
 
 inOwnNetwork('three hosts with routes to each other', () => {
-  it('lose the route to a host that leaves once, and no other route is touched', async () => {
+  it('lose the route to a host that leaves, only once, and keep every other route', async () => {
     const to = (...peers: readonly (readonly [number, string])[]) => ({
       routes: peers.map(([host, gateway]) => ({ destination: `10.42.${host}.0/24`, gateway })),
     });

@@ -50,7 +50,7 @@ describe('ports of the host', () => {
   }
   const states = async () => (await standings()).map(({ State }) => State);
 
-  it('lead to containers, and each says how it stands: also those that are busy or may not be', async () => {
+  it('lead to containers, and each reports its state, even if it is busy or rejected', async () => {
     await using one = await startTcp('one ');
     const other = await startTcp('other ');
     await using busy = await startTcp('busy ');

@@ -68,7 +68,7 @@ class NodeInNetwork implements AsyncDisposable {
 }
 
 inOwnNetwork('a node with a network of containers', () => {
-  it('has the network that it had before, and what others made, once it is uninstalled', async () => {
+  it('has its earlier network again, with changes of others, once wins is uninstalled', async () => {
     await using node = await NodeInNetwork.start();
     const before = networkOf(node);
     await node.install({ ...ownOf(1), peers: [peer(2, '192.0.2.7')], keep: ['gce'] });
@@ -81,7 +81,7 @@ inOwnNetwork('a node with a network of containers', () => {
     expect(networkOf(node)).toEqual(before);
   });
 
-  it('keeps it without a gap while another release takes the place of the daemon', async () => {
+  it('keeps it without a gap while the daemon is upgraded', async () => {
     await using node = await NodeInNetwork.start();
     // Another host, with its own container.
     await using other = await Container.start(node, ['172.16.0.7/24', '10.42.2.10/32'], {

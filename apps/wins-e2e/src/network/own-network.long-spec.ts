@@ -23,7 +23,7 @@ const inOwnNetwork = wherePossible(
 inOwnNetwork('the network of containers of a host', () => {
   const hostNetwork = { ...ownOf(1), peers: [peer(2, '192.0.2.7')] };
 
-  it('comes back when somebody takes parts of it away, and is released where they are changed', async () => {
+  it('comes back when somebody removes parts of it, and gives up parts that somebody changed', async () => {
     await using host = await HostInNetwork.start(hostNetwork);
     const status = await host.network('apply');
     expect(standings(status)).toEqual([
@@ -72,7 +72,7 @@ inOwnNetwork('the network of containers of a host', () => {
     expect(host.ip('netconf show dev wins0')).toMatch(/forwarding on/);
   });
 
-  it('stays as it is while it cannot be listed, and routes are kept', async () => {
+  it('stays unchanged while it cannot be listed, and routes are kept', async () => {
     await using host = await HostInNetwork.start(hostNetwork);
     await host.network('apply');
     const there = networkOf(host);

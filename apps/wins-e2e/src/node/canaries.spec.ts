@@ -96,7 +96,7 @@ describe('the secrets of a node', () => {
     ['/healthz', 70],
     ['/v3/connect/agent', 70],
   ])(
-    'are told by no join that fails at %s, where a server says all that it got',
+    'are not shown by a join that fails at %s, even if the server repeats all that it got',
     async (at, code) => {
       cluster.rancher.script(at, [echo], { forEver: true });
       expect(await run(['join', '--timeout', '1s'])).toBe(code);
@@ -115,7 +115,7 @@ describe('the secrets of a node', () => {
     expectNoSecret();
   });
 
-  it('are in no journal of a join that is killed, and in no record of the next', async () => {
+  it('are in no journal of a join that is killed, and in no record of the next command', async () => {
     const join = world.start(['join', '--debug'], variables());
     while (linesOf(world) < 12 && join.child.exitCode === null)
       await new Promise((resolve) => setTimeout(resolve, 1));
@@ -133,7 +133,7 @@ describe('the secrets of a node', () => {
     expectNoSecret();
   });
 
-  it('are told by no upgrade: one that fails, one that is put back, one that does nothing', async () => {
+  it('are not shown by an upgrade that fails, is rolled back or does nothing', async () => {
     cluster.rancher.script('/v3/connect/agent', [echo], { forEver: true });
     expect(await run(['suc', '--timeout', '1s'])).toBe(70);
     cluster.rancher.script('/v3/connect/agent', []);
@@ -146,7 +146,7 @@ describe('the secrets of a node', () => {
     expectNoSecret();
   });
 
-  it('are told by no leave and no uninstall', async () => {
+  it('are not shown by leave and uninstall', async () => {
     expect(await run(['leave'])).toBe(0);
     expect(world.filesWith(cluster.api.token)).toEqual([]);
     expect(await run(['uninstall', '--dry-run'])).toBe(0);

@@ -8,13 +8,13 @@ describe('a command that dies at any change of a file', () => {
   });
   afterAll(() => node[Symbol.asyncDispose]());
 
-  it('is ended by the next', async () => {
+  it('is finished or undone by the next command', async () => {
     const changes = await node.changesOf('install');
     expect(changes.length).toBeGreaterThan(100);
     for (const change of sampleOf(numbersTo(changes.length), 4)) await node.installAt(change);
   });
 
-  it('is gone on with by the next, when it takes away', async () => {
+  it('is finished by the next command, even if it was uninstalling', async () => {
     const changes = await node.changesOf('uninstall');
     expect(changes.length).toBeGreaterThan(20);
     for (const change of sampleOf(numbersTo(changes.length), 3)) await node.uninstallAt(change);

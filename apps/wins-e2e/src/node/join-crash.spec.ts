@@ -2,7 +2,7 @@ import { crashAndJoin, linesOf } from '../testing/node/crash-node.js';
 import { NodeWorld, startCluster } from '../testing/node/node-world.js';
 import { until } from '../testing/process-table.js';
 
-it('is ended by the next command when the one before was killed in the middle', async () => {
+it('a join that was killed midway is undone by the next command', async () => {
   await using cluster = await startCluster();
   expect(await crashAndJoin(cluster, 14)).toBe('undone');
 });

@@ -54,7 +54,7 @@ describe('a node that cannot join', () => {
     expect(world.snapshot()).toEqual(before);
   });
 
-  it('is not registered when its own program has another digest than is wanted', async () => {
+  it('is not registered if its own program has another digest than expected', async () => {
     const { world, before } = await emptyNode();
     await using _world = world;
     const variables = { ...cluster.variables, CATTLE_AGENT_BINARY_CHECKSUM: '1'.repeat(64) };
@@ -80,7 +80,7 @@ describe('a node that cannot join', () => {
     expect(world.snapshot()).toEqual(before);
   });
 
-  it('is as it was when its daemon does not serve, and the machine that the server made is named', async () => {
+  it('is restored if its daemon does not serve, and the message names the machine that the server created', async () => {
     const { world, before } = await emptyNode();
     await using _world = world;
     const deaf = nodeRelease(
@@ -110,7 +110,7 @@ describe('a node that cannot join', () => {
     expect(world.snapshot()).toEqual(before);
   });
 
-  it('waits for no other command: of two at once one is told to come again, and is not registered', async () => {
+  it('waits for no other command: of two at once, one is refused and not registered', async () => {
     await using own = await startCluster();
     await using world = new NodeWorld();
     own.rancher.script('/healthz', [silent]);

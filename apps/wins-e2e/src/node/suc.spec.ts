@@ -23,7 +23,7 @@ describe('wins suc', () => {
     await cluster[Symbol.asyncDispose]();
   });
 
-  it('leaves all as it is, and the daemon running, when nothing is set, or nothing is new', async () => {
+  it('changes nothing, and leaves the daemon running, when nothing is set or nothing is new', async () => {
     const { pid } = world;
     const before = world.snapshot();
     for (const variables of [{}, cluster.variables]) {
@@ -172,7 +172,7 @@ describe('wins suc', () => {
     expect(world.text(world.authorities)).toBe(ca);
   });
 
-  it('puts all back when the agent does not reach its server with what came', async () => {
+  it('restores everything if the agent cannot reach its server with the new connection info', async () => {
     const before = world.snapshot();
     const good = cluster.rancher.connectionInfo;
     const server = 'https://127.0.0.1:1';

@@ -60,7 +60,7 @@ describe('the pipe of administrators', () => {
     return String(execFileSync('tar', ['-xzOf', archive, `wins-support/${member}`]));
   }
 
-  it('is for the user of the daemon alone, and answers every command, also when the main one does not (A78)', async () => {
+  it('is for the user of the daemon alone, and answers every command, even when the main pipe does not (A78)', async () => {
     expect(statSync(admin()).mode & 0o777).toBe(0o600);
     renameSync(main(), `${main()}.away`);
     expect(await codes()).toEqual(COMMANDS);
@@ -235,7 +235,7 @@ describe('the pipe of administrators', () => {
   });
 
   const asRoot = wherePossible(it, process.getuid?.() === 0, 'a socket of another user: not root');
-  asRoot('gives nothing to another user who serves it in place of the daemon', async () => {
+  asRoot('is not used if another user serves it in place of the daemon', async () => {
     renameSync(admin(), `${admin()}.away`);
     let accepted = 0;
     const squatter = createServer(() => (accepted += 1)).listen(admin());
@@ -276,24 +276,27 @@ describe('the pipe of administrators', () => {
     mayMakeContainer(),
     'a container that was given the pipe: no right to make one',
   );
-  inContainer('refuses a container that was given it, as the main one does (A78)', async () => {
-    const from = (words: readonly string[]) =>
-      startInContainer([WINS, ...words, '--config', config], workspace.environment).outcome;
-    for (const [, ...words] of COMMANDS.filter(([, , command]) => command !== 'events')) {
-      const { code, stdout, stderr } = await from(words);
-      expect([code, String(stdout)]).toEqual([77, '']);
-      expect(stderr).toContain('on pipe "rancher_wins_admin": ');
-      expect(stderr).toContain('outside of containers');
-    }
-    renameSync(admin(), `${admin()}.away`);
-    const older = await from(['srv', 'config', 'reload']);
-    expect([older.code, older.stderr]).toEqual([
-      77,
-      expect.stringMatching(/on pipe "rancher_wins": .*there is no pipe "rancher_wins_admin"/),
-    ]);
-  });
+  inContainer(
+    'refuses a container that was given the pipe, as the main pipe does (A78)',
+    async () => {
+      const from = (words: readonly string[]) =>
+        startInContainer([WINS, ...words, '--config', config], workspace.environment).outcome;
+      for (const [, ...words] of COMMANDS.filter(([, , command]) => command !== 'events')) {
+        const { code, stdout, stderr } = await from(words);
+        expect([code, String(stdout)]).toEqual([77, '']);
+        expect(stderr).toContain('on pipe "rancher_wins_admin": ');
+        expect(stderr).toContain('outside of containers');
+      }
+      renameSync(admin(), `${admin()}.away`);
+      const older = await from(['srv', 'config', 'reload']);
+      expect([older.code, older.stderr]).toEqual([
+        77,
+        expect.stringMatching(/on pipe "rancher_wins": .*there is no pipe "rancher_wins_admin"/),
+      ]);
+    },
+  );
 
-  inContainer('ends no run for a container that was given it (A78)', async () => {
+  inContainer('ends no run for a container that was given the pipe (A78)', async () => {
     const run = await sleeping();
     const from = (words: readonly string[]) =>
       startInContainer([WINS, ...words], workspace.environment).outcome;

@@ -68,7 +68,7 @@ describe('diagnosis on the pipe of administrators', () => {
     await client.outcome;
   });
 
-  it('gives secrets with the heap alone, and records who took it', async () => {
+  it('shows secrets only in the heap, and records who took it', async () => {
     const file = workspace.path('all.heapsnapshot');
     for (const words of [['stacks', '--seconds', '0.2'], ['report'], ['handles', '-o', 'json']])
       expect(await text(...words)).not.toContain(SECRET);
@@ -119,7 +119,7 @@ describe('diagnosis on the pipe of administrators', () => {
     expect(existsSync(workspace.path('elsewhere'))).toBe(false);
   });
 
-  it('leaves no file of an answer that is broken off, and answers the next at once (A79)', async () => {
+  it('leaves no file of an interrupted answer, and answers the next request at once (A79)', async () => {
     const file = workspace.path('broken-off.cpuprofile');
     const words = ['srv', 'debug', 'cpu', '--seconds', '60', file];
     const asked = startWins(
@@ -141,7 +141,7 @@ describe('diagnosis on the pipe of administrators', () => {
     while ((await debug('cpu', '--seconds', '0.1', file)).code !== 0);
   });
 
-  it('goes on for others when somebody opens many connections and says nothing (A79)', async () => {
+  it('serves others while somebody holds many silent connections (A79)', async () => {
     const sockets = Array.from({ length: 100 }, () => connect(pipe));
     for (const socket of sockets) socket.on('error', () => undefined).resume();
     await Promise.all(sockets.map((socket) => once(socket, 'connect')));
@@ -172,7 +172,7 @@ describe('diagnosis on the pipe of administrators', () => {
     it,
     mayMakeContainer(),
     'a container that was given the pipe: no right to make one',
-  )('tells nothing to a container that was given it (A78)', async () => {
+  )('tells nothing to a container that was given the pipe (A78)', async () => {
     const file = workspace.path('from-container');
     const config = ['--config', workspace.path('config')];
     for (const words of [['stacks'], ['heap', file], ['runs'], ['log-level', 'debug']]) {

@@ -43,7 +43,7 @@ describe('the events of a daemon', () => {
     return lines.map((line) => JSON.parse(line) as Event);
   }
 
-  it('are told by it, and by their files when it is down, over a restart and without what a program was given', async () => {
+  it('are shown by the daemon, or from their files when it is down, across a restart and without input of programs', async () => {
     {
       await using _daemon = await Daemon.start(workspace, config);
       expect((await run(program)).code).toBe(3);
@@ -81,7 +81,7 @@ describe('the events of a daemon', () => {
     expect((await follower.outcome).code).toBe(69);
   });
 
-  it('do not keep a daemon from serving when they cannot be kept', async () => {
+  it('do not prevent a daemon from serving when they cannot be stored', async () => {
     const folder = `${workspace.runtimeDirectory}/rancher_wins.events`;
     {
       await using _first = await Daemon.start(workspace, config);

@@ -123,7 +123,7 @@ describe('the metrics of a daemon that strangers ask for everything', () => {
     await call(session, contract.processServiceDefinition.start.path, otherDigest);
   }
 
-  it('are fewer than 1,000 series after 10,000 clients, paths and refusals, and have none of their words (A92)', async () => {
+  it('are fewer than 1,000 series after 10,000 clients, paths and refusals, and contain none of their text (A92)', async () => {
     const { path } = contract.processServiceDefinition.start;
     const [empty, garbage] = [Buffer.alloc(0), Buffer.from([0xff, 0xff])];
     await Promise.all([

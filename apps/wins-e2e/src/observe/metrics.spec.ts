@@ -229,7 +229,7 @@ describe('the metrics of a daemon', () => {
     it,
     mayMakeContainer(),
     'metrics that a container asks for: it takes a mount namespace',
-  )('are told to no container over the pipe (A94)', async () => {
+  )('are not shown to a container over the pipe (A94)', async () => {
     const words = [WINS, 'srv', 'metrics', '--config', config()];
     const { code, stdout } = await startInContainer(words, workspace.environment).outcome;
     expect([code, String(stdout)]).toEqual([77, '']);
@@ -331,7 +331,7 @@ describe('the metrics of a node that follows plans', () => {
   });
 });
 
-it('the metrics that another program serves cannot steer the terminal', async () => {
+it('the metrics that another program serves cannot control the terminal', async () => {
   using workspace = new Workspace();
   const address = workspace.path('hostile');
   const Text = 'wins_runs{state="\u001b[2J\u202e\u009b31m"} 1\nwins_up 1\r\n';

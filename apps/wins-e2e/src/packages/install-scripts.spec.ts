@@ -35,7 +35,7 @@ describe('the scripts that install and uninstall', () => {
     expect(install).toContain(`$releasedChecksum = '${digest}'`);
   });
 
-  it('take an address that curl and its file of options take as one, and without a user', () => {
+  it('accept only an address that curl reads as one address in its options file, without a user', () => {
     const [, pattern = ''] = /\$url -notmatch '\\A(.*)\\z'/.exec(install) ?? [];
     const isTaken = (url: string): boolean => new RegExp(`^${pattern}$(?!\n)`, 'i').test(url);
     const taken = [

@@ -70,7 +70,7 @@ describe('a run with limits', () => {
     expect([code, stderr]).toEqual([125, expect.stringContaining(`--${name}: ${why}`)]);
   });
 
-  it('does not start without them under a daemon of an earlier release, which would leave them out', async () => {
+  it('does not start under a daemon of an earlier release, which would ignore the limits', async () => {
     const address = workspace.path('earlier');
     const started: unknown[] = [];
     const server = new Server();

@@ -118,7 +118,7 @@ describe('files that a client gives to its run', () => {
     await until(() => !existsSync(folder));
   });
 
-  it('are refused, and nothing runs, for what the entry or the client does not allow', async () => {
+  it('are refused, and nothing runs, if the entry or the client does not allow them', async () => {
     writeFileSync(path.join(volume, 'token'), 'one');
     writeFileSync(path.join(volume, 'large'), 'x'.repeat(65));
     const token = path.join(volume, 'token');

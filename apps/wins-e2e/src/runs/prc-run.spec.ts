@@ -223,7 +223,7 @@ process.stdout.write(readFileSync(process.argv[2]));`,
     ]);
   });
 
-  it('passes a variable of the loader only where the whitelist names it', async () => {
+  it('passes a variable of the loader only if the whitelist names it', async () => {
     const refused = await run(echo, '--envs', 'NODE_OPTIONS=--no-warnings');
     expect(refused.code).toBe(126);
     expect(refused.stderr).toContain('NODE_OPTIONS');

@@ -423,7 +423,7 @@ describe('the tunnel pipe', () => {
     ['that never ends its request', UPGRADE.slice(0, 3).concat('x: '), /^$/],
     ['that says nothing', [], /^$/],
   ])(
-    'answers a client %s as it should, and no stranger keeps a connection',
+    'answers a client %s correctly, and no stranger keeps a connection',
     async (_who, lines, answer) => {
       const complete = !answer.test('');
       // A short deadline only for unfinished requests, so that slow ones pass.

@@ -169,7 +169,7 @@ describe('a config file that drops sections of the active config', () => {
   const drop = (node: DeliveredNode) =>
     node.node.config(undefined, [node.program], { metrics: { listen: '127.0.0.1:0' } });
 
-  it('is refused by the daemon that follows it, which goes on as before and says what to do', async () => {
+  it('is refused by the daemon that uses it, which continues unchanged and says what to do', async () => {
     await using node = await DeliveredNode.start();
     drop(node);
     const refused = await node.node.daemon.logged(({ msg }) => msg === REFUSED);
@@ -217,7 +217,7 @@ describe('a config file that drops sections of the active config', () => {
     expect(await node.doctor()).not.toMatch(lacks);
   });
 
-  it('is not let go by a permission for another content, or of others', async () => {
+  it('is not allowed by a permission for another content, or of another user', async () => {
     await using node = await DeliveredNode.start();
     const lines = node.node.daemon.log.length;
     drop(node);

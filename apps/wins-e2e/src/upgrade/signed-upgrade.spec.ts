@@ -17,7 +17,7 @@ const REFUSED = new RegExp(
 
 // Only Windows programs can be signed, so here a config with `signedBy` accepts no program.
 describe('a node whose config lists signers of programs', () => {
-  it('is left alone by wins up, which says what it found and wanted', async () => {
+  it('is left alone by wins up, which names the signature that is missing', async () => {
     await using world = await UpgradeWorld.running();
     writeFileSync(world.config, JSON.stringify({ listen: world.pipe, upgrade: { signedBy } }));
     for (const more of [[], ['--allow-downgrade', '--allow-drop', 'white_list']]) {
@@ -28,7 +28,7 @@ describe('a node whose config lists signers of programs', () => {
     }
   });
 
-  it('is left alone by a container, also when its config has lost the key and the daemon has not', async () => {
+  it('is left alone by an upgrade from a container, even if the file has lost the key that the daemon still uses', async () => {
     await using world = await nodeWithDaemon({}, () => ({ upgrade: { signedBy } }));
     const ask = () => upgradeThroughDaemon(world, singleFile('v1.1.0'));
     const first = await ask();

@@ -66,7 +66,7 @@ describe('a real daemon', () => {
 });
 
 describe('a client of a daemon that may run the helper', () => {
-  it('has nothing else run or installed by it, and no other service stopped', async () => {
+  it('cannot make it run or install another program, or stop another service', async () => {
     await using world = await nodeWithDaemon();
     const { workspace } = world;
     const proof = workspace.path('it-ran');
@@ -91,7 +91,7 @@ describe('a client of a daemon that may run the helper', () => {
     expect([other.started.length, world.supervisor.started.length]).toEqual([0, 1]);
   });
 
-  it('has the helper do nothing but upgrade', async () => {
+  it('can make the helper upgrade, and nothing else', async () => {
     await using world = await nodeWithDaemon();
     const proof = world.workspace.path('proof');
     for (const words of [

@@ -49,7 +49,7 @@ describe('an upgrade that would lead a service to a config without its plans', (
     expect(await world.rest()).toBe('v1.1.0');
   });
 
-  it('is refused where the daemon has refused its file; through the daemon it is allowed beside the config', async () => {
+  it('is refused when it runs through the daemon, until the caller allows the drop beside the config', async () => {
     const { world, helper, without, wins } = await node();
     await using _world = world;
     without('config');

@@ -61,7 +61,7 @@ describe('a name of the upgrader in the private folder', () => {
     expect(named.runs).toBe(true);
   });
 
-  it('protects nothing when it is not exactly one process, with its start, of this start of the system', async () => {
+  it('protects nothing unless it identifies one process of this boot by id and start time', async () => {
     await using world = await nodeWithDaemon();
     mkdirSync(world.folder, { mode: 0o700 });
     const copy = verifiedCopy(world, '/bin/sleep', 'sleeper');
@@ -93,7 +93,7 @@ describe('a name of the upgrader in the private folder', () => {
     }
   });
 
-  it('is gone when a helper has ended, and protects nothing when one was killed', async () => {
+  it('is removed when the helper ends, and protects nothing after the helper was killed', async () => {
     await using world = await nodeWithDaemon();
     const offered = world.workspace.write('offered', NEXT, 0o755);
     const runtime = verifiedCopy(world, process.execPath, 'wins-upgrade');

@@ -173,7 +173,7 @@ describe('what is refused', () => {
     expectUntouched(world);
   });
 
-  it('is a folder of state that somebody else made', async () => {
+  it('is a state folder that somebody else created', async () => {
     await using world = await UpgradeWorld.running();
     mkdirSync(world.folder, { mode: 0o755 });
     const { code, stderr } = await world.up(['--path', world.release('v1.1.0')]);

@@ -83,7 +83,7 @@ describe('a daemon that watches a file', () => {
   );
 
   it.concurrent(
-    'takes nothing from who else may write there, says so once, and goes on when that is mended',
+    'ignores a file that others can write, logs each reason once, and continues when the access is corrected',
     async () => {
       const { world } = await watchingNode();
       await using _world = world;
@@ -126,37 +126,34 @@ describe('a daemon that watches a file', () => {
 });
 
 describe('a daemon whose config does not ask for it', () => {
-  it.concurrent(
-    'watches nothing until the config says so, and again when it does not any more',
-    async () => {
-      const { world, configure } = await watchingNode('absent');
-      await using _world = world;
-      // The daemon checks its config as often as a watched file, so these two reloads take as long as two checks of the file.
-      const reloaded = async (): Promise<void> => {
-        for (const file of ['/nowhere/a', '/nowhere/b']) {
-          const { length } = logOf(world).filter(({ msg }) => msg === 'config changed');
-          configure('none', file);
-          await logged(world, 'config changed', length + 1);
-        }
-      };
-      offer(world, singleFile('v1.1.0'));
-      await reloaded();
-      expect(existsSync(world.folder)).toBe(false);
-      expect(await doctor(world)).toEqual([]);
+  it.concurrent('watches a file only while the config says so', async () => {
+    const { world, configure } = await watchingNode('absent');
+    await using _world = world;
+    // The daemon checks its config as often as a watched file, so these two reloads take as long as two checks of the file.
+    const reloaded = async (): Promise<void> => {
+      for (const file of ['/nowhere/a', '/nowhere/b']) {
+        const { length } = logOf(world).filter(({ msg }) => msg === 'config changed');
+        configure('none', file);
+        await logged(world, 'config changed', length + 1);
+      }
+    };
+    offer(world, singleFile('v1.1.0'));
+    await reloaded();
+    expect(existsSync(world.folder)).toBe(false);
+    expect(await doctor(world)).toEqual([]);
 
-      configure('watching');
-      await served(world, 'v1.1.0');
-      configure('none');
-      // The previous daemon logged this too, when it ended.
-      await logged(world, 'upgrades by a watched file are off', 2);
-      const known = states(world).length;
-      offer(world, singleFile('v1.2.0'));
-      await reloaded();
-      expect(states(world)).toHaveLength(known);
-      expect(await world.rest()).toBe('v1.1.0');
-      expect(begun(world)).toHaveLength(1);
-    },
-  );
+    configure('watching');
+    await served(world, 'v1.1.0');
+    configure('none');
+    // The previous daemon logged this too, when it ended.
+    await logged(world, 'upgrades by a watched file are off', 2);
+    const known = states(world).length;
+    offer(world, singleFile('v1.2.0'));
+    await reloaded();
+    expect(states(world)).toHaveLength(known);
+    expect(await world.rest()).toBe('v1.1.0');
+    expect(begun(world)).toHaveLength(1);
+  });
 
   it.concurrent('does not watch when it is no service, and logs this', async () => {
     const { world } = await watchingNode();

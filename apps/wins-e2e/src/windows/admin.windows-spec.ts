@@ -38,7 +38,7 @@ describe('an administrator at the console or over RDP', () => {
     await workspace.remove();
   });
 
-  it('is in another session than 0, where the main pipe knows no administrator', async () => {
+  it('is in a session other than 0, where the main pipe recognises no administrator', async () => {
     const dial = () => connectPipe(workspace.listen, { security: securedPipeClient() });
     await using client = createWinsClient({ address: workspace.listen, dial });
     await assert.rejects(client.config.reload(), { reason: 'notAdministrator' });
@@ -53,7 +53,7 @@ describe('an administrator at the console or over RDP', () => {
     await answers(0, /^stacks of the thread/, 'srv', 'debug', 'stacks', '--seconds', '0.1');
   });
 
-  it('sees, follows and removes runs of others that last, also through a restart of the daemon', async () => {
+  it('sees, follows and removes lasting runs of others, even across a restart of the daemon', async () => {
     const prc = (...words: string[]) => workspace.client('prc', ...words);
     const listed = await prc('ls', '--detached', '-o', 'name').outcome;
     assert.equal(String(listed.stdout).trim(), 'keep:kept', listed.stderr);

@@ -144,7 +144,7 @@ describe('the commands of the chart', () => {
     assert.deepEqual(filesThere(), ['config']);
   });
 
-  it('do not lead a daemon to another config, and say how an operator does', async () => {
+  it('do not give a daemon another config, and say how an operator can', async () => {
     mount('v1.1.0');
     const { pid } = services.status(NAME);
     for (const name of ['check-config', 'deliver-config', 'deliver-helper']) {

@@ -19,7 +19,7 @@ describe('the pipe of administrators on Windows', () => {
   const workspace = new WindowsWorkspace();
   after(() => workspace.remove());
 
-  it('is for administrators and SYSTEM alone, whoever may open the others (A78)', async () => {
+  it('is for administrators and SYSTEM alone, even if others may open the other pipes (A78)', async () => {
     const config = workspace.config([], [], { pipeAccess: FOR_USERS });
     const daemon = workspace.start('srv', 'app', 'run', '--config', config);
     await daemon.said('"msg":"ready"');
@@ -56,7 +56,7 @@ describe('the stacks of the service', () => {
     await workspace.remove();
   });
 
-  it('are written beside its logs when its event is signalled, by whom its access list names (A81)', async () => {
+  it('are written beside its logs when a caller in the access list of its event signals it (A81)', async () => {
     const registered = await workspace.run('srv', 'app', 'run', '--config', config, '--register');
     assert.equal(registered.code, 0, registered.stderr);
     const { pid } = await services.start(NAME);

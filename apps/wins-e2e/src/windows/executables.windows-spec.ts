@@ -142,7 +142,7 @@ describe('a program inside an executable', () => {
     assert.equal(isSea, true);
   });
 
-  it('loads nothing but what is inside, and the modules of Node', async () => {
+  it('loads only files embedded in it, and modules of Node', async () => {
     const modules = path.join(folder, 'node_modules');
     mkdirSync(modules);
     writeFileSync(path.join(folder, 'not-inside.cjs'), 'process.exit(3)');

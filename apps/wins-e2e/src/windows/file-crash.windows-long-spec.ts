@@ -14,12 +14,12 @@ describe('a command on a node of Windows that dies while it changes something', 
   });
   after(() => node[Symbol.asyncDispose]());
 
-  it('is ended by the next: what is installed is whole and serves, and goes without a trace', async () => {
+  it('is finished or undone by the next command, and then installs, serves and goes without a trace', async () => {
     assert.ok(changes.install.length > 100, changes.install.join());
     for (const change of deathsIn(changes.install, 4)) await node.installAt(change);
   });
 
-  it('is gone on with by the next, when it takes away, its own program too', async () => {
+  it('is finished by the next command, even if it was uninstalling its own program', async () => {
     assert.ok(changes.uninstall.length > 20, changes.uninstall.join());
     for (const change of deathsIn(changes.uninstall, 4)) await node.uninstallAt(change);
   });

@@ -10,7 +10,7 @@ describe('a detached run on Windows', () => {
   before(() => node.serve());
   after(() => node[Symbol.asyncDispose]());
 
-  it('goes on while the daemon is killed, is adopted, and no byte of it is missing or there twice', async () => {
+  it('continues while the daemon is killed, is adopted, and loses or repeats no byte of output', async () => {
     const { name, pid } = await node.detach();
     const follower = node.follow('logs', '-f', name);
     await follower.printed('line 20\n');

@@ -23,7 +23,7 @@ describe('a command about a node of Windows that was killed', () => {
   });
 
   for (const lines of sampleOf(numbersTo(LINES), 3)) {
-    it(`at line ${lines} of the journal of suc is ended by the next`, async () => {
+    it(`at line ${lines} of the journal of suc is finished or undone by the next one`, async () => {
       const wanted = {
         CATTLE_WINS_DEBUG: String(lines % 2 === 1),
         CATTLE_WINS_ALLOW_DOWNGRADE: 'true',
@@ -53,7 +53,7 @@ describe('a command about a node of Windows that was killed', () => {
     ['the folder of the manifest is', () => !existsSync(PLACES.stateFolder)],
   ];
   for (const [what, isGone] of sampleOf(moments, 3)) {
-    it(`while it uninstalled, when ${what} gone, is gone on with by the next`, async () => {
+    it(`while it uninstalled, when ${what} gone, is finished by the next one`, async () => {
       await node.crash('v1.1.0', ['uninstall'], {}, isGone);
       const { code, kept, reason } = await node.wins('v1.1.0', ['uninstall']);
       assert.deepEqual([code, kept], [0, []], reason);

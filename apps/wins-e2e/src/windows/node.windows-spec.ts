@@ -85,7 +85,7 @@ describe('a node of Windows', () => {
     assert.deepEqual(node.filesWith(TOKEN), []);
   });
 
-  it('has access lists that others are in only where they may read', () => {
+  it('has access lists that let others at most read', () => {
     const { configFolder, dataFolder, workFolder, appliedFolder, stateFolder, config } = PLACES;
     assert.equal(existsSync(MANIFEST), true);
     const folders = [configFolder, dataFolder, workFolder, appliedFolder, stateFolder];

@@ -12,7 +12,7 @@ describe('an update of a node of Windows that dies while it changes something', 
   });
   after(() => node[Symbol.asyncDispose]());
 
-  it('is ended by the next: the old release serves or the new one, and the same again is done', async () => {
+  it('is finished or undone by the next command: the old or the new release serves, and the update can be repeated', async () => {
     const changes = await node.changesOfUpdate();
     assert.ok(changes.length > 40, changes.join());
     for (const change of deathsIn(changes, 2)) await node.updateAt(change);

@@ -31,7 +31,7 @@ white_list:
     });
   });
 
-  it('lends its secrets to what cleans the rest', () => {
+  it('provides its secrets for removal from the other files', () => {
     const { config } = parseConfig(text, { platform: 'linux' });
     const clean = cleanerOf(
       knownSecrets(config, {

@@ -83,7 +83,7 @@ describe('an answer', () => {
     ).toBe('NAME        PID\n日本語.exe  7\ne\u0301👍         8\n');
   });
 
-  it('cannot steer a terminal', () => {
+  it('cannot control a terminal', () => {
     const value = { Version: '\u009b2J\u007f\u202e' };
     const json = render({ value }, 'json', PIPE);
     expect(json).toBe('{"Version":"\\u009b2J\\u007f\\u202e"}\n');

@@ -39,7 +39,7 @@ it('gives the defaults for a missing file, and says that it is missing', async (
   expect((await loadConfig(join(folder, 'no', 'such', 'folder'))).found).toBe(false);
 });
 
-it('refuses a file that the system says others may change', async () => {
+it('refuses a file that others can change, according to the system', async () => {
   writeFileSync(file, 'debug: on\n', { mode: 0o600 });
   const rule = 'A7 writable by other users' as const;
   const distrust = { rule, path: folder, found: 'S-1-5-11 can change it' };

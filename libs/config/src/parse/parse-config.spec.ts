@@ -276,7 +276,7 @@ describe('spellings', () => {
       '5:5 twoSpellings white_list.processPaths[0].mayBreakAway',
     ],
     ['system-agent: {localEnabled: y}\nsystem_agent: {}', '1:1 twoSpellings systemagent'],
-  ])('refuse two values of which no release says which one counts: %s', (text, error) => {
+  ])('with two values are refused if no release defines which one counts: %s', (text, error) => {
     expect(errorsOf(text)).toEqual([error]);
   });
 

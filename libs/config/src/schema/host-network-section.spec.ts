@@ -114,7 +114,7 @@ describe('the section hostNetwork', () => {
       '1.2.3.4:80;reboot',
       '１.2.3.4:80',
     ],
-  ])('refuses %j as where a port listens or leads to', (written) => {
+  ])('refuses %j as the address or target of a port', (written) => {
     const port = { proto: 'tcp', listen: '0.0.0.0:8080', to: '192.168.100.10:80' };
     expect(() => read({ ports: [{ ...port, listen: written }] })).toThrow(/an IPv4 address/);
     expect(() => read({ ports: [{ ...port, to: written }] })).toThrow(/an IPv4 address/);

@@ -101,7 +101,7 @@ describe('the routes of a host, whatever is wanted and whoever else makes routes
       }),
     ));
 
-  it('come to the same when the process dies at any call', () =>
+  it('end up the same when the process dies at any call', () =>
     fc.assert(
       fc.asyncProperty(world, fc.nat(12), async ({ first, second, ...given }, dies) => {
         const host = hostOf(given);
@@ -122,7 +122,7 @@ describe('the routes of a host, whatever is wanted and whoever else makes routes
       }),
     ));
 
-  it('are nobody’s without their record: nothing is removed then', () =>
+  it('belong to nobody without their record, so none is removed', () =>
     fc.assert(
       fc.asyncProperty(world, async ({ first, ...given }) => {
         const host = hostOf(given);
@@ -204,7 +204,7 @@ describe('a host network', () => {
     expect(model.routes).toHaveLength(1);
   });
 
-  it('does not own a route of the same words that somebody else made first', async () => {
+  it('does not own an identical route that somebody else made first', async () => {
     const model = host();
     const change = model.change.bind(model);
     model.change = (changes) => {

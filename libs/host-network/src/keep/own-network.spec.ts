@@ -263,7 +263,7 @@ describe('the network of own containers, whatever is wanted and whoever else cha
       }),
     ));
 
-  it('comes to the same when the process dies at any call, and is never open without limits', () =>
+  it('ends up the same when the process dies at any call, and never forwards without its limits', () =>
     fc.assert(
       fc.asyncProperty(world, fc.nat(30), async ({ first, second, ...given }, dies) => {
         const host = hostOf(given);

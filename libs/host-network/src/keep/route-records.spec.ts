@@ -52,7 +52,7 @@ describe('the record of routes', () => {
     expect(readdirSync(path.join(folder, 'state'))).toEqual([]);
   });
 
-  it('says nothing of another boot', async () => {
+  it('counts as empty after another boot', async () => {
     await recordsOf().write(ROUTES);
     expect(await recordsOf('another boot').read()).toEqual([]);
   });
@@ -79,7 +79,7 @@ describe('the record of routes', () => {
         items: [{ ...ROUTES[0], ...wrong }],
       }),
     ),
-  ])('owns nothing when it is none of ours: %s', async (content) => {
+  ])('owns nothing if its content is invalid: %s', async (content) => {
     mkdirSync(path.dirname(fileIn()));
     writeFileSync(fileIn(), content);
     expect([await recordsOf().read(), damaged]).toEqual([[], [fileIn()]]);

@@ -73,7 +73,7 @@ describe('of the peers of a host', () => {
     ['a container of another peer', '10.42.1.9', 'nextHopInCluster'],
     ['a container of this host', '10.42.9.9', 'nextHopInCluster'],
     ['another host', '172.30.0.1', 'nextHopShared'],
-  ])('one whose next hop is %s is refused, and no other that was there', (_what, nextHop, code) => {
+  ])('one whose next hop is %s is refused, and no earlier one', (_what, nextHop, code) => {
     const given = [A, B, peer('x', '10.42.3.0/24', nextHop)];
     const rules = { own: '10.42.9.0/24', incumbents: [route(A), route(B)] };
     expect(codes(given, rules)).toEqual({ a: 'accepted', b: 'accepted', x: code });
@@ -110,7 +110,7 @@ describe('of the peers of a host', () => {
     expect(codes([A], later)).toEqual({ a: 'accepted' });
   });
 
-  it('those beyond the limit are refused, and none that was there before', () => {
+  it('those beyond the limit are refused, and no earlier one', () => {
     const many = Array.from({ length: MAX_PEERS + 1 }, (_, index) =>
       peer(
         `0${index}`,

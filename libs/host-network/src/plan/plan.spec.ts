@@ -112,7 +112,7 @@ describe('a plan', () => {
     expect(planned.steps).toHaveLength(7);
   });
 
-  it('has the metadata and DNS of Rancher on the network of containers, beside what leads to a cloud', () => {
+  it('keeps routes to the metadata and DNS of Rancher on the container network, beside those of a cloud', () => {
     const bridge = {
       id: 'wins-subnet',
       name: 'wins-subnet',
@@ -168,13 +168,13 @@ describe('a plan', () => {
     expect(planned.standings[0]?.detail).toMatch(reason);
   });
 
-  it('rejects what has the next hop of another route in it', () => {
+  it('rejects a route that contains the next hop of another one', () => {
     const far = { ...route('10.99.0.0/16', '10.1.0.1'), interface: 'e1' };
     const planned = plan([via('10.1.0.0/16')], state(far), []);
     expect(planned.standings[0]?.detail).toBe('the gateway 10.1.0.1 is in it');
   });
 
-  it('rejects a gateway that two interfaces reach, and takes the one that is named', () => {
+  it('rejects a gateway that two interfaces reach, unless the route names one of them', () => {
     const twin = { ...eth1, id: 'e2', name: 'eth2', addresses: ['172.16.0.9/24'] };
     const twice = { interfaces: [eth0, eth1, twin], routes: [byDefault] };
     expect(states(plan([via(PEER)], twice, []))).toEqual(['rejected']);
@@ -211,7 +211,7 @@ describe('a plan', () => {
     expect(there.standings).toMatchObject([{}, { state: 'applied', peer: '4' }, { peer: '5' }]);
   });
 
-  it('removes and moves nothing for a source that has not told of its peers yet', () => {
+  it('removes and moves no route of a source that has not answered yet', () => {
     const peer = { id: 'b', subnet: PEER, nextHop: '172.16.0.9' };
     const record = [owned(PEER, '172.16.0.3'), owned('10.9.0.0/16'), owned('10.8.0.0/16')];
     const there = state(...record.map((one) => one.route));
@@ -227,7 +227,7 @@ describe('a plan', () => {
     expect(freed).toContain(`add ${PEER} 172.16.0.9`);
   });
 
-  it('leaves steps beyond its limit to the next plan, and rejects routes beyond the other', () => {
+  it('leaves steps beyond their limit to the next plan, and rejects routes beyond theirs', () => {
     const many = Array.from({ length: 5 }, (_, index) => via(`10.${index}.0.0/16`));
     const planned = plan(many, state(), [], { limits: { routes: 4, steps: 3 } });
     expect(steps(planned)).toHaveLength(3);

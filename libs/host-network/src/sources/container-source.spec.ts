@@ -67,7 +67,7 @@ describe("Rancher's metadata service as a source of published ports", () => {
     ...['0.0.0.0:1.2.3.4:80', '0.0.0.0:[::1]:80:80', '0.0.0.0:80:80/sctp', '0.0.0.0:080:80'],
     ...['010.0.0.1:80:80', '256.1.1.1:80:80', '127.0.0.1:80:80', '224.0.0.1:80:80'],
     ...['0.0.0.0:80:80; reboot', 80, null, ['0.0.0.0:80:80']],
-  ])('skips the rule %j, and that one alone', async (rule) => {
+  ])('skips the rule %j, and no other', async (rule) => {
     const { current } = await follow([container('c-1', [rule, '0.0.0.0:8080:80'])]);
     expect(await current()).toMatchObject({
       items: [tcp('c-1', '0.0.0.0:8080', '10.42.1.10:80')],

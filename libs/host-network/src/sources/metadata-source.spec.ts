@@ -106,7 +106,7 @@ describe("Rancher's metadata service as a source of peers", () => {
     });
   });
 
-  it('skips an element that it cannot read, and that one alone', async () => {
+  it('skips an element that it cannot read, and no other', async () => {
     const server = await start([
       ...TWO,
       ...[7, null, 'h-z', []],
@@ -138,7 +138,7 @@ describe("Rancher's metadata service as a source of peers", () => {
     expect(clock.waits).toEqual([1000]);
   });
 
-  it('tells the same over 10 versions with other addresses of agents, and who shares a next hop', async () => {
+  it('reports the same peers while 10 versions change only addresses of agents, and peers that share a next hop', async () => {
     const server = await start(TWO);
     const { source, seen, until } = follow(server);
     await until(isCurrent);
@@ -163,7 +163,7 @@ describe("Rancher's metadata service as a source of peers", () => {
     expect(seen.filter(({ items }) => items.length === 3)).toHaveLength(1);
   });
 
-  it('is asked once a second while its version changes with each question', async () => {
+  it('is queried once a second while its version changes with each query', async () => {
     const server = await start(TWO);
     server.fault = () => {
       server.publish();
@@ -307,7 +307,7 @@ describe("Rancher's metadata service as a source of peers", () => {
     );
   });
 
-  it('believes that most hosts are gone when it is told so again 10 s later', async () => {
+  it('accepts that most hosts are gone only if this is confirmed 10 s later', async () => {
     const server = await start(MANY);
     const { until, seen, clock } = follow(server);
     await until(isCurrent);
@@ -360,13 +360,13 @@ describe("Rancher's metadata service as a source of peers", () => {
     '{"format":2,"origin":"metadata e1 h-a","peers":[]}',
     '{"format":1,"origin":"metadata e1 h-a","peers":[{"id":"h-b","subnet":7,"nextHop":"x"}]}',
     '{"format":1,"origin":"metadata e1 h-a","peers":[{"id":"../b","subnet":"10.1.0.0/16","nextHop":"10.0.0.1"}]}',
-  ])('has nothing by a file that is none of ours: %s', async (content) => {
+  ])('ignores a stored answer that is invalid: %s', async (content) => {
     mkdirSync(path.dirname(file()));
     writeFileSync(file(), content);
     expect([await lastGoodOf().read(), damaged]).toEqual([undefined, [file()]]);
   });
 
-  it('has nothing by what another service, environment or host told', async () => {
+  it('ignores the stored answer of another service, environment or host', async () => {
     await lastGoodOf().write(PEERS);
     expect(await lastGoodOf().read()).toEqual(PEERS);
     expect(readFileSync(file(), 'utf8')).toMatch(/"h-b"/);

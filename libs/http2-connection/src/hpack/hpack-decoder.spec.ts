@@ -119,7 +119,7 @@ describe('a decoder of header blocks', () => {
     expect(() => large.decode(Buffer.alloc(6, 0xbe))).toThrow('headersTooLarge');
   });
 
-  it('never throws anything else, whatever the octets', () => {
+  it('throws nothing but a ConnectionFault, whatever the bytes', () => {
     let seed = 1;
     const random = () => (seed = (seed * 48_271) % 2_147_483_647);
     for (let round = 0; round < 5000; round++) {

@@ -127,7 +127,7 @@ describe('an installation', () => {
     expect(readdirSync(node.places.stateFolder)).toEqual(['install-manifest.json']);
   });
 
-  it('twice does nothing the second time; undone it leaves the node byte for byte as it was', async () => {
+  it('that is repeated does nothing; undone, it leaves the node byte for byte as it was', async () => {
     await fc.assert(
       fc.asyncProperty(befores, wishes, async (before, more) => {
         using node = new TestNode();
@@ -153,7 +153,7 @@ describe('an installation', () => {
     );
   });
 
-  it('that dies at any effect is finished or undone by the next run: the old state or the new', async () => {
+  it('that dies at any effect is finished or undone by the next run, to the old state or the new', async () => {
     const cases: [Before, Wishes][] = [
       [
         { environment: {}, hasFolders: false, weakFolder: false },
@@ -428,7 +428,7 @@ describe('an installation', () => {
     expect(node.snapshot()).toEqual(found);
   });
 
-  it('takes a folder of programs over that others could write to, unless something of theirs is in it', async () => {
+  it('takes over a folder of programs that others could write to, unless it contains something of theirs', async () => {
     using node = new TestNode();
     mkdirSync(node.places.programFolder, { recursive: true });
     chmodSync(node.places.programFolder, 0o777);

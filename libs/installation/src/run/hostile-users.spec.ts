@@ -31,7 +31,7 @@ async function installWhile(
 }
 
 describe('an installation beside other users', () => {
-  it('is taken back when one of them puts a file into a folder before its list is another', async () => {
+  it('is undone if one of them adds a file to a folder before its access list is changed', async () => {
     using node = new TestNode();
     const { programFolder } = node.places;
     mkdirSync(programFolder, { recursive: true });
@@ -57,7 +57,7 @@ describe('an installation beside other users', () => {
       },
     ],
   ])(
-    'is refused where the folder of the manifest %s, and believes no journal in it',
+    'is refused if the folder of the manifest %s, and trusts no journal in it',
     async (_what, make) => {
       using node = new TestNode();
       const { stateFolder, config } = node.places;
@@ -81,7 +81,7 @@ describe('an installation beside other users', () => {
     },
   );
 
-  it('is refused where they can write to a folder that would be in the PATH', async () => {
+  it('is refused if they can write to a folder that would be in the PATH', async () => {
     using node = new TestNode();
     const [element = ''] = node.places.morePathElements;
     mkdirSync(element, { recursive: true });
@@ -93,7 +93,7 @@ describe('an installation beside other users', () => {
     expect(node.snapshot()).toEqual(found);
   });
 
-  it('makes the folders above one of the PATH, so that none of them can', async () => {
+  it('creates the folders above one of the PATH, so that they cannot', async () => {
     using node = new TestNode();
     const dataFolder = path.join(node.root, 'system', 'data');
     const places = {
@@ -110,7 +110,7 @@ describe('an installation beside other users', () => {
     expect(existsSync(path.dirname(element))).toBe(false);
   });
 
-  it('tells no digest of a value that they could guess', async () => {
+  it('shows no digest of a value that they could guess', async () => {
     using node = new TestNode();
     const value = 'http://user:1234@proxy';
     const wish = plainWish(node, { environment: { HTTPS_PROXY: new Secret(value) } });
@@ -173,7 +173,7 @@ describe('taking an installation away beside other users', () => {
     expect([existsSync(precious), node.running.has('rancher-wins')]).toEqual([true, true]);
   });
 
-  it('is refused where they can change a folder further up, and could put another in its place', async () => {
+  it('is refused if they could replace a folder by changing one above it', async () => {
     using node = new TestNode();
     await node.install(plainWish(node));
     const above = path.dirname(path.dirname(node.places.configFolder));
@@ -203,7 +203,7 @@ describe('taking an installation away beside other users', () => {
     expect(existsSync(config)).toBe(true);
   });
 
-  it('removes nothing behind a link that came while the service was stopped', async () => {
+  it('removes nothing behind a link that appeared while the service was stopped', async () => {
     using node = new TestNode();
     await node.install(plainWish(node));
     let precious = '';

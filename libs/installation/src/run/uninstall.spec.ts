@@ -48,7 +48,7 @@ describe('taking an installation away', () => {
     expect(node.snapshot()).toEqual(found);
   });
 
-  it('keeps what was changed by hand and says so, and with force removes that too', async () => {
+  it('keeps and reports items that were changed by hand, and with force removes them too', async () => {
     using node = new TestNode();
     const found = node.snapshot();
     await node.install(fullWish(node));
@@ -63,7 +63,7 @@ describe('taking an installation away', () => {
     expect(node.snapshot()).toEqual(found);
   });
 
-  it('keeps what was there before: files with another content, a shared folder, its PATH', async () => {
+  it('keeps what was there before, such as changed files, a shared folder and its PATH', async () => {
     using node = new TestNode();
     node.put(node.places.config, 'debug: true\n');
     node.put(path.join(node.places.programFolder, 'other'), 'x', 0o755);

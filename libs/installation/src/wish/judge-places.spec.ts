@@ -19,7 +19,7 @@ describe('a place that is chosen', () => {
     ['C:\\var\\lib\\rancher\\rke2', 'a folder that contains the folder of the programs'],
     ['C:\\usr', 'a folder that contains the folder of the programs'],
     ['C:\\usr\\local\\bin', 'a folder that contains the folder of the programs'],
-  ])('is not closed for others as %s: %s', (folder, found) => {
+  ])('is refused as %s, because others need it: %s', (folder, found) => {
     for (const name of ['CATTLE_AGENT_CONFIG_DIR', 'CATTLE_AGENT_VAR_DIR'])
       expect(() => wishFromEnvironment({ ...LOCAL, [name]: folder }, {}, 'win32')).toThrow(
         `cannot read ${name}: found ${found}`,
@@ -32,7 +32,7 @@ describe('a place that is chosen', () => {
     ['CATTLE_AGENT_CONFIG_DIR', 'C:\\var\\lib\\rancher\\agent\\work', 'the agent empties'],
     ['CATTLE_AGENT_CONFIG_DIR', 'C:\\var\\lib\\rancher\\agent\\applied\\x', 'the agent empties'],
     ['CATTLE_AGENT_BIN_PREFIX', 'C:\\ProgramData\\rancher-wins-install', 'that is removed'],
-  ])('is not removed with another: %s as %s', (name, folder, found) => {
+  ])('is refused inside a folder that is emptied or removed: %s as %s', (name, folder, found) => {
     expect(() => wishFromEnvironment({ ...LOCAL, [name]: folder }, {}, 'win32')).toThrow(found);
   });
 

@@ -54,7 +54,7 @@ onLinux('who connected a Unix socket', () => {
     socket.destroy();
   });
 
-  itAsRoot('is another process with another user, also once that has ended', async () => {
+  itAsRoot('is a process of another user, even after it has ended', async () => {
     const accepted = once(server, 'connection') as Promise<[Socket]>;
     const source = `require('net').connect(${JSON.stringify(address)}, () => process.exit())`;
     const child = spawn(process.execPath, ['-e', source], { uid: NOBODY, gid: NOBODY, cwd: '/' });

@@ -60,13 +60,10 @@ describe('the filter of containers', () => {
     ['neighbours by ARP', ARP, '0.0.0.0', '0.0.0.0', true],
     ['the host by IPv6', IPV6, '10.42.1.10', '10.42.1.1', false],
     ['anything by another protocol', 0x88cc, '10.42.1.10', '10.42.1.1', false],
-  ])(
-    'says of packets to %s whether they pass, and of their answers',
-    (_what, type, from, to, isPassing) => {
-      expect(passes(compiled('ingress'), frame(type, from, to))).toBe(isPassing);
-      expect(passes(compiled('egress'), frame(type, to, from))).toBe(isPassing);
-    },
-  );
+  ])('decides whether packets to %s and their answers pass', (_what, type, from, to, isPassing) => {
+    expect(passes(compiled('ingress'), frame(type, from, to))).toBe(isPassing);
+    expect(passes(compiled('egress'), frame(type, to, from))).toBe(isPassing);
+  });
 
   it('answers of the metadata service pass, wherever it runs', () => {
     const answer = frame(IPV4, '169.254.169.250', '10.42.1.1');

@@ -45,7 +45,7 @@ withCgroup('a program in a cgroup of its own', () => {
     expect(readdirSync(folder).filter((name) => name.startsWith('wins-run-'))).toEqual([]);
   });
 
-  it('is ended with what has left its session, its environment and its parent', async () => {
+  it('is ended with processes that have left its session, environment and parent', async () => {
     const run = await start('(setsid env -i sleep 1000 &) ; echo up; exit 0');
     await run.exited;
     expect(await run.isGone()).toBe(false);

@@ -232,7 +232,7 @@ describe('what a node keeps of an answer', () => {
     expect(judgeConnectionInfo(kept.text)).toEqual(kept.info);
   });
 
-  it('does not allow it because the answer does', () => {
+  it('does not allow http because the answer does', () => {
     expect(keepConnectionInfo(PLAIN, false)).toEqual({
       found: expect.stringContaining('in clear text') as unknown,
     });
@@ -246,7 +246,7 @@ describe('what a node keeps of an answer', () => {
     });
   });
 
-  it('is used as it was judged, whatever the answer is: one text has one verdict', () => {
+  it('is used exactly as it was judged, because one text has one verdict', () => {
     const blocks = [authority.cert, other.cert, BROKEN, client.key, 'junk\n', BROKEN.slice(0, 40)];
     const data = (texts: readonly string[]) =>
       fc

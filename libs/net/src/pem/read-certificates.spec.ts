@@ -48,7 +48,7 @@ describe('the certificates of a text', () => {
     expect(warnings[0]).toContain(why);
   });
 
-  it('never hold what a private key holds, whatever stands around it', () => {
+  it('never contain bytes of a private key, whatever surrounds it', () => {
     const pieces = [one.cert, two.cert, one.key, '\n', 'junk', '-----BEGIN CERTIFICATE-----\n'];
     const secret = one.key.split('\n')[1] ?? '';
     fc.assert(

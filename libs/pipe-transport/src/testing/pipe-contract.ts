@@ -122,7 +122,7 @@ const ALWAYS: Readonly<Record<string, Check>> = {
     });
   },
 
-  'closes clients beyond the limit at once and gives freed places away again': async (subject) => {
+  'closes clients beyond the limit at once, and reuses freed places': async (subject) => {
     const refusals: PipeErrorCode[] = [];
     const options = {
       onConnection: echo,

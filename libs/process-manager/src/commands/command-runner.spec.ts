@@ -48,7 +48,7 @@ describe('a command runner', () => {
     expect(output.stderr).toBe('\u00ff\r');
   });
 
-  it('leaves nothing at a signal that outlives it', async () => {
+  it('leaves no listener on an abort signal that outlives it', async () => {
     const { signal } = new AbortController();
     await runner.run(shell('true').command, signal);
     expect(getEventListeners(signal, 'abort')).toEqual([]);
@@ -65,7 +65,7 @@ describe('a command runner', () => {
     expect(output.stdout).toBe('early\nlate\n');
   });
 
-  it('ends the whole tree when it is given up', async () => {
+  it('ends the whole process tree when it is aborted', async () => {
     const { output, command } = shell('setsid sleep 1000 & echo $!; wait');
     const giveUp = new AbortController();
     const run = runner.run(command, giveUp.signal);
@@ -96,7 +96,7 @@ describe('a command runner', () => {
     await expect(runner.run(missing, NEVER)).rejects.toMatchObject({ code: 'spawnFailed' });
   });
 
-  it('has what a daemon that died left running ended by the next one', async () => {
+  it('ends processes that a dead daemon left running', async () => {
     // Stands in for the daemon that dies: `0.none` is the token of no process.
     const { output, command } = shell('sleep 1000 >/dev/null 2>&1 & echo $!');
     const dead = realHost();

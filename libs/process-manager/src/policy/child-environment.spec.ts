@@ -107,7 +107,7 @@ describe('childEnvironment', () => {
   );
 
   it.each(['COM\u017FPEC', 'w\u0131ndir', 'NoDefaultCurrentD\u0131rectoryInExePath', '\u00E4'])(
-    'refuses the name %j on Windows, where another may fold it to ASCII',
+    'refuses the name %j on Windows, because other programs may fold it to ASCII',
     (name) => {
       expect(codeOf(() => build({}, [`${name}=x`], 'windows', [name]))).toBe('invalidArgument');
       expect(build({}, [`${name}=\u00E4`])).toEqual({ [name]: '\u00E4' });
@@ -145,7 +145,7 @@ describe('childEnvironment', () => {
     expect(message).not.toContain('s3cret');
   });
 
-  it('gives the child exactly base plus entries, or refuses, for any input', () => {
+  it('gives the child exactly the base plus the granted entries, or refuses, for any input', () => {
     const name = fc.stringMatching(/^[A-Za-z_][A-Za-z0-9_]{0,8}$/);
     const value = fc.string();
     fc.assert(

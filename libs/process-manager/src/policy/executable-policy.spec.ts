@@ -134,7 +134,7 @@ describe('judgeExecutablePath', () => {
 });
 
 describe('checkAllowedExecutables', () => {
-  it('names the position and the fault of every entry that cannot match or that repeats', () => {
+  it('names the position and the fault of every entry that cannot match or is repeated', () => {
     const entries = [
       { path: NGINX },
       { path: 'nginx.exe' },
@@ -177,7 +177,7 @@ describe('the path policy, for any input', () => {
     ],
   );
 
-  it('accepts a mutated spelling only when it is the listed one but for case and separators', () => {
+  it('accepts a mutated spelling only if it differs from the listed one in nothing but case and separators', () => {
     const mutation = fc.tuple(listed, fc.nat(), fc.nat(3), noise, fc.boolean());
     fc.assert(
       fc.property(mutation, ([path, at, cut, text, upper]) => {

@@ -76,7 +76,7 @@ describe('the limits of a run', () => {
     ]);
   });
 
-  it('hold for the program from its first instruction, and are told in the audit record and by the run', async () => {
+  it('apply from the first instruction of the program, and are shown in the audit record and by the run', async () => {
     const run = await startWith({ memoryBytes: 64 * MIB }, {}, 'ulimit -d; cat /proc/self/cgroup');
     const { stdout } = await outputOf(run);
     const means = hasCgroup() ? 'cgroup' : 'rlimit';
@@ -106,7 +106,7 @@ describe('the limits of a run', () => {
     expect(await run.ended).toEqual({ code: 7, reason: 'exited' });
   });
 
-  it('refuse what their starter would change or could not hand on, before anything runs', async () => {
+  it('refuse input that their starter would change or could not pass on, before anything runs', async () => {
     const limits = { memoryBytes: 64 * MIB };
     expect(await codeOf(startWith(limits, { argv0: 'listed' }))).toBe('limitsUnavailable');
     const program = harness.program('tool', 'exit 0');

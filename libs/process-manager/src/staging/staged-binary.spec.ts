@@ -103,7 +103,7 @@ describe('copyVerified', () => {
     );
   });
 
-  it('refuses a program that its entry wants signed, unless what reads the bytes of the copy takes it (A17)', async () => {
+  it('refuses a program whose entry requires a signature, unless the check of the copied bytes accepts it (A17)', async () => {
     const wanted = ['ab'.repeat(32)];
     const taken: Buffer[] = [];
     const reader = (found?: string) => () => ({

@@ -203,7 +203,7 @@ describe('what earlier daemons left', () => {
     expect(existsSync(file)).toBe(false);
   });
 
-  it('is never what has the recorded PID by now but another start time or boot (F16)', async () => {
+  it('is never a process that has the recorded PID but another start time or boot (F16)', async () => {
     const manager = harness.manager([]);
     const { pid } = spawnProcess(SLEEP, ['1000']);
     writeRecord({ pid, startToken: tokenOf(pid).replace(/^\d+/, '17') });

@@ -60,7 +60,7 @@ describe('a start that replaces', () => {
     expect(await first.ended).toMatchObject({ reason: 'replaced' });
   });
 
-  it('leaves one run, that of the newest, of many at once', async () => {
+  it('leaves only the newest run when many replace at once', async () => {
     const owners = Array.from({ length: 8 }, (_, index) => new TestOwner(`pipe:${index}`));
     const settled = await Promise.allSettled(owners.map((owner) => start(owner)));
     const runs = settled.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));

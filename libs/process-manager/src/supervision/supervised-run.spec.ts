@@ -313,7 +313,7 @@ describe('a program whose entry says how it is asked to end', () => {
   });
   afterEach(() => harness.close());
 
-  it('gets that signal, and is killed when it does not end by it', async () => {
+  it('gets that signal, and is killed if it does not end', async () => {
     const source = `trap 'echo term' TERM; trap 'echo quit; exit 4' QUIT; trap 'echo usr' USR1; echo ready; while :; do sleep 0.01; done`;
     const program = harness.program('tool', source);
     const outcomeOf = async (stopSignal: 'SIGQUIT' | 'SIGUSR1') => {

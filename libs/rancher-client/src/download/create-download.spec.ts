@@ -306,7 +306,7 @@ describe('a download without TLS', () => {
 });
 
 describe('a download that is interrupted', () => {
-  it('at any byte gives no file, and never more than came', async () => {
+  it('at any byte gives no file, and never more bytes than arrived', async () => {
     const file = FILE.subarray(0, 24);
     const { fetch, got, server } = await start(file);
     await fetch({ sha256: sha256Of(file) });

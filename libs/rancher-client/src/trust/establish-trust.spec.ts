@@ -178,7 +178,7 @@ describe('a proof that the server knows the token', () => {
     expect(new Set(nonces).size).toBe(2);
   });
 
-  it('is not believed when it is that of another question', async () => {
+  it('is not accepted if it answers another request', async () => {
     const server = await rancher();
     const wanted = { server: server.url, token: CANARY };
     await establishTrust(wanted, settings());
@@ -193,7 +193,7 @@ describe('a proof that the server knows the token', () => {
     });
   });
 
-  it('is not believed for another body', async () => {
+  it('is not accepted for another body', async () => {
     const server = await rancher();
     const real = server.caCerts;
     const between: RancherFault = (_request, response, proceed) => {
@@ -233,15 +233,18 @@ describe('a server that nothing vouches for', () => {
   it.each([
     ['without a token', undefined],
     ['with a token that the server does not know', CANARY],
-  ])('is refused %s, which says what to give, and gets no token', async (_title, token) => {
-    const server = await rancher(stranger);
-    const wanted = { server: server.url, ...(token !== undefined && { token }) };
-    const failure = await failureOf(establishTrust(wanted, settings()));
-    expect(failure.code).toBe('untrusted');
-    expect(failure.message).toContain('CATTLE_CA_CHECKSUM');
-    expect(failure.message).toContain('from an unknown authority');
-    expect(JSON.stringify(server.requests)).not.toContain(CANARY);
-  });
+  ])(
+    'is refused %s, with a message that says what to provide, and gets no token',
+    async (_title, token) => {
+      const server = await rancher(stranger);
+      const wanted = { server: server.url, ...(token !== undefined && { token }) };
+      const failure = await failureOf(establishTrust(wanted, settings()));
+      expect(failure.code).toBe('untrusted');
+      expect(failure.message).toContain('CATTLE_CA_CHECKSUM');
+      expect(failure.message).toContain('from an unknown authority');
+      expect(JSON.stringify(server.requests)).not.toContain(CANARY);
+    },
+  );
 
   it('is refused with the token of a machine, which cannot be proven', async () => {
     const server = await rancher({ ...stranger, machineTokens: [CANARY] });

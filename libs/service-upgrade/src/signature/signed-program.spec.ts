@@ -118,7 +118,7 @@ withSigner('a signed program', () => {
     expect(await refusal(bytes, [thumbprint(issuer)], tomorrow)).toMatch(/^found "CN=lasting"/);
   });
 
-  it('counts by its first signature: a nested one by the listed signer does not help', async () => {
+  it('is judged by its first signature: a nested one by the listed signer does not help', async () => {
     const first = signProgram(program, stranger, [issuer]);
     const both = signProgram(first, signer, [issuer], ['-nest']);
     expect(await refusal(both, BY_SIGNER)).toMatch(/^found "CN=stranger"/);
@@ -202,7 +202,7 @@ withSigner('a signed program', () => {
     expect(reason).toContain(found);
   });
 
-  it('is refused whichever byte of it was changed, what lies behind its sections included', async () => {
+  it('is refused whichever of its bytes was changed, even behind its sections', async () => {
     const end = signed().readUInt32LE(DIRECTORY);
     const taken: number[] = [];
     for (let at = 0; at < end; at += 7) {

@@ -73,7 +73,7 @@ describe('a watched program', () => {
     });
   });
 
-  it('is not one that was replaced while it was judged or read', async () => {
+  it('is not accepted if it was replaced while it was judged or read', async () => {
     const replace = async (): Promise<void> => {
       writeFileSync(`${file}.next`, CONTENT);
       renameSync(`${file}.next`, file);

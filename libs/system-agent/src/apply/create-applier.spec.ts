@@ -145,7 +145,7 @@ describe('a pass that applies', () => {
     expect(statSync(path.dirname(file)).mode & 0o777).toBe(0o700);
   });
 
-  it('never lets a program wait that writes more than is kept', async () => {
+  it('never makes a program wait that writes more than is kept', async () => {
     const pass = harness.pass({
       instructions: [shell('big', 'echo first; head -c 3000000 /dev/zero; echo; echo last')],
     });
@@ -512,7 +512,7 @@ describe('the work folder', () => {
     }
   });
 
-  it('loses what passes left in it, and nothing else', async () => {
+  it('loses the remains of passes, and nothing else', async () => {
     const kept = harness.path('kept');
     mkdirSync(kept);
     writeFileSync(path.join(kept, 'file'), '');
@@ -525,7 +525,7 @@ describe('the work folder', () => {
     expect(harness.list('kept')).toEqual(['file']);
   });
 
-  it('is not cleared where others could put links into what is being removed', async () => {
+  it('is not cleared if others could put links into it meanwhile', async () => {
     mkdirSync(harness.path('work', '20260101-000000', 'x'), { recursive: true });
     chmodSync(harness.path('work'), 0o777);
     await harness.applier.apply(harness.idle({}), never);

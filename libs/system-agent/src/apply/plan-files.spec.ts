@@ -81,7 +81,7 @@ describe('a file of a plan', () => {
     expect(modeOf('a')).toBe('640');
   });
 
-  it('is whole at any moment, with its rights from the first byte', async () => {
+  it('is complete at any moment, with its access rights from the first byte', async () => {
     writeFileSync(at('a'), 'before', { mode: 0o640 });
     const seen: string[] = [];
     const watcher = watch(folder, (_, name) => {
@@ -193,7 +193,7 @@ describe('a file of a plan', () => {
     });
   });
 
-  it('is refused where a folder or a pipe is, or a file is above it', async () => {
+  it('is refused if its path is a folder or a pipe, or is below a file', async () => {
     mkdirSync(at('folder'));
     execFileSync('mkfifo', [at('pipe')]);
     writeFileSync(at('file'), '');
@@ -408,7 +408,7 @@ describe('removal', () => {
 });
 
 describe('a private folder', () => {
-  it('is closed where others could only look into it, and refused where they could write', async () => {
+  it('is made private if others could only read it, and refused if they could write to it', async () => {
     const files = posixPlanFiles();
     mkdirSync(at('readable'));
     chmodSync(at('readable'), 0o755);
@@ -422,7 +422,7 @@ describe('a private folder', () => {
     expect(modeOf('open')).toBe('777');
   });
 
-  it('is left as it is where others could put another in its place', async () => {
+  it('is left unchanged if others could replace it', async () => {
     mkdirSync(at('open', 'readable'), { recursive: true });
     chmodSync(at('open'), 0o777);
     chmodSync(at('open', 'readable'), 0o755);

@@ -181,7 +181,7 @@ describe('an image of imagesDirectory', () => {
     });
   });
 
-  it('is not looked for in a folder that others have filled', async () => {
+  it('is not searched for in a folder that others have filled', async () => {
     for (let index = 0; index <= 1000; index += 1) save(`${index}.tar`, Buffer.alloc(0));
     await expect(lab.current.unpack('localtest/img:v1')).rejects.toMatchObject({
       code: 'imageFailed',

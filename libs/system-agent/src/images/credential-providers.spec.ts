@@ -126,7 +126,7 @@ describe('a credential provider of the kubelet', () => {
     expect(asked().split('CredentialProviderRequest')).toHaveLength(times + 1);
   });
 
-  it('gets its arguments as words, its own variables, and of ours those of a list', async () => {
+  it('gets its arguments as words, its own variables, and only listed ones of ours', async () => {
     const env = [{ name: 'REGION', value: 'here; touch x' }];
     const args = ['$(touch x)', 'a b'];
     provide(`env > ${lab.root}/env; printf '%s|' "$@" > ${lab.root}/args\n${say(answer())}`, {
@@ -198,7 +198,7 @@ describe('a credential provider of the kubelet', () => {
     expect(asked()).toBe('');
   });
 
-  it('runs once its run is recorded, and not at all where it cannot be', async () => {
+  it('runs only after its run is recorded', async () => {
     provide(say(answer()));
     const environment = { PATH: '/usr/bin:/bin' };
     const runs: object[] = [];
@@ -216,7 +216,7 @@ describe('a credential provider of the kubelet', () => {
     expect(asked()).toBe(before);
   });
 
-  it('is never looked for by its name alone', async () => {
+  it('is never searched for by its name alone', async () => {
     provide(say(answer()), { name: 'sh' });
     await expect(find()).rejects.toThrow(join(folder(), 'sh'));
   });

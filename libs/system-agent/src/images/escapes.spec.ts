@@ -66,7 +66,7 @@ describe('an image cannot leave its folder', () => {
     expect(readdirSync(lab.folder)).toEqual([]);
   });
 
-  it('by a link whose way leads through another link', async () => {
+  it('by a link whose path contains another link', async () => {
     await unpack([
       [
         { name: 'deep/er', type: 'directory' },
@@ -205,7 +205,7 @@ describe('an image costs no more than it may', () => {
     expect(readdirSync(lab.folder, { recursive: true })).toHaveLength(21);
   });
 
-  it('by paths that are long, one by one or together', async () => {
+  it('by paths that are too long, alone or together', async () => {
     const members = ['a', 'b', 'c'].map((name) => ({ name: `${name}/${'x'.repeat(200)}` }));
     await expect(unpack([members], { limits: { pathUnits: 600 } })).rejects.toMatchObject(
       refused('longer paths; wanted at most 600 in all'),
@@ -281,7 +281,7 @@ describe('names that Windows reads as something else', () => {
     },
   );
 
-  it('two names that differ in case alone are refused in one layer', async () => {
+  it('that differ in case alone are refused in one layer', async () => {
     const members: TarMember[] = [
       { name: 'Dir/a', content: '' },
       { name: 'dir/b', content: '' },

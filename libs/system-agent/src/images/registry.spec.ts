@@ -317,7 +317,7 @@ describe('a registry that lies', () => {
     await expect(unpack()).rejects.toMatchObject(failed(`wanted ${digest}`));
   });
 
-  it('is found out by the digest of a layer', async () => {
+  it('is detected by the digest of a layer', async () => {
     const bytes = Buffer.from(gzipSync(layer));
     // Changes the operating system in the gzip header; the unpacked bytes stay the same.
     bytes[9] = 7;
@@ -416,7 +416,7 @@ describe('a registry that does not end', () => {
     );
   });
 
-  it('is given up after the whole time, though a byte comes now and then', async () => {
+  it('is given up after the total time, even if a byte arrives now and then', async () => {
     let timeIsUp = (): void => undefined;
     const waits: number[] = [];
     const clock = {

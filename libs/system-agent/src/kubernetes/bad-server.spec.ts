@@ -183,7 +183,7 @@ describe('a server that behaves badly', () => {
     expect(state?.kind === 'waiting' && state.error.message).toMatch(/has the token \[token\]$/);
   });
 
-  it('repeats the token in what is not a message: it is in no error', async () => {
+  it('gets no token into an error by repeating it outside of a message', async () => {
     const server = await serve();
     const { token } = server;
     const store = storeOf(server);

@@ -209,7 +209,7 @@ describe('a store whose connection info is in a file', () => {
     await watching;
   });
 
-  it('goes on with what it knows while the file has not changed or cannot be read', async () => {
+  it('keeps the previous info while the file has not changed or cannot be read', async () => {
     const { used, file, watch, nextWatch, refuse, secrets, end } = setUp(info('old'));
     const watched = nextWatch();
     const watching = watch();

@@ -182,7 +182,7 @@ describe('what the API server refuses', () => {
     expect(watch.failures()).toEqual([code]);
   });
 
-  it('is reported for an unknown token, which is in no error', async () => {
+  it('is reported for an unknown token, without the token', async () => {
     const server = await serve();
     const store = storeOf(server, {}, { token: 'canary-token' });
     const error: unknown = await store.read(never).catch((reason: unknown) => reason);

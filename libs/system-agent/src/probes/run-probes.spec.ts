@@ -159,7 +159,7 @@ describe('a probe', () => {
     expect(seen).toEqual([shown, shown]);
   });
 
-  it('fails where the connection is to become one of another protocol', async () => {
+  it('fails if the server changes the protocol of the connection', async () => {
     const url = await serve(({ socket }) => {
       socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n');
     });

@@ -33,7 +33,7 @@ describe('the place of a file', () => {
     assert.equal(distrustOfFile(file.toUpperCase()), undefined);
   });
 
-  it('is not when everybody can write to it, its folder or one further up', () => {
+  it('is not trusted if everybody can write to it or to a folder above it', () => {
     for (const open of [file, folder, directory]) {
       fresh();
       letEverybodyWrite(open);
@@ -55,7 +55,7 @@ describe('the place of a file', () => {
     });
   });
 
-  it('is not by a path that the system reads as another', () => {
+  it('is not trusted under a path that the system reads as another one', () => {
     fresh();
     for (const odd of [`${file}.`, `${file} `, folder + '.\\x.exe', `${folder}\\.\\x.exe`]) {
       assert.equal(distrustOfFile(odd)?.rule, 'A7 another path', odd);

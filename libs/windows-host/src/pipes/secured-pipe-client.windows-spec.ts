@@ -67,7 +67,7 @@ describe('a client that checks who serves the pipe', () => {
     }
   });
 
-  it('sends nothing to a server whose process is that of a user, and closes', async (t) => {
+  it('sends nothing to a server that an ordinary user runs, and closes the connection', async (t) => {
     await served(async (address, accepted) => {
       // Without groups in its token, the process is not an administrator.
       const { GetTokenInformation: read } = advapi32;
@@ -91,7 +91,7 @@ describe('a client that checks who serves the pipe', () => {
     });
   });
 
-  it('speaks to one process alone when it is told to, and not to a later one of that number', async () => {
+  it('speaks only to the given process, and not to a later one with its PID', async () => {
     await served(async (address) => {
       const own = ownIdentity();
       (await securedPipeClient({ process: own }).open({ address })).destroy();

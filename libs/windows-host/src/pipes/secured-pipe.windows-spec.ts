@@ -115,7 +115,7 @@ function failCreate(t: TestContext, from: number, errorNumber: number): { stop()
 }
 
 describe('a secured pipe', () => {
-  it('is made for local clients, in bytes, overlapped, alone, with its descriptor from the first instance on', async (t) => {
+  it('is an overlapped byte pipe for local clients, with no other owner, and with its descriptor from the first instance on', async (t) => {
     assert.ok(kernel32.CreateNamedPipeW);
     const create = t.mock.method(kernel32, 'CreateNamedPipeW');
     const { address, close } = await serve();
@@ -143,7 +143,7 @@ describe('a secured pipe', () => {
     assert.equal(parseSecurityDescriptor(found).owner, 'S-1-5-32-544');
   });
 
-  it('does not serve when the access list is not what was wanted', async (t) => {
+  it('does not serve if its access list differs from the expected one', async (t) => {
     const { CreateNamedPipeW: create } = kernel32;
     for (const sddl of ['O:BAD:(A;;GA;;;WD)', 'O:SYD:P(A;;GA;;;BA)(A;;GA;;;SY)']) {
       const descriptor = descriptorFromText(sddl);

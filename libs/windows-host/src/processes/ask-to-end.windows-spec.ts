@@ -65,7 +65,7 @@ function theSuite(): void {
       assert.equal(await text(output), '42');
     });
 
-    it('hears it in each process of its job, and no process besides', async () => {
+    it('gets the request in each process of its job, and nowhere else', async () => {
       const child = `require('node:child_process').spawn(process.execPath, ['-e', ${JSON.stringify(ON_BREAK)}],
         { stdio: ['ignore', 'inherit', 'ignore'] }).on('exit', (code) => process.exit(code + 1)); process.on('SIGBREAK', () => {})`;
       const other = start(['-e', ON_BREAK], { signal: 'CTRL_BREAK' });

@@ -14,7 +14,7 @@ describe('windowsEnvironmentBlock', () => {
     expect(textOf({ Path: '1', PATH: '2' })).toBe('PATH=2\0\0');
   });
 
-  it('never lets a letter that only upper case makes ASCII replace another name', () => {
+  it('never lets a letter whose upper case is ASCII replace another name', () => {
     const forged = { 'COM\u017FPEC': 'x', 'w\u0131nd\u0131r': 'x', 'SY\u017FTEMROOT': 'x' };
     const real = { ComSpec: 'C:\\c', windir: 'C:\\W', SystemRoot: 'C:\\W' };
     const entries = textOf({ ...real, ...forged }).split('\0');

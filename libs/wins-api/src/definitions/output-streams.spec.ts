@@ -93,7 +93,7 @@ describe.each(Object.entries(STREAMS))('the messages of the %s stream', (_, stre
     expect(decode(encoded)).toEqual(stream.generated.decode(encoded));
   });
 
-  it('are decoded as the generated code does it, whatever the octets', () => {
+  it('are decoded as by the generated code, whatever the bytes', () => {
     const tags = fc.constantFrom(0x00, 0x08, 0x0a, 0x10, 0x12, 0x18, 0x1a, 0x20, 0x22, 0x28, 0x88);
     const field = fc
       .tuple(tags, fc.uint8Array({ maxLength: 12 }))

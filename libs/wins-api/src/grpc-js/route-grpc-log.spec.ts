@@ -20,14 +20,14 @@ describe('what grpc-js logs', () => {
     expect(onConsole).not.toHaveBeenCalled();
   });
 
-  it('has nothing in it that steers a terminal, and an end', () => {
+  it('is limited in length, and cannot control a terminal', () => {
     say(`\u001b[2J\r\n\u202e${'x'.repeat(1_000_000)}`);
     expect(lines).toHaveLength(1);
     expect(lines[0]).toMatch(/\\u009b31m\\u001b\[2J\\u000d\\u000a\\u202ex{100}/);
     expect(lines[0]?.length).toBeLessThan(600);
   });
 
-  it('is ten lines in a second, and the number of the others', () => {
+  it('is limited to ten lines a second, and the number of further lines', () => {
     for (let index = 0; index < 1000; index += 1) say(`line ${index}`);
     expect(lines).toHaveLength(10);
     jest.advanceTimersByTime(1000);

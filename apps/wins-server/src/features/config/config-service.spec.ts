@@ -143,7 +143,7 @@ describe('the service of the config', () => {
     ['a container', CONTAINER],
     ['somebody whom the system does not know', undefined],
   ])(
-    'tells its file to administrators and reloads for them alone: not for %s',
+    'shows its file to administrators alone and reloads only for them: not for %s',
     async (_who, who) => {
       await as(who, async ({ config: asked }) => {
         const refused = { code: 'refused', reason: 'notAdministrator' };

@@ -308,7 +308,7 @@ describe('a node', () => {
     });
   });
 
-  it('takes the archive that was seen first, or the one that the config names', async () => {
+  it('accepts the archive that it saw first, or the one that the config names', async () => {
     await node.publish('v1.1.3');
     const kept = node.keep(node.wish('v1.1.3'));
     await kept.apply();
@@ -336,7 +336,7 @@ describe('a node', () => {
       () => archiveOf([{ name: 'csi-proxy.exe', content: '\u007fELF' }]),
       'archiveRefused',
     ],
-  ])('that gets %s keeps what it had, and nothing is left behind', async (_, bytes, code) => {
+  ])('that gets %s keeps its program, and leaves no temporary file', async (_, bytes, code) => {
     await node.publish('v1.1.2');
     const kept = node.keep(node.wish('v1.1.2'));
     await kept.apply();
@@ -489,7 +489,7 @@ describe('a daemon that dies while it changes the service', () => {
   const CALLS = ['stop', 'setCommand', 'start', 'isServing'] as const;
 
   it.each(CALLS.flatMap((call) => [true, false].map((isAfter) => [isAfter, call] as const)))(
-    'leaves what the next one ends (after: %s, %s)',
+    'leaves a change that the next daemon completes (after: %s, %s)',
     async (isAfter, call) => {
       await using node = new Node();
       await node.publish('v1.1.2');

@@ -169,7 +169,7 @@ describe('the service of diagnosis', () => {
     ]);
   });
 
-  it('gives no heap that could not be recorded as given', async () => {
+  it('sends no heap unless that could be recorded', async () => {
     isRecording = false;
     await as(ADMINISTRATOR, async (daemon) => {
       await expect(whole(daemon.stream(heap, {}))).rejects.toThrow('the disk is full');
@@ -178,7 +178,7 @@ describe('the service of diagnosis', () => {
     expect(logger.level).toBe('info');
   });
 
-  it('records one of a kind at a time, and ends one whose client has gone (A79)', async () => {
+  it('runs and records one diagnosis of a kind at a time, and ends it when its client has gone (A79)', async () => {
     await as(ADMINISTRATOR, async (daemon) => {
       for (const method of [cpu, trace, stacks]) {
         const given = new AbortController();

@@ -53,7 +53,7 @@ describe('what a process tells about itself', () => {
     expect(report['javascriptHeap']).toBeDefined();
   });
 
-  it('of a report is what is on a list: what a later Node adds is not', () => {
+  it('contains only the listed fields of a report, and none that a later Node adds', () => {
     const told = withoutSecrets({
       header: { platform: 'linux', host: 'node-1', commandLine: [SECRET] },
       libuv: [{ type: 'pipe', fd: 7, localEndpoint: SECRET, filename: SECRET }],
@@ -94,7 +94,7 @@ describe('what a process tells about itself', () => {
 describe('a question', () => {
   const code = (error: unknown): string => (error instanceof FeatureError ? error.code : '');
 
-  it('finds one of its kind under way, and is refused; when that was given up, it is answered', async () => {
+  it('is refused while one of its kind is under way, and answered once that one was abandoned', async () => {
     const diagnostics = new Diagnostics();
     for (const ask of [
       (signal: AbortSignal) => whole(diagnostics.cpu({ seconds: 60, signal })),

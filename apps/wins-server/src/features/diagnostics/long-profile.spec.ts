@@ -33,7 +33,7 @@ describe('a profile of a whole run', () => {
     expect(nodes.map(({ callFrame }) => callFrame.functionName)).toContain('countUpTo');
   });
 
-  it('of the heap has who made what is held, and none of what is in it', async () => {
+  it('of the heap names the functions that allocated memory, and shows none of its content', async () => {
     using profile = await startLongProfile('heap');
     const held = Array.from({ length: 100_000 }, (_, index) => `canary-${index}`);
     const text = await profile.finish();

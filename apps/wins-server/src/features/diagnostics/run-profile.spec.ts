@@ -60,7 +60,7 @@ describe('the profile of a whole run', () => {
     },
   );
 
-  it('is not recorded where no folder is safe and it has no absolute name', async () => {
+  it('is not recorded if no folder is safe and its name is not absolute', async () => {
     const recording = await recordIn(undefined, { profile: 'heap' });
     await recording[Symbol.asyncDispose]();
     expect(log).toContain('there is no safe folder for it');

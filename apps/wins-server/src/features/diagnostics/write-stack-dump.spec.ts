@@ -23,7 +23,7 @@ describe('a dump of stacks', () => {
   });
   afterEach(() => rmSync(folder, { recursive: true }));
 
-  it('is a private file of this process, in place of the one before, and names no secret', async () => {
+  it('is a private file of this process, replaces the previous one, and contains no secret', async () => {
     process.env['SOME_TOKEN'] = 'canary-51d0';
     const file = await dumpInto(folder);
     expect(await dumpInto(folder)).toBe(file);

@@ -5,7 +5,7 @@ import { keptEvent } from './event-facts.js';
 const CANARY = 'canary-3f9a';
 
 describe('what of an event is kept', () => {
-  it('is named, so that what a decision gets besides is not kept', () => {
+  it('is listed by name, so that a new field of a decision is not kept', () => {
     const decision = {
       ...({ action: 'start', verdict: 'refused', rule: 'A15 not listed' } as const),
       ...{ requester: 'pipe:7', path: '/opt/tool' },
@@ -21,7 +21,7 @@ describe('what of an event is kept', () => {
     expect(JSON.stringify(kept)).not.toContain(CANARY);
   });
 
-  it('has no words of an error, which may repeat what a program was given', () => {
+  it('has no text of an error, which may repeat input of a program', () => {
     const error = new Error(`cannot start: ${CANARY}`);
     const about = { mark: 'm', path: '/opt/tool', entry: 'tool' as EntryName };
     const event = { type: 'startFailed', ...about, error } as const;

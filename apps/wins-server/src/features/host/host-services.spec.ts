@@ -339,7 +339,7 @@ describe('the services of the host', () => {
     await expect(waiting).resolves.toMatchObject({ ubr: '0' });
   });
 
-  it('are made for a client while another one has as many under way as it may', async () => {
+  it('answer a client while another one has as many calls under way as it may', async () => {
     let open: () => void = () => undefined;
     host.gate = new Promise<void>((resolve) => (open = resolve));
     const hostile = Array.from({ length: 60 }, () => client.host.addRoutes(['192.0.2.1']));

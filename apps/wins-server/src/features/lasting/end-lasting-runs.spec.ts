@@ -46,28 +46,25 @@ describe('the end of all runs that last', () => {
         symlinkSync(path.join(folder, 'elsewhere'), kept);
       },
     ],
-  ])(
-    'ends nothing that is named in a folder that %s, and removes nothing',
-    async (_why, change) => {
-      const host = posixProcessHost();
-      const victim = await host.start({
-        ...{ mark: randomBytes(16).toString('hex'), lineage: 'l', mayBreakAway: false, env: {} },
-        ...{ file: '/bin/sleep', argv0: 'sleep', args: ['1000'], directory: '/' },
-      });
-      try {
-        const keeper = `${victim.pid}:${victim.startToken}`;
-        expect(host.isDaemonAlive(keeper)).toBe(true);
-        const record = new RunFolders(path.dirname(kept)).keeper(keeper);
-        const socket = path.join(folder, 'none');
-        await record.write({ version: 1, keeper, socket, token: 'f'.repeat(64), release: 'r' });
-        change();
-        expect(await end()).toContain(kept);
-        expect(host.isDaemonAlive(keeper)).toBe(true);
-        expect(existsSync(kept)).toBe(true);
-      } finally {
-        await victim.terminate('force');
-        victim.close();
-      }
-    },
-  );
+  ])('ends and removes nothing that is named in a folder that %s', async (_why, change) => {
+    const host = posixProcessHost();
+    const victim = await host.start({
+      ...{ mark: randomBytes(16).toString('hex'), lineage: 'l', mayBreakAway: false, env: {} },
+      ...{ file: '/bin/sleep', argv0: 'sleep', args: ['1000'], directory: '/' },
+    });
+    try {
+      const keeper = `${victim.pid}:${victim.startToken}`;
+      expect(host.isDaemonAlive(keeper)).toBe(true);
+      const record = new RunFolders(path.dirname(kept)).keeper(keeper);
+      const socket = path.join(folder, 'none');
+      await record.write({ version: 1, keeper, socket, token: 'f'.repeat(64), release: 'r' });
+      change();
+      expect(await end()).toContain(kept);
+      expect(host.isDaemonAlive(keeper)).toBe(true);
+      expect(existsSync(kept)).toBe(true);
+    } finally {
+      await victim.terminate('force');
+      victim.close();
+    }
+  });
 });

@@ -176,7 +176,7 @@ describe('a run that is started again', () => {
     await expect(startDaemon()).rejects.toMatchObject({ code: 'stateUnavailable' });
   });
 
-  it('has no keeper in a process that got the number of a dead one, and says nothing to it', async () => {
+  it('does not mistake a process with the PID of a dead keeper for it, and sends nothing to it', async () => {
     const kept = path.join(folder, 'state', 'lasting');
     const socket = path.join(folder, 'state', 'k.squatter');
     let accepted = 0;
@@ -287,7 +287,7 @@ describe('a run that is started again', () => {
     expect(stateOf(find())).toBe('running');
   });
 
-  it('goes on waiting with the next daemon, which judges it by its own list', async () => {
+  it('continues to wait under the next daemon, which judges it by its own whitelist', async () => {
     clock.isHeld = true;
     await start('echo life; exit 3', 'always');
     await toldOf('runRestarts');

@@ -68,7 +68,7 @@ describe('the metrics', () => {
     expect(await seriesOf(metrics, 'wins_heap_bytes')).toEqual(['wins_heap_bytes{space="used"} 3']);
   });
 
-  it('take no line, label or end of a quote from a name that an operator chose', async () => {
+  it('get no line, label or closing quote from a name that an operator chose', async () => {
     const metrics = new MetricRegistry();
     const entries = ['a"} 1\nwins_forged 1\n#', 'b\\', 'c",rule="x'] as EntryName[];
     for (const entry of entries)
@@ -102,7 +102,7 @@ describe('the metrics', () => {
     expect(never).toBeInstanceOf(Function);
   });
 
-  it('are collected once for all who ask at the same time, after they have asked', async () => {
+  it('are collected once for simultaneous requests, after the last of them has arrived', async () => {
     const metrics = new MetricRegistry();
     let collections = 0;
     let before = 0;

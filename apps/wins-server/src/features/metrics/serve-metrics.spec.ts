@@ -82,7 +82,7 @@ describe('the listener for scrapes', () => {
     });
   });
 
-  it('gives the places of scrapers that read nothing to others, once their time is over (A93)', async () => {
+  it('gives the places of scrapers that read nothing to others after a time-out (A93)', async () => {
     await using strict = await serveMetrics({
       ...{ listen: '127.0.0.1:0', contentType: 'text/plain', answerMs: 100 },
       // More than the buffers of both ends hold.
@@ -108,7 +108,7 @@ describe('the listener for scrapes', () => {
     for (const socket of idle) socket.destroy();
   });
 
-  it('lives on through 1,000 scrapers at once (A93)', async () => {
+  it('survives 1,000 scrapers at once (A93)', async () => {
     const sockets = Array.from({ length: 1000 }, () => {
       const socket = connect(listener.port, '127.0.0.1').on('error', () => undefined);
       socket.end('GET /metrics HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n');

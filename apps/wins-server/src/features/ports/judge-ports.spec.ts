@@ -104,7 +104,7 @@ describe('a port of the host', () => {
     expect(refusalsOf(ports, facts)).toEqual([expect.any(String)]);
   });
 
-  it('that containers publish stays with the one that has it, else it is that of the lowest uuid (A154)', () => {
+  it('that containers publish stays with its owner, or else goes to the lowest uuid (A154)', () => {
     const all = ['c-1', 'c-2', 'c-3'].map((id, at) =>
       published(id, '0.0.0.0:8080', `192.168.100.1${at}:80`),
     );
@@ -128,7 +128,7 @@ describe('a port of the host', () => {
     ]);
   });
 
-  it('that a container publishes is none that services of hosts use (A154)', () => {
+  it('that a container publishes is never one of a service of the host (A154)', () => {
     const ports = publishedPorts(
       [22, 445, 3389, 5985].map((one) => published('c-1', `0.0.0.0:${one}`, '192.168.100.10:80')),
       [],

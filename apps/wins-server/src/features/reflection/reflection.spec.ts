@@ -99,7 +99,7 @@ describe('reflection', () => {
       expect(answer).toContain(`no.such.symbol.${index}`);
   });
 
-  it('takes as many streams of a client as its share is', async () => {
+  it('accepts as many streams of a client as its share allows', async () => {
     const client = connect();
     const streams = Array.from({ length: 8 }, () => exchange(client));
     for (const stream of streams) {

@@ -16,7 +16,7 @@ describe('a run of the daemon before this one', () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'wins-runs-'));
   afterAll(() => rmSync(folder, { recursive: true }));
 
-  it('is held by its client alone, by its id, and ends with that', async () => {
+  it('is held by its client alone, through its id, and ends with that client', async () => {
     const host = posixProcessHost();
     const runId = 'a'.repeat(32);
     const mark = markOf(runId);

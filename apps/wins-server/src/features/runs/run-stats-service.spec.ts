@@ -68,14 +68,14 @@ describe('the service of figures', () => {
   const namesFor = async (client: ClientIdentity) =>
     (await as(client, (daemon) => daemon.measureRuns())).runs.map(({ name }) => name);
 
-  it('tells a client of its own runs, and an administrator of all', async () => {
+  it('shows a client its own runs, and an administrator all runs', async () => {
     const own = ['rancher-wins-own', 'rancher-wins-unmeasured'];
     expect(await namesFor(CONTAINER)).toEqual(own);
     expect(await namesFor(OTHER)).toEqual(['rancher-wins-foreign']);
     expect(await namesFor(ADMINISTRATOR)).toHaveLength(4);
   });
 
-  it('takes clients that the system cannot identify for one, which sees no run of any other', async () => {
+  it('treats clients that the system cannot identify as one, which sees no run of any other', async () => {
     expect(await namesFor(EVERYBODY)).toEqual(['rancher-wins-of-nobody']);
   });
 

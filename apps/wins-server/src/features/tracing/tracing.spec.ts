@@ -154,7 +154,7 @@ describe('the span of a call', () => {
     expect(bodies).toHaveLength(1);
   });
 
-  it('is dropped when there are too many, and when a collector takes none, which is said (A89)', async () => {
+  it('is dropped when too many wait, and when a collector accepts none, which is logged (A89)', async () => {
     status = 400;
     const { answered, close, log } = started(1);
     for (let n = 0; n < 10_000; n += 1) answered();

@@ -22,7 +22,7 @@ function started() {
 }
 
 describe('the dials of all tunnels', () => {
-  it('leave another client room beside one that asks without end, and administrators their reserve', async () => {
+  it('leave room for other clients beside a flooding one, and a reserve for administrators', async () => {
     const { began, dial } = started();
     for (const name of ['a1', 'a2', 'a3', 'a4', 'a5']) dial('a', name);
     await turns();

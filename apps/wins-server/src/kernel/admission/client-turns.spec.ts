@@ -93,7 +93,7 @@ describe('the turns of clients', () => {
     ]);
   });
 
-  it('come to a client at once, however many connections another one has that are full of work', async () => {
+  it('come to a client at once, however many busy connections another one has', async () => {
     const hostile = Array.from({ length: 60 }, () => connect(HOSTILE));
     for (const { socket } of hostile) socket.write(Buffer.alloc(64 * KIB));
     await loops(50);
@@ -115,7 +115,7 @@ describe('the turns of clients', () => {
       expect([client.key, ms < 3]).toEqual([client.key, true]);
   });
 
-  it('come first to who asks for little, among eight who ask all the time, with no more than a quantum before the others come', async () => {
+  it('come first to a client that asks for little, among eight that ask all the time, with at most one quantum before theirs', async () => {
     const hostile = Array.from({ length: 8 }, (_, index) => connect(container(`hostile-${index}`)));
     const fill = (): void => {
       for (const { socket } of hostile)
@@ -266,7 +266,7 @@ describe('the turns of clients', () => {
     return arrived;
   }
 
-  it('are for new connections too: however many a client makes, another comes to its turn', async () => {
+  it('include new connections: however many one client opens, another gets its turn', async () => {
     const hostile = arrive(HOSTILE, 100, 1);
     const other = arrive(OTHER, 1, 1);
     for (let tries = 0; other.setUp === 0; tries += 1) {
@@ -418,7 +418,7 @@ describe('the turns of clients', () => {
     expect(ended).toHaveLength(2);
   });
 
-  it('end with what a client has used, which is forgotten when it is nothing any more', async () => {
+  it('remember the debt of a client that has left, until time has paid it', async () => {
     const first = connect(HOSTILE, { requests: 2100 });
     connect(OTHER).socket.write(Buffer.alloc(10));
     first.socket.write(Buffer.alloc(10));

@@ -41,7 +41,7 @@ describe('the places of a pipe', () => {
   const several = (count: number, who: ClientIdentity): Guest[] =>
     Array.from({ length: count }, () => enter(who));
 
-  it('are not kept by connections that greet never, opened again whenever they are cut (A49)', async () => {
+  it('are not used up by connections that never greet and are reopened whenever they are closed (A49)', async () => {
     for (let round = 0; round < 10; round += 1) {
       several(16, hostile);
       const guest = enter(honest);

@@ -63,7 +63,7 @@ function sourcesBelow(folder: string): string[] {
 }
 
 describe('the table of resources', () => {
-  it('is the only place of limits that clients share', () => {
+  it('is the only place with limits that clients share', () => {
     const known = new Set(Object.values(NO_SHARES).flat());
     const found = SOURCES.flatMap((folder) => sourcesBelow(path.join(root, folder))).flatMap(
       (file) =>

@@ -95,7 +95,7 @@ class World {
   }
 }
 
-it('lets no client without any wait while another has more than its share, whatever clients do', () => {
+it('makes no client without items wait while another has more than its share, whatever clients do', () => {
   fc.assert(
     fc.property(rows, acts, (row, all) => {
       const world = new World(row);

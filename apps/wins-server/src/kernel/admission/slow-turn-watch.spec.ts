@@ -53,7 +53,7 @@ it('looks at nothing while nobody would read it', async () => {
   expect(told).toEqual([]);
 });
 
-it('says which work for whom took more than 20 ms, at debug level', () => {
+it('logs at debug level which work took more than 20 ms, and for which client', () => {
   const lines: string[] = [];
   const logger = createLoggerTo(
     { debug: true, quiet: false },

@@ -137,7 +137,7 @@ describe('an audit log', () => {
     });
   });
 
-  it('refuses more than can wait, and says how many afterwards', async () => {
+  it('refuses records beyond its queue, and reports their number afterwards', async () => {
     const log = await opened();
     const outcomes = await Promise.allSettled(
       Array.from({ length: 5000 }, () => log.append({ kind: 'start' })),
@@ -156,7 +156,7 @@ describe('an audit log', () => {
     expect(await verifyAuditLog(directory)).toMatchObject({ ok: true, lost: sum('lost') });
   });
 
-  it('writes ten of a flood in a second and counts the rest, and hides nobody else', async () => {
+  it('writes ten records of a flood a second, counts the rest, and still records other clients', async () => {
     const log = await opened();
     const flood = { client: 'tunnel:1', verdict: 'refused' };
     for (let n = 0; n < 5000; n += 1) log.note({ kind: 'connect', verdict: 'refused' }, flood);

@@ -39,7 +39,7 @@ describe('a decision in words', () => {
     expect(decisionMessage({ requester: 'pipe:1', ...decision } as Decision)).toBe(message);
   });
 
-  it('quotes the text of a client, and cuts it', () => {
+  it('quotes and shortens the text of a client', () => {
     const path = `/x\n{"level":"fatal"}\u001b[2J${'y'.repeat(1000)}`;
     const message = decisionMessage({
       ...{ action: 'start', verdict: 'refused', requester: 'pipe:1', path },

@@ -37,7 +37,7 @@ describe('the gate of floods', () => {
     });
   });
 
-  it('gives what many clients cause a share of the log, and what is allowed another one', () => {
+  it('gives refusals of many clients one share of the log, and allowed requests another', () => {
     const gate = new FloodGate();
     let written = 0;
     for (let ms = 0; ms < 100_000; ms += 1000) {

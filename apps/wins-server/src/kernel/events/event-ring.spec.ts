@@ -108,7 +108,7 @@ describe('a ring of events', () => {
     expect(seqs(await kept())).toEqual([1, 2]);
   });
 
-  it('loses nothing but what finds no room while the disk takes nothing, and says how much', async () => {
+  it('loses only events beyond its queue while the disk fails, and reports their number', async () => {
     const changes: boolean[] = [];
     await using ring = ringWith({ onChange: (isAvailable) => changes.push(isAvailable) });
     ring.tell('before');

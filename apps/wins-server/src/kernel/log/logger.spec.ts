@@ -1,6 +1,6 @@
 import { createLoggerTo } from './logger.js';
 
-it('writes no character of others that steers a terminal, and each record as it was given', () => {
+it('escapes characters that control a terminal, and writes each record otherwise unchanged', () => {
   const lines: string[] = [];
   const log = createLoggerTo({ debug: false, quiet: false }, { write: (line) => lines.push(line) });
   const text = 'é \u001b[2J\u007f\u009b31m\u202e\u2028\n{"msg":"forged"}\u{e0001}';

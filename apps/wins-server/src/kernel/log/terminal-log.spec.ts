@@ -3,7 +3,7 @@ import { PassThrough } from 'node:stream';
 import { createTerminalLog } from './terminal-log.js';
 
 describe('the log on a terminal', () => {
-  it('shows what was logged, and no character of others that steers the terminal', () => {
+  it('shows logged text without characters that control the terminal', () => {
     const terminal = new PassThrough();
     const logger = pino({ base: null }, createTerminalLog(terminal, {}));
     const path = '/x\u001b[2J\u009b31m\u202egpj.exe\nforged line';

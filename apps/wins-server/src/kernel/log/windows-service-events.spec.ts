@@ -61,7 +61,7 @@ describe('the destination of events', () => {
     clock.mockRestore();
   });
 
-  it('has room for allowed starts when refusals fill theirs (A54)', () => {
+  it('has room for allowed starts when refusals fill their own share (A54)', () => {
     const clock = jest.spyOn(performance, 'now').mockReturnValue(1000);
     const { events, write } = open();
     for (let index = 0; index < 1000; index += 1) write(REFUSED);

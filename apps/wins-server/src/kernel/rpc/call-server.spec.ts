@@ -70,7 +70,7 @@ describe('the gRPC server', () => {
     return Buffer.concat([head, body]);
   };
 
-  it('survives streams that are reset in the octets that opened them, and goes on to answer', async () => {
+  it('survives streams that are opened and reset in one chunk, and still answers', async () => {
     const socket = connectSocket(address);
     socket.write('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n');
     socket.write(frame(SETTINGS, 0, 0, ''));
@@ -96,7 +96,7 @@ describe('the gRPC server', () => {
 
   const grpc = { 'content-type': 'application/grpc', te: 'trailers' };
 
-  it('refuses an encoding in words, before a message is looked at, and promises none (A53)', async () => {
+  it('refuses an encoding with a message, before it reads the request, and offers none (A53)', async () => {
     const answer = await call({ ...grpc, 'grpc-encoding': 'gzip' }, Buffer.alloc(0));
     expect(answer).toMatchObject({ ':status': 200, 'grpc-status': '12' });
     expect(decodeURI(answer['grpc-message'] ?? '')).toContain('"gzip"; wanted identity');

@@ -182,7 +182,7 @@ describe('health', () => {
     expect(told).toEqual([]);
   });
 
-  it('lets a client watch as often as its share is, and again when it has let go', async () => {
+  it('lets a client watch as often as its share allows, and again after it has cancelled', async () => {
     const client = connect();
     const calls = Array.from({ length: 32 }, () => follow(client, 'x'));
     expect(new Set(await Promise.all(calls.map(next)))).toEqual(

@@ -141,7 +141,7 @@ describe('an archive that is refused', () => {
     await expect(read(Buffer.alloc(0))).rejects.toMatchObject(refusal);
   });
 
-  it('is cut off, anywhere', async () => {
+  it('is truncated at any point', async () => {
     const whole = await archiveOf([{ ...PROGRAM, content: randomBytes(5000) }]);
     for (const length of [1, 20, 1000, 4000, whole.length - 9, whole.length - 1])
       await expect(read(whole.subarray(0, length))).rejects.toMatchObject({

@@ -154,7 +154,7 @@ describe('added arguments', () => {
 });
 
 describe('what vouches for a download', () => {
-  it('is a certificate or a digest, one of them always', () => {
+  it('is a certificate or a digest, and never neither', () => {
     expect(faultsOf({}, { insecure: true })).toEqual([
       expect.stringMatching(/^tls-config\.insecure: true without a digest; csi-proxy\.sha256/),
     ]);

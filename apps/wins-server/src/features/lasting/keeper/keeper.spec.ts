@@ -372,7 +372,7 @@ describe('a keeper', () => {
     expect(bytes).toBe(all);
   });
 
-  it('cuts off who has no token, speaks another protocol, or sends what is no message', async () => {
+  it('disconnects callers that have no token, speak another protocol, or send an invalid message', async () => {
     const { record } = keeper;
     const wrong = { ...record, token: 'f'.repeat(64) };
     await expect(KeeperConnection.open(wrong, host, over.signal)).rejects.toThrow(
@@ -400,7 +400,7 @@ describe('a keeper', () => {
     await settled((await start(await connect(), 'true')).process);
   });
 
-  it('serves administrators of the host alone, where the system tells who connects', async () => {
+  it('serves administrators of the host alone, if the system identifies callers', async () => {
     const another = path.join(folder, 'another');
     const options = { stateDirectory: another, host, release: 'r', identify: () => CONTAINER };
     const closed = new Keeper(options);

@@ -121,7 +121,7 @@ describe('a spool', () => {
     expect(sizeOnDisk()).toBeLessThanOrEqual(MIB / 2);
   });
 
-  it('stays within its bound, loses the oldest alone, and tells how much', async () => {
+  it('stays within its limit, loses only the oldest output, and reports how much', async () => {
     const chunks = Array.from(
       { length: 400 },
       (_, index) => [index % 2 === 0 ? 0 : 1, Buffer.alloc(10_000, index)] as const,
@@ -159,7 +159,7 @@ describe('a spool', () => {
     ]);
   });
 
-  it('may hold any bytes: a reader ends, and believes no length', async () => {
+  it('may contain any bytes: a reader ends, and trusts no length', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.uint8Array({ maxLength: 400 }),
@@ -221,7 +221,7 @@ describe('a spool', () => {
     );
   });
 
-  it('finds each frame damaged that differs by one bit', () => {
+  it('detects the change of a single bit in any frame', () => {
     const bytes = Buffer.from('some output');
     const frame = encodeFrames([{ stream: 'stderr', offset: 7, timeMs: 5, bytes }]);
     expect(decodeFrame(frame, 0)).toEqual({ stream: 'stderr', offset: 7, timeMs: 5, bytes });
