@@ -6,7 +6,7 @@ const TEXT = /"(?:[^"\\]|\\.)*"/g;
 /**
  * Returns the problems with the names of metrics and labels in an expression.
  *
- * @param metrics - The daemon's table: each metric with its `type` and `labels`, whose values are a list or a number.
+ * @param metrics - The daemon's table: the `type` and `labels` of each metric. A label has a list of its values, or a number if any value is valid.
  * @param records - Expressions of recording rules, by the names of their results; a result has the labels that its expression keeps.
  */
 export function unknownNames(expr, metrics, records) {

@@ -92,7 +92,7 @@ async function report(
   return tell({ ...options, show }, exitCode, { value: outcome, names: namesOf(outcome), text });
 }
 
-/** Prints the result file. Without one, programs and clients of a daemon get `null`, and a user gets a message. */
+/** Prints the result file. If there is none, prints `null` with `--json` and in a daemon's run, else a message for the user. */
 async function showResult(
   command: UpgradeCommand,
   options: UpgradeOptions,

@@ -77,7 +77,7 @@ describe('a node whose server was restored to a time before it joined', () => {
     rmSync(world.path('var/lib/rancher/agent/applied/joined.json'));
     const { code, reason } = await again();
     expect(code).toBe(65);
-    expect(reason).toMatch(/about how this node joined; run "wins join" with the options/);
+    expect(reason).toMatch(/about how this node joined; run "wins join" without --again/);
   });
 
   it('leaves nothing of that behind', async () => {

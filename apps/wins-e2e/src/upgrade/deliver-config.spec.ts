@@ -124,7 +124,7 @@ describe('a config that the chart brings to a node in use', () => {
     // The next start reports no lost keys, because the loss was allowed.
     await node.node.daemon.stop();
     await node.node.start(node.config);
-    expect(node.node.daemon.text).not.toContain('lacks what');
+    expect(node.node.daemon.text).not.toContain('lacks keys');
   });
 
   it('begins with the config that the node has under another name, where there is none yet', async () => {
@@ -201,7 +201,7 @@ describe('a config file that drops sections of the active config', () => {
     await node.node.daemon.stop();
     drop(node);
     await node.node.start(node.config);
-    const warned = await node.node.daemon.logged(({ msg }) => msg.includes('lacks what'));
+    const warned = await node.node.daemon.logged(({ msg }) => msg.includes('lacks keys'));
     expect(warned).toMatchObject({ level: 'warn', keys: ['systemagent'] });
     const lacks =
       /^warning +config +since the start of .*systemagent[^→]*→ .*--allow-drop systemagent/m;

@@ -50,7 +50,15 @@ describe('an administrator at the console or over RDP', () => {
     await answers(0, /^wins_build_info\{/m, 'srv', 'metrics');
     await answers(0, /\S/, 'srv', 'plan', 'status');
     await answers(0, /^csi-proxy is not managed: /, 'srv', 'csi-proxy', 'status');
-    await answers(0, /^stacks of the thread/, 'srv', 'debug', 'stacks', '--seconds', '0.1');
+    await answers(
+      0,
+      /^stacks of the JavaScript thread/,
+      'srv',
+      'debug',
+      'stacks',
+      '--seconds',
+      '0.1',
+    );
   });
 
   it('sees, follows and removes lasting runs of others, even across a restart of the daemon', async () => {

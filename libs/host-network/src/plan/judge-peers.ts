@@ -27,7 +27,7 @@ export interface DesiredPeer {
   readonly nextHop: string;
 }
 
-/** Facts for judging peers, besides the other peers. */
+/** Facts by which a peer is judged, apart from its conflicts with other peers. */
 export interface PeerRules {
   /** Networks that must contain the peers' subnets. Default: the private networks of RFC 1918. */
   readonly cluster?: readonly string[];

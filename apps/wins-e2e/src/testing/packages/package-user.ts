@@ -64,7 +64,7 @@ const npm = path.join(
 );
 const tsc = require.resolve('typescript/bin/tsc');
 
-/** Repository that the packages name in these specs. */
+/** Address of the repository in the package.json of each package in these specs. */
 export const REPOSITORY = 'https://example.org/somebody/wins';
 
 /** Module resolutions of TypeScript, each with the extensions of its source files. */

@@ -128,7 +128,7 @@ export class UpgradeWorld implements AsyncDisposable {
     return this.startUp(args, faults).outcome;
   }
 
-  /** Effects that the driver has reached so far. */
+  /** Names of the effects that the upgrade has tried so far, in order, from the driver's trace. */
   get effects(): string[] {
     const file = this.workspace.path('trace');
     return existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : [];
