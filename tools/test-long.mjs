@@ -1,15 +1,16 @@
-// npm run test:long [-- --all --minutes M --seed X]
+// npm run test:long [-- --all --minutes M --seed X --share N]
 // Runs the long tests: crashes at a sample of all effects, which the seed chooses, and the fuzzer for M minutes (default 10). With --all, before
-// a release: a crash at every effect, soak tests, and transfers of gigabytes.
+// a release: a crash at every effect, soak tests, and transfers of gigabytes. With --share N, as in CI, only one of N spec files, chosen by the seed.
 import { randomInt } from 'node:crypto';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { prepare } from './prepare.mjs';
 import { build, checks, endOf } from './suite/checks.mjs';
-import { runLongSpecs } from './suite/jest-projects.mjs';
+import { longSpecs, runLongSpecs } from './suite/jest-projects.mjs';
 import { emptyResult, printReport } from './suite/report.mjs';
-import { runShown } from './suite/run-shown.mjs';
+import { root, runShown } from './suite/run-shown.mjs';
 import { runSuite } from './suite/run-suite.mjs';
+import { needsOf, shareOf } from './suite/spec-files.mjs';
 import { missingForWine } from './windows/wine-root.mjs';
 
 const { values } = parseArgs({
@@ -17,8 +18,12 @@ const { values } = parseArgs({
     all: { type: 'boolean', default: false },
     minutes: { type: 'string', default: '10' },
     seed: { type: 'string', default: String(randomInt(2 ** 32)) },
+    share: { type: 'string', default: '1' },
   },
 });
+const share = Number(values.share);
+if (!Number.isInteger(share) || share < 1 || (values.all && share > 1))
+  throw new Error('--share wants an integer from 1, and 1 with --all');
 const chosen = values.all ? { WINS_TEST_ALL: '1' } : { WINS_TEST_SEED: values.seed };
 // The specs and the code that selects specs read these variables.
 Object.assign(process.env, chosen);
@@ -26,24 +31,29 @@ Object.assign(process.env, chosen);
 await build();
 prepare('package');
 prepare('stand-ins');
-prepare('examples');
-console.log(`\n── long tests, ${values.all ? 'all' : `a sample: --seed ${values.seed}`}`);
+const specs = shareOf(longSpecs(), share, values.seed);
+// Before the Windows suite, which makes what it needs itself.
+for (const need of specs.flatMap((spec) => needsOf(path.join(root, spec)))) prepare(need);
+console.log(
+  `\n── long tests, ${values.all ? 'all' : `a sample: --seed ${values.seed} --share ${share}`}`,
+);
 
 // The Windows suite and the other long specs wait half of their time, so they run beside each other.
 const isRequired = process.env.WINS_REQUIRE_WINDOWS === '1';
 const hasWindows = missingForWine === undefined || process.platform === 'win32' || isRequired;
 const title = 'Windows suite, long';
+const ofWindows = values.all ? ['--all'] : ['--share', values.share];
 const onWindows = hasWindows
   ? runSuite(
       title,
-      ['tools/windows/run-specs.mjs', '--built', '--long', ...(values.all ? ['--all'] : [])],
+      ['tools/windows/run-specs.mjs', '--built', '--long', ...ofWindows],
       'wins-windows',
       { isBeside: true },
     )
   : emptyResult(title);
 if (!hasWindows)
   checks.notes.push(`THE LONG WINDOWS SUITE WAS SKIPPED: it needs ${missingForWine}`);
-const results = [checks, ...(await runLongSpecs())];
+const results = [checks, ...(await runLongSpecs(specs))];
 
 console.log('\n── fuzzer');
 const file = path.join('tools', 'fuzz', 'fuzz-for.mjs');

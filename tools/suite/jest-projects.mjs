@@ -43,29 +43,39 @@ export async function runJestProjects(runs) {
 }
 
 /**
- * Runs the long specs (`*.long-spec.ts`) of all projects that have some; with WINS_TEST_ALL=1 also `*.release-spec.ts`.
+ * Runs long specs, project by project.
  *
- * @returns One result for each such project.
+ * @param {readonly string[]} specs - Relative to the root; `longSpecs` lists all.
+ * @returns One result for each project with such specs.
  */
-export async function runLongSpecs() {
+export async function runLongSpecs(specs) {
   const results = [];
-  for (const project of projects.filter(hasLongSpecs)) {
+  for (const project of projects) {
+    const files = specs.filter((spec) => spec.startsWith(project + path.sep));
+    if (files.length === 0) continue;
     const cwd = path.join(root, project);
     const WINS_TEST_SUMMARY = path.join(cwd, 'test-output', 'long-summary.json');
     rmSync(WINS_TEST_SUMMARY, { force: true });
-    await runShown([jest], { cwd, env: { ...LONG, WINS_TEST_SUMMARY } });
-    results.push(await resultOf(project, WINS_TEST_SUMMARY, LONG));
+    const args = ['--runTestsByPath', ...files.map((file) => path.relative(project, file))];
+    await runShown([jest, ...args], { cwd, env: { ...LONG, WINS_TEST_SUMMARY } });
+    results.push(await resultOf(project, WINS_TEST_SUMMARY, LONG, args));
   }
   return results;
 }
 
-function hasLongSpecs(project) {
-  const files = readdirSync(path.join(root, project, 'src'), { recursive: true });
-  return files.some((file) => /\.(?:long|release)-spec\.ts$/.test(file));
+/** Returns the long specs of all projects, `*.long-spec.ts`; with WINS_TEST_ALL=1 those of a release, too. */
+export function longSpecs() {
+  const pattern =
+    process.env.WINS_TEST_ALL === '1' ? /\.(?:long|release)-spec\.ts$/ : /\.long-spec\.ts$/;
+  return projects.flatMap((project) =>
+    readdirSync(path.join(root, project, 'src'), { recursive: true, encoding: 'utf8' })
+      .filter((file) => pattern.test(file))
+      .map((file) => path.join(project, 'src', file)),
+  );
 }
 
 /** Returns the result of a project's run of Jest, after a second try of the failed tests. */
-async function resultOf(project, summaryFile, env) {
+async function resultOf(project, summaryFile, env, args = []) {
   const result = emptyResult(project);
   const summary = readSummary(summaryFile);
   if (summary === undefined) {
@@ -75,7 +85,7 @@ async function resultOf(project, summaryFile, env) {
   result.passed = summary.passed;
   result.skipped = summary.skipped;
   result.files = summary.files.map((file) => ({ ...file, file: path.join(project, file.file) }));
-  const failures = [...summary.failures, ...unfinished(project, summary, env)];
+  const failures = [...summary.failures, ...unfinished(project, summary, env, args)];
   const second = await trySecondTime(failures, summary.files, (file) =>
     runAlone(project, file, env),
   );
@@ -86,11 +96,11 @@ async function resultOf(project, summaryFile, env) {
 }
 
 /** Returns a failure for each spec file that had not ended when Jest died. */
-function unfinished(project, { isComplete, files }, env) {
+function unfinished(project, { isComplete, files }, env, args) {
   if (isComplete) return [];
   const ended = new Set(files.map(({ file }) => file));
   const cwd = path.join(root, project);
-  return execFileSync(process.execPath, [jest, '--listTests'], {
+  return execFileSync(process.execPath, [jest, '--listTests', ...args], {
     cwd,
     encoding: 'utf8',
     env: { ...process.env, ...env },

@@ -1,7 +1,8 @@
 // The Windows suite: bundles every `*.windows-spec.ts`, or with --long every `*.windows-long-spec.ts`, and runs them with the test runner of the
 // Windows node.exe, under Wine or on Windows itself.
-// node tools/windows/run-specs.mjs [--long [--all]] [--built] [PART OF A PATH …]
+// node tools/windows/run-specs.mjs [--long [--all | --share N]] [--built] [PART OF A PATH …]
 // --all also runs `*.windows-release-spec.ts`, and every case instead of a sample, which takes hours.
+// --share runs one of N spec files, chosen by WINS_TEST_SEED.
 // --built uses the built programs. A build removes them for a moment, also for processes that run them.
 import { build } from 'esbuild';
 import { spawn } from 'node:child_process';
@@ -21,6 +22,7 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { emptyResult, printReport } from '../suite/report.mjs';
 import { trySecondTime } from '../suite/second-try.mjs';
+import { needsOf as needsOfFile, shareOf } from '../suite/spec-files.mjs';
 import { placeFile } from '../place-file.mjs';
 import { prepare, whyNot } from '../prepare.mjs';
 import { build as buildAll, checks } from '../suite/checks.mjs';
@@ -45,13 +47,14 @@ const { values, positionals: parts } = parseArgs({
     long: { type: 'boolean', default: false },
     all: { type: 'boolean', default: false },
     built: { type: 'boolean', default: false },
+    share: { type: 'string', default: '1' },
   },
   allowPositionals: true,
 });
 const suffixes = values.long
   ? ['.windows-long-spec.ts', ...(values.all ? ['.windows-release-spec.ts'] : [])]
   : ['.windows-spec.ts'];
-const specs = ['libs', 'apps']
+const found = ['libs', 'apps']
   .flatMap((folder) =>
     readdirSync(path.join(root, folder), { recursive: true }).map((name) =>
       path.join(folder, name),
@@ -61,6 +64,7 @@ const specs = ['libs', 'apps']
   .filter((name) => !name.includes('node_modules'))
   .filter((name) => parts.length === 0 || parts.some((part) => name.includes(part)))
   .sort();
+const specs = shareOf(found, Number(values.share), WINS_TEST_SEED ?? '');
 
 const result = emptyResult(values.long ? 'Windows suite, long' : 'Windows suite');
 if (!values.built) await buildAll();
@@ -141,11 +145,9 @@ function sizeOf(spec) {
   return statSync(path.join(root, spec)).size;
 }
 
-/** Returns the needs of a spec besides the built programs, as its first lines state them. */
+/** @param {string} spec */
 function needsOf(spec) {
-  const [, needs = ''] =
-    /^\/\*\* @needs ([a-z ]+) \*\/$/m.exec(readFileSync(path.join(root, spec), 'utf8')) ?? [];
-  return needs.split(' ').filter(Boolean);
+  return needsOfFile(path.join(root, spec));
 }
 
 /** Makes the needs of specs. Specs with an unavailable need are skipped with a note, or fail where nothing may be skipped. */
