@@ -3,18 +3,18 @@ import prettier from 'eslint-config-prettier';
 import * as jsoncParser from 'jsonc-eslint-parser';
 import tseslint from 'typescript-eslint';
 
-// A library imports ground and nothing else of ours; ground imports Node and ground; applications compose. A new edge is a decision.
+// In this repository, ground and libraries import only ground; applications compose libraries. A new edge is a decision.
 const boundaries = {
   enforceBuildableLibDependency: true,
   banTransitiveDependencies: true,
-  // Loaded by the first call that needs them in one place, and with the operating system they belong to in others.
+  // Some code loads these at the first call that needs them; other code loads the one for its operating system.
   checkDynamicDependenciesExceptions: ['@wins/linux-host', '@wins/windows-host'],
   allow: ['^.*/eslint\\.config\\.mjs$', '^.*/jest\\.preset\\.js$'],
   depConstraints: [
     {
       sourceTag: 'type:ground',
       onlyDependOnLibsWithTags: ['type:ground'],
-      // The readers of foreign texts in net.
+      // The library net reads foreign texts with these.
       allowedExternalImports: ['yaml', 'zod'],
     },
     {
@@ -22,14 +22,14 @@ const boundaries = {
       onlyDependOnLibsWithTags: ['type:ground'],
       bannedExternalImports: ['koffi'],
     },
-    // The libraries with a foreign function interface.
+    // These libraries have a foreign function interface.
     { sourceTag: 'type:host-lib', onlyDependOnLibsWithTags: ['type:ground'] },
     {
       sourceTag: 'type:app',
       onlyDependOnLibsWithTags: ['type:ground', 'type:lib', 'type:host-lib'],
       bannedExternalImports: ['koffi'],
     },
-    // The program reads the command lines of all applications, and knows the types of what they take. It loads their bundles when it runs.
+    // The program parses the command lines of all applications, so it imports their types. It loads their bundles at run time.
     {
       sourceTag: 'type:program',
       onlyDependOnLibsWithTags: ['type:ground', 'type:lib', 'type:app'],
@@ -38,8 +38,8 @@ const boundaries = {
   ],
 };
 
-// A port is proven with the real hosts that are composed with its library; libraries never import each other otherwise, and a
-// host library imports none for its own specs, so that no circle arises.
+// The specs of a library may import host libraries, to test its ports with real hosts. The specs of a host library import no other library, so that
+// no circle arises.
 const boundariesOfSpecs = {
   ...boundaries,
   depConstraints: [
@@ -69,13 +69,12 @@ const camelCaseCodes = {
   message: 'Write the code of an error in camel case.',
 };
 
-/** Words for which docs/architecture.md has another: streams, and the selector of a network. */
 const oneWordEach = {
   selector: 'Identifier[name=/^(?:maxChannels|NameOrAddress)$/]',
   message: 'Use the word of docs/architecture.md.',
 };
 
-/** Two channels are in no order: what a program wrote may come after what its socket did. */
+/** A program's output and its socket are unordered: output written before a socket event may arrive after the event. */
 const unawaitedOutput = {
   selector:
     "CallExpression[callee.property.name=/^to(?:Contain|Match)$/] > MemberExpression > CallExpression[callee.name='expect'] > CallExpression[callee.property.name='stderr']",
@@ -120,7 +119,7 @@ export default tseslint.config(
   {
     files: ['{libs,apps}/*/src/**/*.ts'],
     extends: [tseslint.configs.strictTypeChecked],
-    // One program of all sources: with one for each project, each library is read by all that import it.
+    // One program for all sources; with one per project, each project would read again every library that it imports.
     languageOptions: {
       parserOptions: { project: './tsconfig.lint.json', tsconfigRootDir: import.meta.dirname },
     },
@@ -141,7 +140,7 @@ export default tseslint.config(
   },
   {
     files: ['{libs,apps}/*/src/**/*.ts'],
-    // An error ends a spec, so no later round can throw it again.
+    // An error ends a spec, so no later round of the loop can throw it again.
     ignores: ['**/*spec.ts'],
     rules: { 'no-restricted-syntax': ['error', ...syntaxOfAll, usingInLoops] },
   },

@@ -1,13 +1,13 @@
 const path = require('node:path');
 
-/** `WINS_TEST_TIER=long npx jest` in a project runs its long specs instead; with WINS_TEST_ALL=1 those of a release too. */
+/** `WINS_TEST_TIER=long npx jest` in a project runs its long specs instead; WINS_TEST_ALL=1 adds those of a release. */
 const suffixes = {
   long: ['long-spec.ts', ...(process.env.WINS_TEST_ALL === '1' ? ['release-spec.ts'] : [])],
 }[process.env.WINS_TEST_TIER] ?? ['spec.ts'];
 
 module.exports = {
   testEnvironment: 'node',
-  // The source condition makes every @wins/* import resolve to TypeScript sources: no build needed.
+  // The source condition resolves @wins/* imports to TypeScript sources, so no build is needed.
   testEnvironmentOptions: { customExportConditions: ['@wins/source', 'node', 'node-addons'] },
   testMatch: suffixes.map((suffix) => `<rootDir>/src/**/*.${suffix}`),
   moduleFileExtensions: ['ts', 'js', 'cjs', 'mjs', 'json', 'node'],
@@ -23,7 +23,7 @@ module.exports = {
       },
     ],
   },
-  // A bound for what hangs, not a measure: real processes and connections on a busy machine take their time.
+  // Guards against hangs only: real processes and connections are slow on a busy machine.
   testTimeout: 60_000,
   reporters: ['default', path.join(__dirname, 'tools/jest-summary-reporter.js')],
 };

@@ -1,7 +1,7 @@
 // node tools/api-reports.mjs [--check]
-// Writes etc/<library>.api.md with API Extractor: the exports of each library's main entry point, from the declarations in its dist/. A changed
-// public API then shows in review as a changed file. With --check it writes nothing, and fails when a committed report differs. It also fails
-// when a public name uses a type that is not exported.
+// Writes etc/<library>.api.md with API Extractor: the exports of each library's main entry point, from the declarations in dist/. Review then shows
+// changes of the public API. With --check it writes nothing, and fails when a committed report differs. It always fails when a public name uses a
+// type that is not exported.
 import {
   CompilerState,
   Extractor,
@@ -26,7 +26,7 @@ try {
     problems.push(`libs/${library} is not built: npm run build`);
   const built = libraries.filter((each) => existsSync(entryPoint(each)));
   const configs = built.map(configOf);
-  // One program for all libraries, because separate ones would each parse the types of Node and of the other libraries again.
+  // One program for all libraries, because separate programs would each parse the types of Node and other libraries again.
   const compilerState = CompilerState.create(configs[0], {
     additionalEntryPoints: built.slice(1).map(entryPoint),
   });
@@ -56,7 +56,7 @@ function configOf(library) {
       projectFolder,
       mainEntryPointFilePath: entryPoint(library),
       compiler: {
-        // Resolves other libraries to their built form, because the condition that selects sources is not set.
+        // Without the condition that selects sources, other libraries resolve to their built form.
         overrideTsconfig: {
           extends: path.join(root, 'tsconfig.base.json'),
           compilerOptions: {
@@ -91,7 +91,7 @@ function report(library, config, compilerState) {
   const { apiReportChanged } = Extractor.invoke(config, {
     compilerState,
     localBuild: !isCheck,
-    // Ignores messages other than errors, because they concern API Extractor's own files.
+    // Other messages concern API Extractor's own files.
     messageCallback: (message) => {
       message.handled = true;
       if (message.logLevel === 'error') problems.push(`libs/${library}: ${message.text}`);

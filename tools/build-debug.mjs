@@ -1,4 +1,4 @@
-// npm run build:debug: builds all programs with source maps in dist/debug, for a debugger: `node --inspect dist/debug/wins.cjs`.
+// npm run build:debug: builds all programs with source maps in dist/debug. A debugger then shows the sources: `node --inspect dist/debug/wins.cjs`.
 import { execFileSync } from 'node:child_process';
 import path from 'node:path';
 

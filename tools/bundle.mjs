@@ -42,8 +42,7 @@ function sourceRevision() {
   }
 }
 
-// The reflection package reads a .proto file beside itself when it is loaded. A bundle has no such file, so this plugin includes the parsed
-// definition.
+// The reflection package loads a .proto file beside itself. A bundle has no such file, so this plugin includes the parsed definition.
 const protoFilesInside = {
   name: 'proto-files-inside',
   setup({ onLoad }) {
@@ -78,7 +77,7 @@ const protoFilesInside = {
   },
 };
 
-// Removes the server half of grpc-js, a fifth of its code, which it loads for a client too. The build fails unless all three files are found.
+// grpc-js loads its server half, a fifth of its code, even for a client. This removes it. The build fails unless all three files are found.
 const withoutServer = {
   name: 'without-server',
   setup({ onLoad, onEnd }) {
@@ -109,7 +108,7 @@ const withoutMachineId = {
 };
 
 const hasProtoLoader = manifest.dependencies['@grpc/proto-loader'] !== undefined;
-// yargs derives its own path from `import.meta.url`. This URL makes yargs look beside the program for package.json and texts. Otherwise it would
+// yargs derives its own path from `import.meta.url`. This URL makes yargs look for package.json and texts beside the program. Otherwise it would
 // search the working directory and its parents, where others may write.
 const YARGS_URL =
   "const yargsUrl = `${require('url').pathToFileURL(__dirname)}/node_modules/yargs/lib/platform-shims/esm.mjs`;";
@@ -127,7 +126,7 @@ for (const [name, entry] of Object.entries(entries)) {
     platform: 'node',
     target: 'node20.19',
     format: 'cjs',
-    // An executable has no import(), so lazy loads use require.
+    // An executable has no import(), so lazy loading uses require.
     supported: { 'dynamic-import': false },
     conditions: ['@wins/source'],
     // Programs require each other at run time. grpc-js loads the proto loader only for diagnostics, which are off.
@@ -152,8 +151,8 @@ for (const [name, entry] of Object.entries(entries)) {
       hasProtoLoader ? protoFilesInside : withoutServer,
     ],
     minifySyntax: true,
-    // The text of a program stays in the heap, with two bytes per character if a single character, even in a comment, is not in Latin-1. Names
-    // and line breaks stay for stack traces.
+    // V8 keeps a program's text in the heap, with two bytes per character if a single character, even in a comment, is not in Latin-1. Names and line
+    // breaks stay for stack traces.
     minifyWhitespace: true,
     lineLimit: 160,
     sourcemap: flags['source-maps'] && 'linked',
@@ -165,7 +164,7 @@ for (const [name, entry] of Object.entries(entries)) {
     for (const [file, { bytesInOutput }] of Object.entries(output.inputs))
       if (bytesInOutput > 0) bundled.add(file);
 }
-// A shipped test double could replace the code that protects something.
+// A test double must not replace protecting code in a released program.
 const doubles = [...bundled].filter((file) =>
   /^(?:apps|libs)\/(?:.*\/)?testing\/|^apps\/wins-e2e\//.test(file),
 );

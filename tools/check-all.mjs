@@ -1,7 +1,6 @@
 // npm run check [-- --changed]
-// Checks format, lint and types, generated files and descriptions against their sources, and the packages for npm, Helm and Prometheus. Runs two
-// checks in parallel, because each uses one processor. With --changed it checks only files that differ from the upstream of the branch, or from
-// HEAD without an upstream.
+// Checks format, lint and types, generated files, and the packages for npm, Helm and Prometheus. Runs two checks in parallel, because each uses one
+// processor. With --changed it checks only files that differ from the upstream of the branch, or from HEAD without an upstream.
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
@@ -16,9 +15,9 @@ import { runSuite } from './suite/run-suite.mjs';
 
 const { values } = parseArgs({ options: { changed: { type: 'boolean', default: false } } });
 const changed = values.changed ? changedFiles() : undefined;
-// CI sets this variable so that no check may be skipped.
+// In CI no check may be skipped.
 const isRequired = process.env.WINS_REQUIRE_WINDOWS === '1';
-/** Node option for programs that build large trees from many files; without it, garbage collection takes a quarter of their time. */
+/** Node option for programs that build large trees; without it they spend a quarter of their time on garbage collection. */
 const YOUNG = '--max-semi-space-size=128';
 const TESTS_OF_TOOLS = [
   'tools/bench/bench.test.mjs',
@@ -49,13 +48,13 @@ async function checkSources() {
   const there = changed?.filter((file) => existsSync(path.join(root, file)));
   const format = [binOf('prettier', 'bin/prettier.cjs'), '--check', '--log-level=warn'];
   await over(there ?? ['.'], 'format', YOUNG, ...format, '--ignore-unknown');
-  // Lints in one process, because each process would load the types of all libraries again. One rule queries Nx for the projects.
+  // Lints in one process, because each process would load the types of all libraries again.
   const linted = there?.filter((file) => LINTED.test(file)) ?? ['libs', 'apps', 'tools'];
   await over(linted, 'lint', YOUNG, binOf('eslint', 'bin/eslint.js'), '--no-warn-ignored');
 }
 
 async function checkWhatIsBuilt() {
-  // One program, because each would load all types again; the build of each library has checked its own references.
+  // One program for all types; the build of each library has already checked its own references.
   const cached = ['--incremental', '--tsBuildInfoFile', 'node_modules/.cache/types.tsbuildinfo'];
   await when(ANY, 'types', YOUNG, tsc, '--project', 'tsconfig.lint.json', ...cached);
   await when(/^(?:tools|libs)\//, 'types of tools', tsc, '--project', 'tools');
@@ -82,7 +81,7 @@ function isTouched(paths) {
 }
 
 /**
- * Runs a check beside others, unless no changed file matches.
+ * Runs a check in parallel with others, unless no changed file matches.
  *
  * @param {RegExp} paths
  * @param {string} title
@@ -93,7 +92,7 @@ async function when(paths, title, ...args) {
 }
 
 /**
- * Runs a check of files beside other checks, unless there are no files.
+ * Runs a check of files in parallel with others, unless there are no files.
  *
  * @param {readonly string[]} files
  * @param {string} title

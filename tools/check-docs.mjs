@@ -1,5 +1,5 @@
-// Checks that pages name existing things: every file in CONTRIBUTING.md, and every test that docs/threat-model.md quotes as `short/file`
-// "title", "another title of the same file". Also checks that docs/adr/README.md lists every decision by title, date and status.
+// Checks that every file named in CONTRIBUTING.md exists, and every test that docs/threat-model.md quotes as `short/file` "title", "another title of
+// this file". Also checks that docs/adr/README.md lists every decision by title, date and status.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
@@ -49,8 +49,7 @@ console.log(`${named.length} files, ${quoted} quoted tests`);
 process.exitCode = problems.length === 0 && named.length > 0 && quoted > 0 ? 0 : 1;
 
 /**
- * Returns the text of the specs that `name` names in `folder`: a file at any depth (or a contract, which specs share), or all files of a
- * subfolder.
+ * Returns the text of the specs that `name` names in `folder`: a file at any depth, a contract that specs share, or all files of a subfolder.
  *
  * @param {string} folder
  * @param {string} name
@@ -70,7 +69,7 @@ function specs(folder, name) {
 }
 
 /**
- * Removes escapes before quotes, and line breaks, because source and page differ in them.
+ * Removes escapes of quotes, and line breaks: source and page differ in them.
  *
  * @param {string} source
  */

@@ -1,5 +1,5 @@
-// Checks the manifests of examples/kubernetes with the types of Kubernetes, and their references: each mount has its volume, each selector its
-// labels, and a pipe has the same name on both sides.
+// Checks the manifests of examples/kubernetes against the types of Kubernetes. Each mount must have its volume, each selector its labels, and a pipe
+// must have one name on both sides.
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -8,7 +8,7 @@ import { complaintsOfKubernetes } from './chart/kubernetes-types.mjs';
 
 const root = path.resolve(import.meta.dirname, '..');
 const folder = path.join(root, 'examples/kubernetes');
-// Loads the daemon's version of yaml, because the root of the workspace has another one.
+// The daemon's version of yaml; the root of the workspace has another one.
 const { parseAllDocuments } = createRequire(path.join(root, 'libs/config/package.json'))('yaml');
 const objects = readdirSync(folder)
   .filter((file) => file.endsWith('.yaml'))

@@ -1,5 +1,5 @@
-// Checks the lock file: it must name no download host, and must record every platform's optional package, because without one of
-// them `npm ci` refuses the lock on every platform.
+// Checks the lock file: it must name no download host. It must record the optional packages of every platform: if one is missing, `npm ci` refuses
+// the lock on all platforms.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 

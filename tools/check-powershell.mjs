@@ -1,11 +1,11 @@
-// Checks the PowerShell scripts without running them, because the tests have no PowerShell. An editor's grammar parses them, and every called
-// name must be a cmdlet (Verb-Noun), a function of the script, or a path.
+// Checks the PowerShell scripts without running them, because the tests have no PowerShell. An editor's grammar must parse them. Every called name
+// must be a cmdlet (Verb-Noun), a function of the script, or a path.
 import { readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 
-// Otherwise Node optimises the grammar before it exits, which takes 15 s of processor time.
+// Otherwise Node spends 15 s of processor time on optimising the grammar before it exits.
 setFlagsFromString('--liftoff-only');
 const require = createRequire(import.meta.url);
 const { Language, Parser } = require('@vscode/tree-sitter-wasm');

@@ -1,4 +1,4 @@
-// npm run demo:node: installs a node, joins it to a server, applies a plan, upgrades it, leaves the server and uninstalls it. A temporary folder
+// npm run demo:node: installs a node, joins it to a server, applies a plan, upgrades the node, leaves the server and uninstalls. A temporary folder
 // stands for the root of the node. The server and its API server are doubles with real TLS.
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -34,7 +34,6 @@ function expect(what, found, wanted) {
   console.log(`    ✓ ${what}: ${found}`);
 }
 
-/** Polls a condition that has no event. */
 async function until(what, condition) {
   const end = performance.now() + LIMIT_MS;
   while (!condition()) {
@@ -52,7 +51,6 @@ if (!process.argv.includes('--built')) {
     stdio: ['ignore', 'ignore', 'inherit'],
   });
 }
-// Prepares the built programs with the stand-in for a service manager.
 prepare('stand-ins');
 const { startRancher } = await import('@wins/rancher-client/testing');
 const { startApiServer } = await import('@wins/system-agent/testing');
@@ -62,7 +60,7 @@ const node = path.join(folder, 'node');
 const at = (name) => path.join(node, name);
 mkdirSync(node, { mode: 0o755 });
 
-/** Creates a release as one file, which runs programs of dist/. */
+/** Creates a one-file release that runs programs of dist/. */
 function release(version) {
   const programs = path.join(folder, version);
   mkdirSync(programs);
@@ -93,7 +91,6 @@ const environment = {
   WINS_RUNTIME_DIR: at('run'),
 };
 
-/** Runs a command, shows its output, and checks its exit code. */
 async function wins(program, args, { variables = {}, wanted = 0 } = {}) {
   const shown = Object.entries(variables).map(
     ([name, value]) => `${name}=${name.includes('TOKEN') ? '…' : value}`,
@@ -122,7 +119,6 @@ function pid() {
   return found > 0 && existsSync(`/proc/${found}`) ? found : undefined;
 }
 
-/** Returns the files below the node that contain the token. */
 function filesWithToken() {
   return readdirSync(node, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())

@@ -1,5 +1,5 @@
-// npm run demo: shows the main functions in a temporary folder. A daemon serves its pipes; a client, as in a container, runs a program of the
-// host and reaches a port of the host.
+// npm run demo: shows the main functions in a temporary folder. A client, as in a container, runs a program of the host and reaches a port of the
+// host.
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
@@ -44,7 +44,6 @@ let daemon;
 let proxy;
 let exporter;
 
-/** Runs a command of the client and shows its output. */
 async function client(...args) {
   console.log(`    $ wins cli ${args.join(' ')}`);
   const child = spawn(process.execPath, [wins, 'cli', ...args], {
@@ -63,7 +62,6 @@ async function client(...args) {
   return { code, ...output };
 }
 
-/** Writes an executable program of the host. */
 function program(name, source) {
   const file = path.join(folder, name);
   writeFileSync(file, `#!${process.execPath}\n${source}\n`);
@@ -129,7 +127,7 @@ systemagent:
   });
   const died = once(daemon, 'exit');
   const log = createInterface({ input: daemon.stderr })[Symbol.asyncIterator]();
-  /** Shows the log of the daemon up to a record; returns the record. */
+  /** Shows the daemon's log up to a record, and returns the record. */
   const logged = async (msg) => {
     for (;;) {
       const { value, done } = await log.next();

@@ -1,6 +1,6 @@
 // node tools/figures.mjs [--check]
-// Writes the current figures of the source, and the table of resources that clients share, into docs/architecture.md. With --check it writes
-// nothing, and fails for a folder with too many files, for circular imports, and for an outdated table.
+// Writes figures about the source, and the table of resources that clients share, into docs/architecture.md. With --check it writes nothing, and
+// fails for a folder with too many files, for circular imports, and for an outdated table.
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -16,12 +16,12 @@ const args = ['ls-files', '--cached', '--others', '--exclude-standard', 'libs/*.
 const files = execFileSync('git', args, { cwd: root, encoding: 'utf8' })
   .split('\n')
   .filter((file) => file.includes('/src/') && existsSync(path.join(root, file)))
-  // Excludes code of generators and input of specs.
+  // Generated code and input of specs do not count.
   .filter((file) => !/\/(gen|fixtures)\//.test(file))
   .map((file) => ({ file, text: read(file), project: file.split('/', 2).join('/') }));
 
 const isSpec = ({ file }) => file.endsWith('spec.ts');
-/** Whether a file only serves specs and so is not part of a program. */
+/** Whether a file only serves specs, not a program. */
 const isTesting = ({ file }) => /\/testing\/|^apps\/wins-e2e\//.test(file);
 const source = files.filter((one) => !isSpec(one) && !isTesting(one));
 const lines = (some) => some.reduce((sum, { text }) => sum + text.split('\n').length - 1, 0);
@@ -63,7 +63,6 @@ function figures() {
   return `${head}${row('---', '--:', '--:', '--:')}${rows.join('')}${all}`;
 }
 
-/** Returns the number of names in the API report of a library. */
 function namesOf(project) {
   const report = `etc/${path.basename(project)}.api.md`;
   if (!existsSync(path.join(root, report))) return '';

@@ -1,15 +1,10 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
-/**
- * Returns the port of a TCP server.
- *
- * @param {import('node:net').Server} server
- */
+/** @param {import('node:net').Server} server */
 export const portOf = (server) =>
   /** @type {import('node:net').AddressInfo} */ (server.address()).port;
 
-/** Returns a free port of the loopback. */
 export async function freePort() {
   const server = createServer();
   await once(server.listen(0, '127.0.0.1'), 'listening');

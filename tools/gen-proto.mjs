@@ -1,6 +1,6 @@
 // node tools/gen-proto.mjs [--check]
-// Generates libs/wins-api/src/gen from libs/wins-api/proto: messages, services, and the descriptors of all files for gRPC reflection. With
-// --check it writes to another folder, and fails when the committed files differ.
+// Generates libs/wins-api/src/gen from libs/wins-api/proto: messages, services, and descriptors for gRPC reflection. With --check it writes to
+// another folder, and fails when the committed files differ.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -90,7 +90,7 @@ if (checking) {
   process.exit(drifted.length === 0 ? 0 : 1);
 }
 
-/** Moves the helper functions that the generator repeats in each file to a shared file. */
+/** The generator repeats these helper functions in each file. */
 function shareMessageFunctions() {
   const declared = /\ntype Builtin = (.*);\n\n([^]*?\n\}\n)/;
   let shared;

@@ -3,13 +3,11 @@ import path from 'node:path';
 import ts from 'typescript';
 
 /**
- * Finds files that import each other in a circle: values or types, statically or dynamically, by path or by the name of a package of this
- * repository.
+ * Finds circular imports of values and types, static and dynamic, by path or by package name.
  *
  * @param root - Folder of the repository.
  * @param files - Paths relative to the root, with their text.
- * @returns Each circle: its files in the order of their imports, with the first one again at the end. Circles that share files are reported
- * once.
+ * @returns Each circle: its files in the order of imports; the first is repeated at the end. Circles that share files are reported once.
  */
 export function findCircles(root, files) {
   const doors = doorsOfPackages(root);
@@ -36,7 +34,6 @@ export function findCircles(root, files) {
   return circles;
 }
 
-/** Returns the shortest chain of imports from a file back to itself. */
 function wayBack(start, imports) {
   const cameFrom = new Map();
   for (const queue = [start]; queue.length > 0;) {
@@ -55,7 +52,7 @@ function wayBack(start, imports) {
   return undefined;
 }
 
-/** Returns the source file behind each import name of a package of this repository. */
+/** Maps each import name of a package of this repository to its source file. */
 function doorsOfPackages(root) {
   const packages = ['libs', 'apps'].flatMap((floor) =>
     readdirSync(path.join(root, floor)).map((name) => `${floor}/${name}`),

@@ -5,7 +5,6 @@ import { findCircles } from './import-circles.mjs';
 
 const root = path.resolve(import.meta.dirname, '..');
 const FOLDER = 'libs/base/src';
-/** Returns the circles among files with these texts, as names of the files. */
 const circlesOf = (texts) =>
   findCircles(
     root,

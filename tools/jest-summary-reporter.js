@@ -1,5 +1,5 @@
 // Writes {projectRoot}/test-output/summary.json, or the file in WINS_TEST_SUMMARY, for tools/suite/jest-projects.mjs. It writes after every spec
-// file, so that the summary survives a crash. A run that cannot end (a leaked socket, timer or child) becomes a failure that names the open
+// file, so that the summary survives a crash. If a leaked socket, timer or child keeps a run from ending, it adds a failure that names the open
 // handles.
 const fs = require('node:fs');
 const path = require('node:path');
@@ -26,7 +26,7 @@ module.exports = class SummaryReporter {
     for (const { fullName, failureMessages } of failed) {
       this.fail(file, fullName, failureMessages.join('\n'));
     }
-    // A file that does not load, or whose worker died, counts as one failure.
+    // A file that does not load, or whose worker dies, counts as one failure.
     if (failed.length === 0 && (testExecError || result.failureMessage)) {
       this.fail(file, 'the file could not be run', result.failureMessage ?? testExecError?.message);
     }
@@ -37,7 +37,7 @@ module.exports = class SummaryReporter {
     this.summary.isComplete = true;
     this.write();
     if (this.watching) return;
-    // The unref'd timer fires only if something else keeps the event loop alive.
+    // This timer is unref'd, so it fires only if something else keeps the event loop alive.
     setTimeout(() => {
       const open = process.getActiveResourcesInfo().join(', ');
       const message = `open handles ${LINGER_MS} ms after the last test: ${open}`;

@@ -6,7 +6,7 @@ import { compileFunction } from 'node:vm';
 const root = path.resolve(import.meta.dirname, '..');
 
 /**
- * Loads sources of the repository as one module, without a build.
+ * Loads TypeScript sources as one module, without a build.
  *
  * @param {string} contents - TypeScript that exports the wanted names.
  * @param {string} folder - Folder from which its imports are resolved, relative to the root.

@@ -1,6 +1,6 @@
 // node tools/prepare.mjs [--check] NEED…
-// Makes the prerequisites of specs other than the built programs, unless they are up to date. With --check it makes nothing, and exits with 1 if
-// something is missing or outdated.
+// Makes prerequisites of specs, other than the built programs, unless they are up to date. With --check it makes nothing, and exits with 1 if one is
+// missing or outdated.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { missing as missingForChart } from './chart/engine.mjs';
 const root = path.resolve(import.meta.dirname, '..');
 const made = path.join(root, 'dist/made-of');
 
-/** Releases between which specs upgrade, with their flaws. */
+/** Name, version and flaw of each release between which specs upgrade. */
 const RELEASES = [
   ['v1.0.0', 'v1.0.0'],
   ['v1.1.0', 'v1.1.0'],
@@ -25,7 +25,7 @@ const RELEASES = [
   ['mortal', 'v1.1.0', 'upgrades and dies'],
 ];
 
-/** Folders with sources of test doubles that specs run in place of shipped code. */
+/** Sources of test doubles that specs run in place of shipped code. */
 const STAND_INS = [
   ...['apps/wins-upgrade/src/testing', 'libs/installation/src/testing'],
   ...['apps/wins-server/src/testing', 'apps/wins-server/src/features/csi-proxy/testing'],
@@ -33,18 +33,18 @@ const STAND_INS = [
 ];
 
 /**
- * Prerequisites by name; `missing` explains why one cannot be made here.
+ * Prerequisites by name; `missing` says why one cannot be made here.
  *
  * @type {Record<string, { make: () => void, after?: readonly string[], missing?: string | undefined }>}
  */
 const NEEDS = {
-  /** Content of a release, as `npm run package` makes it: dist/package. */
+  /** The content of a release: dist/package. */
   package: { make: () => node('tools/package/package.mjs') },
-  /** Built programs with a stand-in for a service manager on Linux, and one executable of them: dist/stand-ins. */
+  /** Programs with a stand-in for a service manager on Linux, also as one executable: dist/stand-ins. */
   'stand-ins': { make: () => node('tools/package/stand-ins.mjs', 'dist/stand-ins') },
-  /** An executable that prints what a program inside sees: dist/package-probe.exe. */
+  /** A program that prints what it sees inside an executable: dist/package-probe.exe. */
   probe: { make: () => node('tools/package/probe/make-probe.mjs', 'dist/package-probe.exe') },
-  /** Executables for Windows, each another release, most with a flaw: dist/upgrade/NAME.exe. */
+  /** Releases for Windows, most with a flaw: dist/upgrade/NAME.exe. */
   releases: {
     make: () => {
       rmSync(path.join(root, 'dist/upgrade'), { recursive: true, force: true });
@@ -60,15 +60,15 @@ const NEEDS = {
     make: () =>
       node('tools/package/probe/sign-release.mjs', 'dist/upgrade/v1.1.0.exe', 'dist/signed'),
   },
-  /** An executable for Windows whose commands die at a chosen change of the node: dist/deadly.exe. */
+  /** A release for Windows whose commands die at a chosen change of the node: dist/deadly.exe. */
   deadly: {
     make: () => node('tools/package/probe/make-release.mjs', 'dist/deadly.exe', 'v1.1.0', 'dies'),
   },
-  /** Examples of the libraries, which import packed packages, including the packages for Windows: dist/examples. */
+  /** Examples of the libraries with packed packages, also those for Windows: dist/examples. */
   examples: {
     make: () => node('tools/libraries/build-examples.mjs', 'dist/examples', '--install'),
   },
-  /** Commands of the chart's init containers for several values: dist/chart/releases.json. */
+  /** Commands of the chart's init containers: dist/chart/releases.json. */
   chart: {
     after: ['releases'],
     missing: missingForChart,
@@ -77,14 +77,14 @@ const NEEDS = {
 };
 
 /**
- * Returns why a prerequisite cannot be made here; undefined when it can.
+ * Returns undefined if a prerequisite can be made here.
  *
  * @param {string} need
  */
 export const whyNot = (need) => needed(need).missing;
 
 /**
- * Makes a prerequisite unless it is up to date. The programs must be built.
+ * Makes a prerequisite unless it is up to date. Needs the built programs.
  *
  * @param {string} need
  */
@@ -113,7 +113,7 @@ function isMade(need) {
   return existsSync(stamp) && readFileSync(stamp, 'utf8') === madeOf();
 }
 
-/** Returns the digest of the programs, of the commit, and of the code that makes executables and renders the chart. */
+/** Returns one digest of the commit, the programs, and the code that makes executables and renders the chart. */
 function madeOf() {
   const hash = createHash('sha256');
   hash.update(execFileSync('git', ['rev-parse', 'HEAD'], { cwd: root }));

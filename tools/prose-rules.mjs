@@ -1,6 +1,5 @@
-/** Maximum number of words of a sentence. */
 const MOST_WORDS = 35;
-/** Limit of a table cell, in characters; longer content is a section, or data. */
+/** In characters; longer content belongs in a section or in data. */
 const MOST_IN_CELL = 200;
 
 const FIRST_WORDS = /^(?:What|Whoever|Whom|Whose|Who|Of|As|Told)\b/;
@@ -9,9 +8,9 @@ const WORDS =
   /\b(?:whoever|whomever|is (?:told|asked for|had|seen to|let go)|are (?:told|had|seen to|let go)|sees? to|comes? to rest|lends? a hand|a thing of)\b/i;
 
 /**
- * Finds text that breaks the writing rules: in the comments of a source, or in the text of a page.
+ * Finds text that breaks the writing rules, in the comments of a source or in a page.
  *
- * @param {string} file - Path, whose extension tells pages from sources.
+ * @param {string} file - Path; the extension `.md` marks a page.
  * @param {string} text
  * @returns {{ rule: string, line: number, text: string }[]}
  */
@@ -43,7 +42,7 @@ function ofSource(source) {
 function ofPage(page) {
   const text = page
     .replace(/^(```+)[\s\S]*?^\1/gm, (block) => block.replace(/[^\n]/g, ''))
-    // Ignores titles of tests, because their wording belongs to the specs.
+    // The titles of quoted tests belong to the specs.
     .replace(/^- `[^`]+` ".*$/gm, '');
   const found = [];
   let at = 1;

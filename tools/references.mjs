@@ -1,6 +1,6 @@
 // node tools/references.mjs [--check]
-// Writes the generated parts of the pages: config, commands and metrics from the sources, attacks from docs/attacks.yaml, and results on
-// real Windows from transcripts. Targets are docs/config.md, docs/observability.md, docs/threat-model.md and docs/windows.md between their marks,
+// Writes the generated parts of pages. Sources: config, commands and metrics from the code, attacks from docs/attacks.yaml, and results on real
+// Windows from transcripts. Targets: docs/config.md, docs/observability.md, docs/threat-model.md and docs/windows.md between their marks,
 // docs/commands.md, and docs/man/*.1. With --check it writes nothing, and fails when a page differs.
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -63,8 +63,6 @@ function differs(page) {
 }
 
 /**
- * Replaces the text between the marks of a page.
- *
  * @param {string} page
  * @param {string} text
  */

@@ -1,9 +1,9 @@
-// Tells `nx release` how to write a version: into packages as usual, and with the program into other files too.
+// Tells `nx release` how to write a version. For the program it also writes the version into other files.
 const actions = require('@nx/js/src/release/version-actions');
 
 exports.afterAllProjectsVersioned = actions.afterAllProjectsVersioned;
 
-/** Other files with the version, and the lines that contain it. */
+/** Other files with the version. */
 const OTHERS = [
   ['package.json', /^( {2}"version": ")[^"]*/m],
   ['charts/rancher-wins-upgrader/Chart.yaml', /^((?:v|appV)ersion: ).*/gm],

@@ -4,11 +4,11 @@ import path from 'node:path';
 
 const SOURCE = 'apps/wins-server/src/kernel/admission/resources.ts';
 const MARKS = /(<!-- resources -->\n)[^]*(<!-- end of resources -->)/;
-/** Number of descriptors that is large enough not to limit a daemon. */
+/** Large enough not to limit a daemon. */
 const DESCRIPTORS = 1_048_576;
 const MIB = 1024 * 1024;
 
-/** @returns The page with the current table, not formatted. */
+/** Returns the page with the current table, not formatted. */
 export async function withResourceTable(page) {
   const { resourceTable, PROCESSOR } = await load();
   const row = (...cells) => `| ${cells.join(' | ')} |\n`;
@@ -38,7 +38,7 @@ export async function withResourceTable(page) {
   return page.replace(MARKS, `$1\n${table}\n$2`);
 }
 
-/** Whether the page has the current table, in any format. */
+/** Ignores the format of the page. */
 export async function hasResourceTable(page) {
   const plain = (text) => text.replace(/\s+|-{3,}/g, '');
   return plain(await withResourceTable(page)) === plain(page);

@@ -1,7 +1,7 @@
 // npm test [-- JEST OPTIONS]
-// Runs every test except the long ones; the last lines list the failures and the total of all projects.
+// Runs every test except the long ones; ends with the failures and the total of all projects.
 //
-// The tests wait half of their time, for programs, for each other and for Wine, so the Windows suite runs beside the others.
+// The tests spend half of their time waiting, so the Windows suite runs in parallel with the others.
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { prepare } from './prepare.mjs';
@@ -14,12 +14,12 @@ import { missingForWine } from './windows/wine-root.mjs';
 
 const ARGS = process.argv.slice(2);
 const jest = createRequire(import.meta.url).resolve('jest/bin/jest');
-/** Projects that Jest runs without Nx, because Nx would first replace the programs, while the Windows suite runs them. */
+/** Projects that Jest runs without Nx: Nx would first rebuild the programs while the Windows suite runs them. */
 const OF_PROGRAMS = ['wins', 'wins-e2e'];
 
 await build();
 
-// CI sets this variable so that nothing may be skipped.
+// In CI nothing may be skipped.
 const isRequired = process.env.WINS_REQUIRE_WINDOWS === '1';
 const hasWindows = missingForWine === undefined || process.platform === 'win32' || isRequired;
 if (!hasWindows) checks.notes.push(`THE WINDOWS SUITE WAS SKIPPED: it needs ${missingForWine}`);
@@ -29,7 +29,7 @@ const onWindows = hasWindows
     })
   : undefined;
 
-// The end-to-end tests need these later. The Windows suite makes them too.
+// The end-to-end tests need these later. If the Windows suite runs, it makes them.
 const packaging = hasWindows
   ? undefined
   : runShown(['tools/prepare.mjs', 'package', 'stand-ins'], { besideAs: 'package' });

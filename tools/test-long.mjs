@@ -1,6 +1,6 @@
 // npm run test:long [-- --all --minutes M --seed X --share N]
-// Runs the long tests: crashes at a sample of all effects, which the seed chooses, and the fuzzer for M minutes (default 10). With --all, before
-// a release: a crash at every effect, soak tests, and transfers of gigabytes. With --share N, as in CI, only one of N spec files, chosen by the seed.
+// Runs the long tests: crashes at a sample of all effects, chosen by the seed, and the fuzzer for M minutes (default 10). --all is for releases: a
+// crash at every effect, soak tests, and transfers of gigabytes. --share N, as in CI, runs only one of N spec files, chosen by the seed.
 import { randomInt } from 'node:crypto';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
@@ -25,20 +25,20 @@ const share = Number(values.share);
 if (!Number.isInteger(share) || share < 1 || (values.all && share > 1))
   throw new Error('--share wants an integer from 1, and 1 with --all');
 const chosen = values.all ? { WINS_TEST_ALL: '1' } : { WINS_TEST_SEED: values.seed };
-// The specs and the code that selects specs read these variables.
+// The specs, and the code that selects them, read these variables.
 Object.assign(process.env, chosen);
 
 await build();
 prepare('package');
 prepare('stand-ins');
 const specs = shareOf(longSpecs(), share, values.seed);
-// Before the Windows suite, which makes what it needs itself.
+// Must precede the Windows suite, which makes its own prerequisites.
 for (const need of specs.flatMap((spec) => needsOf(path.join(root, spec)))) prepare(need);
 console.log(
   `\n── long tests, ${values.all ? 'all' : `a sample: --seed ${values.seed} --share ${share}`}`,
 );
 
-// The Windows suite and the other long specs wait half of their time, so they run beside each other.
+// Both suites spend half of their time waiting, so they run in parallel.
 const isRequired = process.env.WINS_REQUIRE_WINDOWS === '1';
 const hasWindows = missingForWine === undefined || process.platform === 'win32' || isRequired;
 const title = 'Windows suite, long';

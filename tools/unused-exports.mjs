@@ -1,7 +1,6 @@
 // node tools/unused-exports.mjs [--list]
-// Checks that every export of a library's main entry point is used: a package, a tool or an example imports it, or the declaration of a used
-// name contains it (see etc/). Unused names are for users outside this repository, as the README of the library says; at most MOST_FOR_OTHERS
-// may exist. --list prints them.
+// Checks that every export of a library's main entry point is used: a package, a tool or an example imports it, or the declaration of a used name
+// contains it (in etc/). Unused names serve users outside this repository; there may be at most MOST_FOR_OTHERS. --list prints them.
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -49,14 +48,12 @@ function namesOf(library) {
   });
 }
 
-/** Returns the list in braces of an import or an export. */
 function listOf(clause) {
   return clause !== undefined && (ts.isNamedExports(clause) || ts.isNamedImports(clause))
     ? clause
     : undefined;
 }
 
-/** Returns the names that other packages import from a library. */
 function importedNames(library, names) {
   const specifier = `@wins/${library}`;
   const used = new Set();
@@ -72,7 +69,7 @@ function importedNames(library, names) {
       for (const { name, propertyName } of listOf(list)?.elements ?? [])
         used.add((propertyName ?? name).text);
     }
-    // For dynamic imports, count every exported name that the file mentions, because names can be extracted in many ways.
+    // After a dynamic import, every exported name that the file mentions counts, because code can extract names in many ways.
     if (new RegExp(`(?:import|require|createRequire\\(.*\\))\\(\\s*'${specifier}'`).test(text)) {
       const words = new Set(text.match(/\w+/g));
       for (const name of names.filter((one) => words.has(one))) used.add(name);
@@ -81,7 +78,6 @@ function importedNames(library, names) {
   return used;
 }
 
-/** Returns the identifiers in each declaration of a library's report. */
 function declarationsOf(library) {
   const code = /```ts\n([^]*?)```/.exec(read(`etc/${library}.api.md`))?.[1];
   const shown = new Map();
@@ -108,8 +104,7 @@ function declarationsOf(library) {
   return shown;
 }
 
-/** Adds the names in declarations of used names. */
 function addShown(used, shown) {
-  // Iterating a set includes values that are added meanwhile.
+  // The iteration includes values that it adds.
   for (const name of used) for (const word of shown.get(name) ?? []) used.add(word);
 }

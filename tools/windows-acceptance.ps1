@@ -43,19 +43,19 @@ $powershell = Join-Path $system 'WindowsPowerShell\v1.0\powershell.exe'
 $environment = 'HKLM:\SYSTEM\CurrentControlSet\Control\Session Manager\Environment'
 $folder = Join-Path $env:ProgramFiles "wins acceptance $(Get-Random)"
 $containerUsers = 'ContainerAdministrator', 'ContainerUser'
-# The scripts that Rancher serves, beside the program of `npm run package`. Only this script runs them in a test.
+# `npm run package` puts Rancher's install script beside the program. No other test runs it.
 $installer = Join-Path (Split-Path $Wins) 'wins-agent-install.ps1'
 $skipped = 'SKIPPED: '
 $results = New-Object Collections.Generic.List[object]
 $seen = [ordered]@{}
 
-# Runs the function Probe-NAME, which fails if it throws or returns $false. tools/windows/acceptance.mjs has its statement.
+# Runs Probe-NAME, which fails if it throws or returns $false. tools/windows/acceptance.mjs states in words what it proves.
 function Probe([string]$Name) {
   $script:seen = [ordered]@{}
   $result = 'ok'
   $why = ''
   try {
-    # Output of programs comes before the verdict.
+    # The verdict is the last value, after any output of programs.
     $found = @(& "Probe-$Name")
     if ($found.Count -gt 0 -and $found[-1] -is [bool] -and -not $found[-1]) { throw "it is not so: $found" }
   } catch {
@@ -69,7 +69,6 @@ function Note([string]$Name, [string]$Result, [string]$Why) {
   Write-Host "$($Result.PadRight(7)) $Name $Why"
 }
 function Skip([string]$Why) { throw "$skipped$Why" }
-# Records an observation in the transcript.
 function Saw([string]$What, $Value) { $script:seen[$What] = Cut "$Value" }
 function Cut([string]$Text) { if ($Text.Length -gt 500) { $Text.Substring(0, 500) } else { $Text } }
 
@@ -83,7 +82,7 @@ function WaitFor([string]$What, [scriptblock]$Holds) {
 
 # Callers must quote `--`, because PowerShell removes a bare one.
 function Client { & $script:exe cli @args; if ($LASTEXITCODE -ne 0) { throw "wins cli $args ended with $LASTEXITCODE" } }
-# Returns the output of a program on both streams as one line; $LASTEXITCODE is its exit code. Output on stderr is no error of this script.
+# Returns both streams of a program as one line, and sets $LASTEXITCODE. Output on stderr does not stop this script.
 function Said([string]$Program, [string[]]$Words) {
   $ErrorActionPreference = 'Continue'
   (& $Program @Words 2>&1 | ForEach-Object { "$_" }) -join ' '
@@ -97,7 +96,7 @@ function StartPing([int]$Times) {
   Start-Process $exe -PassThru -WindowStyle Hidden -ArgumentList @('cli', 'prc', 'run', '--path', "`"$ping`"", '--args', "`"-n $Times 127.0.0.1`"")
 }
 function Session { (Get-Process -Id $PID).SessionId }
-# Runs a container with the program under test in C:\wins; $LASTEXITCODE is its exit code.
+# Runs a container with the program under test in C:\wins, and sets $LASTEXITCODE.
 function InContainer([string]$User, [string]$Mount, [string[]]$Words) {
   if (-not $Image) { Skip 'no -Image was given' }
   $runtime = Get-Command -Name 'docker.exe', 'nerdctl.exe' -ErrorAction SilentlyContinue | Select-Object -First 1
@@ -109,7 +108,7 @@ function Allow([object[]]$Programs) {
   $text = @{ white_list = @{ processPaths = $Programs }; routes = @{ allow = @('203.0.113.64/28') } } | ConvertTo-Json -Depth 6
   [IO.File]::WriteAllText($config, $text)
 }
-# Runs subst as SYSTEM, because every session, including the service, sees the drives of SYSTEM.
+# Runs subst as SYSTEM, because every session and the service see the drives of SYSTEM.
 function SubstAsSystem([string]$Arguments, [scriptblock]$Done) {
   $task = "wins acceptance $(Get-Random)"
   $action = New-ScheduledTaskAction -Execute (Join-Path $system 'subst.exe') -Argument $Arguments
@@ -130,11 +129,11 @@ function Upgraded([string]$Program) {
   Client app info | Out-Null
 }
 function Rules { @(Get-NetFirewallRule -ErrorAction SilentlyContinue | Where-Object DisplayName -Like 'rancher-wins-*') }
-# Functions for installations: Wine does not keep owners, protected access lists and dependencies.
+# For installations, whose owners, protected access lists and dependencies Wine does not keep.
 function MachinePath { (Get-Item $environment).GetValue('Path', '', 'DoNotExpandEnvironmentNames') }
 function Roots { @(Get-ChildItem Cert:\LocalMachine\Root).Thumbprint }
 function NeedScripts { if (-not (Test-Path $installer)) { Skip "there is no $installer" } }
-# Runs the install script with the lines that Rancher appends; exit code 9 means that the script left a variable behind.
+# Runs the install script as Rancher does, with appended lines; exit code 9 means that it left a variable behind.
 function Installed([hashtable]$Variables) {
   $file = Join-Path $env:ProgramFiles "wins-acceptance-$(Get-Random).ps1"
   $lines = 'Invoke-WinsInstaller @PSBoundParameters', 'if ($env:CATTLE_LABELS) { exit 9 }', 'exit 0'
@@ -182,7 +181,7 @@ function Probe-onCall {
 function Closed([string]$Name) {
   $pipe = New-Object IO.Pipes.NamedPipeClientStream('.', $Name, 'InOut')
   $pipe.Connect(5000)
-  # A method in Windows PowerShell, and an extension in later versions.
+  # Later versions than Windows PowerShell have only the extension method.
   $access = if ($PSVersionTable.PSVersion.Major -le 5) { $pipe.GetAccessControl() } else { [IO.Pipes.PipesAclExtensions]::GetAccessControl($pipe) }
   $rules = @($access.GetAccessRules($true, $true, [Security.Principal.SecurityIdentifier]))
   $pipe.Dispose()
@@ -199,7 +198,7 @@ function Probe-userIsRefused {
   New-LocalUser $name -Password $password | Out-Null
   try {
     $user = New-Object Management.Automation.PSCredential $name, $password
-    # The second command asks the pipe of administrators first, and no other pipe if access is denied.
+    # The second command asks the administrators' pipe first. If that denies access, it tries no other pipe.
     $wanted = [ordered]@{ 'cli app info' = 125; 'srv config reload --server rancher_wins' = 77 }
     foreach ($words in $wanted.Keys) {
       $run = Start-Process $exe -PassThru -Wait -Credential $user -WorkingDirectory $env:SystemRoot -ArgumentList $words
@@ -274,7 +273,7 @@ function Probe-hnsNetworks {
     if (((Client hns get-network --name $network.Name) -join "`n") -notmatch $network.ID) { throw "$($network.Name) is not $($network.ID)" }
   }
 }
-# An operator adds the adapter beforehand: see docs/host-network.md.
+# Needs an adapter that an operator added (docs/host-network.md).
 function Probe-containerNetwork {
   $inside = 'vEthernet (wins-subnet)'
   $before = Get-NetAdapter -Name 'wins-subnet' -ErrorAction SilentlyContinue
@@ -335,7 +334,7 @@ function Probe-oddPaths {
     Restart-Service $service
     Refused $linked 'a link or a junction'
     Refused $lent 'it opens'
-    # On a volume without short names, try only the spelling.
+    # If the volume has no short names, only a name of that form is tried.
     $short = (New-Object -ComObject Scripting.FileSystemObject).GetFile($ping).ShortPath
     if ($short -notmatch '~\d') {
       $short = Join-Path $folder 'PING~1.EXE'
@@ -352,7 +351,7 @@ function Probe-oddPaths {
   Client prc run --path $ping --args '-n 1 127.0.0.1' | Out-Null
 }
 function Probe-etwProvider {
-  # The provider of the Go releases. .NET writes as EventWriteString does, to a session that was started before.
+  # The provider of the Go releases. .NET writes to the session as EventWriteString does.
   if ($null -eq ('System.Diagnostics.Eventing.EventProvider' -as [type])) { Skip 'this needs Windows PowerShell 5.1' }
   $provider = '5576fd67-6511-5769-010b-45638098b239'
   $text = "wins acceptance $(Get-Random)"
@@ -450,7 +449,7 @@ function Probe-upgradeFolder {
 }
 function Probe-heldProgram {
   if ((Get-FileHash $Wins).Hash -eq (Get-FileHash $exe).Hash) { Skip 'no other release was given by -Next' }
-  # Locks the file like a virus scanner: nobody else can write, rename or remove it.
+  # Locks the file against writing, renaming and removal, like a virus scanner.
   $held = [IO.File]::Open($exe, 'Open', 'Read', 'Read')
   try {
     $said = Said $Wins @('up', '--allow-downgrade', '--wait', '30s')
@@ -508,7 +507,7 @@ function Probe-sucDependency {
   }
 }
 function Probe-sucRestarts {
-  # A second daemon serves as the program of the service rke2.
+  # A second daemon plays the service rke2.
   New-Item -ItemType Directory -Force $folder | Out-Null
   $other = Join-Path $folder 'rke2.config'
   [IO.File]::WriteAllText($other, '{"listen":"wins_acceptance_rke2","proxy":"wins_acceptance_rke2_proxy"}')

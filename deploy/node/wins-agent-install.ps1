@@ -18,7 +18,7 @@ function Invoke-WinsInstaller {
     $ErrorActionPreference = 'Stop'
     # Digest of the wins.exe of the same release; the packager sets it.
     $releasedChecksum = ''
-    # Variables of this session that the script changes, to restore them at the end.
+    # Previous values of variables that the script changes, to restore them at the end.
     $before = @{}
     function Set-Value([string]$Name, [string]$Value) {
         if ($Value) { $before[$Name] = [Environment]::GetEnvironmentVariable($Name); [Environment]::SetEnvironmentVariable($Name, $Value) }
@@ -43,7 +43,7 @@ function Invoke-WinsInstaller {
 
         $wanted = if ($env:CATTLE_AGENT_BINARY_CHECKSUM) { $env:CATTLE_AGENT_BINARY_CHECKSUM } else { $releasedChecksum }
         if ($wanted -notmatch '^[0-9A-Fa-f]{64}$') { throw "cannot download wins.exe: its SHA-256 digest is unknown; set it in CATTLE_AGENT_BINARY_CHECKSUM" }
-        # Creates the folder with its access list, so that at no moment anyone but administrators and SYSTEM has access.
+        # Creates the folder together with its access list, so that only administrators and SYSTEM ever have access.
         $access = New-Object Security.AccessControl.DirectorySecurity
         $access.SetSecurityDescriptorSddlForm('O:BAG:SYD:PAI(A;OICI;FA;;;BA)(A;OICI;FA;;;SY)')
         $folder = Join-Path $env:SystemRoot ('Temp\wins-' + [Guid]::NewGuid())
@@ -73,6 +73,6 @@ function Invoke-WinsInstaller {
         foreach ($name in $before.Keys) { [Environment]::SetEnvironmentVariable($name, $before[$name]) }
         if ($folder) { Remove-Item -LiteralPath $folder -Recurse -Force -ErrorAction SilentlyContinue }
     }
-    # On success, Rancher's appended lines end the script with 0.
+    # On success, the lines that Rancher appends end the script with 0.
     if ($exitCode -ne 0) { exit $exitCode }
 }

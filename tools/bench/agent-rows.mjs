@@ -1,4 +1,4 @@
-// Rows of the agent, compared with a daemon that follows no Secret, with plain writes, and with a plain start of a program.
+// Rows of the agent. Floors: a daemon that follows no Secret, plain writes of files, and a plain start of a program.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, mkdirSync, watch, writeFileSync } from 'node:fs';
@@ -27,7 +27,7 @@ export const agentRows = [MEMORY, IDLE, PLAN_OF_FILES, INSTRUCTION, PROBED, AT_D
 
 /** @param floor - PID of an idle daemon without an agent. */
 export async function measureAgent({ run, programs, wins, folder, floor }) {
-  // Imported late, because the library must be built first.
+  // Imported here, because the library must be built first.
   const { startApiServer } = await import('@wins/system-agent/testing');
   const { createWinsClient } = await import('@wins/wins-api');
   const { planServiceDefinition } = await import('@wins/wins-api/contract');
@@ -96,7 +96,7 @@ export async function measureAgent({ run, programs, wins, folder, floor }) {
   }
 }
 
-/** Measures probes of a component on this machine, each every 5 s; they may use 0.6 % of a processor. */
+/** Measures probes of a local component, each every 5 s; together they may use 0.6 % of a processor. */
 async function measureProbes({ run, api, pids }) {
   const component = createServer((_request, response) => response.end('ok'));
   component.listen(0, '127.0.0.1');
@@ -116,7 +116,7 @@ async function measureProbes({ run, api, pids }) {
   component.closeAllConnections();
 }
 
-/** Measures an idle daemon with debug logging, which may use at most 0.1 % more of a processor. */
+/** An idle daemon with debug logging may use at most 0.1 % of a processor more. */
 async function measureDebug({ run, programs, wins, folder, floor }) {
   const config = path.join(folder, 'at-debug');
   const audit = { directory: path.join(folder, 'audit-at-debug') };
@@ -150,7 +150,6 @@ function configOf(folder, api) {
   return config;
 }
 
-/** Resolves once the Secret reports another applied plan than before. */
 async function applied(api, before) {
   for (;;) {
     const checksum = api.data()['applied-checksum'];
@@ -159,7 +158,7 @@ async function applied(api, before) {
   }
 }
 
-/** Measures the processor time of several processes during the same minute, in ms. */
+/** Measures the processor time of all processes during the same periods, in ms. */
 export async function idleRounds(pids, share) {
   const ways = Object.keys(pids).map((name) => ({ name, rounds: noRounds() }));
   for (let round = 0; round < ROUNDS; round += 1) {
@@ -175,7 +174,7 @@ export async function idleRounds(pids, share) {
 
 let folders = 0;
 
-/** Returns the time to write the files of a new folder, in ms. */
+/** Returns the time in ms to write the files of a new folder. */
 async function timeOf(folder, write) {
   const place = path.join(folder, `files-${(folders += 1)}`);
   mkdirSync(place);
@@ -188,7 +187,7 @@ async function writeBare(files) {
   for (const file of files) await writeFile(file, 'x', { mode: 0o600 });
 }
 
-/** Returns the time until a program has created the requested file, in ms. */
+/** Returns the time in ms until a file appears. */
 async function untilMade(folder, ask) {
   const place = path.join(folder, `made-${(folders += 1)}`);
   mkdirSync(place);

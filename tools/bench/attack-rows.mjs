@@ -1,4 +1,4 @@
-// Rows of npm run bench:attack: the effect of one attack on its own daemon, during the attack and afterwards.
+// Rows of npm run bench:attack: the effect of each attack on a fresh daemon, during the attack and afterwards.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readFileSync } from 'node:fs';
@@ -7,24 +7,23 @@ import { connect } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 
 const ATTACK_MS = 4000;
-/** Pause after the attack before memory is measured, in ms. */
+/** Pause before memory is measured after the attack. */
 const REST_MS = 10_000;
-/** Interval of the harmless client's calls in ms, long enough not to be an attack. */
+/** Long enough that the harmless client is no attacker. */
 const CALL_EVERY_MS = 4;
 const WARM_CALLS = 300;
-/** Number of connections that must be admitted at once after the attack. */
+/** Number of connections that the daemon must serve together after the attack. */
 const NEWCOMERS = 64;
 const PLACES_LIMIT_MS = 30_000;
 const UNSHARE = '/usr/bin/unshare';
 
-/** Limits of what an attacker may cause, beyond the values of an idle daemon. */
+/** Limits of an attack's effects, in addition to the values of an idle daemon. */
 export const TARGET = {
   ...{ p99Ms: 50, duringMib: 64, afterMib: 20, placesMs: 5000 },
   // Limits for a client in another container.
   ...{ firstMs: 250, containedP99Ms: 100 },
 };
 
-/** Builds the arguments of an attack program from the addresses of a daemon. */
 const here = (name) => (daemon) => [
   path.join(import.meta.dirname, 'attacks', name),
   daemon.address,
@@ -42,7 +41,7 @@ const ofCalls =
   (name, ...more) =>
   (daemon) => [path.join(fixtures, name), daemon.address, ...more];
 /**
- * Each attack: number, description, arguments of its program, and number of containers (default one).
+ * Number, description, program arguments, and number of containers (default 1) of each attack.
  *
  * @type {[string, string, ((daemon: any) => unknown[]) | undefined, number?][]}
  */
@@ -68,10 +67,8 @@ export const ATTACKS = [
 ];
 
 /**
- * Runs one attack against its own daemon.
- *
  * @param start - Starts the daemon in a folder; resolves with its child process, addresses, and listed port and program.
- * @param createWinsClient - Client of the built library.
+ * @param createWinsClient - From the built library.
  */
 export async function measureAttack(
   [attack, what, argumentsOf, containers = 1],
@@ -137,7 +134,7 @@ export async function measureAttack(
   };
 }
 
-/** Starts an attacker, in a container where possible, and resolves once the attack is in progress. */
+/** Resolves once the attack is in progress. */
 async function play(program, started) {
   const child = spawnContained(program);
   started(child);
@@ -156,7 +153,7 @@ function spawnContained(program) {
   return spawn(file, rest, { stdio: ['ignore', 'pipe', 'inherit'] });
 }
 
-/** Returns the measurements of a client in another container during the attack. */
+/** Runs a harmless client in another container during the attack; returns its measurements. */
 async function observe(address) {
   const program = path.join(import.meta.dirname, 'attacks', 'observer.mjs');
   const child = spawnContained([program, address, ATTACK_MS]);
@@ -164,7 +161,6 @@ async function observe(address) {
   return JSON.parse(Buffer.concat(parts).toString());
 }
 
-/** Makes calls one after the other, with pauses; returns the duration of each in ms. */
 async function callFor(durationMs, call) {
   const times = [];
   const end = performance.now() + durationMs;
@@ -177,7 +173,7 @@ async function callFor(durationMs, call) {
   return times;
 }
 
-/** Returns the time until new connections are served on both pipes, in ms; infinite if they are not. */
+/** Returns the time in ms until both pipes serve new connections; Infinity if they do not in time. */
 async function untilPlaces({ address, tunnelAddress }, createWinsClient) {
   const start = performance.now();
   while (performance.now() - start < PLACES_LIMIT_MS) {
@@ -211,7 +207,7 @@ function memory(pid, name) {
   return Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(status)?.[1]) / 1024;
 }
 
-/** Returns the user and system time of a process so far, in ms; Linux counts in steps of 10 ms. */
+/** User and system time; Linux counts in steps of 10 ms. */
 function processorMs(pid) {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1].split(' ');
   return (Number(fields[11]) + Number(fields[12])) * 10;
@@ -223,6 +219,6 @@ function grown(mebibytes) {
 
 function quantile(values, part) {
   const sorted = [...values].sort((a, b) => a - b);
-  // Without calls the result is Infinity, because the first call took all the time.
+  // No finished call means that the first one took all the time.
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Infinity;
 }

@@ -1,4 +1,4 @@
-// npm run bench:attack: measures the effect of attacks on a built daemon, each figure against its target; exits with 1 when a target is missed.
+// npm run bench:attack: measures the effect of attacks on a built daemon; exits with 1 when a figure misses its target.
 //   npm run bench:attack -- A45 A62x8    only these attacks; x8: by eight containers
 // Runs on Linux. Times need a quiet machine; the first row is a daemon without an attack.
 import { execFileSync, spawn } from 'node:child_process';
@@ -32,7 +32,7 @@ const { createWinsClient } = await import('@wins/wins-api');
 
 const folder = realpathSync(mkdtempSync(path.join(tmpdir(), 'wins-bench-')));
 const running = [];
-// Server behind the port that the tunnel may reach.
+// Server behind the port that the daemon allows for the tunnel.
 const web = createServer((socket) => socket.on('error', () => undefined).resume());
 await once(web.listen(0, '127.0.0.1'), 'listening');
 const port = portOf(web);

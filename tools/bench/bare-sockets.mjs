@@ -10,11 +10,11 @@ const [command, endpoint, argument] = process.argv.slice(2);
 if (command === 'serve') await serve(endpoint, argument);
 if (command === 'output') output(endpoint, Number(argument));
 
-/** Opens a connection to an endpoint, a path or a port, that echoes all bytes. */
+/** Opens a connection that echoes all bytes. `to` is a path or a port. */
 export async function echoConnection(to) {
   const socket = connectTo(to).setNoDelay(true);
   socket.write('echo\n');
-  // The answer shows that the server has read the line, so later bytes cannot become part of it.
+  // After the answer, later bytes cannot become part of the first line.
   await once(socket, 'data');
   return socket;
 }

@@ -12,11 +12,10 @@ export const USAGE = `npm run bench -- [--only PATTERN] [--rounds N] [--quick] [
 
 docs/performance.md explains the numbers.`;
 
-/** Problem with a command line. */
 export class UsageError extends Error {}
 
 /**
- * @param names - Names of all rows.
+ * @param names - All rows.
  * @throws {UsageError}
  */
 export function readOptions(args, names) {

@@ -1,4 +1,4 @@
-// npm run bench: measures the costs of wins, each figure beside floors from the same run. docs/performance.md explains the figures.
+// npm run bench: measures the costs of wins, each beside a floor from the same run. docs/performance.md explains the figures.
 import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -9,7 +9,7 @@ import { agentRows, measureAgent } from './agent-rows.mjs';
 import { readOptions, USAGE, UsageError } from './bench-options.mjs';
 import { executableRows, measureExecutables, wineExecutableRows } from './executable-rows.mjs';
 import { bareGrpc, bareSockets, grpcRows, measureInfo, measureOutput } from './grpc-rows.mjs';
-// This program is a measured client too.
+// This program is a measured client too, so it preloads this.
 import './heap-report.cjs';
 import { lastingRows, measureLasting } from './lasting-rows.mjs';
 import { Programs, Run } from './measure.mjs';
@@ -69,7 +69,7 @@ const result = {
 if (json) process.stdout.write(`${JSON.stringify(result)}\n`);
 (json ? process.stderr : process.stdout).write(`\n${reportOf(result, before)}`);
 
-/** Measures a group if one of its rows was requested. A failing group does not discard the results of the others, which took minutes. */
+/** Measures a group if one of its rows was requested. A failing group keeps the results of the others, which took minutes. */
 async function group(names, measure) {
   if (!names.some(wants)) return;
   try {
@@ -102,7 +102,6 @@ function optionsOrExit() {
   }
 }
 
-/** Measures the rows of a daemon and its pipe. */
 async function measureDaemon() {
   const writer = path.join(folder, 'writer');
   writeFileSync(writer, '#!/bin/sh\nexec head -c "$1" /dev/zero\n');

@@ -10,7 +10,6 @@ import { reportOf } from './report.mjs';
 import { compareRuns, costOf, figureOf, isMet, median, summary, winsOf } from './summary.mjs';
 
 const rounds = (values, costs = {}) => values.map((value) => ({ value, ...costs }));
-/** A row whose floor is 100 in each round. */
 function rowOf(wins, more = {}) {
   const floor = { name: 'bare', rounds: rounds(wins.map(() => 100)) };
   return {
@@ -175,7 +174,7 @@ describe('what a program puts on its heap', () => {
   };
 
   it('is counted whether it lives or not', () => {
-    // 1,000,000 arrays of twelve 8-byte words and a header, in a heap that never holds them all.
+    // A million arrays of twelve 8-byte words and a header; the heap never holds them all.
     const script = 'let last; for (let i = 0; i < 1e6; i += 1) last = new Array(12).fill(i)';
     const bytes = bytesOf(script) - bytesOf('0');
     assert.ok(bytes > 96e6 && bytes < 150e6, `found ${bytes} bytes`);

@@ -1,11 +1,11 @@
-// Measures the costs of programs while they work, each program by itself.
+// Measures the costs of programs while they work, for each program separately.
 //
-// - Processor time, user and system, of all threads: counted by the scheduler in nanoseconds (/proc/PID/task/*/schedstat). For ended programs:
-//   the sum that the system keeps for their parent, in steps of 10 ms.
-// - Bytes on the JavaScript heap: heap-report.cjs, which measured programs preload.
-// - System calls of all threads: `perf stat -e raw_syscalls:sys_enter`; not measured without perf or the right to count.
+// - Processor time, user and system, of all threads: the scheduler counts it in nanoseconds (/proc/PID/task/*/schedstat). For ended programs: the sum
+// that the system keeps for their parent, in steps of 10 ms.
+// - Bytes on the JavaScript heap: from heap-report.cjs, which measured programs preload.
+// - System calls of all threads: `perf stat -e raw_syscalls:sys_enter`; not measured without perf or the right to use it.
 //
-// Counting bytes and calls takes time itself. Therefore the work is measured once for its time, and a part of it again for the counts.
+// Counting bytes and calls takes time itself. Therefore the work runs once for its time, and a part of it again for the counts.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
@@ -17,7 +17,7 @@ const TICK_MS = 10;
 const POLL_MS = 2;
 const PERF = ['stat', '-x,', '-e', 'raw_syscalls:sys_enter'];
 
-/** Arguments of Node that let a program be measured. */
+/** Node options that let a program be measured. */
 export const MEASURED = ['--require', path.join(import.meta.dirname, 'heap-report.cjs')];
 
 export const canCount = process.platform === 'linux';
@@ -35,7 +35,7 @@ export function processorMs(pid) {
   return nanoseconds / 1e6;
 }
 
-/** Returns the processor time of the first thread of a running program, in ms; in a program of Node, that of its event loop. */
+/** Processor time of a program's first thread, in ms; in Node, this thread runs the event loop. */
 export function eventLoopMs(pid) {
   const [nanoseconds] = readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'utf8').split(' ', 1);
   return Number(nanoseconds) / 1e6;
@@ -46,20 +46,19 @@ export function residentMebibytes(pid) {
   return Number(kilobytes) / 1024;
 }
 
-/** Returns the private memory of a running program, which its end frees, in MiB. */
+/** Private memory of a program, in MiB; its end would free it. */
 export function ownMebibytes(pid) {
   const rollup = readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8');
   const own = [...rollup.matchAll(/^Private_\w+:\s+(\d+)/gm)];
   return own.reduce((sum, [, kilobytes]) => sum + Number(kilobytes), 0) / 1024;
 }
 
-/** Returns the resident memory of a running program, in MiB; memory shared with other programs counts in proportion. */
+/** Resident memory in MiB; shared memory counts in proportion. */
 export function proportionalMebibytes(pid) {
   const rollup = readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8');
   return Number(/^Pss:\s+(\d+)/m.exec(rollup)?.[1]) / 1024;
 }
 
-/** Returns the processor time of all ended child processes, in ms. */
 function processorMsOfEnded() {
   const text = readFileSync('/proc/self/stat', 'utf8');
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
@@ -67,8 +66,8 @@ function processorMsOfEnded() {
 }
 
 /**
- * Starts to measure the processor time of the programs of each role; the returned function returns it in ms. A role is the PID of a running
- * program, or {@link Programs}, whose new programs all count.
+ * Starts to measure the processor time of each role; the returned function ends this and returns the time in ms. A role is the PID of a running
+ * program, or {@link Programs}, of which all newly started programs count.
  */
 export function beginProcessorTime(roles) {
   const read = () =>
@@ -79,11 +78,11 @@ export function beginProcessorTime(roles) {
   return async () => mapValues(read(), (after, name) => ({ cpuMs: after - before[name] }));
 }
 
-/** Like {@link beginProcessorTime}, for counted costs. */
+/** Like {@link beginProcessorTime}, but for counts of system calls and heap bytes. */
 export async function beginCounts(roles) {
   const running = Object.entries(roles).filter(([, role]) => typeof role === 'number');
   const ofNew = Object.entries(roles).filter(([, role]) => typeof role !== 'number');
-  // The heap of this program is counted last and reported first, so that counting the others is not part of its own work.
+  // This program counts its own heap last and reports it first, so that the work of counting the others is left out.
   running.sort(([, a], [, b]) => Number(a === process.pid) - Number(b === process.pid));
   const counters = running.map(([name, pid]) => ({ name, pid, perf: attachPerf(pid) }));
   for (const { pid } of counters) await heapReport(pid);
@@ -99,7 +98,7 @@ export async function beginCounts(roles) {
   };
 }
 
-/** Signals a program and resolves with its report: empty at the first signal, and at the second the bytes allocated since the first. */
+/** Signals a program and returns its report. The first report is empty; the second has the bytes allocated since the first. */
 async function heapReport(pid) {
   const file = path.join(reports, String(pid));
   process.kill(pid, 'SIGUSR2');
@@ -109,7 +108,7 @@ async function heapReport(pid) {
   return text;
 }
 
-/** Counts the system calls of a program, without its children, from `tell('enable')` on. */
+/** Counts the system calls of a program, not of its children, after `tell('enable')`. */
 function attachPerf(pid) {
   if (!hasPerf) return undefined;
   const args = [...PERF, '--no-inherit', '--delay=-1', '--control=fd:3,4', `--pid=${pid}`];
@@ -135,7 +134,7 @@ function attachPerf(pid) {
 let started = 0;
 
 /**
- * Wraps a command so that its costs are counted from start to end. System calls include the start of Node itself; heap bytes do not.
+ * Wraps a command so that its costs are counted. System calls include the start of Node; heap bytes do not.
  *
  * @param isNode - Whether the file is Node; the heap of other programs is unknown.
  */
@@ -146,7 +145,7 @@ export function countedCommand(file, args, isNode) {
   return {
     command: wrapped,
     environment: { WINS_BENCH_HEAP_FILE: own },
-    /** Returns the counts once the command has ended. */
+    /** Call it after the command has ended. */
     counts: () => ({
       systemCalls: hasPerf ? systemCallsIn(readFileSync(`${own}.perf`, 'utf8')) : undefined,
       heapBytes: isNode ? Number(readFileSync(own, 'utf8')) : undefined,

@@ -1,4 +1,4 @@
-// Measures the start of the packaged executables, against the same Node without a program.
+// Measures the start of the packaged executables. Their floor is the same Node with an empty program.
 //   node executable-rows.mjs FILE WANTED    runs on Windows: measures, and writes the rows to FILE
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -17,11 +17,11 @@ const RUNS = 10;
 const WHERE = ', Wine';
 const IDLE_DAEMON = 'executable, idle daemon';
 const NAME = 'wins_bench_executable';
-/** Time until a newly started daemon is idle. */
+/** A newly started daemon is idle after this time. */
 const IDLE_MS = 3000;
 const QUIET = /** @type {const} */ ({ stdio: 'ignore' });
 
-/** Measured starts: arguments, and time limit as a multiple of the start of an empty Node program. */
+/** Arguments, and time limit as a multiple of the start of an empty Node program. */
 const STARTS = /** @type {const} */ ([
   ['cli --version', 1.3],
   // Reads the whole executable for its digest.
@@ -37,7 +37,7 @@ if (process.platform === 'win32') {
 }
 
 export const executableRows = [...STARTS.map(([words]) => `executable, ${words}`), IDLE_DAEMON];
-/** Rows for Wine, which report only a ratio without a target, because Wine says nothing about Windows. */
+/** Rows for Wine have no target, because Wine says nothing about the speed of Windows. */
 export const wineExecutableRows = STARTS.map(([words]) => `executable, ${words}${WHERE}`);
 
 /** Builds the executables; measures those for Linux, and with Wine those for Windows. */
@@ -51,15 +51,15 @@ export async function measureExecutables({ run, quick, hasWine }) {
   if (hasWine && wineExecutableRows.some(run.wants)) await underWine(run, quick);
 }
 
-/** Measures starts of the program while its daemon answers, and on Linux the memory of that daemon. */
+/** Measures starts of the program beside its daemon, and on Linux the memory of the daemon. */
 async function measure(run, node, wins) {
   const folder = mkdtempSync(path.join(tmpdir(), 'wins-bench-'));
   const config = path.join(folder, 'config');
   writeFileSync(config, JSON.stringify({ listen: NAME, proxy: `${NAME}_proxy` }), { mode: 0o600 });
   const programs = new Programs({ ...process.env, WINS_RUNTIME_DIR: path.join(folder, 'run') });
   const isLinux = process.platform === 'linux';
-  // Linux maps recently written pages in larger pieces: unused parts of the file then count as memory, and a start is 5 ms faster. Read
-  // both files anew, so that both are mapped the same way.
+  // Linux maps recently written pages in larger pieces. Unused parts of the file then count as memory, and a start is 5 ms faster. Read both files
+  // anew, so that Linux maps both alike.
   for (const file of isLinux ? [node, wins] : [])
     execFileSync('sh', ['-c', 'sync "$0"; dd if="$0" iflag=nocache count=0', file], QUIET);
   const daemon = spawn(wins, ['srv', 'app', 'run', '--config', config], {

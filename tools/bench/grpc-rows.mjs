@@ -1,6 +1,6 @@
-// Rows of the daemon's pipe: the built programs against plain grpc-js on the same kind of endpoint. Targets compare with grpc-js
-// at its default flow-control windows, where it waits for the reader after each 64 KiB. The floors named for windows send messages from memory
-// and drop them. In `a program's output` and with plain sockets, a program writes the data and the client prints it, as with wins.
+// Rows of the daemon's pipe. Floors: plain grpc-js and plain sockets on the same kind of endpoint. Targets compare with grpc-js at its default
+// flow-control windows, at which it waits for the reader after each 64 KiB. The floors named for windows send messages from memory and discard them.
+// In `a program's output` and with plain sockets, a program writes the data and the client prints it, as with wins.
 import { once } from 'node:events';
 import path from 'node:path';
 import { bareClient } from './bare-grpc.mjs';
@@ -19,11 +19,11 @@ const INFO = 'Info, median';
 export const grpcRows = (where = '') => [OUTPUT + where, INFO + where];
 
 /**
- * Measures how fast output arrives. It subtracts a run with a sixteenth of the bytes, so that the start of the client cancels out.
+ * Measures how fast output arrives. Subtracts a run with a sixteenth of the bytes, so that the client's start cancels out.
  *
- * @param largeBytes - Number of bytes of the full run.
+ * @param largeBytes - Bytes of the full run.
  * @param writer - A program that writes as many bytes as its last argument says.
- * @param floors - `grpc` and optionally `sockets`: each with the `pid` of its server and its `endpoints` by name.
+ * @param floors - `grpc` and optionally `sockets`, each with the `pid` and the named `endpoints` of its server.
  */
 export async function measureOutput(options) {
   const { run, programs, wins, daemon, server, writer, floors } = options;
@@ -57,7 +57,7 @@ export async function measureOutput(options) {
   );
 }
 
-/** Measures the duration of a call. This process is the client of the floors; `client` is a client of the daemon. */
+/** Measures the duration of a call. This process is the floors' client; `client` calls the daemon. */
 export async function measureInfo({ run, client, daemon, floors, where = '' }) {
   const { grpc, sockets } = floors;
   const echo = bareClient(grpc.endpoint);

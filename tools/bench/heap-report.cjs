@@ -1,8 +1,7 @@
 // Preloaded by measured programs (`node --require`): reports how many bytes a program has allocated on its JavaScript heap.
 //
-// V8 reports the size of the heap before and after each collection. Growth between two collections was allocated meanwhile, whether it survived
-// or not; the figure is the sum of this growth, for the main thread. Buffers lie outside the heap and do not count, because V8 frees them at any
-// time.
+// V8 reports the size of the main thread's heap before and after each collection. The figure is the sum of the growth between collections, so it
+// counts all allocations, even short-lived ones. Buffers lie outside the heap and do not count.
 'use strict';
 const { renameSync, writeFileSync } = require('node:fs');
 const path = require('node:path');
@@ -10,7 +9,7 @@ const { GCProfiler, getHeapStatistics } = require('node:v8');
 
 const used = () => getHeapStatistics().used_heap_size;
 
-/** Starts to count; the returned function stops and returns the sum. */
+/** The returned function stops and returns the sum. */
 function countHeapBytes() {
   const profiler = new GCProfiler();
   profiler.start();
@@ -34,11 +33,11 @@ function report(file, text) {
 
 const file = process.env.WINS_BENCH_HEAP_FILE;
 if (file !== undefined) {
-  // This program is measured from its start to its end.
+  // Measures this program from its start to its end.
   const count = countHeapBytes();
   process.on('exit', () => report(file, String(count())));
 } else {
-  // This program is measured from one signal to the next.
+  // Measures this program from one signal to the next.
   let count;
   process.on('SIGUSR2', () => {
     const bytes = count?.();

@@ -1,4 +1,4 @@
-// Rows of lasting runs: the costs of a keeper, the speed of output through it, and the time in which a daemon adopts runs.
+// Rows of lasting runs: the costs of a keeper, the speed of output through it, and the time that a daemon needs to adopt runs.
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { chmodSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -6,7 +6,7 @@ import path from 'node:path';
 import { ownMebibytes, proportionalMebibytes } from './costs.mjs';
 
 const RUNS = 100;
-/** Amount of output that fits into a spool, so that the reader misses nothing, in bytes. */
+/** Fits into a spool, so that the reader misses nothing. */
 const BYTES = 400 * 1000 * 1000;
 
 const MEMORY = 'keeper, memory of its own';
@@ -25,7 +25,7 @@ export async function measureLasting({ run, programs, wins, folder }) {
     chmodSync(file, 0o755);
     return file;
   };
-  // A program without a grant for lasting runs, for comparison.
+  // For comparison, the first program has no grant for lasting runs.
   const [direct, writer] = ['attached-writer', 'lasting-writer'].map((name) =>
     program(name, 'exec head -c "$1" /dev/zero'),
   );
@@ -123,7 +123,6 @@ export async function measureLasting({ run, programs, wins, folder }) {
   }
 }
 
-/** Returns the PIDs of keepers. */
 function keepersIn(folder) {
   return readdirSync(folder)
     .filter((name) => name.startsWith('keeper.'))

@@ -1,5 +1,5 @@
-// Load for the tunnel and for plain relays, and its helper programs. `node load.mjs target`, `relay` and `reader` (which reads a stream without
-// end) run as separate processes. Each sends its port to the parent, and the relay answers any message with its resident bytes.
+// Load for the tunnel and for plain relays. Its helper programs run as separate processes, such as `node load.mjs target`. Each sends its port to the
+// parent; a relay answers any message with its resident bytes.
 import { fork } from 'node:child_process';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
@@ -25,8 +25,8 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
  * Starts `target`, `relay`, `reader`, or a program for UDP, as a process.
  *
  * @param {string} role
- * @param {{ execArgv?: string[], from?: number | string, to?: number | string }} [ends] - `from`: where a relay listens, by default on a free
- * port; `to`: where a relay or reader connects. Each is a port or a Unix socket.
+ * @param {{ execArgv?: string[], from?: number | string, to?: number | string }} [ends] - `from`: where a relay listens, by default on a free port;
+ * `to`: where a relay or reader connects. Each is a port or a Unix socket.
  */
 export async function startProgram(role, { execArgv = [], ...ends } = {}) {
   const child = fork(fileURLToPath(import.meta.url), [role, JSON.stringify(ends)], { execArgv });
@@ -50,7 +50,7 @@ async function target() {
         } else if (kind === 'k') {
           let left = first.readDoubleLE(1) - (first.length - 9);
           const count = (chunk) => {
-            // More data than requested may arrive; a second answer would be a write after the end and reset the connection.
+            // More data than requested may arrive. A second answer would be a write after the end, which resets the connection.
             if (left <= 0) return;
             left -= chunk.length;
             if (left <= 0) socket.end('k');
@@ -105,7 +105,7 @@ async function boundPort(socket) {
   return socket.address().port;
 }
 
-/** Reads without end, in its own process so that it does not disturb the measurement. */
+/** Reads without end. It is a separate process, so that it does not disturb the measurement. */
 async function reader(port) {
   const bulk = flood(port).resume();
   await once(bulk, 'data');
@@ -124,7 +124,7 @@ async function relay(from, to) {
   answerMemory();
 }
 
-/** One of two relays whose streams share a Unix socket: the near one connects to it. */
+/** One of two relays whose streams share a Unix socket. The near relay connects to the far one. */
 async function sharedRelay(from, to) {
   const { sharedFarRelay, sharedNearRelay } = await import('./shared-relay.mjs');
   if (typeof to === 'string') {
@@ -135,7 +135,7 @@ async function sharedRelay(from, to) {
   process.send?.(from);
 }
 
-/** Returns the MB/s of a transfer that is split into streams. */
+/** Splits a transfer into streams; returns MB/s. */
 export async function rate(bytes, streams, way, transfer) {
   const began = performance.now();
   await Promise.all(Array.from({ length: streams }, () => transfer(way, bytes / streams)));
@@ -176,7 +176,7 @@ export async function upload(port, bytes) {
   socket.destroy();
 }
 
-/** Returns the durations of round trips of 64 bytes, one after the other, in microseconds. */
+/** Returns the durations of sequential round trips of 64 bytes, in microseconds. */
 export async function echoes(port, count) {
   const socket = connect({ port, host: '127.0.0.1', noDelay: true });
   socket.write('e');
@@ -192,9 +192,7 @@ export async function echoes(port, count) {
   return trips.slice(count / 10);
 }
 
-/**
- * Returns the durations of round trips of datagrams of 64 bytes, in microseconds. The loopback loses none, because one is under way at a time.
- */
+/** Like {@link echoes}, with datagrams. The loopback loses none, because only one is under way. */
 export async function datagramEchoes(port, count) {
   const socket = createSocket('udp4');
   await boundPort(socket);
@@ -226,10 +224,7 @@ export async function connectionsPerSecond(port, total = 3000) {
   return total / ((performance.now() - began) / 1000);
 }
 
-/**
- * Returns the duration of each connection in ms: it connects, gets an echo and closes, 16 in parallel. `rate` is the number of connections per
- * second.
- */
+/** Opens connections, 16 in parallel; each gets an echo and closes. Returns their durations in ms, and their `rate` per second. */
 export async function connectionTimes(port, total) {
   let left = total;
   const times = [];
@@ -255,7 +250,7 @@ export function quantile(values, q) {
   return sorted[Math.floor((sorted.length - 1) * q)];
 }
 
-/** Opens a stream with endless incoming data that is not read yet. */
+/** Opens an endless stream, without reading it. */
 export function flood(port) {
   const socket = connect(port, '127.0.0.1').on('error', () => undefined);
   socket.write('f');

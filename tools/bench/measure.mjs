@@ -1,4 +1,4 @@
-// Measures floors and wins alternately, in rounds, because machines drift but ratios hold.
+// Measures floors and wins alternately, in rounds: the speed of a machine drifts, but ratios hold.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
@@ -15,7 +15,7 @@ import { median } from './summary.mjs';
 export const ROUNDS = 5;
 const WARM_CALLS = 200;
 const CALLS = 2000;
-/** Fraction of the work that is repeated for counting, and run first as warm-up. */
+/** Fraction of the work that runs first as warm-up, and again for counting. */
 const COUNTED_SHARE = 0.1;
 
 /**
@@ -26,7 +26,6 @@ export const noRounds = () => [];
 
 const now = () => performance.now();
 
-/** Programs that a benchmark starts and ends. */
 export class Programs {
   #running = [];
   #counts;
@@ -39,7 +38,7 @@ export class Programs {
     this.#running.push(...children);
   }
 
-  /** Starts a program; resolves with the first line that reports that it is ready. */
+  /** Resolves with the first line for which `isReady` is true. */
   start(args, isReady) {
     const child = spawn(process.execPath, [...(canCount ? MEASURED : []), ...args], {
       env: this.environment,
@@ -56,7 +55,7 @@ export class Programs {
     });
   }
 
-  /** Returns the wall time in ms of a command whose output is discarded. */
+  /** Returns the wall time of a command in ms; discards its output. */
   async time(args, { file = process.execPath, isNode = true } = {}) {
     const counted = this.#counts && countedCommand(file, args, isNode);
     const [program, ...rest] = counted?.command ?? [file, ...args];
@@ -72,7 +71,7 @@ export class Programs {
     return ms;
   }
 
-  /** Counts the costs of commands from now on, each from its start; the returned function stops and returns the sums. */
+  /** Counts the costs of commands that start from now on; the returned function stops this and returns the sums. */
   countNew() {
     this.#counts = [];
     return () => {
@@ -90,13 +89,13 @@ export class Programs {
 }
 
 /**
- * The rows of a run. A row has a `name`, a `unit` for its values, a unit of work for its costs (`per`), and a `figure`. The figure `is` the
- * `ratio` of wins to the floor, its `growth` over the floor, or its `value`; it may have a target, `atLeast` or `atMost`.
+ * A row has a `name`, a `unit` for its values, a unit of work for its costs (`per`), and a `figure`. The figure `is` the `ratio` of wins to the
+ * floor, its `growth` over the floor, or its `value`; it may have a target, `atLeast` or `atMost`.
  */
 export class Run {
   rows = [];
 
-  /** @param wants - Returns true for the name of a requested row. */
+  /** @param wants - Whether a row, by its name, was requested. */
   constructor({ quick, wants, rounds = ROUNDS }) {
     this.wants = wants;
     this.rounds = rounds;
@@ -106,9 +105,9 @@ export class Run {
   /**
    * Measures each way to do some work, in rounds. The first way is the floor, and the last is wins.
    *
-   * @param ways - By name, each with `work(share)`, optionally `less(share)`, and the measured roles, `client` and `daemon`. `work` does that
-   * share of the work. It resolves with its `units`, their duration in `ms`, and its `value` if `valueOf` does not compute it from both. `less`
-   * is work whose costs are subtracted, such as a start.
+   * @param ways - By name, each with `work(share)`, optionally `less(share)`, and the measured roles `client` and `daemon`. `work` does that share of
+   * the work. It resolves with its `units`, their duration in `ms`, and its `value` unless `valueOf` computes this. `less` is work whose costs are
+   * subtracted, such as a start.
    */
   async measure(row, ways, valueOf) {
     if (!this.wants(row.name)) return;
@@ -120,14 +119,13 @@ export class Run {
     this.add(row, results);
   }
 
-  /** Adds a row that was measured separately: `ways` are names with their rounds. */
+  /** Adds a row that was measured separately; `ways` has the rounds of each way. */
   add(row, ways) {
     if (!this.wants(row.name)) return;
     this.rows.push({ ...row, ways });
     process.stderr.write(`measured: ${row.name}\n`);
   }
 
-  /** Adds a row with one round. */
   addOnce(row, values) {
     this.add(
       row,
@@ -151,7 +149,7 @@ function rolesOf({ client, daemon }) {
   return { ...(client && { client }), ...(daemon && { daemon }) };
 }
 
-/** Does the work and returns the costs of each role, per unit of work. */
+/** Returns the costs of each role per unit of work. */
 async function take({ work, less }, share, begin) {
   const run = async (act) => {
     const end = await begin();
@@ -167,7 +165,7 @@ async function take({ work, less }, share, begin) {
   return { ...done, units, ms: done.ms - (subtracted?.ms ?? 0), costs };
 }
 
-/** Repeats a call; the value is the median duration in ms, after a warm-up. */
+/** Repeats a call after a warm-up; the value is the median duration in ms. */
 export const medianCall = (call) => async (share) => {
   const times = [];
   const warm = Math.ceil(WARM_CALLS * share);

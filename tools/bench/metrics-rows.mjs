@@ -1,4 +1,4 @@
-// Rows of metrics: a daemon with metrics against one without, and the cost of a scrape for the event loop of a busy daemon.
+// Rows of metrics: a daemon with metrics against a daemon without, and the event-loop time of a scrape in a busy daemon.
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import path from 'node:path';
@@ -11,10 +11,7 @@ import { freePort } from '../free-port.mjs';
 const RUNS = 256;
 const STREAMS = 1000;
 const BYTES = 500 * MEGABYTE;
-/**
- * Interval of close scrapes in ms. The daemon measures its runs at most once a second, spread over the event loop, so one in ten scrapes
- * includes a measurement.
- */
+/** Interval of close scrapes. The daemon measures its runs at most once a second, so one in ten scrapes includes a measurement. */
 const CLOSE_MS = 110;
 const CLOSE_SCRAPES = 20;
 const APART_MS = 1100;
@@ -94,7 +91,7 @@ export async function measureMetrics({ run, programs, wins, folder }) {
   for (const { client } of [off, on]) await client.close();
 }
 
-/** Measures the extra work of a busy daemon's event loop for a scrape, compared with the time around it, in ms. */
+/** Measures the extra event-loop time of a scrape in a busy daemon, in ms. */
 async function measureBusy({ run, on, processPaths, scrape, createWinsClient }) {
   // A connection may have 128 runs.
   const clients = [0, 1].map(() => createWinsClient({ address: on.address }));

@@ -1,11 +1,11 @@
-// Rows of the routes that a daemon keeps: a plan for many hosts, and the routes to them, in a separate network.
+// Rows of host networks: planning routes to many hosts, and applying them in a separate network.
 import { spawnSync } from 'node:child_process';
 import path from 'node:path';
 import { ROUNDS } from './measure.mjs';
 
 const PLANNED = '1,000 hosts planned';
 const APPLIED = '1,000 routes applied';
-/** A network with an interface whose neighbours are the gateways of the routes. */
+/** The gateways of the routes are neighbours of this interface. */
 const SETUP = `set -e
 PATH=/usr/sbin:/sbin:/usr/bin:/bin
 ip link set lo up
@@ -19,7 +19,6 @@ const mayMakeNetwork = spawnSync('unshare', [...OPTIONS, 'true']).status === 0;
 
 export const networkRows = [PLANNED, ...(mayMakeNetwork ? [APPLIED] : [])];
 
-/** Returns this number of hosts, each with a subnet. */
 export function peers(count) {
   return Array.from({ length: count }, (_, index) => ({
     id: String(index),
@@ -32,7 +31,7 @@ export async function measureNetwork({ run }) {
   const { plan } = await import('@wins/host-network');
   const desired = { routes: [], peers: peers(1000) };
   const uplink = { id: 'e0', name: 'eth0', metric: 0, addresses: ['172.16.0.1/16'] };
-  // Starts without routes, which needs the most work.
+  // Planning without existing routes needs the most work.
   const look = () => plan(desired, { interfaces: [uplink], routes: [] }, []);
   for (let count = 0; count < ROUNDS; count += 1) look();
   value(run, PLANNED, 50, () => {

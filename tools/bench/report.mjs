@@ -1,4 +1,4 @@
-// Formats a run: figures with their targets, costs of each way, and changes since another run.
+// Formats a run: figures with targets, costs of each way, and changes since an earlier run.
 import {
   compareRuns,
   COSTS,
@@ -14,7 +14,6 @@ import {
 const NONE = '–';
 const TIMES = { ms: 1 };
 
-/** Returns the text of a run, with differences from an earlier run if there is one. */
 export function reportOf(run, before) {
   const { node, processors, loadBefore, loadAfter, quick } = run;
   const load = `load ${loadBefore.toFixed(1)} before and ${loadAfter.toFixed(1)} after`;
@@ -56,7 +55,7 @@ function target({ atLeast, atMost }, show) {
   return atMost === undefined ? 'none' : `at most ${show(atMost)}`;
 }
 
-/** Returns the table of costs; undefined if no costs were measured. */
+/** Undefined if no costs were measured. */
 function costsTable(rows) {
   const lines = [];
   for (const row of rows) {
@@ -126,7 +125,7 @@ function amountOfCost(cost, number) {
   return cost === 'heapBytes' ? `${scaled(number)}B` : scaled(number);
 }
 
-/** Formats a number with its unit; times below a millisecond are in microseconds. */
+/** Shows times below a millisecond in microseconds. */
 function amount(number, unit) {
   if (unit in TIMES && Math.abs(number) < 1) return `${digits(number * 1000)} µs`;
   return `${digits(number)} ${unit}`;
@@ -138,7 +137,7 @@ function scaled(number) {
   return `${digits(number / 1000 ** step)} ${['', 'k', 'M', 'G'][step]}`;
 }
 
-/** Formats a number with three significant digits, and all digits before the point. */
+/** Three significant digits, and all digits before the point. */
 function digits(number) {
   const size = Math.abs(number);
   return number.toFixed(size >= 100 ? 0 : size >= 10 ? 1 : 2);

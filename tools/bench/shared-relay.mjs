@@ -1,5 +1,5 @@
-// The floor of one shared socket: two relays whose streams share one Unix socket as in a tunnel, but without flow control for each
-// stream. A head precedes each piece: the number of its stream and its length, which is 0 at the end of the stream.
+// A floor for the tunnel: two relays whose streams share one Unix socket, without flow control for each stream. Each piece follows a head: the number
+// of the stream and the length, which is 0 at the end of the stream.
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import { portOf } from '../free-port.mjs';
@@ -9,14 +9,14 @@ const KEPT_BYTES = 128 * 1024;
 const WAITING_BYTES = 1024 * 1024;
 const SOCKET_OPTIONS = { highWaterMark: KEPT_BYTES, noDelay: true, allowHalfOpen: true };
 
-/** Serves a Unix socket, and connects each of its streams to a port. */
+/** Connects each stream of a Unix socket to a port. */
 export async function sharedFarRelay(from, to) {
   const where = { ...SOCKET_OPTIONS, host: '127.0.0.1', port: to };
   const open = () => connect(where);
   await once(createServer((shared) => void carry(shared, open)).listen(from), 'listening');
 }
 
-/** Resolves with a port; carries each connection to it through one connection to a Unix socket. */
+/** Resolves with a port, and carries its connections through one connection to a Unix socket. */
 export async function sharedNearRelay(to) {
   const where = { path: to, highWaterMark: WAITING_BYTES };
   const shared = connect(where);
@@ -29,7 +29,7 @@ export async function sharedNearRelay(to) {
   return portOf(server);
 }
 
-/** Returns a function that adds a stream; `open` makes the socket of a stream that the other end has added. */
+/** Returns a function that adds a stream; `open` creates the socket for a stream that the peer added. */
 function carry(shared, open) {
   const sockets = new Map();
   const waiting = new Set();

@@ -1,4 +1,4 @@
-// Rows of the client's start against an empty Node program, and of the memory of an idle daemon.
+// Rows of the client's start, with an empty Node program as floor, and of the memory of an idle daemon.
 import { residentMebibytes } from './costs.mjs';
 import { medianTime } from './measure.mjs';
 
@@ -20,7 +20,7 @@ export function measureMemory({ run, daemon, floor }) {
   );
 }
 
-/** @param empty - A program that does nothing and that the daemon may run. */
+/** @param empty - A listed program that does nothing. */
 export async function measureStarts({ run, programs, wins, daemon, empty }) {
   const way = (args) => ({
     client: programs,

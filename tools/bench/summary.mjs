@@ -1,6 +1,6 @@
 // Summarises the rounds of a row, and compares two runs.
 
-/** Minimum relative change of a count; a smaller one, even without spread, may come from earlier work of the programs. */
+/** Minimum relative change of a count. A smaller change may come from earlier work of the programs. */
 const SMALLEST_CHANGE = 0.02;
 const MORE_IS_BETTER = new Set(['MB/s', 'per s']);
 
@@ -10,7 +10,7 @@ export function median(values) {
   return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
 }
 
-/** Summarises the values of rounds; undefined if a round has no number. */
+/** Undefined if a round has no number. */
 export function summary(values) {
   return values.every((value) => typeof value === 'number' && Number.isFinite(value))
     ? summaryOf(values)
@@ -26,7 +26,6 @@ function summaryOf(values) {
   };
 }
 
-/** The floor of a row, which its target refers to, is the first way; wins is the last. */
 export const floorOf = (row) => row.ways[0];
 export const winsOf = (row) => row.ways.at(-1);
 
@@ -38,14 +37,13 @@ const figures = {
 
 export const valuesOf = (way) => summaryOf(way.rounds.map(({ value }) => value));
 
-/** Returns the figure of a row over all rounds. */
 export function figureOf(row) {
   const floor = floorOf(row).rounds;
   const of = figures[row.figure.is];
   return summaryOf(winsOf(row).rounds.map(({ value }, index) => of(value, floor[index].value)));
 }
 
-/** Whether the figure meets its target; undefined without a target. */
+/** Undefined without a target. */
 export function isMet(row) {
   const { atLeast, atMost } = row.figure;
   const figure = figureOf(row).median;
@@ -60,7 +58,6 @@ export function costOf(way, role, cost) {
   return summary(way.rounds.map((round) => round[role]?.[cost]));
 }
 
-/** Returns the processor time of both programs of a way in each round, in ms. */
 function processorTimes({ rounds }) {
   return rounds.map((round) => {
     const times = ROLES.map((role) => round[role]?.cpuMs).filter((ms) => ms !== undefined);
@@ -68,7 +65,7 @@ function processorTimes({ rounds }) {
   });
 }
 
-/** Returns all numbers of wins in a row that can be compared with another run, by name. */
+/** Returns by name the numbers of wins that can be compared with another run. */
 function numbersOf(row) {
   const { is } = row.figure;
   const moreIsBetter = MORE_IS_BETTER.has(row.unit);
@@ -76,7 +73,7 @@ function numbersOf(row) {
   const numbers = [
     ['value', valuesOf(winsOf(row)), moreIsBetter],
     [is, figureOf(row), moreIsBetter],
-    // Other load on the machine changes processor times of wins and of the floor alike.
+    // Other load on the machine affects wins and the floor alike.
     ['cpuRatio', summary(processorTimes(winsOf(row)).map((ms, index) => ms / floor[index])), false],
     ...ROLES.flatMap((role) =>
       COSTS.map((cost) => [`${role} ${cost}`, costOf(winsOf(row), role, cost), false]),
@@ -92,9 +89,8 @@ function numbersOf(row) {
 /**
  * Compares the rows that two runs share.
  *
- * @returns For each number of wins in each row: the medians `before` and `after`, the relative `change`, and a `verdict`. The verdict is
- * `better` or `worse` if the rounds of the two runs do not overlap, and `same` if they overlap or the change is below 2 %. It is `unknown` if a
- * run has only one round.
+ * @returns For each number of wins in each row: the medians `before` and `after`, the relative `change`, and a `verdict`. The verdict is `same` if
+ * the rounds of both runs overlap or the change is below 2 %, and otherwise `better` or `worse`. It is `unknown` if a run has only one round.
  */
 export function compareRuns(before, after) {
   const earlier = new Map(before.rows.map((row) => [row.name, numbersOf(row)]));

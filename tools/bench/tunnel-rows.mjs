@@ -1,5 +1,5 @@
-// Rows of the tunnel: the built daemon and client against plain relays (`a.pipe(b).pipe(a)`), under the same load. Targets compare with two
-// relays in a row, which like a tunnel are two programs, but without a protocol.
+// Rows of the tunnel. Floors: plain relays (`a.pipe(b).pipe(a)`) under the same load. Targets compare with two relays in a row: like a tunnel they
+// are two programs, but they have no protocol.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, openSync, writeFileSync } from 'node:fs';
@@ -24,7 +24,7 @@ const BYTES = 500 * MEGABYTE;
 const TRIPS = 3000;
 const CONNECTIONS = 3000;
 const STALLED = 100;
-/** Time in which back pressure stops every writer, in ms. */
+/** After this time back pressure has stopped every writer. */
 const STALL_MS = 3000;
 
 const speed = { unit: 'MB/s', per: 'GB', figure: { is: 'ratio', atLeast: 0.8 } };
@@ -36,7 +36,6 @@ const ONE_SOCKET = 'two relays, one Unix socket for all streams';
 const STALLS = 'tunnel, 100 stalled readers';
 const connects = { unit: 'per s', per: 'connection', figure: { is: 'ratio', atLeast: 0.8 } };
 
-/** Returns work that moves a share of the bytes through a port. */
 const moves = (streams, way) => async (port, share) => {
   const bytes = BYTES * share;
   return { units: bytes / 1e9, value: await rate(bytes, streams, port, way) };
@@ -49,7 +48,6 @@ async function opens(port, share) {
   const units = Math.ceil(CONNECTIONS * share);
   return { units, value: await connectionsPerSecond(port, units) };
 }
-/** Returns work that opens connections, each with an echo, and closes them. */
 const opensAndCloses = (valueOf) => async (port, share) => {
   const units = Math.ceil(CONNECTIONS * share);
   return { units, value: valueOf(await connectionTimes(port, units)) };
@@ -92,7 +90,7 @@ export const tunnelRows = [...ROWS.map(([{ name }]) => name), STALLS];
 export async function measureTunnel({ run, programs, wins, folder }) {
   const ways = await startWays({ programs, wins, folder });
   for (const [row, work] of ROWS) {
-    // Beside a bulk stream, the cost of an echo cannot be separated from the cost of the stream.
+    // The costs of an echo beside a bulk stream cannot be told from those of the stream.
     const costs = ({ client, daemon }) => (row.per === undefined ? {} : { client, daemon });
     const measured = row.per === 'GB' ? ways : withoutShared(ways);
     await run.measure(
@@ -107,13 +105,13 @@ export async function measureTunnel({ run, programs, wins, folder }) {
   run.addOnce({ name: STALLS, unit: 'MiB', figure: { is: 'value', atMost: 64 } }, grown);
 }
 
-/** Removes the shared socket, on which one slow reader would stop all streams. */
+/** On a shared socket one slow reader would stop all streams. */
 function withoutShared(ways) {
   return Object.fromEntries(Object.entries(ways).filter(([name]) => name !== ONE_SOCKET));
 }
 
 /**
- * Measures the memory growth of the larger program of a way, in MiB.
+ * Growth of the larger program of a way, in MiB.
  *
  * @param {{ port: number, client?: number, daemon?: number }} way
  */
@@ -128,7 +126,7 @@ async function growthByStalled({ port, client, daemon }) {
   return growth;
 }
 
-/** Starts the ways to one target; returns their ports, and their programs by the roles of a tunnel. */
+/** Starts the ways to one target; returns the port and the roles of each. */
 async function startWays({ programs, wins, folder }) {
   const start = async (role, ends) => {
     const { child, port } = await startProgram(role, { ...ends, execArgv: MEASURED });
@@ -154,7 +152,7 @@ async function startWays({ programs, wins, folder }) {
   };
 }
 
-/** Starts a tunnel whose daemon logs to a file, not through this process. */
+/** The daemon logs to a file, so that its log does not burden this process. */
 async function startTunnel({ programs, wins, folder, target }) {
   const config = path.join(folder, 'tunnel');
   const names = { listen: 'tunnelled', proxy: 'tunnelled_proxy' };

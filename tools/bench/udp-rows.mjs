@@ -1,4 +1,4 @@
-// Rows of datagrams: the built daemon and client against a plain relay in one process, under the same load.
+// Rows of datagrams. Floor: a plain relay in one process, under the same load.
 import { chmodSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { freePort } from '../free-port.mjs';
@@ -21,7 +21,6 @@ export async function measureUdp({ run, programs, wins, folder }) {
     programs.own(child);
     return { pid: child.pid, port };
   };
-  /** Starts a daemon whose pipes have this name. */
   const daemon = async (name, config) => {
     const file = path.join(folder, name);
     const names = { listen: name, proxy: `${name}_proxy` };

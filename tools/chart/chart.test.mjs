@@ -12,7 +12,7 @@ const DIGEST = 'AB'.repeat(32);
 const image = { repository: 'example/wins' };
 const HELPER = 'cd'.repeat(32);
 const PAUSE = `sha256:${'ef'.repeat(32)}`;
-/** Values without a default. */
+/** Values that have no default. */
 const wanted = {
   image,
   helper: { sha256: HELPER },
@@ -22,7 +22,7 @@ const wanted = {
 const DNS_LABEL = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 const LABEL_VALUE = /^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$/;
 
-/** Renders a release, which must succeed, and returns its objects. */
+/** Renders a release, which must succeed. */
 function objects(values = {}, options = {}) {
   const { error, documents } = render({ ...wanted, ...values }, options);
   assert.equal(error, undefined);
@@ -32,14 +32,13 @@ const ofKind = (kind, all) => all.filter((object) => object.kind === kind);
 const groupsNamed = (...names) => names.map((name) => ({ name, nodeSelector: { pool: name } }));
 const container = (daemonSet, name) =>
   daemonSet.spec.template.spec.initContainers.find((candidate) => candidate.name === name);
-/** Returns the word that follows an option of a container. */
 const optionOf = (daemonSet, name, option) => {
   const words = wordsOf(container(daemonSet, name));
   const index = words.indexOf(option);
   return index < 0 ? undefined : words[index + 1];
 };
 
-/** Checks the config of a map with `wins srv config check`. */
+/** Checks a config with `wins srv config check`. */
 function checkConfig(map) {
   const folder = mkdtempSync(path.join(tmpdir(), 'wins-chart-'));
   try {
@@ -61,7 +60,7 @@ function checkConfig(map) {
   }
 }
 
-/** Asserts the requirements of Kubernetes for every object, beyond the types of its fields. */
+/** Asserts what Kubernetes requires of every object, beyond field types. */
 function assertAcceptable(all) {
   assert.deepEqual(complaintsOfKubernetes(all), []);
   const names = all.map(({ kind, metadata }) => `${kind}/${metadata.name}`);
@@ -195,7 +194,7 @@ describe('the chart', () => {
       words({ config: replaced }),
       `${base} --allow-drop systemagent --allow-drop csi-proxy --settle 5s`,
     );
-    // `mode` differs between the groups, and does not appear in the rendered config.
+    // The groups differ in `mode`, which the rendered config does not contain.
     const nodeGroups = [
       { ...groupsNamed('a')[0], config: { mode: 'replace' } },
       ...groupsNamed('b'),
@@ -414,7 +413,7 @@ describe('the chart', () => {
         nodeGroups: undefined,
         resources: undefined,
         pauseResources: undefined,
-        // Other keys of this section are keys of the daemon's config.
+        // All other keys of this section belong to the daemon's config.
         config: { mode: '', allowDrop: [] },
       },
       [],

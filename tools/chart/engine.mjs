@@ -9,7 +9,6 @@ export const cacheFolder = path.join(root, 'node_modules/.cache/wins-chart');
 const gopath = '/usr/share/gocode';
 const packages = ['Masterminds/sprig', 'xeipuuv/gojsonschema'];
 
-/** Missing prerequisites of the engine; undefined when it can be built. */
 export const missing = whatIsMissing();
 
 function whatIsMissing() {
@@ -42,7 +41,7 @@ function engine() {
 }
 
 /**
- * Renders the chart as `helm template` does.
+ * Renders like `helm template`.
  *
  * @returns `{ values, notes, documents: [{ template, object }] }`, or `{ error }`.
  */
@@ -55,7 +54,7 @@ export function render(
   return JSON.parse(output.toString());
 }
 
-/** Returns the command line of a container as the kubelet expands it: `$(NAME)` is a variable of the container, and `$$` is one `$`. */
+/** Expands the command line of a container as the kubelet does: `$(NAME)` is a variable of the container, and `$$` is one `$`. */
 export function wordsOf({ command, args, env = [] }, podUid = '') {
   const values = new Map(env.map(({ name }) => [name, podUid]));
   const expand = (word) =>

@@ -1,5 +1,5 @@
 // node tools/chart/init-containers.mjs FOLDER_OF_RELEASES OUT.json
-// Renders the chart for several releases and values; writes the commands of its init containers, which a spec runs.
+// Renders the chart for several releases and values, and writes the commands of its init containers for a spec.
 import { createHash, randomUUID } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -20,7 +20,7 @@ const releases = {
 mkdirSync(path.dirname(out), { recursive: true });
 writeFileSync(out, JSON.stringify(releases));
 
-/** Does the kubelet's work for a pod of the chart, except running the containers. */
+/** Resolves a pod's mounts, config and commands as the kubelet does. */
 function commands(values) {
   const { error, documents } = render({
     image: { repository: 'wins' },

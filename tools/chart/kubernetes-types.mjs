@@ -1,5 +1,5 @@
-// Checks manifests against the API types of the package kubernetes-types: fields must exist, have the right type, and be present if required.
-// TypeScript does the comparison, because each manifest becomes an object literal.
+// Checks manifests against the API types of the package kubernetes-types. Each manifest becomes an object literal, so TypeScript finds unknown, wrong
+// and missing fields.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
@@ -14,7 +14,7 @@ const MODULES = {
   'upgrade.cattle.io/v1/Plan': path.join(import.meta.dirname, 'upgrade-plan.ts'),
 };
 
-/** @returns Lines that describe the problems; empty without problems. */
+/** Returns a line for each problem. */
 export function complaintsOfKubernetes(objects) {
   const lines = objects.flatMap((object, index) => {
     const module = MODULES[`${object.apiVersion}/${object.kind}`];

@@ -1,4 +1,4 @@
-// Tests the chart by rendering it with many kinds of values.
+// Tests the chart with many kinds of values.
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { run } from 'node:test';
@@ -16,7 +16,6 @@ if (missing !== undefined) {
 } else {
   const files = [path.join(import.meta.dirname, 'chart.test.mjs')];
   for await (const { type, data } of run({ files, concurrency: 1 })) {
-    // A suite is not a test.
     if (data?.details?.type === 'suite') continue;
     if (type === 'test:pass') passed += 1;
     if (type !== 'test:fail') continue;

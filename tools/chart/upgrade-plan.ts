@@ -1,7 +1,4 @@
-/**
- * Type of the system-upgrade-controller's Plan, from pkg/apis/upgrade.cattle.io/v1 of its release 0.19, because `kubernetes-types`
- * has only the types of Kubernetes itself.
- */
+/** The system-upgrade-controller's Plan, from pkg/apis/upgrade.cattle.io/v1 of its release 0.19; `kubernetes-types` lacks it. */
 import type {
   EnvFromSource,
   EnvVar,

@@ -1,4 +1,4 @@
-// Generates texts that are a valid JSON document with some changes.
+// Generates texts that are a changed JSON document.
 const VALUES = [
   ...[null, 0, 1, -1, 2, 1e15, 0.5, '', 'x', [], ['x'], [1], {}, { x: {} }, true, false],
   ...['__proto__', 'toString', '../x', 'a'.repeat(64), '\u202e\u001b[31m', '\0', '/', '\ud800'],
@@ -8,7 +8,7 @@ const TEXTS = [
   ...['"__proto__":{},', '"__proto__":null,', '\\ud800', 'null', '-', '# x\n'],
 ];
 
-/** Returns the path of every value: names and indexes, joined by dots. */
+/** Returns the paths of all values: names and indexes, joined by dots. */
 function placesOf(value, before = '') {
   if (typeof value !== 'object' || value === null) return [];
   return Object.entries(value).flatMap(([name, inside]) => [
@@ -22,7 +22,7 @@ function placesOf(value, before = '') {
  *
  * @param {import('./random.mjs').Random} rng
  * @param {object} document
- * @param {{ readonly values?: readonly unknown[], readonly texts?: readonly string[] }} own - Values and texts with a meaning in this document.
+ * @param {{ readonly values?: readonly unknown[], readonly texts?: readonly string[] }} own - Values and texts that mean something in this document.
  */
 export function generateChanges(rng, document, { values = [], texts = [] } = {}) {
   const places = placesOf(document);
@@ -39,7 +39,6 @@ export function generateChanges(rng, document, { values = [], texts = [] } = {})
   ];
 }
 
-/** Applies steps to a document; returns its text. */
 export function changedJson(document, steps, indent = 0) {
   const changed = structuredClone(document);
   for (const [verb, where, value] of steps) {

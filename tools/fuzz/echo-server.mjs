@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { portOf } from '../free-port.mjs';
 
-/** A program of the host that listens on its loopback and echoes its input. */
+/** A host program that echoes its input. */
 export async function startEcho() {
   const sockets = new Set();
   const server = createServer((socket) => {

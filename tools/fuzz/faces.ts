@@ -69,7 +69,6 @@ export { posixFileTrust } from '@wins/trusted-files';
 export { createWinsClient } from '@wins/wins-api';
 export { WebSocketServer } from 'ws';
 
-/** Definitions of all services that the daemon serves or calls. */
 export const definitions = [
   applicationServiceDefinition,
   healthServiceDefinition,

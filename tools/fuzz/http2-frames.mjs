@@ -1,5 +1,5 @@
-// Generates HTTP/2 input of an attacker: mostly valid, so that it gets far, and sometimes arbitrary. Steps are frames as JSON, [type, flags,
-// stream, payload]. A payload is hexadecimal, a list of header fields, or the number of zeros in a gRPC message.
+// Generates an attacker's HTTP/2 input: mostly valid, so that it gets far, and sometimes arbitrary. Steps are frames as JSON, [type, flags, stream,
+// payload]. A payload is hexadecimal, a list of header fields, or the number of zeros in a gRPC message.
 export const PREFACE = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 'latin1');
 
 const [DATA, HEADERS, PRIORITY, RST_STREAM, SETTINGS, , PING, GOAWAY, WINDOW_UPDATE, CONTINUATION] =
@@ -11,10 +11,7 @@ const FRAME_OCTETS = 16_384;
 const FORMS = [0x40, 0, 0x10];
 const HUFFMAN_A = '18c6318c63';
 
-/**
- * Generates frames, positions at which to cut their bytes, and the end of the connection. `paths` are paths of calls; `bodyOf` may return
- * messages.
- */
+/** Generates frames, positions at which to cut their bytes, and the end of the connection. `paths` are paths of calls. */
 export function generateFrames(rng, { paths, bodyOf = () => rng.size() }) {
   const open = [];
   let next = 1;
@@ -61,13 +58,11 @@ export function generateFrames(rng, { paths, bodyOf = () => rng.size() }) {
   };
 }
 
-/** Returns the bytes that the client sends. */
 export function octetsOf({ steps, greets }) {
   const greeting = greets ? [PREFACE, frameOf([SETTINGS, 0, 0, ''])] : [];
   return Buffer.concat([...greeting, ...steps.map(frameOf)]);
 }
 
-/** Splits a message into DATA frames. */
 function data(flags, id, body) {
   if (typeof body === 'number') return [[DATA, flags, id, body]];
   const parts = body.match(new RegExp(`.{1,${2 * FRAME_OCTETS}}`, 'g')) ?? [''];

@@ -1,10 +1,10 @@
-// Runs cases against one target: the corpus, then generated ones. A case is JSON with a list `steps`, from which steps are removed after a
-// failure. `target.run` throws, or lets an error escape, when the tested code breaks a guarantee.
+// Runs cases against one target: the corpus, then generated ones. A case is JSON with a list `steps`; after a failure, steps are removed to shorten
+// it. `target.run` throws, or lets an error escape, when the tested code breaks a guarantee.
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { Random } from './random.mjs';
 
-/** Time limit for a case, far above what any case needs on a busy machine. */
+/** Far more than any case needs on a busy machine. */
 const ENDLESS_MS = 60_000;
 const MOST_ATTEMPTS_TO_SHRINK = 300;
 const CORPUS = path.join(import.meta.dirname, 'corpus');
@@ -17,7 +17,6 @@ for (const event of ['uncaughtException', 'unhandledRejection']) {
   });
 }
 
-/** Returns the recorded cases of a target, by file name. */
 export function corpusOf(name) {
   const folder = path.join(CORPUS, name);
   return readdirSync(folder)
@@ -29,7 +28,7 @@ export function corpusOf(name) {
 /**
  * Plays the corpus, then generated cases until their number or the time limit is reached.
  *
- * @returns The number of played cases, the duration of the slowest, and the first failure, shortened.
+ * @returns Number of cases, duration of the slowest, and the first failure, shortened.
  */
 export async function play(target, { cases, seconds, seed }) {
   const begun = performance.now();
@@ -78,7 +77,6 @@ async function attempt(target, given) {
   }
 }
 
-/** Removes steps while the case still fails. */
 async function shrink(target, given) {
   let least = given;
   let attempts = 0;

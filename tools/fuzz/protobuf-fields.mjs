@@ -1,4 +1,4 @@
-// Generates protobuf messages: one field in hexadecimal for each step.
+// Generates protobuf messages; each step is one field in hexadecimal.
 const TEXTS = [
   '',
   'x',
@@ -26,7 +26,6 @@ export function varint(value, more = 0) {
   return Buffer.from(octets);
 }
 
-/** Generates one field, sometimes with nested fields. */
 export function generateField(rng, depth = 0) {
   const number = rng.choose([8, () => 1 + rng.below(8)], [1, () => rng.pick([0, 99, 2 ** 29 - 1])]);
   const type = rng.choose([8, () => 2], [3, () => 0], [1, () => rng.pick([1, 3, 4, 5, 6, 7])]);
@@ -51,7 +50,7 @@ function generateNumber(rng) {
     : varint(value, rng.pick([0, 0, 2, 9])).toString('hex');
 }
 
-/** Generates the fields of one message, sometimes with one field thousands of times. */
+/** Sometimes repeats one field thousands of times. */
 export function generateMessage(rng) {
   const steps = rng.list(12, () => generateField(rng));
   if (rng.chance(0.02)) {

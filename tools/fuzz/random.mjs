@@ -1,4 +1,4 @@
-/** Pseudo-random numbers; the same seed and case give the same numbers. */
+/** Pseudo-random numbers that depend only on the seed and the case. */
 export class Random {
   #state;
 
@@ -7,7 +7,7 @@ export class Random {
     for (let round = 0; round < 4; round += 1) this.below(2);
   }
 
-  /** Returns an integer from 0 to `limit` - 1 (mulberry32). */
+  /** From 0 to `limit` - 1 (mulberry32). */
   below(limit) {
     this.#state = (this.#state + 0x6d2b79f5) >>> 0;
     let mixed = this.#state;
@@ -38,14 +38,13 @@ export class Random {
     return Array.from({ length: this.below(most + 1) }, (_, index) => make(index));
   }
 
-  /** Returns random bytes in hexadecimal. */
   hex(octets) {
     return Array.from({ length: octets }, () => this.below(256).toString(16).padStart(2, '0')).join(
       '',
     );
   }
 
-  /** Returns a random size: mostly small, sometimes at a limit. */
+  /** Mostly small, sometimes at a limit. */
   size() {
     return this.choose(
       [6, () => this.below(20)],

@@ -1,8 +1,8 @@
 import { setImmediate as turn } from 'node:timers/promises';
 
 /**
- * Writes octets in pieces of these sizes, one per turn of the event loop, and ends the connection as the case says. Resolves when the socket is
- * closed. `far` is the other end of an in-memory pair, which does not notice a closed peer by itself.
+ * Writes octets in pieces, one per turn of the event loop, and ends the connection as the case says. Resolves when the socket has closed. `far` is
+ * the other end of an in-memory pair, which does not notice by itself that its peer has closed.
  */
 export async function sendInPieces(socket, octets, { cuts, leaves, reads = true }, far) {
   const closed = new Promise((resolve) => socket.once('close', resolve));
@@ -18,7 +18,7 @@ export async function sendInPieces(socket, octets, { cuts, leaves, reads = true 
   if (leaves === 'end') {
     socket.end(rest);
     await turn();
-    // A peer that does not read would not notice the end either.
+    // Without reading, this end would not notice the close.
     socket.resume();
   } else {
     socket.write(rest);

@@ -1,5 +1,5 @@
-// Generates input of an attacker of the tunnel: WebSocket frames with messages of the tunnel. Steps are [first byte, masked, length or null for
-// the true one, hexadecimal, text]; %PORT in the text is the allowed port.
+// Generates an attacker's input for the tunnel: WebSocket frames with tunnel messages. Steps are [first byte, masked, length or null for the true
+// one, hexadecimal, text]; %PORT in the text is the allowed port.
 import { varint } from './protobuf-fields.mjs';
 
 const BINARY = 2;
@@ -69,7 +69,6 @@ function number(rng, value) {
   return varint(zigzag, rng.chance(0.02) ? 3 : 0).toString('hex');
 }
 
-/** Returns the bytes that the client sends after the handshake. */
 export function tunnelOctetsOf({ steps }, port) {
   return Buffer.concat(steps.map((step) => frameOf(step, port)));
 }

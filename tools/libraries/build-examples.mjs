@@ -1,6 +1,6 @@
 // node tools/libraries/build-examples.mjs PROJECT [--install]
-// Builds each example of examples/libraries in each form that users run, as PROJECT/built/FORM/NAME. PROJECT/node_modules must have the
-// packages; --install puts them there, for Windows too, without a registry. docs/libraries.md lists the options of bundlers.
+// Builds each example of examples/libraries in each form that users run: PROJECT/built/FORM/NAME. PROJECT/node_modules must contain the packages;
+// --install puts them there without a registry, also those for Windows. docs/libraries.md lists the options of bundlers.
 import { build, transformSync } from 'esbuild';
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -77,7 +77,7 @@ await build({
 
 const rolled = await rollup({
   input: programs('es-module', '.mjs'),
-  // Works as @rollup/plugin-node-resolve and plugin-json do; third-party packages stay outside the bundle.
+  // Does the work of @rollup/plugin-node-resolve and plugin-json. Third-party packages stay outside the bundle.
   plugins: [
     {
       name: 'packages-of-wins',

@@ -1,6 +1,6 @@
 // node tools/libraries/check-packages.mjs
-// Packs the libraries, which must be built, and checks the packages with publint and "are the types wrong?". Also bundles small imports with
-// esbuild and checks their minified size.
+// Packs the built libraries, and checks the packages with publint and "are the types wrong?". Also bundles small imports with esbuild, and checks
+// their minified size.
 import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core';
 import { build } from 'esbuild';
 import { readFileSync } from 'node:fs';
@@ -9,10 +9,10 @@ import { formatMessage } from 'publint/utils';
 import { packLibraries } from './pack-libraries.mjs';
 import { root } from './stage-library.mjs';
 
-// Only Node 10 resolves modules without "exports", and these packages do not run on it.
+// This resolution ignores "exports", and the packages do not run on Node 10.
 const RESOLUTIONS_LEFT_OUT = ['node10'];
 
-/** Limit of a small import, such as an error class or a rule of plain data, in KB. */
+/** Limit for importing little, such as an error class, in KB. */
 const SMALL_KB = 20;
 const SMALL = {
   config: ['ConfigError', 'defaultConfigPath'],

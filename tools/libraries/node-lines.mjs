@@ -1,5 +1,5 @@
-// node tools/libraries/node-lines.mjs: downloads a Node for Linux on x64 of each tested release line, and prints their paths, one per line. The
-// oldest supported one is first.
+// node tools/libraries/node-lines.mjs: downloads Node for Linux on x64, one of each tested release line, and prints the paths. The oldest supported
+// Node is first.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fetchedFile } from '../windows/packages.mjs';

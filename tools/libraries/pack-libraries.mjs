@@ -1,7 +1,7 @@
 // node tools/libraries/pack-libraries.mjs [--repository URL] [--out FOLDER] [--bundle] [NAME…]
-// Packs all built libraries, or the named ones, as FOLDER/*.tgz (default dist/packages); `npm publish FILE` publishes one. With --bundle each
-// package contains its third-party packages, for Linux and Windows on x64, and FOLDER/wins-libraries-VERSION.tar contains all of them, for `npm
-// install --offline`. The packages name URL as their repository, by default the git remote `origin`.
+// Packs all built libraries, or the named ones, as FOLDER/*.tgz (default dist/packages); `npm publish FILE` publishes one. With --bundle each package
+// contains its third-party packages, for Linux and Windows on x64. FOLDER/wins-libraries-VERSION.tar then contains all packages, for `npm install
+// --offline`. The packages name URL as their repository, by default the git remote `origin`.
 import { execFileSync, spawnSync } from 'node:child_process';
 import {
   cpSync,
@@ -18,11 +18,11 @@ import { parseArgs } from 'node:util';
 import { runNpm } from '../windows/npm.mjs';
 import { libraries, root, stageLibrary } from './stage-library.mjs';
 
-/** The native code of koffi is a separate package for each system. */
+/** koffi's native code is a separate package for each system. */
 const KOFFI_FOR = ['@koromix/koffi-linux-x64', '@koromix/koffi-win32-x64'];
 
 /**
- * Packs libraries; returns the folder and the tarball of each.
+ * Returns the folder and the tarball of each library.
  *
  * @param {{ names?: readonly string[], repository?: string, out?: string, bundle?: boolean }} [options]
  */
@@ -37,7 +37,7 @@ export function packLibraries({
   const stages = names.map((name) => stageLibrary(name, repository));
   if (bundle) bundleDependencies(stages);
   const args = ['pack', '--json', '--ignore-scripts', '--pack-destination', folder, ...stages];
-  // Warnings of npm are shown only if it fails.
+  // Show npm's warnings only if it fails.
   const packed = JSON.parse(
     runNpm([...args, '--loglevel=error'], {
       cwd: root,
@@ -55,8 +55,8 @@ export function packLibraries({
 }
 
 /**
- * Puts the third-party packages of staged packages into them, so that installing them needs no registry. All are installed once; npm packs only
- * those that a package depends on.
+ * Puts third-party packages into the staged packages, so that installing these needs no registry. Installs all third-party packages once; npm packs
+ * only those that a package depends on.
  *
  * @param {readonly string[]} stages
  */
@@ -71,7 +71,7 @@ function bundleDependencies(stages) {
       (name === 'koffi' ? [name, ...KOFFI_FOR] : [name]).map((each) => `${each}@${range}`),
     ),
   );
-  // Outside this workspace, so that npm does not take the folder for one of its packages.
+  // Must be outside this workspace, or npm would take the folder for one of its packages.
   const folder = mkdtempSync(path.join(tmpdir(), 'wins-bundle-'));
   writeFileSync(path.join(folder, 'package.json'), '{ "private": true }');
   const options = ['--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline', '--force'];
@@ -86,12 +86,11 @@ function bundleDependencies(stages) {
   rmSync(folder, { recursive: true });
 }
 
-/** Returns the names and ranges of the third-party packages that a package depends on. */
 function thirdPartyOf({ dependencies = {} }) {
   return Object.entries(dependencies).filter(([name]) => !name.startsWith('@wins/'));
 }
 
-/** Creates an archive of files below a folder with the name of the archive. */
+/** In the archive, the files are below a folder with the archive's name. */
 function archive(tarballs, folder) {
   const { version } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'));
   const name = `wins-libraries-${version}`;
@@ -103,7 +102,6 @@ function archive(tarballs, folder) {
   return path.join(folder, `${name}.tar`);
 }
 
-/** Returns the web address of the repository: https://HOST/OWNER/NAME. */
 function origin() {
   const args = ['config', '--get', 'remote.origin.url'];
   const { stdout } = spawnSync('git', args, { cwd: root, encoding: 'utf8' });

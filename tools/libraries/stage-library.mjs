@@ -1,5 +1,5 @@
-// Prepares a built library for publishing, in dist/packages/NAME. The library's own folder serves only this repository: its package.json points
-// to sources, and is private so that nobody publishes it by mistake.
+// Prepares a built library for publishing, in dist/packages/NAME. The library's own package.json serves only this repository: it points to sources,
+// and is private so that nobody publishes it by mistake.
 import { transformSync } from 'esbuild';
 import {
   cpSync,
@@ -15,15 +15,14 @@ import path from 'node:path';
 export const root = path.resolve(import.meta.dirname, '../..');
 export const libraries = readdirSync(path.join(root, 'libs')).sort();
 
-/** Fields that are the same in all packages. */
 const { author, engines, license } = readJson(path.join(root, 'package.json'));
 /** Fields of a manifest that only matter in this repository. */
 const OURS = ['private', 'nx', 'devDependencies', 'main', 'types', 'exports', 'files'];
 
 const REQUIRE = 'requireAtFirstUse';
 /**
- * Replaces `require` in ES modules, and loads native code at its first use. Importing it does nothing, because a CommonJS bundle may lack
- * `import.meta.url`; such a bundle has `__filename`. webpack would bundle the native code if it saw the bare name `createRequire`.
+ * Replaces `require` in ES modules. It evaluates `import.meta.url` only when called, and falls back to `__filename`, because a CommonJS bundle may
+ * lack the former. webpack would bundle the native code if it saw the bare name `createRequire`.
  */
 const REQUIRE_IN_ES_MODULES = `import nodeModule from "node:module";
 function ${REQUIRE}(name) {
@@ -33,7 +32,7 @@ function ${REQUIRE}(name) {
 
 /**
  * @param {string} name - Folder of the library in libs/.
- * @param {string} [repository] - Web address of the repository, without an ending such as .git.
+ * @param {string} [repository] - Web address of the repository, without `.git`.
  * @returns Folder of the package.
  * @throws Error when the library is not built.
  */
@@ -64,7 +63,7 @@ function withWholeLinks(text, name, repository) {
   return text.replace(/\]\((\.\.[^)]*)\)/g, (_, link) => `](${page(link)})`);
 }
 
-/** Returns the modules of the package, as paths below src/ without extension, and its JSON files. */
+/** Returns paths below src/: modules without extension, and JSON files. */
 function modulesOf(folder) {
   const built = readdirSync(path.join(folder, 'src'), { recursive: true, encoding: 'utf8' })
     .filter((file) => /\.(ts|json)$/.test(file))
@@ -93,7 +92,7 @@ function placeEsModule(folder, stage, module) {
     format: 'esm',
     platform: 'node',
     target: 'es2022',
-    // Replaces only the free identifier, not members of that name or text.
+    // Replaces only the free identifier, not members or text.
     define: { require: REQUIRE },
   });
   const withJson = code.replace(/( from "[^"]+\.json");/g, '$1 with { type: "json" };');
@@ -126,8 +125,7 @@ function published(manifest, name, repository) {
 }
 
 /**
- * Node 20.19 and later use `module-sync` for import and require, and bundlers use `module` for both. Therefore a program has one copy of a
- * class, however it is loaded.
+ * Node 20.19 and later use `module-sync` for import and require; bundlers use `module` for both. A program therefore has only one copy of a class.
  */
 function conditionsOf(source) {
   const module = source.replace('./src/', '').replace(/\.ts$/, '');

@@ -1,7 +1,7 @@
 // node tools/monitoring/check.mjs
-// Checks that the queries of deploy/monitoring find data, and that every metric has a panel. The daemon's table of metrics must list every
-// metric and label. promtool must accept the rules and queries, and the rules must fire as wins-rules.test.yaml says. A real Prometheus that
-// scrapes a daemon under load evaluates all of them, and must have data for every panel that the load affects.
+// Checks the queries of deploy/monitoring. Every metric must have a panel, and the daemon's table of metrics must list every queried metric and
+// label. promtool must accept the rules and queries, and the rules must fire as in wins-rules.test.yaml. A real Prometheus that scrapes a daemon
+// under load evaluates all of them, and must have data for every panel that the load affects.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -17,7 +17,7 @@ import { missing, PROMTOOL } from './prometheus-programs.mjs';
 
 /** Limit for a hanging check, in ms. */
 const LIMIT_MS = 120_000;
-/** Panels whose data the load does not produce. */
+/** The load produces no data for these panels. */
 const WITHOUT_DATA = new Set([...['Last contact', 'Probes', 'csi-proxy', 'Age of host sources']]);
 
 assert.deepEqual(faultsOfPanels(dashboard()), []);
@@ -84,7 +84,7 @@ async function checkByPrometheus() {
   }
 }
 
-/** Waits for samples. @throws Error with `otherwise`, the meaning of missing samples. */
+/** Waits for samples. `otherwise` says what their absence means. */
 async function found(prometheus, expression, signal, otherwise) {
   await prometheus.found(expression, signal).catch((cause) => {
     throw new Error(`${expression} has no result: ${otherwise}`, { cause });

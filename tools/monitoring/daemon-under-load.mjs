@@ -1,4 +1,4 @@
-// Runs the built daemon with metrics, and clients that run programs, get refusals and use a tunnel.
+// Runs the built daemon with metrics. Clients run programs, get refusals and use a tunnel.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { freePort, portOf } from '../free-port.mjs';
 
 const WINS = path.resolve(import.meta.dirname, '../../dist/wins.cjs');
 
-/** Starts the daemon; `metricsPort` is the port to scrape. `close()` ends the daemon and its clients. */
+/** `metricsPort` is the port to scrape; `close()` ends the daemon and its clients. */
 export async function startDaemonUnderLoad() {
   const folder = mkdtempSync(path.join(tmpdir(), 'wins-monitoring-'));
   const runtime = { NODE_OPTIONS: undefined, WINS_RUNTIME_DIR: path.join(folder, 'run') };
@@ -76,7 +76,7 @@ export async function startDaemonUnderLoad() {
   };
   load = (async () => {
     while (!isClosing) {
-      // The tunnel may also reset the connection, because only the load matters.
+      // The tunnel may reset the connection; only the load matters.
       const socket = connect(entrance, '127.0.0.1').on('error', () => undefined);
       socket.resume().end('through the tunnel');
       await Promise.all([
@@ -90,7 +90,7 @@ export async function startDaemonUnderLoad() {
   return { metricsPort, close };
 }
 
-/** Waits for a line and keeps reading. */
+/** Waits for a line; afterwards keeps reading, so that the program never blocks. */
 async function saying(stream, wanted) {
   const said = [];
   for await (const line of createInterface(stream)) {

@@ -1,11 +1,9 @@
-// Compares the names in an expression with the table of metrics, because Prometheus silently finds nothing for a misspelt name.
+// Checks names in expressions, because Prometheus silently finds nothing for a misspelt name.
 const SERIES_SUFFIX = /_(bucket|sum|count)$/;
 const OF_SCRAPES = new Set(['instance', 'job']);
 const TEXT = /"(?:[^"\\]|\\.)*"/g;
 
 /**
- * Returns the problems with the names of metrics and labels in an expression.
- *
  * @param metrics - The daemon's table: the `type` and `labels` of each metric. A label has a list of its values, or a number if any value is valid.
  * @param records - Expressions of recording rules, by the names of their results; a result has the labels that its expression keeps.
  */
@@ -34,7 +32,6 @@ export function unknownNames(expr, metrics, records) {
   return problems;
 }
 
-/** Returns the labels by which an expression groups or matches. */
 function namedLabels(expr) {
   const lists = expr.replace(TEXT, '""').matchAll(/\b(?:by|on|ignoring|without) *\(([^)]*)\)/g);
   return [...lists].flatMap(([, list]) => list.split(',').map((each) => each.trim()));

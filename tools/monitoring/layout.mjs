@@ -1,7 +1,7 @@
 /** Width of the dashboard in Grafana's grid columns. */
 const LINE = 24;
 
-/** Returns the faults of a dashboard's panels: duplicate ids or titles, lines that are not full, panels without a description. */
+/** Finds duplicate ids or titles, lines that are not full, and panels without a description. */
 export function faultsOfPanels({ panels }) {
   const ids = new Set(panels.map(({ id }) => id));
   const titles = new Set(panels.map(({ title, type }) => `${type === 'row'} ${title}`));
@@ -21,7 +21,6 @@ export function faultsOfPanels({ panels }) {
   ];
 }
 
-/** Returns the rows of panels, from the top down. */
 function linesOf(panels) {
   const lines = new Map();
   for (const panel of panels) {

@@ -4,7 +4,6 @@ import { existsSync } from 'node:fs';
 export const PROMETHEUS = '/usr/bin/prometheus';
 export const PROMTOOL = '/usr/bin/promtool';
 
-/** Missing programs for checking alerts and dashboard with Prometheus; undefined when all exist. */
 export const missing = [PROMETHEUS, PROMTOOL].every((file) => existsSync(file))
   ? undefined
   : 'Prometheus (Debian: apt-get install prometheus)';

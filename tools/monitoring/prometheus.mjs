@@ -10,7 +10,7 @@ import { PROMETHEUS } from './prometheus-programs.mjs';
 
 const AGAIN_MS = 100;
 
-/** Starts Prometheus with the rules of a file. `close()` ends it. */
+/** `close()` ends Prometheus. */
 export async function startPrometheus(targetPort, rules) {
   const folder = mkdtempSync(path.join(tmpdir(), 'wins-prometheus-'));
   const port = await freePort();
@@ -43,9 +43,9 @@ export async function startPrometheus(targetPort, rules) {
     return data;
   };
   const prometheus = {
-    /** Evaluates an expression now. @throws Error with the message of Prometheus for an invalid expression. */
+    /** Throws an error with Prometheus' message if the expression is invalid. */
     query: async (expr) => (await ask(`query?query=${encodeURIComponent(expr)}`)).result,
-    /** Returns the rules with their health, once each was evaluated. */
+    /** Waits until each rule was evaluated. */
     rules: async (signal) => {
       for (;;) {
         const rules = (await ask('rules')).groups.flatMap(({ rules: ofGroup }) => ofGroup);
@@ -53,7 +53,6 @@ export async function startPrometheus(targetPort, rules) {
         await delay(AGAIN_MS, undefined, { signal });
       }
     },
-    /** Waits until an expression returns a sample. */
     found: async (expr, signal) => {
       for (;;) {
         const result = await prometheus.query(expr).catch((error) => {

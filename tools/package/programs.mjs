@@ -5,19 +5,18 @@ import path from 'node:path';
 
 export const root = path.resolve(import.meta.dirname, '../..');
 
-/** Folders of applications with bundles, relative to the root. */
 export const applications = readdirSync(path.join(root, 'apps'))
   .map((name) => path.join('apps', name))
   .filter((folder) => manifestOf(folder)?.bundles !== undefined)
   .sort();
 
-/** Paths of the bundles in dist/. `wins.cjs` is the first program; it requires the others. */
+/** `wins.cjs` is the first program; it requires the others. */
 export const programs = applications
   .flatMap((folder) => Object.keys(manifestOf(folder).bundles))
   .sort()
   .map((name) => path.join(root, 'dist', `${name}.cjs`));
 
-/** Bundles the programs for one platform into a folder, without code of other platforms; returns their paths. */
+/** Bundles the programs without code for other platforms; returns their paths. */
 export function bundleFor(platform, out) {
   const bundle = path.join(root, 'tools/bundle.mjs');
   for (const folder of applications)
@@ -30,7 +29,7 @@ export function bundleFor(platform, out) {
 
 export const { version } = manifestOf('apps/wins');
 
-/** Returns the package.json of an application; undefined for a folder without one. */
+/** Undefined for a folder without a package.json. */
 export function manifestOf(folder) {
   const file = path.join(root, folder, 'package.json');
   return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : undefined;

@@ -1,5 +1,5 @@
-// Describes the inputs of the files of a release, as an in-toto statement with SLSA's predicate. The statement is not signed, and contains no
-// time, machine or folder, so that builds of one commit are equal before signing.
+// Describes the inputs of a release as an in-toto statement with SLSA's predicate. The statement is unsigned and names no time, machine or folder, so
+// that builds of one commit are equal.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -7,8 +7,6 @@ import path from 'node:path';
 import { root } from './programs.mjs';
 
 /**
- * Returns the text of the statement.
- *
  * @param files - Pairs of name and SHA-256 of all built files.
  * @param how - `isRelease`: whether the checkout is clean. `unsigned`: SHA-256 of wins.exe before it was signed; undefined if it is not signed.
  */
@@ -24,7 +22,7 @@ export function provenance(files, { isRelease, unsigned }) {
         buildType: 'urn:rancher-wins:npm-run-package:v1',
         externalParameters: { release: isRelease, signed: unsigned !== undefined },
         resolvedDependencies: [
-          // Omits the commit for a checkout that may have changes.
+          // A checkout with changes is not the commit.
           ...(isRelease ? [{ name: 'source', digest: { gitCommit: commit() } }] : []),
           { name: 'package-lock.json', digest: { sha256: sha256(read('package-lock.json')) } },
           ...pinned.map(([name, { version, integrity }]) => ({
@@ -36,7 +34,7 @@ export function provenance(files, { isRelease, unsigned }) {
       },
       runDetails: {
         builder: { id: 'urn:rancher-wins:npm-run-package' },
-        // A build from the sources can be compared with this digest.
+        // Anyone can compare their own unsigned build with this digest.
         ...(unsigned !== undefined && {
           byproducts: [{ name: 'wins.exe, unsigned', digest: { sha256: unsigned } }],
         }),

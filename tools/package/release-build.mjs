@@ -1,5 +1,5 @@
-// A release build uses no cache: it bundles again and downloads pinned files again, with an npm whose cache is empty. node_modules come from
-// `npm ci`, which checks the digests in the lock.
+// A release build uses no cache: it bundles again, and downloads pinned files again with an npm whose cache is empty. node_modules come from `npm
+// ci`, which checks the digests in the lock.
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,7 +8,7 @@ import path from 'node:path';
 const root = path.resolve(import.meta.dirname, '../..');
 
 /**
- * Prepares a release build; call it before loading anything else of the package.
+ * Call it before loading other modules of this folder, which read the paths that it sets.
  *
  * @returns Function that removes the downloaded files.
  */

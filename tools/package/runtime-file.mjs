@@ -4,12 +4,12 @@ import { checkedNode } from './checked-node.mjs';
 const CODE_CACHE = 'NODE_COMPILE_CACHE';
 
 /**
- * Returns the pinned runtime without the name NODE_COMPILE_CACHE. Node would load a file in the folder of this variable as the compiled form of
- * our first script, and no option prevents that. Therefore the name is overwritten.
+ * Returns the pinned runtime with the name NODE_COMPILE_CACHE overwritten. In the folder that this variable names, Node would look for compiled code
+ * of our first script, and no option prevents this.
  */
 export function runtimeFile(name) {
   const runtime = readFileSync(checkedNode(name));
-  // Node's snapshot stores each text after its length; only `module.enableCompileCache()` reads this one, so it stays.
+  // Leave the name in Node's snapshot, where each text follows its length: only `module.enableCompileCache()` reads it.
   const inSnapshot = Buffer.of(CODE_CACHE.length, 0, 0, 0);
   replaceOnce(runtime, `\0${CODE_CACHE}\0`, '\0'.repeat(CODE_CACHE.length + 2), (at) =>
     runtime.subarray(at - 3, at + 1).equals(inSnapshot),
@@ -18,9 +18,9 @@ export function runtimeFile(name) {
 }
 
 /**
- * Replaces a text in bytes by another of the same length; throws unless it occurs exactly once.
+ * Replaces a text by another of the same length; throws unless the text occurs exactly once.
  *
- * @param {(at: number) => boolean} [isLeft] - Whether the occurrence at this offset is ignored.
+ * @param {(at: number) => boolean} [isLeft] - Whether to ignore the occurrence at this offset.
  */
 export function replaceOnce(bytes, text, by, isLeft = () => false) {
   const found = [];

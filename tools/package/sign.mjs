@@ -1,12 +1,10 @@
-// Signs wins.exe with Authenticode through osslsigncode, and verifies the signature twice: with osslsigncode, and as a node with
-// `upgrade.signedBy` in its config does.
+// Signs wins.exe with Authenticode, and verifies the signature twice: with osslsigncode, and as a node with `upgrade.signedBy` does.
 import { spawnSync } from 'node:child_process';
 import { createReadStream, existsSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { root } from './programs.mjs';
 
-/** Options of `npm run package` for signing. */
 export const SIGN_OPTIONS = /** @type {const} */ ({
   sign: { type: 'boolean', default: false },
   pfx: { type: 'string' },
@@ -22,7 +20,7 @@ const PASSWORD = 'WINS_SIGN_PASSWORD';
 const SYSTEM_CA = '/etc/ssl/certs/ca-certificates.crt';
 
 /**
- * Checks the options before anything is built. Removes the password from the environment, which child processes inherit.
+ * Removes the password from the environment, which child processes inherit.
  *
  * @returns The signer; undefined without `--sign`.
  */
@@ -61,13 +59,12 @@ export function signerOf(values) {
   };
 }
 
-/** Signs an executable in place. On failure the file is removed, so that no unsigned file remains where a signed one is expected. */
+/** Signs an executable in place. Removes it on failure, so that no unsigned file remains where a signed one is expected. */
 export async function signExecutable(file, { words, password, ca, signedBy }) {
   const signed = `${file}.signed`;
   try {
     osslsigncode([...words, '-in', file, '-out', signed], password);
     osslsigncode(['verify', '-CAfile', ca, '-in', signed], '');
-    // Verifies as a node does.
     const require = createRequire(import.meta.url);
     const { readSignature } = require(path.join(root, 'dist', 'wins-upgrade.cjs'));
     const reader = readSignature();
@@ -85,7 +82,7 @@ export async function signExecutable(file, { words, password, ca, signedBy }) {
   }
 }
 
-/** Runs osslsigncode with the password on standard input, because others can read a command line. */
+/** Passes the password on standard input, because others can read a command line. */
 function osslsigncode(words, password) {
   const input = `${password}\n`;
   const { error, status, ...said } = spawnSync('osslsigncode', words, { input, encoding: 'utf8' });
@@ -95,7 +92,6 @@ function osslsigncode(words, password) {
     });
   if (status === 0) return;
   const text = `${said.stdout}${said.stderr}`.trim();
-  // Removes the password from the output.
   const shown = password === '' ? text : text.replaceAll(password, '…');
   throw new Error(`osslsigncode ${words[0]} failed: ${shown}`);
 }

@@ -1,5 +1,5 @@
-// Writes the software bill of materials in CycloneDX, from the lock file. `npm sbom --omit dev` would omit packages that development needs too,
-// such as yargs.
+// Writes the software bill of materials in CycloneDX, from the lock file. `npm sbom --omit dev` would omit packages that development also needs, such
+// as yargs.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -8,7 +8,7 @@ import { applications, root, version } from './programs.mjs';
 
 const read = (file) => JSON.parse(readFileSync(path.join(root, file), 'utf8'));
 
-/** Returns the text of the bill: all packages on which the programs depend, the two runtimes, and the two native addons. */
+/** Lists all packages on which the programs depend, the two runtimes, and the two native addons. */
 export function softwareBill() {
   const { packages } = read('package-lock.json');
   const found = new Map();
@@ -45,7 +45,7 @@ export function softwareBill() {
   return `${JSON.stringify({ ...bill, serialNumber: serialNumber(bill) }, null, 2)}\n`;
 }
 
-/** Finds a package as Node does from another one: in the nearest node_modules upwards. Links lead to workspaces. */
+/** Finds a package as Node does: in the nearest node_modules upwards. Links lead to workspaces. */
 function resolve(packages, from, name) {
   for (let folder = from; ; folder = folder.replace(/(^|\/)[^/]*$/, '')) {
     const key = path.posix.join(folder, 'node_modules', name);
@@ -80,7 +80,7 @@ function component(fullName, version, { integrity, license = undefined, type = '
 
 const hexadecimal = (base64) => Buffer.from(base64, 'base64').toString('hex');
 
-/** Returns the time of the commit, so that builds of one commit have the same bill. */
+/** The time of the commit gives all builds of the commit the same bill. */
 function commitTime() {
   const given = process.env.SOURCE_DATE_EPOCH;
   const git = ['log', '-1', '--format=%ct'];
@@ -89,7 +89,7 @@ function commitTime() {
   );
 }
 
-/** Returns a UUID (version 8) from the digest of the content. */
+/** UUID (version 8) from the digest of the content. */
 function serialNumber(bill) {
   const digest = createHash('sha256').update(JSON.stringify(bill)).digest('hex');
   const [, a, b, c, d, e] = /^(.{8})(.{4}).(.{3}).(.{3})(.{12})/.exec(digest) ?? [];

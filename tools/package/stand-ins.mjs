@@ -1,5 +1,4 @@
-// node stand-ins.mjs OUT: copies the built programs, replaces those listed in "standIns" of a package, and makes an executable of them for
-// Linux.
+// node stand-ins.mjs OUT: copies the built programs, replaces those that "standIns" of a package lists, and packs them into an executable for Linux.
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import path from 'node:path';

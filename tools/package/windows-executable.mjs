@@ -7,7 +7,7 @@ import { preparationBlob } from './preparation-blob.mjs';
 import { replaceOnce, runtimeFile } from './runtime-file.mjs';
 
 const BLOB_NAME = 'NODE_SEA_BLOB';
-/** Text in a runtime before the flag for an embedded blob; `:0` becomes `:1`. */
+/** Marks the flag for an embedded blob in a runtime; `:0` becomes `:1`. */
 const FUSE = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2';
 const RT_ICON = 3;
 const RT_RCDATA = 10;
@@ -18,14 +18,14 @@ const DEPENDENT_LOAD_FLAGS = 78;
 const LOAD_LIBRARY_SEARCH_SYSTEM32 = 0x800;
 
 /**
- * Writes the executable of the programs for Windows. It keeps the time stamp of the runtime, so that its bytes depend only on its contents.
+ * Keeps the time stamp of the runtime, so that the bytes depend only on the contents.
  *
  * @param arch - `x64` or `arm64`.
  */
 export async function makeWindowsExecutable(programs, out, version, arch = 'x64') {
   const runtime = `node-win-${arch}`;
   requireSameBlobs(runtime);
-  // Removes the runtime's signature, which does not cover the blob.
+  // Remove the runtime's signature, because it does not cover the blob.
   const executable = NtExecutable.from(runtimeFile(runtime), { ignoreCert: true });
   loadLibrariesFromSystemOnly(executable);
   const resources = NtExecutableResource.from(executable);
@@ -35,15 +35,12 @@ export async function makeWindowsExecutable(programs, out, version, arch = 'x64'
   resources.entries.push({ type: RT_RCDATA, id: BLOB_NAME, lang: 0, codepage: 0, bin });
   resources.outputResource(executable);
   const image = executable.generate();
-  // Marks the runtime as having a blob.
   replaceOnce(Buffer.from(image), `${FUSE}:0`, `${FUSE}:1`);
   calculateCheckSumForPE(image, true);
   writeFileSync(out, Buffer.from(image));
 }
 
-/**
- * Makes Windows load the runtime's linked libraries only from System32, because others may be able to place one in the folder of the executable.
- */
+/** Makes Windows load the runtime's libraries only from System32, because others may be able to place one beside the executable. */
 function loadLibrariesFromSystemOnly(executable) {
   const entry = Format.ImageDirectoryEntry.LoadConfig;
   const directory = executable.newHeader.optionalHeaderDataDirectory.get(entry);
@@ -61,7 +58,6 @@ function loadLibrariesFromSystemOnly(executable) {
   config.setUint16(DEPENDENT_LOAD_FLAGS, LOAD_LIBRARY_SEARCH_SYSTEM32, true);
 }
 
-/** Replaces the version information, and removes the icons. */
 function describe(resources, file, version) {
   resources.entries = resources.entries.filter(
     ({ type }) => type !== RT_ICON && type !== RT_GROUP_ICON,

@@ -35,8 +35,7 @@ const attacksSchema = z.array(
 );
 
 /**
- * Returns the section of the page about the attacks of docs/attacks.yaml: a matrix of attackers and assets, and each attack below its first
- * asset.
+ * Returns a matrix of attackers and assets, and each attack below its first asset.
  *
  * @param {string} file
  */

@@ -1,6 +1,6 @@
 // Writes docs/commands.md and the man pages from the tree of commands.
 
-/** Returns the page of all commands, and the file name and text of each manual page. */
+/** Returns the page of all commands, and file names and texts of the manual pages. */
 export function commandPages({ root, GLOBAL_OPTIONS, usageLine }, version) {
   const common = Object.entries(GLOBAL_OPTIONS);
   const commands = commandsOf(root).map(({ nodes, ...command }) => ({
@@ -18,7 +18,7 @@ export function commandPages({ root, GLOBAL_OPTIONS, usageLine }, version) {
   };
 }
 
-/** Returns every command without subcommands, with the nodes and words of its path, and its options. */
+/** Returns every command without subcommands, with its path and its options. */
 function commandsOf(node, above = [], inherited = {}) {
   const nodes = [...above, node];
   const options = { ...inherited, ...node.options };
@@ -31,13 +31,11 @@ function commandsOf(node, above = [], inherited = {}) {
 
 const cell = (text) => text.replaceAll('|', '\\|').replaceAll('<', '\\<').replaceAll('\n', ' ');
 
-/** Returns an option as a user types it. */
 function optionWords(name, { kind, short, placeholder = 'TEXT' }) {
   const value = kind === 'switch' ? '' : ` ${placeholder}`;
   return `${short === undefined ? '' : `-${short}, `}--${name}${value}`;
 }
 
-/** Returns the meaning of an option, with its values and its default. */
 function optionMeaning({ describe, choices, byDefault, wanted }) {
   const notes = [
     ...(wanted === undefined ? [] : ['required']),
@@ -64,7 +62,6 @@ const optionsTable = (options) =>
     ]),
   );
 
-/** Returns docs/commands.md. */
 function markdownPage({ root, commands, common }) {
   const lines = [
     '# Every command',
@@ -116,7 +113,6 @@ function markdownPage({ root, commands, common }) {
   return lines.join('\n');
 }
 
-/** Escapes text for roff. */
 function plain(text) {
   const escaped = text.replaceAll('\\', '\\e').replaceAll('-', '\\-').replaceAll('…', '...');
   return escaped.replaceAll(/^([.'])/gm, '\\&$1');
@@ -125,7 +121,6 @@ function plain(text) {
 const bold = (text) => `\\fB${plain(text)}\\fR`;
 const item = (head, text) => ['.TP', bold(head), plain(text)];
 
-/** Returns a manual page of section 1. */
 function manPage(command, { common, version }) {
   const { words, summary, details, usage, visible, environment = [], examples = [] } = command;
   const title = words.join('-');

@@ -1,7 +1,7 @@
-/** Returns the tables of docs/config.md, one for each section of the config, from its JSON Schema. */
+/** One table for each section of the config's JSON Schema. */
 export const configTables = (schema) => describe('The top level', schema.properties).join('\n');
 
-/** Returns the keys of a section or an entry; the schema of an entry also allows a short form. */
+/** The schema of an entry also allows a short form, which has no keys. */
 const fieldsOf = (value) => value.anyOf?.find(({ properties }) => properties) ?? value;
 
 function typeOf(value) {
@@ -43,7 +43,7 @@ function defaultOf(value, isRequired) {
   return text === '[]' || text === '{}' ? 'empty' : `\`${text.replaceAll('"', '')}\``;
 }
 
-/** Splits a description into meaning and first release; the schema joins them, because editors show only the description. */
+/** The schema joins a key's meaning and first release, because editors show only the description. */
 function meaningOf({ description = '' }) {
   const [, meaning = description, since = ''] = /^([^]*) Since ([\d.]+)\.$/.exec(description) ?? [];
   return { meaning, since };
@@ -51,7 +51,7 @@ function meaningOf({ description = '' }) {
 
 const cell = (text) => text.replaceAll('|', '\\|').replaceAll('\n', ' ');
 
-/** Returns a table of these keys, and tables of the sections and lists of entries among them. */
+/** Returns a table of keys, then tables of the sections and lists of entries among them. */
 function describe(title, keys, required = [], about = '') {
   const rows = [];
   const below = [];

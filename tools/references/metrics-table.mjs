@@ -9,7 +9,6 @@ const labelsOf = (labels) =>
     .map(([name, values]) => `\`${name}\`: ${valuesOf(values)}`)
     .join('<br>');
 
-/** Returns the table of docs/observability.md from the daemon's table of metrics. */
 export function metricsTable({ METRICS }) {
   const rows = Object.entries(METRICS).map(([name, metric]) => {
     const { type, help, labels } = metric;

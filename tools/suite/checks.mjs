@@ -1,4 +1,4 @@
-// Runs the build and the checks, each of which counts as one test.
+// Runs the build and the checks. Each counts as one test.
 import { existsSync, readdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
@@ -10,12 +10,9 @@ const require = createRequire(import.meta.url);
 export const nx = require.resolve('nx/bin/nx.js');
 export const tsc = binOf('typescript', 'bin/tsc');
 
-/** Results of all checks of this run. */
 export const checks = emptyResult('checks');
 
 /**
- * Returns the absolute path of a file in a package.
- *
  * @param {string} name
  * @param {string} file
  */
@@ -24,7 +21,7 @@ export function binOf(name, file) {
 }
 
 /**
- * Runs a Node program; exit code 0 means success. With `isBeside`, shows its output only when it has ended.
+ * Runs a Node program. With `isBeside`, shows its output only when it has ended.
  *
  * @param {string} title
  * @param {readonly string[]} args
@@ -41,7 +38,7 @@ export async function build() {
   await check('programs', [nx, 'run-many', '-t', 'build', '-p', 'apps/*', '--outputStyle=static']);
 }
 
-/** Builds the libraries in one process, because separate ones would each read the types of the others again. */
+/** Uses one process, because separate ones would each read the types of the others again. */
 export async function buildLibraries() {
   const configs = readdirSync(path.join(root, 'libs'))
     .map((name) => path.join('libs', name, 'tsconfig.lib.json'))

@@ -1,6 +1,6 @@
 /**
- * Generators of the committed files that are made from the sources, in order: each may read the output of earlier ones. With `--check` a
- * generator writes nothing, and fails when a committed file is outdated.
+ * Generators of committed files, in order: each may read the output of earlier ones. With `--check` a generator writes nothing, and fails when a file
+ * is outdated.
  *
  * @type {readonly { title: string, of: RegExp, args: readonly string[] }[]}
  */

@@ -14,14 +14,14 @@ const jest = require.resolve('jest/bin/jest');
 const projects = ['libs', 'apps']
   .flatMap((folder) => readdirSync(path.join(root, folder)).map((name) => path.join(folder, name)))
   .filter((project) => existsSync(path.join(root, project, 'jest.config.js')));
-/** Environment variables that make jest.preset.js choose the long specs. */
+/** Makes jest.preset.js choose the long specs. */
 const LONG = { WINS_TEST_TIER: 'long' };
 const summaryOf = (project) => path.join(root, project, 'test-output', 'summary.json');
 
 /**
- * Runs the specs of all projects.
+ * Runs the specs of all projects; each project writes a summary.
  *
- * @param runs - Functions that each run some projects and resolve as `runShown` does; each project writes a summary.
+ * @param runs - Functions that each run some projects and resolve as `runShown` does.
  * @returns One result for each project.
  */
 export async function runJestProjects(runs) {
@@ -45,7 +45,7 @@ export async function runJestProjects(runs) {
 /**
  * Runs long specs, project by project.
  *
- * @param {readonly string[]} specs - Relative to the root; `longSpecs` lists all.
+ * @param {readonly string[]} specs - Relative to the root.
  * @returns One result for each project with such specs.
  */
 export async function runLongSpecs(specs) {
@@ -63,7 +63,7 @@ export async function runLongSpecs(specs) {
   return results;
 }
 
-/** Returns the long specs of all projects, `*.long-spec.ts`; with WINS_TEST_ALL=1 those of a release, too. */
+/** With WINS_TEST_ALL=1 it adds the specs of a release. */
 export function longSpecs() {
   const pattern =
     process.env.WINS_TEST_ALL === '1' ? /\.(?:long|release)-spec\.ts$/ : /\.long-spec\.ts$/;
@@ -74,7 +74,7 @@ export function longSpecs() {
   );
 }
 
-/** Returns the result of a project's run of Jest, after a second try of the failed tests. */
+/** Runs failed tests once more before it returns the result. */
 async function resultOf(project, summaryFile, env, args = []) {
   const result = emptyResult(project);
   const summary = readSummary(summaryFile);
@@ -95,7 +95,7 @@ async function resultOf(project, summaryFile, env, args = []) {
   return result;
 }
 
-/** Returns a failure for each spec file that had not ended when Jest died. */
+/** Each spec file that had not ended when Jest died counts as a failure. */
 function unfinished(project, { isComplete, files }, env, args) {
   if (isComplete) return [];
   const ended = new Set(files.map(({ file }) => file));

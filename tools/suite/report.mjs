@@ -1,11 +1,11 @@
-// Prints the report at the end of a test run, because CI keeps only the end of the output.
+// Prints the report last, because CI keeps only the end of the output.
 
 const MESSAGE_LINES = 15;
 const SLOWEST_FILES = 15;
 
 /**
  * @typedef {{ file: string, title: string, message: string }} Failure - A failed test.
- * @typedef {{ file: string, durationMs: number, passed: number }} EndedFile - A spec file that ran to its end, and its number of passed tests.
+ * @typedef {{ file: string, durationMs: number, passed: number }} EndedFile - A spec file that ran to its end.
  * @typedef {object} Result - Result of a suite.
  * @property {string} suite
  * @property {number} passed - Number of tests.
@@ -25,8 +25,7 @@ export function emptyResult(suite) {
 }
 
 /**
- * Prints the slowest spec files, then each failed test, then each file that failed once and passed when it ran again, then the
- * counts.
+ * Prints the slowest spec files, the failed tests, the unsteady files, and the counts.
  *
  * @param {readonly Result[]} results - One for each suite.
  * @returns Whether nothing failed.

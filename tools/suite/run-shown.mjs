@@ -8,11 +8,11 @@ export const root = path.resolve(import.meta.dirname, '../..');
 const KEPT_CHARACTERS = 8192;
 
 /**
- * Runs a Node program in the root of the checkout, and shows its output.
+ * Runs a Node program and shows its output.
  *
  * @param {readonly string[]} args
- * @param {{ cwd?: string, env?: NodeJS.ProcessEnv, besideAs?: string }} [options] - `besideAs` is the title of a program that
- *   runs beside others; its output is shown only when it has ended.
+ * @param {{ cwd?: string, env?: NodeJS.ProcessEnv, besideAs?: string }} [options] - `besideAs` is the title of a program that runs in parallel with
+ * others; its output is shown only at its end.
  * @returns Whether the exit code is 0, the ending in words, and the last 8,192 characters of the output.
  */
 export async function runShown(args, { cwd = root, env = {}, besideAs } = {}) {

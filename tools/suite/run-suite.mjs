@@ -5,13 +5,13 @@ import { emptyResult } from './report.mjs';
 import { root, runShown } from './run-shown.mjs';
 
 /**
- * Runs a suite that has a runner of its own.
+ * Runs a suite that has its own runner.
  *
  * @param {string} suite
  * @param {readonly string[]} args - The runner and its arguments. It writes its result to `node_modules/.cache/<folder>/summary.json`.
  * @param {string} folder
- * @param {{ isBeside?: boolean }} [options] - `isBeside`: whether it runs beside others; its output is then shown only at its end.
- * @returns The result, with an added failure if the runner failed without reporting one.
+ * @param {{ isBeside?: boolean }} [options] - `isBeside`: other programs run in parallel, so show the output only at the end.
+ * @returns The result, plus a failure if the runner failed without reporting one.
  */
 export async function runSuite(suite, args, folder, { isBeside = false } = {}) {
   const summary = path.join(root, 'node_modules/.cache', folder, 'summary.json');

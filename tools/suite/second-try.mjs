@@ -1,15 +1,13 @@
-/** Maximum number of failed files to run again; more failures have another cause than unsteady tests. */
+/** More failed files have another cause than unsteady tests. */
 const MOST_FILES = 8;
 
 /**
- * Runs each failed spec file again, alone. If it then passes, its tests count as unsteady: the report names them, but they fail
- * nothing.
+ * Runs each failed spec file again, alone. If it then passes, its failures count as unsteady: the report names them, but the run does not fail.
  *
  * @param {readonly import('./report.mjs').Failure[]} failures - `file` is '' for a failure without a file, which cannot be run again.
- * @param {readonly import('./report.mjs').EndedFile[]} ended - The files that ran to their end, each with the number of tests that `passed`.
- * @param {(file: string) => Promise<{ passed: number, failures: readonly import('./report.mjs').Failure[] }>} runAgain - Runs one
- *   file; resolves with its number of `passed` tests and its `failures`.
- * @returns The `failures` that remain, the `unsteady` tests, and how many tests `passed` that had not passed before.
+ * @param {readonly import('./report.mjs').EndedFile[]} ended
+ * @param {(file: string) => Promise<{ passed: number, failures: readonly import('./report.mjs').Failure[] }>} runAgain - Runs one file.
+ * @returns The remaining `failures`, the `unsteady` ones, and how many more tests `passed`.
  */
 export async function trySecondTime(failures, ended, runAgain) {
   const files = [...new Set(failures.map(({ file }) => file))].filter((file) => file !== '');

@@ -1,9 +1,8 @@
-// Statements about spec files: what they need, and which of them a run tries.
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 
 /**
- * Returns what a spec file needs, from its line `@needs`; tools/prepare.mjs makes it.
+ * Returns the prerequisites in a spec file's line `@needs`; tools/prepare.mjs makes them.
  *
  * @param {string} file
  */
@@ -13,7 +12,7 @@ export function needsOf(file) {
 }
 
 /**
- * Returns one of `share` parts of the spec files, chosen by the seed; at least one file if there is any.
+ * Returns one of `share` parts of the spec files, chosen by the seed; never an empty part unless there are no files.
  *
  * @param {readonly string[]} files
  * @param {number} share

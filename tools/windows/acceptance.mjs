@@ -1,6 +1,6 @@
 // node tools/windows/acceptance.mjs [FILE …]
-// Defines the statements that tools/windows-acceptance.ps1 tries on a real Windows, and the form of its transcripts. Checks the given
-// transcripts and stores them in docs/acceptance; `npm run generate` writes their results into docs/windows.md.
+// Checks transcripts of tools/windows-acceptance.ps1 and stores them in docs/acceptance; `npm run generate` writes their results into
+// docs/windows.md. Defines the statements that the script tries on a real Windows.
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -9,7 +9,7 @@ import * as z from 'zod';
 const TRANSCRIPTS = path.resolve(import.meta.dirname, '../../docs/acceptance');
 const FORM = 'wins-windows-acceptance/1';
 
-/** Probes of the script in order, each with its statement; the script has a function `Probe-NAME` for each. */
+/** Probes in order, each with its statement; the script has a function `Probe-NAME` for each. */
 export const PROBES = {
   serviceRegisters:
     'the service is registered with a delayed start and a config in a folder with blanks in its name',
@@ -68,7 +68,7 @@ export const PROBES = {
   scriptUninstalls: 'wins-agent-uninstall.ps1 takes all of it away',
 };
 
-/** Statements that a person tries. A transcript may contain them, added by hand. */
+/** Statements that a person tries and adds to a transcript by hand. */
 export const BY_HAND = {
   containerLimits:
     'a container of `wins-subnet` reaches the gateway and those of a peer, and neither 169.254.169.254 nor another address of the host; a restart of the node leaves nothing in HNS',
@@ -91,13 +91,13 @@ const word = z.string().max(200);
 const probe = z.strictObject({
   name: z.enum([...Object.keys(PROBES), ...Object.keys(BY_HAND)]),
   result: z.enum(['ok', 'failed', 'skipped']),
-  /** Reason of a failure or of a skipped probe. */
+  /** Reason of a failure or a skip. */
   why: z.string().max(2000),
-  /** Observations by name; a statement without a verdict has only these. */
+  /** A statement without a verdict has only observations. */
   seen: z.record(word, z.string().max(2000)),
 });
 
-/** A transcript: one run of the script on one Windows. */
+/** One run of the script on one Windows. */
 export const transcript = z
   .strictObject({
     form: z.literal(FORM),
@@ -115,7 +115,7 @@ export const transcript = z
   });
 
 /**
- * Returns the stored transcripts, the oldest first.
+ * Returns the stored transcripts, oldest first.
  *
  * @throws The error of zod for an invalid transcript.
  */
@@ -127,7 +127,7 @@ export function filedTranscripts(folder = TRANSCRIPTS) {
     .sort((a, b) => a.date.localeCompare(b.date));
 }
 
-/** Returns the part of docs/windows.md about real systems: a row for each statement, a column for each transcript, and the observations. */
+/** Returns a table (a row for each statement, a column for each transcript), and the observations. */
 export function acceptanceTable(transcripts) {
   const row = (...cells) => `| ${cells.join(' | ')} |`;
   const systems = transcripts.map(
@@ -156,7 +156,6 @@ function resultOf({ probes }, name) {
   return Object.keys(seen).length === 0 ? 'ok' : 'ok, see below';
 }
 
-/** Returns lines with the observations of a transcript. */
 function seenBy({ system, wins, probes }) {
   const lines = probes.flatMap(({ name, seen }) =>
     Object.entries(seen).map(([what, value]) => `- \`${name}\`: ${cell(what)}: ${cell(value)}`),
@@ -167,13 +166,13 @@ function seenBy({ system, wins, probes }) {
     : [`Seen on ${by}, in session ${cell(system.session)}:`, lines.join('\n')];
 }
 
-/** Escapes text from outside, so that it can be neither markup nor a table cell. */
+/** Escapes foreign text, so that it is neither markup nor a table cell. */
 function cell(text) {
   return text.replace(/\s+/g, ' ').replace(/[\\`*_[\]<>|]/g, '\\$&');
 }
 
 function readTranscript(file) {
-  // Removes the byte order mark that Windows PowerShell may write.
+  // Windows PowerShell may write a byte order mark.
   return transcript.parse(JSON.parse(readFileSync(file, 'utf8').replace(/^\uFEFF/, '')));
 }
 

@@ -4,15 +4,12 @@ import { copyFileSync, mkdirSync, rmSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
 import { cacheFolder } from './packages.mjs';
 
-/** Reason why the drives cannot be created here; undefined when they can. */
 export const missingForDisks =
   process.platform === 'win32' || process.getuid?.() !== 0
     ? 'the right to mount, which root has on Linux'
     : undefined;
 
 /**
- * Creates both drives for Wine.
- *
  * @param prefix - Folder of the Wine prefix.
  * @param program - Program to copy to the read-only drive.
  */
@@ -24,7 +21,6 @@ export function mountDisks(prefix, program) {
   mount('-o', 'remount,ro', folder);
 }
 
-/** Removes the drives, if they exist. */
 export function unmountDisks() {
   for (const name of ['small-disk', 'read-only-disk'])
     spawnSync('/bin/umount', ['-l', path.join(cacheFolder, name)], { stdio: 'ignore' });

@@ -1,5 +1,5 @@
-// Files of executables that npm does not install on every platform: runtimes and native addons. They come from the npm registry, are pinned by
-// integrity, and stay in a cache folder of the checkout.
+// Runtimes and native addons for executables, which npm does not install on every platform. They come from the npm registry, are pinned by integrity,
+// and stay in a cache folder of the checkout.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
@@ -7,7 +7,7 @@ import path from 'node:path';
 import { runNpm } from './npm.mjs';
 
 const pinned = JSON.parse(readFileSync(path.join(import.meta.dirname, 'packages.json'), 'utf8'));
-/** A release build uses its own folder, which is empty at first. */
+/** A release build uses a separate folder, empty at first. */
 export const cacheFolder =
   process.env.WINS_PINNED_FILES ??
   path.resolve(import.meta.dirname, '../../node_modules/.cache/wins-windows');
@@ -18,10 +18,10 @@ const tar =
     ? path.join(process.env.SystemRoot ?? 'C:\\Windows', 'System32', 'tar.exe')
     : 'tar';
 
-/** Returns the absolute path of a file of a package in packages.json; downloads the package if needed. */
+/** Like {@link fetchedFile}, for a package in packages.json. */
 export const pinnedFile = (name) => fetchedFile(name, pinned[name]);
 
-/** Returns the absolute path of a file of any package; downloads the package if needed. */
+/** Returns the absolute path of a package's file; downloads the package if needed. */
 export function fetchedFile(name, { version, integrity, file }) {
   const folder = path.join(cacheFolder, `${name.replaceAll('/', '+')}-${version}`);
   const found = path.join(folder, file);

@@ -1,4 +1,4 @@
-// Reporter for the test runner of the Windows node.exe: prints a line of JSON for each ended test.
+// Reporter for Node's test runner on Windows: prints a line of JSON for each ended test.
 export default async function* report(events) {
   const open = [];
   for await (const { type, data } of events) {

@@ -3,7 +3,7 @@
 // node tools/windows/run-specs.mjs [--long [--all | --share N]] [--built] [PART OF A PATH …]
 // --all also runs `*.windows-release-spec.ts`, and every case instead of a sample, which takes hours.
 // --share runs one of N spec files, chosen by WINS_TEST_SEED.
-// --built uses the built programs. A build removes them for a moment, also for processes that run them.
+// --built skips the build, which briefly removes programs that other processes may run.
 import { build } from 'esbuild';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -33,13 +33,12 @@ import { startWine, windowsPath } from './wine.mjs';
 
 const root = path.resolve(import.meta.dirname, '../..');
 const out = path.join(cacheFolder, 'suite');
-/** Guards against a spec file that hangs; the longest takes 15 minutes on a slow machine. */
+/** Guards against a hanging spec file; the longest takes 15 minutes on a slow machine. */
 const LIMIT_MS = 1_800_000;
 const ALL_LIMIT_MS = 5 * LIMIT_MS;
-/** Most specs wait more than they work, and Wine prefixes share nothing. Windows itself is a single machine. */
+/** Most specs mainly wait, and Wine prefixes share nothing. Windows itself is a single machine. */
 const LANES = process.platform === 'win32' ? 1 : 3;
 
-/** Seed of the samples in long specs. */
 const { WINS_TEST_SEED } = process.env;
 
 const { values, positionals: parts } = parseArgs({
@@ -74,20 +73,20 @@ const runnable = withNeeds(specs);
 rmSync(out, { recursive: true, force: true });
 mkdirSync(out, { recursive: true });
 const addon = pinnedFile('@koromix/koffi-win32-x64');
-// Puts the addon beside the bundled specs, and beside the built programs that some specs start.
+// The bundled specs, and programs that they start, load the addon from a file beside them.
 for (const folder of [out, path.join(root, 'dist')].filter(existsSync)) {
   placeFile(addon, path.join(folder, 'koffi-win32-x64.node'));
 }
 
 const failures = [];
-// Starts the longest specs first, so that the lanes end at about the same time: by number of needs, then by size.
+// Starts specs with the most needs first, then the largest: these run longest, so the lanes end at about the same time.
 const waiting = runnable.toSorted(
   (a, b) => needsOf(b).length - needsOf(a).length || sizeOf(b) - sizeOf(a),
 );
 const machines = [];
 try {
   const lanes = Array.from({ length: Math.min(LANES, waiting.length) }, (_, lane) => lane);
-  // Starts machines one after the other, because the first also creates what they share.
+  // In sequence, because the first also creates files that all share.
   for (const lane of lanes) machines.push(startMachine(lane));
   await Promise.all(machines.map(runLane));
   if (failures.length > 0) {
@@ -107,7 +106,6 @@ writeFileSync(path.join(cacheFolder, 'summary.json'), JSON.stringify(result));
 const isGreen = printReport([result]);
 process.exit(isGreen && result.passed > 0 ? 0 : 1);
 
-/** Runs specs on a machine until none is left that it can run. */
 async function runLane(machine) {
   for (;;) {
     const next = waiting.findIndex((spec) => machine.hasDisks || !needsOf(spec).includes('disks'));
@@ -121,7 +119,7 @@ async function runLane(machine) {
   }
 }
 
-/** Starts a machine (a Wine prefix, or this Windows), which runs one spec at a time. Only the first has the disks that specs fill. */
+/** A machine is a Wine prefix, or this Windows, and runs one spec at a time. Only the first has the disks that specs fill. */
 function startMachine(lane) {
   const hasDisks = lane === 0;
   if (process.platform === 'win32') {
@@ -150,7 +148,7 @@ function needsOf(spec) {
   return needsOfFile(path.join(root, spec));
 }
 
-/** Makes the needs of specs. Specs with an unavailable need are skipped with a note, or fail where nothing may be skipped. */
+/** Makes the needs of specs. A spec with an unavailable need is skipped with a note, or fails if no skips are allowed. */
 function withNeeds(all) {
   if (needDisks(all) && missingForDisks !== undefined)
     result.notes.push(
@@ -178,7 +176,6 @@ function needDisks(all) {
   return all.some((spec) => needsOf(spec).includes('disks'));
 }
 
-/** Runs a spec file on a machine; returns its result. */
 async function runSpec(spec, machine) {
   const begin = performance.now();
   let outcome;
@@ -254,13 +251,13 @@ async function run(spec, machine) {
   const failures = results
     .filter(({ error }) => error !== undefined)
     .map(({ title, error }) => ({ file: spec, title, message: error }));
-  // A crash or an open handle may follow the last test, and a file without tests proves nothing.
+  // The process may crash or hang after the last test, and a file without tests proves nothing.
   if (failures.length === 0 && (code !== 0 || results.length === 0)) {
     const title = `the file ended with ${code ?? signal} after ${results.length} tests`;
     const lines = readFileSync(files.log, 'utf8')
       .split(/\r?\n/)
       .filter((line) => line.trim() !== '');
-    // Node prints the cause of its death first, and other programs print it last.
+    // Node prints the cause of a crash first; other programs print it last.
     const message = lines.length < 15 ? lines : [...lines.slice(0, 6), '…', ...lines.slice(-8)];
     failures.push({ file: spec, title, message: message.join('\n') });
   }

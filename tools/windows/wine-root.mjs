@@ -1,6 +1,5 @@
-// Provides Wine 10, the oldest one that starts the shipped runtimes. A system with an older Wine gets it from Debian 13, in a separate folder
-// outside the checkout that is made once. Programs run in a mount namespace where that folder's /usr replaces the system's; all other paths stay
-// the same.
+// Provides Wine 10, the oldest Wine that starts the shipped runtimes. If the system's Wine is older, installs one from Debian 13 once, in a folder
+// outside the checkout. Programs then run in a mount namespace in which that folder's /usr replaces the system's; all other paths stay the same.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
@@ -17,11 +16,11 @@ import path from 'node:path';
 const OLDEST = 10;
 const SUITE = 'trixie';
 const PACKAGES = ['wine', 'wine64'];
-/** Paths outside /usr that belong to it. */
+/** These paths must match /usr. */
 const BESIDE_USR = ['/etc/alternatives', '/etc/ld.so.cache'];
 const DEBOOTSTRAP = '/usr/sbin/debootstrap';
 const CACHE = '/var/cache/wins-windows-suite';
-/** Runs a Wine program in a mount namespace. `exec` keeps Wine's exit code, and `slave` makes later mounts visible inside. */
+/** `exec` keeps Wine's exit code, and `slave` makes later mounts visible inside the mount namespace. */
 const launcher = (/** @type {string} */ root, /** @type {string} */ program) => `#!/bin/sh
 exec /usr/bin/unshare --mount --propagation slave /bin/sh -ec '
   for part in /usr ${BESIDE_USR.join(' ')}; do /bin/mount --bind ${root}"$part" "$part"; done
@@ -33,10 +32,9 @@ const made = path.join(CACHE, createHash('sha256').update(recipe).digest('hex').
 
 const system = ['/usr/bin/wine', '/usr/local/bin/wine'].find(isNewEnough);
 
-/** Reason why no Wine is available here; undefined when one is, or on Windows. */
 export const missingForWine = system === undefined && !existsSync(made) ? whyNotMade() : undefined;
 
-/** Returns the absolute paths of Wine and its server. It installs them if they are missing, which takes minutes. */
+/** Returns absolute paths. Installs Wine if it is missing, which takes minutes. */
 export function windowsPrograms() {
   if (missingForWine !== undefined) throw new Error(`Windows programs need ${missingForWine}`);
   if (system !== undefined)
@@ -52,12 +50,12 @@ export function windowsPrograms() {
 
 function make() {
   mkdirSync(CACHE, { recursive: true });
-  // If two checkouts install it at once, the first one wins.
+  // If two checkouts install Wine at once, the first to finish wins.
   const work = mkdtempSync(path.join(CACHE, 'making-'));
   try {
     const root = path.join(made, 'root');
     const options = ['--variant=minbase', `--include=${PACKAGES.join(',')}`];
-    // Runs in a namespace, so that an interrupted run leaves no mounts in the folder, which is removed.
+    // In a namespace, so that an interrupted run leaves no mounts in the folder.
     const command = ['--mount', DEBOOTSTRAP, ...options, SUITE, path.join(work, 'root')];
     execFileSync('/usr/bin/unshare', command, { stdio: ['ignore', 'ignore', 'inherit'] });
     for (const program of ['wine', 'wineserver']) {

@@ -1,11 +1,11 @@
-// Runs Windows programs in Wine prefixes of the checkout. One process keeps each prefix booted, and `stop` ends the whole prefix.
+// Runs Windows programs in Wine prefixes of the checkout. One process keeps each prefix booted; `stop` ends the whole prefix.
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { cacheFolder, pinnedFile } from './packages.mjs';
 import { windowsPrograms } from './wine-root.mjs';
 
-/** Environment of Wine; the caller's variables do not reach the programs. */
+/** The caller's variables do not reach the programs. */
 const wineEnvironment = {
   PATH: '/usr/bin:/bin',
   HOME: process.env.HOME ?? '/root',
@@ -15,14 +15,9 @@ const wineEnvironment = {
   WINEDLLOVERRIDES: 'mscoree,mshtml=',
 };
 
-/** Returns a path of this machine as Windows programs see it. */
 export const windowsPath = (file) => `Z:${path.resolve(file).replaceAll('/', '\\')}`;
 
-/**
- * Creates an empty prefix, and starts a process that keeps it booted. Prefixes share no pipe, service, registry or drive C:.
- *
- * @param name - Name of the prefix.
- */
+/** Creates an empty prefix and keeps it booted. Prefixes share no pipe, service, registry or drive C:. */
 export function startWine(name = 'prefix') {
   const { wine, wineserver } = windowsPrograms();
   mkdirSync(cacheFolder, { recursive: true });
@@ -49,7 +44,6 @@ export function startWine(name = 'prefix') {
     program: wine,
     environment,
     prefix,
-    /** Ends all processes of the prefix. */
     stop,
   };
 }

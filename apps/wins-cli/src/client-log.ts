@@ -14,7 +14,7 @@ type Level = 'debug' | 'info' | 'warn' | 'fatal';
 
 /** Log of the client on standard error, with untrusted text escaped. `pretty` shows time and fields only on `--debug` lines. */
 export class ClientLog {
-  /** True when `debug` writes lines; check it before building expensive fields. */
+  /** Check it before building expensive fields for `debug`. */
   readonly isDebug: boolean;
   readonly #options: ClientLogOptions;
   readonly #write: (line: string) => void;

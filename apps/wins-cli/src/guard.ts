@@ -15,7 +15,7 @@ export interface Verbosity {
   readonly quiet: boolean;
 }
 
-/** Wraps a command: an error becomes a line on standard error and an exit code. A `UsageError` passes through to the parser. */
+/** Turns an error into a line on standard error and an exit code. A `UsageError` passes through to the parser. */
 export function guard<Options>(
   command: CommandHandler<Options, number | Answer>,
 ): CommandHandler<Options & Verbosity> {

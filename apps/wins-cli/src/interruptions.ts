@@ -1,7 +1,7 @@
 import { EXIT } from '@wins/base';
 import { loadWindowsClient } from './daemon/load-windows-client.js';
 
-/** Signals that interrupt this program; on Windows they stand for Ctrl-C, Ctrl-Break and a closed console. */
+/** On Windows the signals stand for Ctrl-C, Ctrl-Break and a closed console. */
 const SIGNALS: readonly NodeJS.Signals[] =
   process.platform === 'win32' ? ['SIGINT', 'SIGBREAK', 'SIGHUP'] : ['SIGINT', 'SIGTERM'];
 

@@ -1,4 +1,4 @@
-/** Client commands that call the daemon and run programs of the host: all of `wins cli` except `proxy`. */
+/** All commands of `wins cli` except `proxy`. */
 import { showInfo as info } from './commands/host-calls.js';
 import { deliver as deliverFile } from './commands/deliver.js';
 import { explain as explainVerdict } from './commands/explain.js';

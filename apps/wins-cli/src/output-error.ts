@@ -11,7 +11,7 @@ export function foundIn(cause: unknown): string {
   return error instanceof Object && 'found' in error ? String(error.found) : messageOf(error);
 }
 
-/** Records why a stream could not be written. A reader that closed the stream is not a failure: `wins … | head`. */
+/** A reader that closed the stream is not a failure: `wins … | head`. */
 export class OutputFailure {
   readonly #stream: NodeJS.WriteStream;
   #error: Error | undefined;
@@ -28,7 +28,7 @@ export class OutputFailure {
   }
 }
 
-/** Writes bytes and waits while the reader is slow; resolves with false when the reader has closed the stream. */
+/** Waits while the reader is slow; resolves with false when the reader has closed the stream. */
 export async function writeAll(stream: NodeJS.WriteStream, bytes: Buffer): Promise<boolean> {
   if (stream.destroyed || stream.errored) return false;
   if (stream.write(bytes)) return true;

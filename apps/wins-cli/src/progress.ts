@@ -10,10 +10,9 @@ export interface ProgressOptions {
 }
 
 const EVERY_MS = 1000;
-/** Returns to the first column and clears the line. */
 const CLEAR = '\r\u001b[K';
 
-/** Shows a pending operation and its duration on one terminal line until disposal. Without a terminal nothing is written. */
+/** Shows the text and the elapsed time until disposal. Writes nothing without a terminal. */
 export function showProgress(
   text: string,
   { afterMs, quiet, terminal = process.stderr }: ProgressOptions,

@@ -15,7 +15,7 @@ export class Refusals {
     this.#say = say;
   }
 
-  /** Forgets reported refusals, because the next tunnel may be served with another config. */
+  /** Call it for each new tunnel, because the config may have changed. */
   forget(): void {
     this.#said.clear();
   }
@@ -29,7 +29,7 @@ export class Refusals {
     if (text !== undefined) this.#once(`host ${name}`, text, { hostPort: port, code, rule });
   }
 
-  /** Reports that this client refused a connection to a published port. Any other local failure is already reported as a lost tunnel. */
+  /** Reports a connection that this client refused. Any other local failure is already reported as a lost tunnel. */
   lookHere(port: number, error: unknown): void {
     if (!(error instanceof TunnelError) || !HERE.has(error.code)) return;
     const text = `refused a connection to port ${port}: ${error.message}`;

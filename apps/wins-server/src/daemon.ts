@@ -11,11 +11,10 @@ import type { Feature, Kernel } from './kernel/feature.js';
 import { Health } from './kernel/rpc/health.js';
 import { watchProcess } from './kernel/watch-process.js';
 
-/** Time for pending answers once all processes have ended. */
+/** Time limit for pending answers at shutdown. */
 const DRAIN_MS = 2000;
 
 export interface DaemonParts extends Omit<KernelParts, 'features' | 'onConfig'> {
-  /** Default: all features. */
   readonly features?: readonly Feature[];
   readonly onConfig?: KernelParts['onConfig'];
 }
@@ -30,9 +29,8 @@ export interface Daemon {
 }
 
 /**
- * Serves the pipes and all features, or fails and serves nothing. It ends the leftovers of an earlier daemon before it serves a client, but only once
- * it owns the pipe: no other daemon of that name runs then.
- * @throws PipeError when a pipe cannot be served.
+ * Serves the pipes and all features, or fails and serves nothing. It owns the pipe before it ends the leftovers of an earlier daemon, because then no
+ * other daemon of that name runs. @throws PipeError.
  */
 export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   const { kernel, features, pipe, adminPipe, config } = createKernel({
@@ -63,7 +61,6 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   features.reportTo(health);
   ensurePipeFolder(listen, kernel.trust);
   const address = await pipe.listen();
-  // Healthy means that the daemon accepts new work and can write its audit log.
   let isOpen = false;
   const updateHealth = (): void => health.set(isOpen && audit.isAvailable);
   const closeLast = async (): Promise<void> => {

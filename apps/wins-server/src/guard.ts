@@ -49,7 +49,7 @@ export function guard<Loaded, Name extends keyof Loaded>(
   return run as Guarded<Loaded[Name]>;
 }
 
-/** Writes lines; each is escaped because it may contain untrusted text. */
+/** Escapes each line, which may contain untrusted text. */
 function writeLines(text: string, prefix = 'wins: '): void {
   const lines = text.split('\n').map((line) => escapeText(line));
   process.stderr.write(`${prefix}${lines.join('\n')}\n`);

@@ -1,4 +1,4 @@
-/** Parts that a config or a command turns on; a separate bundle, so that other daemons do not load them. */
+/** Optional parts in a bundle of their own. A daemon loads this bundle only if its config or command uses one of them. */
 /* eslint-disable @typescript-eslint/no-require-imports */
 
 export const agent = () =>

@@ -1,4 +1,4 @@
-/** `wins srv keep`: a separate bundle, because this process stays in memory, beside a daemon, for as long as a run lasts. */
+/** `wins srv keep`: a bundle of its own keeps this process small, because it runs as long as the runs that it keeps. */
 import { guard } from './guard.js';
 
 export const keepRuns = guard(() => import('./commands/keep.js'), 'keepRuns');

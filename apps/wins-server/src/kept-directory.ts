@@ -10,7 +10,7 @@ export interface KeptPlace {
   readonly parent?: string | undefined;
 }
 
-/** Folder for data that survives a restart of the system, named after the pipe so that no two daemons share it. */
+/** Folder for data that survives a reboot. Its name is that of the pipe, so no two daemons share it. */
 export function keptDirectory(
   { what, listen, parent }: KeptPlace,
   platform: NodeJS.Platform = process.platform,
@@ -18,7 +18,7 @@ export function keptDirectory(
 ): string {
   const { address, name } = resolvePipePath(listen, { platform, env: environment });
   const paths = platform === 'win32' ? path.win32 : path.posix;
-  // Pipe names may contain characters that are invalid in file names; no two names share a folder.
+  // Escapes characters that are invalid in file names. The escapes are unambiguous, so no two names share a folder.
   const folder = name.replace(/[^a-z0-9_-]/gu, (char) => `%${char.codePointAt(0)?.toString(16)};`);
   if (parent !== undefined) return paths.join(parent, folder);
   if (platform === 'win32') {
@@ -38,7 +38,7 @@ export function auditDirectoryOf(
   return keptDirectory({ what: 'audit', listen, parent: audit.directory }, platform, environment);
 }
 
-/** Folder of the process records, which must survive a crash; for a socket, beside the socket. */
+/** Folder of the process records, which survive a crash of the daemon. */
 export function stateDirectoryOf(
   listen: string,
   platform: NodeJS.Platform = process.platform,
@@ -47,12 +47,11 @@ export function stateDirectoryOf(
   const { address, name } = resolvePipePath(listen, { platform, env: environment });
   if (platform !== 'win32') return `${address}.state`;
   const programData = environment['ProgramData'] ?? 'C:\\ProgramData';
-  // Pipe names may contain characters that are invalid in file names.
   const folder = name.replace(/[^A-Za-z0-9_-]/g, (char) => `%${char.codePointAt(0)?.toString(16)}`);
   return path.win32.join(programData, 'rancher', 'wins', 'state', folder);
 }
 
-/** Creates the missing folder of a socket for this user only; a config is accepted before its folders exist. @throws TrustedFileError. */
+/** Creates the missing folder of a socket, for this user only. @throws TrustedFileError. */
 export function ensurePipeFolder(pipe: string, trust: FileTrust): void {
   if (process.platform === 'win32') return;
   const folder = path.dirname(resolvePipePath(pipe).address);

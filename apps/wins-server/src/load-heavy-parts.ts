@@ -1,6 +1,6 @@
 export type HeavyParts = typeof import('./heavy-parts.js');
 
-/** Loads the bundle of heavy parts beside this file; a static import would make it part of each daemon. */
+/** Loads the heavy parts, which a static import would bundle into every daemon. */
 export function heavyParts(): HeavyParts {
   // eslint-disable-next-line @typescript-eslint/no-require-imports
   return require('./wins-features.cjs') as HeavyParts;

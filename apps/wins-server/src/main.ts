@@ -1,4 +1,4 @@
-/** Each command is a function of its options, and loads its dependencies when it runs. */
+/** Each command loads its dependencies only when it runs. */
 import { guard, later } from './guard.js';
 
 export const runApp = guard(() => import('./commands/app-run.js'), 'runApp');
@@ -6,7 +6,7 @@ export const checkConfig = guard(() => import('./commands/config-check.js'), 'ch
 export const printSchema = guard(() => import('./commands/config-check.js'), 'printSchema');
 const explain = () => import('./commands/config-explain.js');
 export const explainConfig = guard(explain, 'explainConfig');
-/** Used by shell completion. */
+/** For shell completion. */
 export const listConfigKeys = later(explain, 'listConfigKeys');
 export const reloadConfig = guard(() => import('./commands/config-check.js'), 'reloadConfig');
 export const checkRegistry = guard(() => import('./commands/registry-check.js'), 'checkRegistry');
@@ -56,7 +56,7 @@ export const writeTrace = guard(debugFiles, 'writeTrace');
 const stackDump = () => import('./commands/stack-dump.js');
 export const requestStackDump = guard(stackDump, 'requestStackDump');
 
-/** Used by `wins uninstall`, which is another application. */
+/** For `wins uninstall`. */
 export const removeCsiProxy = later(
   () => import('./features/csi-proxy/remove-csi-proxy.js'),
   'removeCsiProxy',
@@ -72,7 +72,7 @@ export const removeNetwork = later(
   'removeNetwork',
 );
 
-/** Used by `wins up`. */
+/** For `wins up`. */
 export const refuseDrops = later(() => import('./configuration/served-note.js'), 'refuseDrops');
 
 /** Used by `wins cli`, which does not read configs itself. */

@@ -14,7 +14,7 @@ import path from 'node:path';
 import type { Logger } from './kernel/log/logger.js';
 import type { DaemonSystem, OperatingSystem } from './operating-system.js';
 
-/** Linux, and partly macOS, where only processes are supported. */
+/** Linux; on macOS only processes are supported. */
 export const posix: OperatingSystem = {
   processHost: posixProcessHost,
   fileTrust: () => posixFileTrust(),
@@ -43,7 +43,7 @@ function linuxParts(logger: Pick<Logger, 'warn'>): Pick<DaemonSystem, 'identify'
   }
 }
 
-/** Connects to a socket only if this user or root owns it and nobody else can replace it, so that one of the two must be its server. */
+/** Connects to a socket only if root or this user owns it and nobody else can replace it. */
 export function ownSocketCheck(trust: FileTrust): PipeServerCheck {
   return {
     open: async ({ address }, signal) => {

@@ -1,6 +1,6 @@
 import type { OperatingSystem } from './operating-system.js';
 
-/** Loads the operating system of this program. Code for other systems is not loaded, and is not part of an executable. */
+/** Executables contain the code of their own system only: the bundler drops the other branch. */
 export async function thisSystem(): Promise<OperatingSystem> {
   if (process.platform === 'win32') {
     return (await import('./windows.js')).windows;

@@ -46,7 +46,7 @@ function serverCheck(): PipeServerCheck {
 
 const processesApart: ProcessesApart = {
   start: ({ file, args, env }) => {
-    // The current working folder of a process cannot be removed, so the root of the drive is used.
+    // Windows does not remove the working folder of a process, so this one works in the root of the drive.
     const { root: directory } = path.win32.parse(file);
     const program = { file, argv0: file, args, env, directory };
     const { output: stdout, ...started } = startDetachedWithOutput(program);
@@ -59,7 +59,7 @@ const processesApart: ProcessesApart = {
   },
 };
 
-/** Creates a file, but only in a folder that others cannot change: elsewhere the opened file may differ from the created one. */
+/** Creates a file, but only in a folder that others cannot change. Elsewhere they could replace the file before it is opened. */
 function createFileInOwnFolder(file: string): void {
   const whole = path.win32.resolve(file);
   const distrust = windowsFileTrust().distrustOfFolder(path.win32.dirname(whole));

@@ -67,7 +67,7 @@ function contextOf(
   };
 }
 
-/** Assembles the parts of this node. `waitMs`: time for the daemon to end, and again to become healthy. Default 60,000. */
+/** `waitMs` limits the daemon's end, and then its start until it is healthy. Default: 60,000. */
 export async function composeNode(
   places: InstallPlaces,
   { waitMs, log }: Pick<UpgradeSettings, 'waitMs'> & { readonly log: (line: string) => void },
@@ -79,12 +79,12 @@ export async function composeNode(
 }
 
 /**
- * Returns the config with which the daemon serves: the copy that it stored, else the file's content at the daemon's start, which a delivery keeps
- * when it replaces the file. A Go release stores no copy.
+ * Returns the config that the daemon serves: its stored copy, else the file as it was at the daemon's start, which a delivery keeps when it replaces
+ * the file. A Go release stores no copy.
  */
 async function configServed({ command, pid }: ServiceStatus, host: UpgradeContext['host']) {
   const file = configFileOf(command.args, defaultConfigPath());
-  // An untrusted copy counts as absent; the file itself is judged by the daemon that starts with it.
+  // An untrusted copy counts as absent. The daemon that starts with the file judges it.
   const kept = await readLastGood(file, host.trust).catch(() => undefined);
   const startedMs = kept === undefined && pid !== undefined ? host.startedAt(pid) : undefined;
   const replaced =
@@ -96,7 +96,7 @@ async function configServed({ command, pid }: ServiceStatus, host: UpgradeContex
     const pipe = await unlessWrong(() => parseConfig(replaced).config.listen);
     return { file, bytes: replaced, ...(pipe !== undefined && { pipe }) };
   }
-  // An invalid config is useless for a rollback; whether the new program accepts it is judged next.
+  // An invalid config is useless for a rollback. The new program judges it later.
   return unlessWrong(async () => {
     const bytes = kept ?? (await loadConfig(file, { trust: host.trust })).bytes;
     return bytes && { file, bytes, pipe: parseConfig(bytes).config.listen };
@@ -104,8 +104,8 @@ async function configServed({ command, pid }: ServiceStatus, host: UpgradeContex
 }
 
 /**
- * Returns the certificate lists of the config in force and of the config file; for a new service, of the config that its arguments name. An invalid
- * config has no list; the upgrade refuses it if the new daemon would read it.
+ * Returns `signedBy` of the config in force and of the config file; for a new service, of the config in its arguments. An invalid config has no list;
+ * an upgrade refuses it if the new daemon would read it.
  */
 function signersOf(host: UpgradeContext['host']): SignersOf {
   return async (status, { winsArgs }) => {

@@ -20,7 +20,7 @@ export function isForPeople({ output = 'text' }: Pick<Telling, 'output'>): boole
   return output === 'text';
 }
 
-/** Prints the result: the value for programs, the text for people. Text about a failure goes to standard error. */
+/** Prints the value for programs, or the text for people: to standard error after a failure. */
 export async function tell(telling: Telling, exitCode: number, { text = '', ...answer }: Answer) {
   if (!isForPeople(telling)) await telling.show(answer);
   else if (telling.quiet === true) return exitCode;
@@ -30,7 +30,7 @@ export async function tell(telling: Telling, exitCode: number, { text = '', ...a
   return exitCode;
 }
 
-/** Escapes each line, because it may quote untrusted input. */
+/** Escapes each line, which may quote untrusted input. */
 function printable(text: string): string {
   return text
     .split('\n')

@@ -18,7 +18,7 @@ export interface Asking {
   readonly dialOf?: DialPipe | undefined;
 }
 
-/** Creates a client with its own connection, so that the check of the server applies to the process that serves the pipe now. */
+/** Each client has its own connection, so that the server's check applies to the process that serves the pipe now. */
 export function daemonClient(
   pipe: string,
   connectTimeoutMs: number,
@@ -58,7 +58,7 @@ export function askDaemons(dialOf?: DialPipe): Required<Pick<SystemParts, 'probe
     runsOf: (pipe) =>
       ask(pipe, RUNS_MS, async (client, signal) => {
         const runs = await client.listProcesses({ signal });
-        // Excludes this process, which may be a run itself.
+        // This process may be a run itself.
         const others = runs.filter(({ pid }) => pid !== process.pid);
         const namesOf = (outlives: boolean): string[] =>
           others.filter((run) => run.outlivesDaemon === outlives).map(({ name }) => name);

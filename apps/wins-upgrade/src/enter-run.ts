@@ -1,6 +1,6 @@
 import { RUN_MARKER_VARIABLE, RUN_RUNTIME_DIR_VARIABLE, RUN_SERVICE_VARIABLE } from '@wins/base';
 
-/** Variables to keep. Any other may come from a client, and could change the pipes, the service to upgrade or the loaded code. */
+/** Clients may set all other variables, which could change the pipes, the service to upgrade or the loaded code. */
 const KEPT: ReadonlySet<string> = new Set([
   ...[RUN_MARKER_VARIABLE, 'PATH', 'LANG', 'TZ'],
   ...['PATHEXT', 'COMSPEC', 'SYSTEMROOT', 'SYSTEMDRIVE', 'WINDIR', 'PROGRAMDATA'],
@@ -13,7 +13,7 @@ export interface DaemonRun {
   readonly service: string | undefined;
 }
 
-/** Removes the variables that the client of a run may have set. Returns the run; undefined outside of a run. Call this first. */
+/** Removes variables that the client of a run may have set, so call this first. Returns the run, if there is one. */
 export function enterRun(environment: NodeJS.ProcessEnv = process.env): DaemonRun | undefined {
   const {
     [RUN_MARKER_VARIABLE]: mark,
@@ -23,7 +23,7 @@ export function enterRun(environment: NodeJS.ProcessEnv = process.env): DaemonRu
   if (mark === undefined) return undefined;
   for (const name of Object.keys(environment))
     if (!KEPT.has(name.toUpperCase())) Reflect.deleteProperty(environment, name);
-  // The next daemon has its pipes in the same folder as the current one.
+  // The next daemon has its pipes in this folder, too.
   if (pipes !== undefined) environment['WINS_RUNTIME_DIR'] = pipes;
   const [, name] = /^([0-9A-Za-z]{1,64})(?::|$)/.exec(mark) ?? [];
   return { name, service: service === '' ? undefined : service };

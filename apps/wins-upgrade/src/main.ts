@@ -1,4 +1,3 @@
-/** `wins up`, and `wins install`, `join`, `leave`, `uninstall` and `suc`, for the life of a node. */
 import {
   findPlaces,
   latestResult,
@@ -15,7 +14,7 @@ import { system } from './system.js';
 
 export { runInRun, runUpgrade } from './run-command.js';
 
-/** Loaded on demand, because the daemon and the upgrade helper do not need them. */
+/** Loaded on demand: neither the daemon nor the upgrade helper needs them. */
 export const nodeCommands = () => import('./install/node-commands.js');
 
 export const recoverUpgrade: Upgrader['recoverUpgrade'] = async (options) => {

@@ -24,7 +24,7 @@ describe('a program that a daemon offers', () => {
     target = path.join(folder, 'wins');
     program = path.join(folder, 'offered');
     writeFileSync(program, 'not a program at all');
-    // The installed program writes the arguments with which it was started.
+    // The installed program writes down its arguments.
     const source = `#!/bin/sh\nfor word; do echo "$word"; done > ${folder}/words.tmp\nmv ${folder}/words.tmp ${folder}/words\n`;
     writeFileSync(target, source, { mode: 0o755 });
     writeFileSync(service, JSON.stringify({ command: `"${target}" srv app run` }), { mode: 0o600 });

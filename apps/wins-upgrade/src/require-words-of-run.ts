@@ -32,8 +32,7 @@ const INSTEAD: Readonly<Record<string, string>> = {
 };
 
 /**
- * Validates the arguments of wins in a run: a client may offer the program that the daemon runs as an upgrade of the
- * registered service, and may query the result. Pure.
+ * Checks arguments in a run. A client may only offer the program that the daemon runs as an upgrade of its service, and query the result.
  * @returns `up`, and each option with its value in one word. Pass only these to the parser.
  * @throws UpgradeError `refused`, which lists the allowed options.
  */

@@ -26,12 +26,12 @@ export interface UpgradeSurroundings
   readonly inside?: DaemonRun | undefined;
 }
 
-/** Validates the arguments of a process in a run before anything else reads them or the environment. */
+/** Checks the arguments in a run before anything else reads them or the environment. */
 export async function runInRun(
   argv: readonly string[],
   follow: (words: readonly string[], inside: DaemonRun) => Promise<number>,
 ): Promise<number> {
-  // Must come first, because in a run the environment comes from a client.
+  // First, because a client chose the environment.
   const inside = enterRun();
   if (inside === undefined) throw new Error('this is not a run of a daemon');
   let words: readonly string[];
@@ -92,7 +92,7 @@ async function report(
   return tell({ ...options, show }, exitCode, { value: outcome, names: namesOf(outcome), text });
 }
 
-/** Prints the result file. If there is none, prints `null` with `--json` and in a daemon's run, else a message for the user. */
+/** Without a result, prints `null` for programs and in a run, or a message for people. */
 async function showResult(
   command: UpgradeCommand,
   options: UpgradeOptions,

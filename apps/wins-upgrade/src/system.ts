@@ -16,7 +16,7 @@ const refuse = (tried: string) => (): Promise<never> => {
   return Promise.reject(new UpgradeError('refused', found));
 };
 
-/** System of this process. Specs replace it before first use (docs/adr/0048-ship-no-test-doubles.md). */
+/** Specs replace it before first use (docs/adr/0048-ship-no-test-doubles.md). */
 export const system: System =
   process.platform === 'win32'
     ? {

@@ -43,7 +43,7 @@ export type CommandOutcome =
       Record<'id' | 'reason' | 'result' | 'log', string>
     >);
 
-/** Executes `wins up`. A process that would end together with the daemon (`inRun`) hands the upgrade to a helper. */
+/** Executes `wins up`. A process that ends with the daemon (`inRun`) hands the upgrade to a helper. */
 export async function upgrade(
   command: UpgradeCommand,
   inRun: boolean,
@@ -63,7 +63,7 @@ export async function upgrade(
     log.write('asked', { version: VERSION, wish: command.wish, path: command.path });
     if (command.dryRun) return await dryRun(context, places, command);
     if (inRun) return await leaveRun(context, places, command);
-    // A Go daemon does not mark its runs. If it is an ancestor of this process, its end would kill this process.
+    // A Go daemon does not mark its runs. If this process descends from one, the daemon's end would kill it.
     const pid = command.apart ? undefined : (await service.query())?.pid;
     return pid !== undefined && host.isBelow(pid)
       ? await leaveRun(context, places, command)
@@ -76,7 +76,7 @@ export async function upgrade(
   return outcome;
 }
 
-/** @throws UpgradeError `refused` if the service, by default the daemon's, runs no daemon. */
+/** @throws UpgradeError `refused` if the service runs no daemon. */
 async function requireOwnDaemon({ service }: UpgradeContext): Promise<void> {
   const status = await service.query();
   if (status !== undefined && runsDaemon(status.command.args)) return;
@@ -116,7 +116,7 @@ async function perform(context: UpgradeContext, places: UpgradePlaces, command: 
       ...{ target: places.target, log: places.log },
     };
     log.write('failed', { ...result });
-    // On a full disk the result cannot be stored either.
+    // A full disk also refuses the result.
     await writeResult(effects, places, result).catch(() => undefined);
     return result;
   }
@@ -143,7 +143,7 @@ async function dryRun(
   return { outcome: 'planned', text: first + describePlan(plan), exitCode };
 }
 
-/** Runs the task of a helper. Writes a result even when the lock is taken, because the client waits for one. */
+/** Writes a result even if the lock is taken, because the client waits for one. */
 async function withLockOfHelper<T>(context: UpgradeContext, task: () => Promise<T>): Promise<T> {
   try {
     return await withLock(context.service, task, context.waitMs);
@@ -156,7 +156,7 @@ async function withLockOfHelper<T>(context: UpgradeContext, task: () => Promise<
   }
 }
 
-/** Removes the helper's file. On Windows the helper still runs, so the `upgraded` release or the next upgrade removes the file. */
+/** On Windows a running helper cannot be removed, so the `upgraded` release or the next upgrade removes it. */
 async function removeHelper(
   { host, ownFile }: UpgradeContext,
   service: string | undefined,

@@ -1,4 +1,4 @@
-/** The program `wins`: parses a command line and loads only the application that the command needs. */
+/** Loads only the application that the command needs. */
 import { completeWords, type ValueSources } from './command-line/completion/complete-words.js';
 import { runCommandLine, type CommandOutput } from './command-line/run-command-line.js';
 import { EXIT, RUN_MARKER_VARIABLE, VERSION } from '@wins/base';
@@ -7,7 +7,7 @@ import { upIn } from './commands/up.js';
 import { client, output, server, upgradeHelper } from './load-applications.js';
 import { showAnswer } from './output/show-answer.js';
 
-/** Words that request the version. Programs request it often, so this bundle answers without loading another. */
+/** Programs request the version often, so this bundle answers without loading another. */
 const VERSION_WORDS = new Set(['--version', '-version', '-v', 'version']);
 
 async function run(typed: readonly string[]): Promise<number> {
@@ -38,7 +38,7 @@ const sources: ValueSources = {
   configKeys: () => server().listConfigKeys(),
 };
 
-/** Returns false when the working directory is gone; the command-line parser fails without one. */
+/** The command-line parser fails without a working directory. */
 function hasWorkingDirectory(): boolean {
   try {
     return process.cwd() !== '';

@@ -45,7 +45,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | 
 {{- end -}}
 {{- end -}}
 
-{{/* Folder on the host and in the pod: the paths are equal, because client and daemon must name a program by the same path. */}}
+{{/* Folder on the host and in the pod. Both paths are equal, because client and daemon must name a program by one path. */}}
 {{- define "wins.folder" -}}
 {{- $prefix := .Values.global.cattle.rkeWindowsPathPrefix | default .Values.host.prefixPath -}}
 {{- printf "%s\\etc\\rancher\\wins" ($prefix | replace "/" "\\" | trimSuffix "\\") -}}

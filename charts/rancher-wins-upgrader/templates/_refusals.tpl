@@ -39,7 +39,7 @@
 {{- end -}}
 {{- end -}}
 
-{{/* "yes" when a config names a key of the daemon's config. Takes the values of a config. */}}
+{{/* "yes" when the values of a config contain a key of the daemon's config. */}}
 {{- define "wins.namesKeys" -}}
 {{- range $key, $value := omit . "mode" "allowDrop" -}}
 {{- if eq $key "white_list" -}}

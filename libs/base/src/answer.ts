@@ -2,28 +2,26 @@
 export interface Answer {
   /** Value for programs, printed as JSON or YAML. */
   readonly value: unknown;
-  /** Columns for people. */
   readonly table?: {
     readonly headings: readonly string[];
     readonly rows: readonly (readonly string[])[];
   };
-  /** Text for people, ready to print: untrusted text in it is already escaped. */
+  /** Text for people; untrusted parts are already escaped. */
   readonly text?: string;
-  /** Names for scripts to use as further input, one per line. */
+  /** Printed one per line, for scripts. */
   readonly names?: readonly string[];
-  /** Omit the line feed after JSON when stdout is a pipe, as the Go client does. Default: false. */
+  /** Omit the line feed after JSON when stdout is a pipe, as the Go client does. */
   readonly isAsOriginal?: boolean;
-  /** Indent JSON for people, even when the output is a file. Default: false. */
+  /** Indent JSON for people, even when the output is a file. */
   readonly isForReaders?: boolean;
-  /** One answer of a series; each answer is one line of JSON or one YAML document. Default: false. */
+  /** Part of a series: each answer is one line of JSON or one YAML document. */
   readonly isOneOfMany?: boolean;
-  /** Replaces the previous answer: a terminal redraws it, and other outputs append it to a series. Default: false. */
+  /** Replaces the previous answer: a terminal redraws it, other outputs append it to the series. */
   readonly isRenewed?: boolean;
-  /** Exit code of the command with this answer. Default: 0. */
   readonly exitCode?: number;
 }
 
-/** Prints an answer in the requested form. Resolves to false when the reader of the output has gone, so that the command can stop. */
+/** Prints an answer. Resolves to false when the reader of the output has gone; the command can then stop. */
 export type Show = (answer: Answer) => Promise<boolean>;
 
 /** Dependencies of a command, apart from its options. */
@@ -37,7 +35,7 @@ export type CommandHandler<Options, Result extends number | Answer = number> = (
   surroundings: CommandSurroundings,
 ) => Promise<Result>;
 
-/** Prints the answer of a command, if it has one; returns the exit code. */
+/** Prints the answer, if there is one, and returns the exit code. */
 export async function finishCommand(result: number | Answer, show: Show): Promise<number> {
   if (typeof result === 'number') return result;
   await show(result);

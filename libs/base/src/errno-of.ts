@@ -1,11 +1,11 @@
 /** The `code` of an error that Node raised, such as `ENOENT`; undefined for anything else. */
 export function errnoOf(error: unknown): string | undefined {
-  // Checked by shape, because `instanceof Error` fails for an error of another realm.
+  // Not `instanceof Error`, which fails for an error of another realm.
   if (typeof error !== 'object' || error === null || !('code' in error)) return undefined;
   return typeof error.code === 'string' ? error.code : undefined;
 }
 
-/** The message of an error; the text of anything else that was thrown. */
+/** The message of an error, or `String(error)` for anything else that was thrown. */
 export function messageOf(error: unknown): string {
   if (typeof error === 'object' && error !== null && 'message' in error) {
     if (typeof error.message === 'string') return error.message;

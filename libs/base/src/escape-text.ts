@@ -1,7 +1,7 @@
-/** Control, format, unassigned and private-use characters, lone surrogates, separators of lines and paragraphs, and every blank except the space. */
+/** Matches control, format, unassigned and private-use characters, lone surrogates, line separators, and every blank except the space. */
 const invisible = (): RegExp => /[\p{C}\p{Zl}\p{Zp}]|(?! )\p{Zs}/u;
 const everyInvisible = (): RegExp => /[\p{C}\p{Zl}\p{Zp}]|(?! )\p{Zs}/gu;
-// Fast path: nearly every text is plain ASCII, and compiling the expressions above takes as long as connecting to the daemon.
+// Fast path for plain ASCII, because compiling the expressions above takes as long as connecting to the daemon.
 const PLAIN = /^[\x20-\x7e]*$/;
 const PLAIN_IN_QUOTES = /^[ !#-[\]-~]*$/;
 const PLAIN_LINES = /^[\x20-\x7e\n]*$/;
@@ -11,32 +11,31 @@ const CUT = '…';
 
 /** Length limit of a text. */
 export interface TextLimit {
-  /** Maximum in UTF-16 units, escapes included. A longer text is cut between two characters and ends with `…`. */
+  /** Maximum in UTF-16 units, escapes included. A longer text ends with `…`. */
   readonly maxLength?: number;
 }
 
-/** Whether the text has a character that a log or terminal would not show, or that would change how the text is displayed. */
+/** Whether the text has a character that a terminal hides, or that changes how other text is displayed. */
 export function hasInvisible(text: string): boolean {
   return !PLAIN.test(text) && invisible().test(text);
 }
 
 /**
- * Makes untrusted text safe to show: it cannot forge a log line, send control sequences to a terminal, or reverse the
- * direction of text. An invisible character becomes a JavaScript escape: `\u202e`, or `\u{e0041}` beyond U+FFFF.
- * Backslashes stay as they are. The limit is 65,536 by default.
+ * Escapes untrusted text, which could forge a log line, control a terminal, or reverse the direction of text. Invisible
+ * characters become JavaScript escapes: `\u202e`, or `\u{e0041}` beyond U+FFFF. Backslashes stay. Default limit: 65,536.
  */
 export function escapeText(text: string, { maxLength = MAX_LENGTH }: TextLimit = {}): string {
   if (text.length <= maxLength && !hasInvisible(text)) return text;
   return bounded(text, maxLength, escapeCharacter);
 }
 
-/** Like {@link escapeText}, but adds double quotes, and `\` before quotes and backslashes. Default: at most 512 units between the quotes. */
+/** Like {@link escapeText}, but adds double quotes, and escapes quotes and backslashes. Default limit: 512, without the quotes. */
 export function quoteText(text: string, { maxLength = MAX_QUOTED_LENGTH }: TextLimit = {}): string {
   const isPlain = text.length <= maxLength && PLAIN_IN_QUOTES.test(text);
   return `"${isPlain ? text : bounded(text, maxLength, quoteCharacter)}"`;
 }
 
-/** Escapes the invisible characters of a JSON text without changing its value. Keeps line feeds, which occur only between values. */
+/** Escapes invisible characters in JSON, which keeps its value. Line feeds stay, because JSON has them only between values. */
 export function escapeJson(json: string): string {
   if (PLAIN_LINES.test(json)) return json;
   return json.replace(everyInvisible(), (character) =>
@@ -71,7 +70,7 @@ function escapeUnit(unit: string): string {
   return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
-/** Lower-cases A to Z only: full case folding turns U+212A (Kelvin) into `k`, so one file could pass for another. */
+/** Lower-cases A to Z only. Full case folding turns U+212A (Kelvin) into `k`, so one file could pass for another. */
 export function foldAscii(text: string): string {
   return text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
 }

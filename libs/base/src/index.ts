@@ -1,7 +1,6 @@
 /**
- * Facts and texts that all wins programs share, such as names, escaping, durations, exit codes and IP networks, and the
- * ports to the operating system, which `@wins/linux-host` and `@wins/windows-host` implement. Independent of the
- * features of the programs; imports only Node.
+ * Names, text functions, exit codes and IP networks that all wins programs share. Also the ports to the operating system, which
+ * `@wins/linux-host` and `@wins/windows-host` implement. Imports only Node.
  *
  * @packageDocumentation
  */

@@ -1,6 +1,6 @@
 import { isIP, SocketAddress } from 'node:net';
 
-/** An IP network: an address of 4 or 16 bytes and the length of its prefix in bits. */
+/** An IP network. `bytes` has 4 or 16 bytes; `prefix` is in bits. */
 export interface IpNetwork {
   readonly bytes: Uint8Array;
   readonly prefix: number;
@@ -9,10 +9,9 @@ export interface IpNetwork {
 const IPV4_LINK_LOCAL: IpNetwork = { bytes: Uint8Array.of(169, 254, 0, 0), prefix: 16 };
 const MAPPED_IPV4 = /^::ffff:/;
 
-/** Maximum length of a text that can be an address with a prefix. */
 const MAX_TEXT = 64;
 
-/** Returns the bytes of an IP address; undefined for any other text, including an address with a zone (`fe80::1%eth0`). */
+/** Parses an IP address. Undefined for any other text, including an address with a zone (`fe80::1%eth0`). */
 export function parseAddress(text: string): Uint8Array | undefined {
   const version = text.length > MAX_TEXT || text.includes('%') ? 0 : isIP(text);
   if (version === 4) return new Uint8Array(text.split('.').map(Number));
@@ -38,7 +37,7 @@ function pairsOf(decimals: readonly string[]): string {
   return `${hex.slice(0, 4)}:${hex.slice(4)}`;
 }
 
-/** Formats an address in its canonical form: `192.0.2.1`, `2001:db8::1`. */
+/** Returns the canonical form: `192.0.2.1`, `2001:db8::1`. */
 export function formatAddress(bytes: Uint8Array): string {
   if (bytes.length === 4) return bytes.join('.');
   const groups = Array.from({ length: 8 }, (_, index) =>
@@ -47,7 +46,7 @@ export function formatAddress(bytes: Uint8Array): string {
   return new SocketAddress({ address: groups.join(':'), family: 'ipv6' }).address;
 }
 
-/** Parses `192.0.2.0/24`, or an address as a network of one; undefined for other text. Keeps the bits below the prefix. */
+/** Parses `192.0.2.0/24`, or a single address. Undefined for other text. Keeps the bits below the prefix. */
 export function parseNetwork(text: string): IpNetwork | undefined {
   const [address = '', prefixText, more] = text.split('/', 3);
   const bytes = parseAddress(address);
@@ -58,7 +57,7 @@ export function parseNetwork(text: string): IpNetwork | undefined {
   return prefix <= bits ? { bytes, prefix } : undefined;
 }
 
-/** Returns the network of an address, with all bits below the prefix cleared. */
+/** Clears all bits below the prefix. */
 export function networkOf({ bytes, prefix }: IpNetwork): IpNetwork {
   const masked = bytes.map((byte, index) => {
     const kept = Math.min(8, Math.max(0, prefix - index * 8));
@@ -72,7 +71,7 @@ export function formatNetwork({ bytes, prefix }: IpNetwork): string {
   return `${formatAddress(bytes)}/${prefix}`;
 }
 
-/** Whether two networks have addresses in common, that is, one contains the other. */
+/** Whether two networks share an address, so that one contains the other. */
 export function overlap(one: IpNetwork, other: IpNetwork): boolean {
   if (one.bytes.length !== other.bytes.length) return false;
   const prefix = Math.min(one.prefix, other.prefix);
@@ -80,12 +79,12 @@ export function overlap(one: IpNetwork, other: IpNetwork): boolean {
   return Buffer.compare(start(one), start(other)) === 0;
 }
 
-/** Whether a network overlaps 169.254.0.0/16, which routers do not forward, but where clouds serve their metadata. */
+/** Whether a network overlaps 169.254.0.0/16. Routers do not forward it, but clouds serve metadata there. */
 export function isIpv4LinkLocal(network: IpNetwork): boolean {
   return overlap(network, IPV4_LINK_LOCAL);
 }
 
-/** Returns why no route may lead to a network; undefined when a route may, for example to a single address of 169.254.0.0/16. */
+/** Returns why no route may lead to a network, else undefined. A single address of 169.254.0.0/16 is allowed. */
 export function unroutableReason(network: IpNetwork): string | undefined {
   const { bytes, prefix } = network;
   const [first = 0] = bytes;

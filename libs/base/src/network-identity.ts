@@ -3,9 +3,8 @@ import { readFileSync, readlinkSync } from 'node:fs';
 import { networkInterfaces } from 'node:os';
 
 /**
- * Returns an identifier of this process's network, a hexadecimal SHA-256, from which two processes learn only
- * whether they share a network. On Linux it is derived from the network namespace and the boot id; elsewhere from
- * the adapters, so it may change with them. Undefined when nothing distinguishes the network.
+ * Returns a SHA-256 (hex) by which two processes learn only whether they share a network. On Linux it comes from the network
+ * namespace and the boot id; elsewhere from the adapters, so it may change. Undefined when nothing distinguishes the network.
  */
 export function networkIdentity(): string | undefined {
   const facts = process.platform === 'linux' ? namespaceOfBoot() : adapters();
@@ -14,7 +13,7 @@ export function networkIdentity(): string | undefined {
 
 function namespaceOfBoot(): string | undefined {
   try {
-    // A namespace number is unique within one kernel only, and a container may have its own kernel.
+    // A namespace number is unique only within one kernel, and a container may have its own kernel.
     return `${readFileSync('/proc/sys/kernel/random/boot_id', 'utf8')}${readlinkSync('/proc/self/ns/net')}`;
   } catch {
     return undefined;

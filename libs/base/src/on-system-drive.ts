@@ -1,10 +1,9 @@
-/** One leading slash of either kind, but not two: `//server` and `\\?\` name another machine or a device. */
+/** One leading slash or backslash, not two: `//server` and `\\?\` name another machine or a device. */
 const WITHOUT_DRIVE = /^[\\/](?![\\/])/;
 
 /**
- * Puts a path that begins with one slash on the system drive, by default `%SystemDrive%`, else `C:`: Rancher has one
- * setting for Linux and Windows nodes, and Windows itself would use the drive of the current folder. Other paths, and
- * paths on other systems, stay as they are.
+ * On Windows, puts a path such as `/etc` on the system drive (default `%SystemDrive%`, else `C:`). Rancher has one setting for
+ * Linux and Windows nodes, and Windows would use the current drive. Other paths stay as they are.
  */
 export function onSystemDrive(
   file: string,

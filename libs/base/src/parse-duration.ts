@@ -1,6 +1,6 @@
 import { quoteText } from './escape-text.js';
 
-/** The shortest and the longest accepted duration, in milliseconds, both inclusive. */
+/** Limits of a duration, inclusive. */
 export interface DurationLimits {
   readonly minMs: number;
   readonly maxMs: number;
@@ -17,9 +17,9 @@ const UNIT_MS: ReadonlyMap<string, number> = new Map(UNITS);
 const MAX_TEXT_LENGTH = 32;
 
 /**
- * Parses a duration as Go writes it: `500ms`, `90s`, `1m30s`, `1.5h`; also days, `7d`, and seconds without a unit, `30`.
+ * Parses a duration of Go (`500ms`, `1m30s`, `1.5h`), days (`7d`), or seconds without a unit (`30`). Returns milliseconds.
  *
- * @throws RangeError for other text, or for a duration beyond a limit; the caller adds the name of the option to the message.
+ * @throws RangeError for other text or a duration beyond a limit. The message lacks the option's name.
  */
 export function parseDuration(text: string, { minMs, maxMs }: DurationLimits): number {
   const durationMs = text.length > MAX_TEXT_LENGTH ? undefined : millisecondsOf(text);

@@ -4,9 +4,9 @@ const UNITS: Readonly<Record<string, number>> = { '': 1, k: 2 ** 10, m: 2 ** 20,
 const MAX_TEXT_LENGTH = 32;
 
 /**
- * Parses a number of bytes, at most 2^53 - 1: `64MiB`, `512m`, `1.5Gi`, `1048576`. Units are powers of 1,024.
+ * Parses a number of bytes: `64MiB`, `512m`, `1.5Gi`, `1048576`. Units are powers of 1,024. Limit: 2^53 - 1.
  *
- * @throws RangeError for other text; the caller adds the name of the option to the message.
+ * @throws RangeError for other text. The message lacks the option's name.
  */
 export function parseSize(text: string): number {
   const [, amount, unit = ''] = /^(\d{1,16}(?:\.\d{1,3})?)(?:([kmg])(?:i?b?)?)?$/i.exec(text) ?? [];

@@ -3,45 +3,43 @@ import { escapeText, hasInvisible } from './escape-text.js';
 import { TextError } from './text-error.js';
 import { runtimeDirectory } from './runtime-directory.js';
 
-/** Name and address of a pipe. */
+/** A resolved pipe. */
 export interface PipePath {
-  /** The bare NAME, or the whole socket path when the caller gave a path. */
+  /** The bare NAME, or the socket path if the caller gave one. */
   readonly name: string;
   /** `\\.\pipe\NAME` or the absolute path of a Unix socket. */
   readonly address: string;
   readonly kind: 'named-pipe' | 'unix-socket';
 }
 
-/** Inputs of {@link resolvePipePath}; defaults come from the running process. */
+/** Options of {@link resolvePipePath}. */
 export interface ResolvePipePathOptions {
-  /** The platform whose rules apply. Default: `process.platform`. */
   readonly platform?: NodeJS.Platform | undefined;
-  /** The directory for bare names on POSIX. Default: {@link runtimeDirectory}. */
+  /** Folder for bare names on POSIX. Default: {@link runtimeDirectory}. */
   readonly runtimeDir?: string | undefined;
-  /** The environment from which {@link runtimeDirectory} is determined. Default: `process.env`. */
+  /** Environment for {@link runtimeDirectory}. Default: `process.env`. */
   readonly env?: NodeJS.ProcessEnv | undefined;
-  /** The user for which {@link runtimeDirectory} is determined. Default: the user of the process. */
+  /** User for {@link runtimeDirectory}. Default: the user of this process. */
   readonly uid?: number | undefined;
 }
 
 const LOCAL_PIPE = /^(?:npipe:\/\/\/\/\.\/pipe\/|\\\\\.\\pipe\\)/i;
 const WINDOWS_PREFIX = '\\\\.\\pipe\\';
 const WINDOWS_ADDRESS_LIMIT = 256;
-// sun_path holds 108 bytes on Linux and 104 elsewhere, including the closing NUL. libuv silently truncates longer paths.
+// sun_path holds 108 bytes on Linux and 104 elsewhere, including the final NUL. libuv silently truncates longer paths.
 const SOCKET_LIMIT_LINUX = 107;
 const SOCKET_LIMIT_ELSEWHERE = 103;
-// A listener creates hidden sockets beside its own, with names of up to this many bytes, slash included.
+// A listener also creates hidden sockets in the folder. Their names need up to this many bytes, slash included.
 const HIDDEN_NAME_BYTES = 14;
 const MAX_SHOWN_LENGTH = 300;
 
 /**
- * Turns a pipe's name into its address: `npipe:////./pipe/NAME`, `\\.\pipe\NAME`, a bare NAME, and on POSIX the plain
- * absolute path of a Unix socket. A NAME has no slash or backslash, no control or invisible character, and no lone surrogate; it
- * does not start with a dot, and does not start or end with a blank. Limits: 256 characters for a Windows address; 107 bytes for a
- * socket path on Linux and 103 elsewhere, and 14 fewer for its directory. Does not access the file system.
+ * Resolves the name of a pipe: `npipe:////./pipe/NAME`, `\\.\pipe\NAME`, a bare NAME, or on POSIX an absolute socket path. A NAME
+ * has no slash or backslash, no invisible character, no leading dot, and no blank at either end. Limits: 256 characters for a
+ * Windows address; 107 bytes for a socket path on Linux, 103 elsewhere; 14 bytes fewer for its folder. Does not access the file
+ * system.
  *
- * @throws TextError `invalidName` when the text names no local pipe or is over a limit; `notFound` when no directory for
- * a bare name is known.
+ * @throws TextError `invalidName` for an invalid or too long name; `notFound` when no folder for a bare name is known.
  */
 export function resolvePipePath(name: string, options: ResolvePipePathOptions = {}): PipePath {
   const platform = options.platform ?? process.platform;

@@ -4,7 +4,6 @@ import { unroutableReason, type IpNetwork } from './ip-network.js';
 
 const MAX_ROUTE_DESTINATIONS = 256;
 
-/** Maximum characters of an invalid text that an error repeats. */
 const SHOWN_LENGTH = 64;
 
 /** The destinations of one call, or the reason for its refusal. */
@@ -12,9 +11,8 @@ export type RouteDestinations =
   { readonly networks: readonly IpNetwork[] } | { readonly refused: string };
 
 /**
- * Parses the destinations of a request for routes, without repeats: `8.8.8.8`, `8.8.8.8/32`, `10.1.0.0/16`,
- * `2001:db8::1`. Refuses an empty list, more than 256, any other text, bits set below the prefix, the default route,
- * and addresses that no gateway leads to: loopback, multicast, reserved and link-local ones.
+ * Parses requested route destinations and removes repeats: `8.8.8.8`, `10.1.0.0/16`, `2001:db8::1`. Refuses an empty list, more
+ * than 256 texts, bits below the prefix, the default route, and all that {@link unroutableReason} refuses.
  */
 export function readRouteDestinations(texts: readonly string[]): RouteDestinations {
   if (texts.length === 0 || texts.length > MAX_ROUTE_DESTINATIONS) {

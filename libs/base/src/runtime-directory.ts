@@ -3,11 +3,10 @@ import { quoteText } from './escape-text.js';
 import { TextError } from './text-error.js';
 
 /**
- * Returns the private directory for the sockets of bare pipe names on POSIX: `WINS_RUNTIME_DIR` if set; else
- * `/run/rancher-wins` for root; else `$XDG_RUNTIME_DIR/rancher-wins`. An empty variable counts as unset. Does not
- * access the file system.
+ * Returns the folder for sockets of bare pipe names on POSIX: `WINS_RUNTIME_DIR`; else `/run/rancher-wins` for root,
+ * `$XDG_RUNTIME_DIR/rancher-wins` for others. An empty variable counts as unset. Does not access the file system.
  *
- * @throws TextError `notFound` when nothing names a directory; `invalidName` for one that is no plain absolute path.
+ * @throws TextError `notFound` when no variable is set; `invalidName` for a path that is relative or has "..".
  */
 export function runtimeDirectory(
   env: NodeJS.ProcessEnv = process.env,

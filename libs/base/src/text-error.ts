@@ -1,15 +1,15 @@
-/** A text that this library cannot read. */
+/** A text that cannot be parsed. */
 export class TextError extends Error {
   override readonly name = 'TextError';
 
   constructor(
     /**
-     * `invalidName`: the text names no local pipe or folder of pipes. `notFound`: no setting names the folder of the pipes.
-     * `invalidDescriptor`: the text is no security descriptor, or has a part that this library does not know.
+     * `invalidName`: not the name of a local pipe, or not a valid folder of pipes. `notFound`: no setting names that folder.
+     * `invalidDescriptor`: not a security descriptor, or one with an unknown part.
      */
     readonly code: 'invalidName' | 'notFound' | 'invalidDescriptor',
     message: string,
-    /** The fault, without quoting the text; undefined when the error is not about a text. */
+    /** The fault, without the text itself. */
     readonly found?: string,
   ) {
     super(message);

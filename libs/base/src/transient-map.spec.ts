@@ -41,7 +41,6 @@ describe('a map of what comes and goes', () => {
     const kept = 16;
     const all = 4000;
     map.set(0, []);
-    // Moves the first table to the old generation.
     for (let n = 0; n < 3; n += 1) collect();
     const before = process.memoryUsage().heapUsed;
     for (let key = 1; key <= all; key += 1) {

@@ -1,7 +1,7 @@
 /**
- * Map for short-lived values in large numbers, such as connections. V8 links each full table of a Map or Set to the
- * table that replaces it, so one table in the old generation keeps every later value until a full garbage collection.
- * This map stores each value in a cell, and deleting a value empties its cell, so that the value can be collected.
+ * Map for many short-lived values, such as connections. When a Map grows, V8 links the old table to the new one. An old table in
+ * the old generation then keeps all later values alive until a full garbage collection. This map stores each value in a cell, and
+ * empties the cell on deletion.
  */
 export class TransientMap<Key extends number | bigint | string, Value> {
   readonly #places = new Map<Key, { value: Value | undefined }>();
@@ -24,7 +24,6 @@ export class TransientMap<Key extends number | bigint | string, Value> {
     else place.value = value;
   }
 
-  /** Deletes a value. Returns whether it existed. */
   delete(key: Key): boolean {
     const place = this.#places.get(key);
     if (place === undefined) return false;

@@ -3,7 +3,7 @@ export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
-/** Whether an error is a {@link UsageError}. Compares by name, because each bundled program has its own copy of the class. */
+/** Compares by name, because each bundled program has its own copy of {@link UsageError}. */
 export function isUsageError(error: unknown): error is UsageError {
   return error instanceof Error && error.name === 'UsageError';
 }

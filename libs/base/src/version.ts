@@ -1,9 +1,9 @@
-// Constants that the bundler defines (tools/bundle.mjs); sources and built libraries do not have them.
+// The bundler defines these constants (tools/bundle.mjs); sources and built libraries do not have them.
 declare const BUILD_VERSION: string | undefined;
 declare const BUILD_COMMIT: string | undefined;
 
-/** Release: `v` and a semantic version. `dev` when the program runs from sources. */
+/** `v` and a semantic version; `dev` when run from sources. */
 export const VERSION = typeof BUILD_VERSION === 'string' ? BUILD_VERSION : 'dev';
 
-/** The first 8 digits of the built commit. `unknown` when the program runs from sources or was built without a git history. */
+/** First 8 digits of the commit; `unknown` when run from sources or built without git history. */
 export const COMMIT = typeof BUILD_COMMIT === 'string' ? BUILD_COMMIT : 'unknown';

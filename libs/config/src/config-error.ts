@@ -4,15 +4,15 @@ import type { FileProblemCode, ProblemFacts } from './problems/config-problem.js
 import { messageOf } from '@wins/base';
 import { TrustedFileError, type TrustedFileErrorCode } from '@wins/trusted-files';
 
-/** Reason why no configuration could be loaded: `invalid` for its content, else the problem with the file. */
+/** `invalid` for the content, else the problem with the file. */
 export type ConfigErrorCode = 'invalid' | FileProblemCode;
 
 const SHOWN_PROBLEMS = 20;
 
-/** A configuration that cannot be used or saved, with all its problems. */
+/** A config that cannot be used or saved, with all problems. */
 export class ConfigError extends Error {
   readonly code: ConfigErrorCode;
-  /** All problems in file order, including warnings; at least one is an error. */
+  /** In file order, with warnings. At least one is an error. */
   readonly problems: readonly ConfigProblem[];
 
   constructor(code: ConfigErrorCode, problems: readonly ConfigProblem[], options?: ErrorOptions) {
@@ -55,7 +55,7 @@ const SYSTEM_CODES: ReadonlyMap<unknown, readonly [FileProblemCode, string]> = n
   ['ELOOP', ['notRegularFile', 'a loop of symbolic links']],
 ]);
 
-/** Problem code for each code of a file error. Codes that are not listed map to `unknown`. */
+/** Codes that are not listed map to `unknown`. */
 const CODES: Readonly<Partial<Record<TrustedFileErrorCode, FileProblemCode>>> = {
   accessDenied: 'accessDenied',
   changed: 'insecure',
@@ -66,12 +66,12 @@ const CODES: Readonly<Partial<Record<TrustedFileErrorCode, FileProblemCode>>> = 
 };
 const TRUSTED = 'a file that only administrators or the user of this process can write';
 
-/** Whether the file does not exist; false when one of its parents is not a folder. */
+/** Whether the file does not exist; false when a parent is not a folder. */
 export function isMissing(error: unknown): boolean {
   return error instanceof TrustedFileError && systemCode(error.cause) === 'ENOENT';
 }
 
-/** Translates an error of a file operation; `expected` describes the wanted state. A `ConfigError` passes unchanged. */
+/** Translates an error of a file operation. `expected` describes the wanted state of the file. */
 export function translateFileError(error: unknown, file: string, expected: string): ConfigError {
   if (error instanceof ConfigError) return error;
   if (!(error instanceof TrustedFileError)) {

@@ -3,7 +3,7 @@ export function defaultConfigPath(platform: NodeJS.Platform = process.platform):
   return platform === 'win32' ? 'c:/etc/rancher/wins/config' : '/etc/rancher/wins/config';
 }
 
-/** Returns the file that `upgrade.mode: watching` watches by default. */
+/** Default of `upgrade.watchingPath`. */
 export function defaultWatchingPath(platform: NodeJS.Platform): string {
   return platform === 'win32' ? 'c:/etc/rancher/wins/wins.exe' : '/etc/rancher/wins/wins';
 }

@@ -14,7 +14,7 @@ import { FILE_SCHEMA } from './schema/file-schema.js';
 import { bareSchema, entryOf, fieldsOf, notationOf } from './schema/notation.js';
 import { count, flag, list, section, someText } from './schema/value-schemas.js';
 
-/** Values of all kinds, as a config contains them; a key uses those that its schema accepts. */
+/** Values of all kinds. A key uses those that its schema accepts. */
 const SAMPLES: readonly unknown[] = [
   ...[true, false, 3, 77, 1000, 100_000, 2_000_000, 2 ** 30],
   ...['canary', 'c:/canary b', '/opt/canary', 'canary-v1.2.3', 'ab'.repeat(32), '0c'.repeat(32)],
@@ -41,7 +41,7 @@ const ADDRESS = 'https://host/%s?token=canary';
 const keys = configKeys('linux').map(({ key }) => key);
 const leaves = keys.filter((key) => !keys.some((other) => /^(\[\])?\./.test(beyond(other, key))));
 
-/** Returns the rest of a key path after another path; empty if the key is not below that path. */
+/** Returns the part of a key path after another path; empty if that is no prefix. */
 function beyond(key: string, above: string): string {
   return key.startsWith(above) ? key.slice(above.length) : '';
 }
@@ -57,7 +57,6 @@ function accepts(schema: z.core.$ZodType, value: unknown): boolean {
   return (schema as z.ZodType).safeParse(value).success;
 }
 
-/** Generates sections with all their keys. */
 function valueOf(schema: z.core.$ZodType): fc.Arbitrary<unknown> {
   const fields = fieldsOf(schema);
   if (fields !== undefined)
@@ -77,7 +76,7 @@ const complete = valueOf(FILE_SCHEMA).filter((file) => {
   return listen !== proxy && accepts(FILE_SCHEMA, file);
 });
 
-/** Returns the values of a key, one for each entry of the lists around it, under any spelling of the key. */
+/** One value for each entry of the lists around the key. The key may have any spelling. */
 function valuesAt(root: unknown, key: string): readonly unknown[] {
   return key.split('.').reduce<readonly unknown[]>(
     (values, word) =>
@@ -93,7 +92,7 @@ function valuesAt(root: unknown, key: string): readonly unknown[] {
   );
 }
 
-/** Returns the values of several keys at once: one comparison shows all that differ. */
+/** Several keys at once, so that one comparison shows all that differ. */
 function allAt(root: unknown, of: readonly string[] = keys): Readonly<Record<string, unknown>> {
   return Object.fromEntries(of.map((key) => [key, valuesAt(root, key)]));
 }

@@ -1,8 +1,7 @@
 /**
- * The configuration file of the daemon: parses its text to a typed, trusted value, and writes changes back into the text.
+ * The configuration file of the daemon: parses its text to a typed value, and writes changes into the text.
  *
- * Owns the format of the file: keys in all their spellings, defaults, limits, and problem messages.
- * Does not decide what the values permit: other libraries judge whether a path may run or a port may be reached.
+ * Owns the format: keys in all spellings, defaults, limits, and problem messages. Other libraries decide what the values permit.
  *
  * ```ts
  * const { config, warnings } = await loadConfig('/etc/rancher/wins/config');

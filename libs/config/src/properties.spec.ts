@@ -7,7 +7,7 @@ import { type ConfigChanges, ConfigError, editConfig, parseConfig } from './inde
 const EXAMPLES = join(__dirname, '../examples');
 const examples = readdirSync(EXAMPLES).map((name) => readFileSync(join(EXAMPLES, name)));
 
-/** Whether a text is accepted; any error other than a ConfigError fails the property. */
+/** Any error other than a ConfigError fails the property. */
 function accepts(source: string | Uint8Array): boolean {
   try {
     parseConfig(source);
@@ -24,7 +24,7 @@ function accepts(source: string | Uint8Array): boolean {
   }
 }
 
-// Text of a name or path, with characters that are special in YAML, JSON and scripts.
+// Names and paths, with characters that are special in YAML, JSON and scripts.
 const text = fc
   .string({
     unit: fc.oneof(
@@ -81,7 +81,7 @@ const changes: fc.Arbitrary<ConfigChanges> = fc.record(
   { requiredKeys: [] },
 );
 
-/** A file as people write it: YAML in block form with comments, and JSON with any indentation. */
+/** A file as people write it: block YAML with comments, or JSON with any indentation. */
 const written = fc
   .tuple(
     file,

@@ -1,100 +1,97 @@
 import type { StopRequest } from '@wins/base';
 
-/** The effective, checked configuration, with all defaults. The comment of each property names its key in the file. */
+/** The checked config, with all defaults. A property has the name of its key in the file, unless its comment names the key. */
 export interface WinsConfig {
-  /** `debug`: log at debug level. Default false. */
+  /** Log at debug level. Default false. */
   readonly debug: boolean;
-  /** `listen`: name of the gRPC pipe, never blank. Default `rancher_wins`. */
+  /** Name of the gRPC pipe, never blank. Default `rancher_wins`. */
   readonly listen: string;
-  /** `proxy`: name of the tunnel pipe, never blank. Default `rancher_wins_proxy`. */
+  /** Name of the tunnel pipe, never blank. Default `rancher_wins_proxy`. */
   readonly proxy: string;
-  /** `pipeAccess`: who may open the pipes on Windows, as SDDL; absent means administrators and SYSTEM. */
+  /** SDDL: who may open the pipes on Windows. Absent: administrators and SYSTEM. */
   readonly pipeAccess?: string;
-  /** `processEnvironment`: variables that every run gets in addition to the minimal environment. Default: none. */
+  /** Variables for every run, in addition to the minimal environment. Default: none. */
   readonly processEnvironment: Readonly<Record<string, string>>;
-  /** `white_list`: allowed programs and reachable ports. Empty lists allow nothing. */
+  /** Key `white_list`: allowed programs and reachable ports. */
   readonly whiteList: WhiteList;
-  /** `keep`: programs that the daemon starts by itself and keeps running. Default: none. */
+  /** Programs that the daemon starts and keeps running. Default: none. */
   readonly keep: readonly KeptProgram[];
-  /** `tunnel`: limits for clients of the tunnel pipe. */
   readonly tunnel: TunnelLimits;
-  /** `routes`: destinations for which clients may change the host's routing table. */
+  /** Destinations for which clients may change the host's routing table. */
   readonly routes: RouteGrants;
-  /** `hostNetwork`: routes and a container network that the daemon maintains on the host; absent means none. */
+  /** Routes and a container network that the daemon maintains on the host. Absent: none. */
   readonly hostNetwork?: HostNetworkSettings;
-  /** `reflection`: list the services of the gRPC pipe for generic clients. Default false. */
+  /** List the services of the gRPC pipe for generic clients. Default false. */
   readonly reflection: boolean;
-  /** `debugPipe`: answer diagnostic calls on the administrators' pipe, which exists in any case. Default true. */
+  /** Answer diagnostic calls on the pipe of administrators. Default true. */
   readonly debugPipe: boolean;
-  /** `audit`: the log of allowed and refused requests. */
   readonly audit: AuditSettings;
-  /** `metrics`: metrics for Prometheus; absent means off. */
+  /** Metrics for Prometheus. Absent: off. */
   readonly metrics?: MetricsSettings;
-  /** `tracing`: spans for the calls of clients that trace; absent means off. */
+  /** Spans for the calls of clients that trace. Absent: off. */
   readonly tracing?: TracingSettings;
-  /** `upgrade`: self-upgrade from a watched file, and the accepted signers of upgrades. */
   readonly upgrade: UpgradeSettings;
-  /** `systemagent`: the embedded system-agent; absent means off. */
+  /** Key `systemagent`: the embedded agent. Absent: off. */
   readonly systemAgent?: SystemAgentSettings;
-  /** `csi-proxy`: the csi-proxy service to install; absent means none. */
+  /** Key `csi-proxy`: the service to install. Absent: none. */
   readonly csiProxy?: CsiProxySettings;
-  /** `tls-config`: TLS of the csi-proxy download; absent means the system's trust store. */
+  /** Key `tls-config`: TLS of the csi-proxy download. Absent: the system's trust store. */
   readonly tlsConfig?: TlsSettings;
-  /** `agentStrictTLSMode`: the system-agent trusts only the CA from its settings. Default false. */
+  /** Key `agentStrictTLSMode`: the system-agent trusts only the CA from its settings. Default false. */
   readonly agentStrictTlsMode: boolean;
 }
 
 /** Programs and ports of the host that containers may use. */
 export interface WhiteList {
-  /** `processPaths`, in file order. Empty (the default) means that nothing may run. */
+  /** In file order. Empty (the default): nothing may run. */
   readonly processPaths: readonly AllowedPath[];
-  /** `proxyPorts`, each 1 to 65535, without repeats. Empty (the default) means no port. */
+  /** TCP ports, without repeats. Empty (the default): none. */
   readonly proxyPorts: readonly number[];
-  /** `proxyUdpPorts`, each 1 to 65535, without repeats. Empty (the default) means no port. */
+  /** UDP ports, without repeats. Empty (the default): none. */
   readonly proxyUdpPorts: readonly number[];
 }
 
 /** One program that may run. */
 export interface AllowedPath {
-  /** The path as written: not blank and without control characters; otherwise not checked here. */
+  /** Path as written: not blank, without control characters. Not checked any further here. */
   readonly path: string;
-  /** Accepted SHA-256 digests of the content, in lower-case hex; empty means not pinned. */
+  /** Accepted SHA-256 digests of the content, in lower-case hex. Empty: any content. */
   readonly sha256: readonly string[];
-  /** Variables that a client may set: names, prefixes with `*`, or `any`, which excludes the guarded ones. Empty (the default): none. */
+  /** Variables that a client may set: names, prefixes with `*`, or `any`, which excludes guarded ones. Empty (the default): none. */
   readonly envs: readonly string[] | 'any';
-  /** Arguments a client may pass; absent means any. */
+  /** Arguments that a client may pass. Absent: any. */
   readonly args?: ArgumentRules;
-  /** Working directories that a client may choose, besides the program's own folder. Empty by default. */
+  /** Working folders that a client may choose, besides the program's own. Default: none. */
   readonly directories: readonly string[];
-  /** Callers that may run it: `administrators`, `user:UID`, `account:SID`, `container:…`. Absent: everyone; never empty. */
+  /** Callers that may run it: `administrators`, `user:UID`, `account:SID`, `container:…`. Absent: everyone. Never empty. */
   readonly for?: readonly string[];
-  /** Whether the program may deliberately leave processes behind on Windows; absent means no. */
+  /** Whether the program may leave processes behind on Windows. Absent: no. */
   readonly mayBreakAway?: boolean;
-  /** The program's argv[0]: the path of the verified copy, or `path`. Absent means `copy`. */
+  /** argv[0]: the path of the verified copy (the default), or `path`. */
   readonly argv0?: 'copy' | 'listed';
-  /** Signal that requests the end of a run; absent means SIGTERM, and on Windows an immediate end. */
+  /** Asks a run to end. Absent: SIGTERM; on Windows the run is killed at once. */
   readonly stopSignal?: NonNullable<StopRequest['signal']>;
-  /** On Windows, instead of `stopSignal`: the event that the program waits for. */
+  /** Windows event that the program waits for, instead of `stopSignal`. */
   readonly stopEvent?: string;
-  /** Limits of a run for which the client requests none; absent means `maxLimits`. */
+  /** Limits of a run when the client requests none. Absent: `maxLimits`. */
   readonly limits?: RunLimits;
-  /** Maximum limits that a client may request; absent means `limits`. */
+  /** Maximum limits that a client may request. Absent: `limits`. */
   readonly maxLimits?: RunLimits;
-  /** Detached runs of the program; absent means none. */
+  /** Detached runs. Absent: none. */
   readonly lasting?: LastingRuns;
-  /** Files that a client may send with a run; absent means none. */
+  /** Files that a client may send with a run. Absent: none. */
   readonly files?: {
     /** 1 to 32. Default 8. */
     readonly max: number;
-    /** Total bytes of all files, 1 to 768 KiB. Default 128 KiB. */
+    /** Total size of all files, 1 byte to 768 KiB. Default 128 KiB. */
     readonly maxBytes: number;
   };
 }
 
-/** Limits of a run and all its processes; an absent limit does not apply. */
+/** Limits of a whole run. An absent limit does not apply. */
 export interface RunLimits {
   readonly memoryBytes?: number;
-  /** Processor time in processors, such as 0.5. */
+  /** Number of processors, such as 0.5. */
   readonly cpus?: number;
   readonly pids?: number;
 }
@@ -103,34 +100,33 @@ export interface RunLimits {
 export interface LastingRuns {
   /** Default false. */
   readonly allow: boolean;
-  /** Maximum number of runs, including ended ones, 1 to 1,024. Default 4; beyond it the run that ended first is removed. */
+  /** Maximum number of runs, ended ones included: 1 to 1,024. Default 4. Beyond it the run that ended first is removed. */
   readonly maxRuns: number;
-  /** Maximum stored output per run, 1 MiB to 512 MiB. Default 64 MiB; beyond it the oldest output is removed. */
+  /** Maximum stored output per run, 1 MiB to 512 MiB. Default 64 MiB. Beyond it the oldest output is removed. */
   readonly spoolBytes: number;
-  /** Hours for which an ended run is kept, 1 to 8,760. Default 24. */
+  /** 1 to 8,760. Default 24. */
   readonly maxAgeHours: number;
-  /** Whether a client may request a restart after the end of the run. Default false. */
+  /** Whether a client may request restarts. Default false. */
   readonly restart: boolean;
 }
 
 /** A program that the daemon keeps running. */
 export interface KeptProgram extends Pick<AllowedPath, 'path' | 'stopSignal' | 'stopEvent'> {
-  /** Absent means the file name of the program. */
+  /** Default: the file name of the program. */
   readonly name?: string;
   readonly args: readonly string[];
   readonly envs: Readonly<Record<string, string>>;
-  /** Accepted SHA-256 digests of the content, in lower-case hex; absent means not pinned. */
+  /** Same as in {@link AllowedPath}. Absent: any content. */
   readonly sha256?: readonly string[];
   /** `always` (the default), `on-failure`, `on-failure:N` or `no`. */
   readonly restart: string;
-  /** Absent means none. */
   readonly limits?: RunLimits;
 }
 
 /** No arguments, any, or exactly one of these lists. */
 export type ArgumentRules = 'none' | 'any' | readonly (readonly ArgumentPattern[])[];
 
-/** One argument: a literal word or a form; the form directly follows the text `after`. */
+/** One argument: a literal word, or a form. The value of a form directly follows the text `after`. */
 export type ArgumentPattern =
   | string
   | ({ readonly after?: string } & (
@@ -142,20 +138,19 @@ export type ArgumentPattern =
 
 /** Limits for clients of the tunnel pipe. */
 export interface TunnelLimits {
-  /** Maximum number of clients at once, 1 to 1,024. Default 16; one container or user may have half, one is reserved. */
+  /** Maximum number of clients at a time, 1 to 1,024. Default 16. One container or user may have half; one is reserved. */
   readonly maxSessions: number;
-  /** Maximum number of simultaneous TCP streams per client, 1 to 16,384. Default 1,024; only the excess stream is refused. */
+  /** Maximum number of TCP streams of a client at a time, 1 to 16,384. Default 1,024. Only the excess stream is refused. */
   readonly maxStreams: number;
-  /** Time-out of the handshake in milliseconds, at most 600,000. Default 5,000; then the connection is closed. */
+  /** At most 600,000. Default 5,000. When it expires, the daemon closes the connection. */
   readonly handshakeTimeoutMs: number;
 }
 
 /** Changes that clients may make in the routing table of the host. */
 export interface RouteGrants {
   /**
-   * `allow`, without repeats: networks and addresses for which routes may be added and removed. Empty (the default)
-   * means none. Each has a prefix of at least 8 bits and does not overlap loopback, link-local, multicast or reserved
-   * addresses. Exception: a single address of 169.254.0.0/16.
+   * Networks to which clients may add and remove routes, without repeats. Default: none. Each has a prefix of at least 8 bits,
+   * and no loopback, link-local, multicast or reserved address. Exception: a single address of 169.254.0.0/16.
    */
   readonly allow: readonly string[];
 }
@@ -164,23 +159,23 @@ export interface RouteGrants {
 export interface HostNetworkSettings {
   /** At most 1,000. */
   readonly routes: readonly HostRouteSettings[];
-  /** Clouds whose metadata and platform addresses get routes; those of `rancher` lead to containers of this host. */
+  /** Clouds whose metadata and platform addresses get routes. Those of `rancher` lead to containers of this host. */
   readonly keep: readonly ('aws' | 'azure' | 'gce' | 'rancher')[];
-  /** Rancher's metadata service, from which to learn of other hosts; absent: not used. */
+  /** Rancher's metadata service, which lists other hosts. Absent: not used. */
   readonly metadata?: HostMetadataSettings | undefined;
-  /** Whether to learn of other hosts from the agent's API server. Default false. */
+  /** Whether to read the other hosts from the agent's API server. Default false. */
   readonly nodes: boolean;
-  /** A TCP port on other hosts for the doctor to test; absent: it tests none. */
+  /** TCP port on other hosts that the doctor tests. Absent: none. */
   readonly probePort?: number | undefined;
-  /** The network of this host's own containers, with a prefix of 16 to 29 bits; absent: none. */
+  /** Network of this host's containers, with a prefix of 16 to 29 bits. Absent: none. */
   readonly subnet?: string | undefined;
-  /** The host's own address in `subnet`. Absent: the first address. */
+  /** The host's address in `subnet`. Default: the first address. */
   readonly gateway?: string | undefined;
-  /** Networks that must contain the peers' subnets, and that this host's containers may reach: 1 to 8; present whenever `subnet` is. */
+  /** 1 to 8 networks that must contain the peers' subnets, and that this host's containers may reach. Required with `subnet`. */
   readonly cluster?: readonly string[] | undefined;
-  /** Other hosts, each the next hop to its own containers; at most 1,000. */
+  /** Other hosts, at most 1,000. Each is the next hop to its own containers. */
   readonly peers: readonly HostPeerSettings[];
-  /** Host ports that are relayed to containers; at most 512. */
+  /** Relayed ports, at most 512. */
   readonly ports: readonly HostPortSettings[];
 }
 
@@ -188,15 +183,15 @@ export interface HostNetworkSettings {
 export interface HostMetadataSettings {
   readonly hostUuid: string;
   readonly environmentUuid: string;
-  /** A link-local or loopback address, optionally with a port. Default `169.254.169.250`. */
+  /** Link-local or loopback, with or without a port. Default `169.254.169.250`. */
   readonly address: string;
-  /** Required value of this host's label `router_ip` in the metadata; absent: any. */
+  /** Required value of this host's label `router_ip`. Absent: any. */
   readonly routerIp?: string | undefined;
-  /** Whether to relay ports that containers publish; requires `subnet`. Default false. */
+  /** Whether to relay ports that containers publish. Requires `subnet`. Default false. */
   readonly ports: boolean;
 }
 
-/** The container network of another host, and the address of that host in a network that it shares with this host. */
+/** Container network of another host, and the address of that host in a network of this host. */
 export interface HostPeerSettings {
   readonly subnet: string;
   readonly via: string;
@@ -205,11 +200,11 @@ export interface HostPeerSettings {
 /** A port of the host that the daemon relays. */
 export interface HostPortSettings {
   readonly proto: 'tcp' | 'udp';
-  /** An IPv4 address and a port, such as `0.0.0.0:8080`. */
+  /** Such as `0.0.0.0:8080`. */
   readonly listen: string;
-  /** The IPv4 address and port of a container. */
+  /** Address and port of a container. */
   readonly to: string;
-  /** Whether `listen` may use a port that host services commonly use. Default false. */
+  /** Whether `listen` may be a port that host services commonly use. Default false. */
   readonly allowReserved: boolean;
   /** Whether `to` may be the host itself. Default false. */
   readonly allowHost: boolean;
@@ -217,11 +212,11 @@ export interface HostPortSettings {
 
 /** An IPv4 route that the daemon maintains. */
 export interface HostRouteSettings {
-  /** An address, or a network with a prefix of at least 8 bits; never the default route, loopback, multicast, or a link-local network. */
+  /** An address, or a network with a prefix of at least 8 bits. Never the default route, loopback, multicast, or a link-local network. */
   readonly destination: string;
-  /** Absent: the gateway of the default route. */
+  /** Default: the gateway of the default route. */
   readonly gateway?: string | undefined;
-  /** Name of an interface; absent: the interface that reaches the gateway. */
+  /** Default: the interface that reaches the gateway. */
   readonly interface?: string | undefined;
   /** 1 to 9,999. Default 256. */
   readonly metric: number;
@@ -229,38 +224,38 @@ export interface HostRouteSettings {
 
 /** The log of allowed and refused requests. */
 export interface AuditSettings {
-  /** Parent folder of the daemons' audit logs; each daemon uses a subfolder named after its pipe. Absent means a folder of the system. */
+  /** Parent folder. Each daemon uses a subfolder named after its pipe. Absent: a folder of the system. */
   readonly directory?: string;
-  /** Maximum size of one file, 65,536 to 1,073,741,824 bytes. Default 8,388,608; beyond it a new file begins. */
+  /** 65,536 to 1,073,741,824. Default 8,388,608. Beyond it a new file begins. */
   readonly maxFileBytes: number;
-  /** Maximum number of files, 2 to 1,024. Default 16; beyond it the oldest is removed. */
+  /** 2 to 1,024. Default 16. Beyond it the oldest file is removed. */
   readonly maxFiles: number;
 }
 
 export interface MetricsSettings {
-  /** `listen`: an IP address and a port; a loopback address unless `allowRemote` is set. */
+  /** IP address and port. Loopback, unless `allowRemote` is set. */
   readonly listen: string;
-  /** `allowRemote`: default false. */
+  /** Default false. */
   readonly allowRemote: boolean;
 }
 
 /** The `tracing` section. */
 export interface TracingSettings {
-  /** `endpoint`: the collector, an http or https address without user, password, query or fragment. */
+  /** Collector: an http or https address without user, password, query and fragment. */
   readonly endpoint: string;
 }
 
 /** Self-upgrade from a watched file, and the accepted signers of any upgrade. */
 export interface UpgradeSettings {
-  /** `mode`: default `none`; only an explicit `watching` turns it on. */
+  /** Default `none`. */
   readonly mode: 'none' | 'watching';
-  /** `watchingPath`: default `c:/etc/rancher/wins/wins.exe` (elsewhere `/etc/rancher/wins/wins`). */
+  /** Default `c:/etc/rancher/wins/wins.exe`; elsewhere `/etc/rancher/wins/wins`. */
   readonly watchingPath: string;
-  /** `signedBy`: 1 to 16 SHA-256 thumbprints, in lower-case hex, of certificates that sign upgrades. Absent: any program. */
+  /** 1 to 16 SHA-256 thumbprints, in lower-case hex, of certificates that sign upgrades. Absent: any program. */
   readonly signedBy?: readonly string[];
 }
 
-/** The `systemagent` section; its keys have the same names. Absent and empty paths are omitted. */
+/** The `systemagent` section. Empty paths are omitted. */
 export interface SystemAgentSettings {
   readonly localEnabled: boolean;
   readonly remoteEnabled: boolean;
@@ -278,22 +273,20 @@ export interface SystemAgentSettings {
 
 /** The `csi-proxy` section: `url`, `version` and `kubeletPath` are required and not blank. */
 export interface CsiProxySettings {
-  /** Download address with a printf-style placeholder for the version. */
+  /** Download address, with a printf placeholder for the version. */
   readonly url: string;
   readonly version: string;
   readonly kubeletPath: string;
-  /** Digest of the archive in lower-case hex; absent means the digest of the first download. */
+  /** SHA-256 of the archive, in lower-case hex. Absent: the digest of the first download. */
   readonly sha256?: string;
-  /** Additional arguments of the service. */
   readonly args?: readonly string[];
-  /** Folder of the releases; absent means `csi-proxy` beside the config. */
+  /** Folder of the releases. Absent: `csi-proxy` beside the config. */
   readonly path?: string;
 }
 
 /** The `tls-config` section. */
 export interface TlsSettings {
-  /** Absent when the file does not set it. */
   readonly insecure?: boolean;
-  /** A PEM file of additional authorities; absent when the file does not set it. */
+  /** PEM file of additional authorities. */
   readonly certFilePath?: string;
 }

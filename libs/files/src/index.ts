@@ -1,8 +1,6 @@
 /**
- * Files that a program writes, and reads again at its next start: rolling files, which are appended to, and state files, which are
- * replaced. Owns the names, order and limits of numbered files, removal of a partial last line, and durable replacement
- * and checked reading of a value. The caller decides when a file is full, which files to remove, and what replaces a
- * damaged value. Links are never followed.
+ * Files that a program reads again at its next start: rolling files grow line by line, state files are replaced as a whole. The
+ * caller decides when a rolling file is full, which files to remove, and what replaces a damaged state. Never follows links.
  *
  * @example
  * const files = new NumberedFiles({ folder, prefix: 'events', suffix: 'jsonl', digits: 6 });

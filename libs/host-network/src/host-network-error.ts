@@ -1,4 +1,4 @@
-/** `closed`: the routes are no longer managed. `badSource`: the data of a peer source cannot be used. */
+/** `closed`: the network is no longer managed. `badSource`: the data of a peer source is unusable. */
 export type HostNetworkErrorCode = 'closed' | 'badSource';
 
 /** Error class of this library. Errors of the host and of files pass unchanged. */

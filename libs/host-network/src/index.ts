@@ -1,9 +1,8 @@
 /**
- * Maintains the desired network of a host: static routes are added again when another program removes them, and removed without a trace
- * when they are no longer desired.
+ * Maintains the network of a host. Adds desired routes again when another program removes them, and removes its own routes when
+ * they are no longer desired.
  *
- * It owns the pure plan, the record of routes and items made by wins, and the loop that inspects, plans, records and changes.
- * Access to the routing table is a port, {@link HostRoutes} of `@wins/base`; `@wins/linux-host` and `@wins/windows-host` implement it.
+ * Reaches the routing table by {@link HostRoutes} of `@wins/base`, which `@wins/linux-host` and `@wins/windows-host` implement.
  *
  * ```ts
  * const desired = { peers: [{ id: 'b', subnet: '10.42.1.0/24', nextHop: '192.0.2.7' }], routes: [] };

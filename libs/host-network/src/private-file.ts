@@ -3,20 +3,20 @@ import { replaceFile, type FileTrust } from '@wins/trusted-files';
 import path from 'node:path';
 
 export interface PrivateFileOptions {
-  /** Absolute path; the folder is made private, or checked, before each write. */
+  /** Absolute path. Before each write the folder is made private, or checked. */
   readonly path: string;
   readonly trust: Pick<FileTrust, 'distrustOfFile' | 'ensurePrivateFolder'>;
-  /** Called for an invalid file, which counts as missing. */
+  /** Called for an invalid file. It counts as missing. */
   readonly onDamaged: (file: string) => void;
 }
 
-/** A file that only administrators may read. Its methods reject with TrustedFileError. */
+/** A file that only administrators may read. Methods reject with TrustedFileError. */
 export function privateFile<Content>(
   { path: file, trust, onDamaged }: PrivateFileOptions,
   parse: (json: unknown) => Content,
 ): StateFile<Content> {
   return new StateFile<Content>({
-    // Enough for 1,024 peers with the longest ids, or for 2,048 routes, some recorded twice while one replaces another.
+    // Enough for 1,024 peers with the longest ids, or for 2,048 routes. A route counts twice while another replaces it.
     ...{ path: file, maxBytes: 1024 * 1024, trust, parse },
     damaged: () => {
       onDamaged(file);

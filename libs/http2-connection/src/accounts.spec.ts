@@ -4,7 +4,6 @@ import { FrameClient, FrameServer, grpcMessage } from './testing/index.js';
 const KIB = 1024;
 const MIB = 1024 * KIB;
 
-/** Sends a message without its last octet. */
 function unfinished(client: FrameClient, streamId: number, octets: number): void {
   const message = grpcMessage(Buffer.alloc(octets)).subarray(0, -1);
   for (let at = 0; at < message.length; at += 16_384) {
@@ -90,7 +89,7 @@ describe('what requests hold', () => {
     await holds(before + 16_384);
     client.socket.write(whole.subarray(100));
     await client.ping('whole');
-    // Four segments hold the message now, plus 256 octets of overhead.
+    // Four segments, plus 256 octets of overhead.
     expect(server.inbound.held - before).toBe(16_384 + 256);
     const block = client.block('/x', [['x', 'y'.repeat(8000)]]);
     const held = server.inbound.held;

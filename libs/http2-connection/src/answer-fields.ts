@@ -1,10 +1,10 @@
 import type { HeaderField } from './hpack/static-table.js';
 import type { AnswerHeaders } from './http2-stream.js';
 
-/** Octets to replace in values, so that none can begin another header or control a terminal. */
+/** Replaced, so that no value can begin another header or control a terminal. */
 const UNPRINTABLE = /[^ -~]/g;
 
-/** Returns the headers of an answer in wire order: pseudo-headers of HTTP/2 come first. */
+/** On the wire, pseudo-headers come first. */
 export function answerFields(headers: AnswerHeaders): HeaderField[] {
   const pseudo: HeaderField[] = [];
   const regular: HeaderField[] = [];

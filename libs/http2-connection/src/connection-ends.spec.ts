@@ -16,7 +16,7 @@ interface Way {
   readonly how: (client: FrameClient, connection: Http2Connection) => void;
 }
 
-/** Every way in which a connection with an open call ends, and the reported reason. */
+/** Ways to end a connection with an open call, and the reported reason. */
 const WAYS: [string, string, Way][] = [
   ['the client closes', 'clientGone', { how: (c) => c.socket.end() }],
   ['the client vanishes', 'clientGone', { how: (c) => c.socket.destroy() }],

@@ -1,14 +1,22 @@
 import type { Rate } from '@wins/time';
 
-/** Limits of one connection: sizes in octets, times in milliseconds. A rate has a burst and a number per second. */
+/** Limits of one connection: sizes in octets, times in milliseconds. */
 export interface Http2Limits {
   /** Maximum size of a request message, without its five-octet gRPC prefix. Default 1 MiB. */
   readonly messageOctets: number;
-  /** Maximum memory for headers of open calls (plus 2 KiB each) and for incomplete or unread messages. Default 2 MiB. */
+  /**
+   * Maximum memory for headers of open calls (plus 2 KiB per call) and for incomplete or unread messages. Default 2
+   * MiB.
+   */
   readonly unfinishedOctets: number;
-  /** Maximum output waiting for a client that does not read, beyond `freeOctetsPerStream` for each stream. Default 4 MiB. */
+  /**
+   * Maximum output waiting for a client that does not read, in addition to `freeOctetsPerStream` for each stream.
+   * Default 4 MiB.
+   */
   readonly waitingOctets: number;
-  /** Output per stream not counted in `waitingOctets`: a client of many streams may be slow without being hostile. Default 128 KiB. */
+  /**
+   * Output per stream not counted in `waitingOctets`: a slow client of many streams is not hostile. Default 128 KiB.
+   */
   readonly freeOctetsPerStream: number;
   /** Maximum data waiting in the socket: answers to pings and settings, headers and refusals. Default 512 KiB. */
   readonly socketOctets: number;
@@ -26,7 +34,7 @@ export interface Http2Limits {
   readonly handshakeMs: number;
   /** Time-out for the acknowledgement of our SETTINGS. Default 10 s. */
   readonly settingsAckMs: number;
-  /** Time-out for the whole request after its HEADERS if the call has a single request message; else for each message. Default 10 s. */
+  /** Time-out for the whole request after its HEADERS, or for each message if a call may have several. Default 10 s. */
   readonly requestMs: number;
   /** Interval between pings. Default 60 s. */
   readonly pingIntervalMs: number;
@@ -38,7 +46,10 @@ export interface Http2Limits {
   readonly lingerMs: number;
   /** Streams reset by the client, or by us because of a client error. Default 1,000; 50 per second. */
   readonly resets: Rate;
-  /** Pings; each DATA frame that we send allows one more, because clients measure the round-trip time by pings. Default 256; 50 per second. */
+  /**
+   * Pings. Each DATA frame that we send allows one more, because clients measure the round-trip time by pings. Default
+   * 256; 50 per second.
+   */
   readonly pings: Rate;
   /** SETTINGS frames. Default 32; 5 per second. */
   readonly settings: Rate;

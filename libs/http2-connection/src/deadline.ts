@@ -1,10 +1,9 @@
-/** Maximum number of extensions of a deadline. */
 export const EXCUSES = 5;
 
 /**
- * Calls back after a time-out unless it is stopped. Does not keep the process alive. After a stall of this process,
- * timers run before the input that arrived meanwhile is read, so the callback runs in an immediate, after that input,
- * and a client is not blamed for our delay.
+ * Calls back after a time-out, without keeping the process alive. After a stall of this process, timers run before the
+ * input that arrived meanwhile is read. So the callback runs in an immediate, after that input, and our delay costs no
+ * client its connection.
  */
 export class Deadline {
   #timer: NodeJS.Timeout | undefined;
@@ -14,20 +13,18 @@ export class Deadline {
   readonly #over: () => void;
   readonly #isExcused: () => boolean;
 
-  /** If `isExcused` returns true at the time-out, the time restarts, at most {@link EXCUSES} times. Default: never. */
+  /** If `isExcused` returns true at the time-out, the time restarts, at most {@link EXCUSES} times. */
   constructor(ms: number, over: () => void, isExcused: () => boolean = () => false) {
     this.#ms = ms;
     this.#over = over;
     this.#isExcused = isExcused;
   }
 
-  /** Starts or restarts the time. */
   start(): void {
     this.#excuses = EXCUSES;
     this.#begin();
   }
 
-  /** Starts the timer unless it is running. */
   continue(): void {
     if (this.#timer === undefined) this.start();
   }

@@ -15,11 +15,9 @@ export const HTTP2_CODE = {
 
 /** Reasons for the end of a connection, with the HTTP/2 code for the client. */
 export const END_REASONS = {
-  /** The client closed it, or its socket failed. */
+  /** The client closed the connection, or the socket failed. */
   clientGone: HTTP2_CODE.noError,
-  /** The application closed it. */
   closed: HTTP2_CODE.noError,
-  /** No call for the idle time. */
   idle: HTTP2_CODE.noError,
 
   /** The application threw while it handled input from the client. */
@@ -57,15 +55,13 @@ export const END_REASONS = {
   mostHeld: HTTP2_CODE.enhanceYourCalm,
 } as const;
 
-/** The first reason for which a connection ended. */
 export type EndReason = keyof typeof END_REASONS;
 
-/** Returns the code that the client gets. */
 export function http2CodeOf(reason: EndReason): number {
   return END_REASONS[reason];
 }
 
-/** Thrown inside the library to end the connection; caught where input is read. */
+/** Thrown to end the connection; caught where input is read. */
 export class ConnectionFault extends Error {
   override readonly name = 'ConnectionFault';
   constructor(readonly reason: EndReason) {

@@ -1,7 +1,7 @@
 import { ConnectionFault } from './end-reason.js';
 import { DEFAULT_FRAME_OCTETS, FRAME_HEADER_OCTETS, type Frame } from './frame.js';
 
-/** Splits input into frames, after the preface if one is expected. Copies only frames that are split between chunks. */
+/** Splits input into frames, after the preface. Copies only frames that are split between chunks. */
 export class FrameReader {
   #prefaceSeen = 0;
   readonly #header = Buffer.allocUnsafe(FRAME_HEADER_OCTETS);
@@ -15,7 +15,6 @@ export class FrameReader {
     this.#preface = preface;
   }
 
-  /** Octets buffered for an incomplete frame. */
   get heldOctets(): number {
     return this.#body?.length ?? 0;
   }

@@ -1,21 +1,18 @@
 import { ConnectionFault } from './end-reason.js';
 import { FLAG, FRAME, type Frame } from './frame.js';
 
-/** A complete header block. */
 export interface HeaderBlock {
   readonly streamId: number;
   readonly endStream: boolean;
   readonly octets: Buffer;
 }
 
-/** Limits of an incomplete header block. */
 export interface HeaderBlockLimits {
-  /** Maximum encoded octets. */
   readonly octets: number;
   readonly continuations: number;
 }
 
-/** Removes the padding of a DATA or HEADERS frame. @throws ConnectionFault `badFrame` when the padding is longer than the frame. */
+/** @throws ConnectionFault `badFrame` when the padding is longer than the frame. */
 export function withoutPadding({ flags, payload }: Frame): Buffer {
   if ((flags & FLAG.padded) === 0) return payload;
   const padding = payload[0];
@@ -23,7 +20,7 @@ export function withoutPadding({ flags, payload }: Frame): Buffer {
   return payload.subarray(1, payload.length - padding);
 }
 
-/** Joins a HEADERS frame and its CONTINUATION frames; no other frame may come between them. */
+/** Joins a HEADERS frame and its CONTINUATION frames. */
 export class HeaderBlockReader {
   #begun: { streamId: number; endStream: boolean } | undefined;
   #parts: Buffer[] = [];
@@ -34,7 +31,6 @@ export class HeaderBlockReader {
     this.#limits = limits;
   }
 
-  /** Octets buffered for an incomplete block. */
   get heldOctets(): number {
     return this.#octets;
   }
@@ -72,7 +68,7 @@ export class HeaderBlockReader {
     this.#octets += part.length;
     if (this.#octets > this.#limits.octets || this.#parts.length > this.#limits.continuations)
       throw new ConnectionFault('headersTooLarge');
-    // Copied, because a slice would keep the whole chunk in memory.
+    // A slice would keep the whole chunk in memory.
     this.#parts.push(Buffer.from(part));
   }
 }

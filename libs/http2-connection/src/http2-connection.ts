@@ -1,4 +1,4 @@
-/** The server side of an HTTP/2 connection; one file, because frames, streams, windows and accounts depend on each other. */
+/** One file, because frames, streams, windows and accounts depend on each other. */
 import { TokenBucket } from '@wins/time';
 import type { Duplex } from 'node:stream';
 import type { Http2Limits } from './connection-limits.js';
@@ -22,7 +22,6 @@ import type { RequestHeaders } from './request-headers.js';
 import type { SegmentPool } from './segment-pool.js';
 import { frameVerdict, type StreamState } from './stream-states.js';
 
-/** Parts of a connection that the application provides. */
 export interface ConnectionParts {
   readonly peer: PeerAddress;
   readonly limits: Http2Limits;
@@ -37,12 +36,12 @@ export interface ConnectionParts {
   readonly onFailure: (error: unknown) => void;
 }
 
-/** Number of streams ended by us that are remembered, because frames for them may still be in transit and are not errors. */
+/** Frames for streams that we reset may still be in transit and are not errors. */
 const REMEMBERED_RESETS = 1024;
-/** Extra window of a stream beyond the largest message, for frame padding. The connection window is refilled as data arrives. */
+/** Window beyond the largest message, for frame padding. */
 const SPARE_WINDOW_OCTETS = 64 * 1024;
 const CONNECTION_WINDOW_OCTETS = 1024 * 1024;
-/** Estimated memory of a call besides its headers and messages, in this library and in grpc-js. */
+/** Estimated memory of a call, here and in grpc-js, besides its headers and messages. */
 const STREAM_OCTETS = 2048;
 
 export class Connection {
@@ -71,7 +70,7 @@ export class Connection {
   /** Octets of partly received frames and header blocks, and of headers in the HPACK table. */
   #restOctets = 0;
   readonly #outbound: OctetAccount;
-  /** Octets of answers that wait in the streams, and their part beyond `freeOctetsPerStream`. */
+  /** Octets of answers that wait in the streams; `#extraOctets` is the part beyond `freeOctetsPerStream`. */
   #waitingOctets = 0;
   #extraOctets = 0;
   readonly #resets: TokenBucket;
@@ -87,7 +86,7 @@ export class Connection {
   readonly #idle: Deadline;
   #linger: Deadline | undefined;
   #drain: Deadline | undefined;
-  /** End of the grace period, by `performance.now()`. */
+  /** `performance.now()` at the end of the grace period. */
   #drainUntil = 0;
   /** Last stream id of the first GOAWAY; later ones must not exceed it. */
   #goawayId: number | undefined;
@@ -113,7 +112,7 @@ export class Connection {
     this.#windowUpdates = new TokenBucket(limits.windowUpdates);
     this.#ignored = new TokenBucket(limits.ignoredFrames);
     this.#headerOctets = new TokenBucket(limits.headerBlockOctets);
-    // Unread input may already contain what the deadline waits for; the delay is then ours.
+    // The awaited frame may already be in unread input; the delay is then ours.
     const hasInput = (): boolean => socket.readableLength > 0;
     const expect = (ms: number, late: EndReason): Deadline =>
       new Deadline(ms, () => this.#end(late), hasInput);
@@ -136,7 +135,7 @@ export class Connection {
         resolve();
       });
     });
-    // Ignored, because the 'close' event that follows ends the connection.
+    // The 'close' event that follows ends the connection.
     socket.on('error', () => undefined);
     socket.once('end', () => this.#end('clientGone'));
     socket.on('data', this.#read);
@@ -144,7 +143,6 @@ export class Connection {
     if (socket.destroyed) this.#end('clientGone');
   }
 
-  /** Refuses new calls, gives open ones the grace period to end, then resets them. Resolves once the socket has closed. */
   close(graceMs: number): Promise<void> {
     if (this.#ended !== undefined || this.#drain !== undefined) return this.closed;
     this.#isDraining = true;
@@ -191,7 +189,7 @@ export class Connection {
   }
 
   answered(stream: Http2Stream): void {
-    // The client is still sending, but the rest of its request is not needed.
+    // The rest of the request is not needed.
     if (stream.state === 'open') this.#sendReset(stream.id, HTTP2_CODE.noError);
     this.#forget(stream, HTTP2_CODE.noError, false);
   }
@@ -206,7 +204,7 @@ export class Connection {
     this.reset(stream, code);
   }
 
-  /** Ends the connection; only the first reason counts. Frees all memory of the connection at once, whatever happens to the socket. */
+  /** Only the first reason counts. Frees all memory of the connection at once, whatever happens to the socket. */
   #end(reason: EndReason): void {
     if (this.#ended !== undefined) return;
     this.#ended = reason;
@@ -223,7 +221,8 @@ export class Connection {
       socket.destroy();
     } else {
       if (reason !== 'notHttp2') this.#sendGoaway(http2CodeOf(reason), reason);
-      // Read and drop further input, so that the client receives the last frames; the linger time-out disconnects a client that stays.
+      // Drop further input, so that the client receives the last frames. The linger time-out disconnects a client that
+      // stays.
       socket.once('end', () => socket.destroy()).resume();
       socket.end();
       // The last answers are still in the socket and may be sent during the grace period.
@@ -315,7 +314,7 @@ export class Connection {
     }
   }
 
-  /** Handles the first frame, which must be SETTINGS, and replies with our own SETTINGS. */
+  /** Requires SETTINGS as the first frame, and replies with ours. */
   #greet({ type, flags }: Frame): void {
     if (type !== FRAME.settings || (flags & FLAG.ack) !== 0) {
       throw new ConnectionFault('noSettings');
@@ -354,7 +353,7 @@ export class Connection {
     else stream.receive(frame);
   }
 
-  /** Returns the stream of a frame; undefined when the frame opens a stream, or came late and is dropped. @throws ConnectionFault */
+  /** Returns undefined for a frame that opens a stream or comes late. @throws ConnectionFault */
   #judge({ type, streamId }: Pick<Frame, 'type' | 'streamId'>): Http2Stream | undefined {
     const verdict = frameVerdict(this.#stateOf(streamId), type);
     if (verdict === 'pass') return this.#streams.get(streamId);
@@ -498,7 +497,7 @@ export class Connection {
     else this.#idle.start();
   }
 
-  /** Limits waiting output, because output for a client that does not read stays in our memory. */
+  /** Output for a client that does not read stays in our memory. */
   #judgeWaiting(): void {
     if (this.#ended !== undefined) return;
     const inSocket = this.#socket.writableLength;

@@ -7,32 +7,28 @@ import { withoutPadding } from './header-block.js';
 import { MESSAGE_OVERHEAD_OCTETS, MessageGatherer, type Refusal } from './message-gatherer.js';
 import type { SegmentPool } from './segment-pool.js';
 
-/** Headers of an answer in the form that handlers use. */
+/** Headers of an answer, as handlers write them. */
 export type AnswerHeaders = Readonly<
   Record<string, string | number | readonly string[] | undefined>
 >;
 
-/** Address of the peer in the form that handlers expect. */
+/** Address of the peer, as handlers expect it. */
 export interface PeerAddress {
   readonly remoteAddress: string;
   readonly remotePort: number;
 }
 
-/** Functions of the connection that a stream uses. */
 export interface StreamLink {
   readonly limits: Http2Limits;
   readonly segments: SegmentPool;
   readonly peer: PeerAddress;
   sendHeaders(stream: Http2Stream, headers: AnswerHeaders, endStream: boolean): void;
-  /** Reports that the stream has data to send. */
   wantsToSend(stream: Http2Stream): void;
-  /** Reports that the waiting output grew or shrank by this many octets; `extra` is the part beyond `freeOctetsPerStream`. */
+  /** The waiting output grew or shrank by `octets`; `extra` is the part beyond `freeOctetsPerStream`. */
   waits(octets: number, extra: number): void;
-  /** Reports that the memory of request messages grew or shrank by this many octets. */
+  /** The memory of request messages grew or shrank by `octets`. */
   holds(octets: number): void;
-  /** Reports that a handler has read this many octets. */
   consumed(stream: Http2Stream, octets: number): void;
-  /** Reports that the answer is complete. */
   answered(stream: Http2Stream): void;
   reset(stream: Http2Stream, code: number): void;
   /** Resets the stream for a client error, which counts as a reset by the client. @throws ConnectionFault `tooManyResets` */
@@ -42,14 +38,8 @@ export interface StreamLink {
 const DEADLINE_EXCEEDED = 4;
 const INTERNAL = 13;
 
-/**
- * One call: yields whole messages of the request, and accepts octets of the answer. For its handler it replaces Node's
- * `ServerHttp2Stream`, as far as gRPC uses one. It is destroyed when both sides are done, or either resets it.
- */
 export class Http2Stream extends Duplex {
-  /** HTTP/2 code with which the stream ended; 0 for none. */
   rstCode = 0;
-  /** Whether the stream ended before its answer was complete. */
   aborted = false;
   headersSent = false;
   readonly session: { readonly socket: PeerAddress };
@@ -58,11 +48,8 @@ export class Http2Stream extends Duplex {
   sendWindow: number;
   /** Octets that the handler has read but whose window was not yet returned to the client. */
   unreturned = 0;
-  /** Octets of received messages. */
   requestOctets = 0;
-  /** Octets of sent messages. */
   answerOctets = 0;
-  /** The trailers of the answer with its `grpc-status`; undefined until the answer ends, and always for a reset stream. */
   lastHeaders: AnswerHeaders | undefined;
 
   readonly #gatherer: MessageGatherer;
@@ -88,9 +75,7 @@ export class Http2Stream extends Duplex {
     link: StreamLink,
     windows: { readonly receive: number; readonly send: number },
     request: {
-      /** Whether the method takes a single request message. */
       readonly hasOneRequest: boolean;
-      /** Octets of memory counted for the headers while the stream is open. */
       readonly headerOctets: number;
       /** Required octets of DATA in the request; undefined for any number. */
       readonly contentLength: number | undefined;
@@ -113,12 +98,11 @@ export class Http2Stream extends Duplex {
     if (request.hasOneRequest) this.#requestDeadline.start();
   }
 
-  /** Counts the stream's own memory. Called once the connection has registered the stream. */
+  /** Called once the connection has registered the stream. */
   begin(): void {
     this.#count();
   }
 
-  /** Sends the headers of the answer. No effect after the end of the stream. */
   respond(
     headers: AnswerHeaders,
     options: { readonly endStream?: boolean; readonly waitForTrailers?: boolean } = {},
@@ -132,7 +116,6 @@ export class Http2Stream extends Duplex {
     this.#link.answered(this);
   }
 
-  /** Sends the trailers of the answer, after the `wantTrailers` event. */
   sendTrailers(headers: AnswerHeaders): void {
     if (this.#isOver) return;
     this.#link.sendHeaders(this, headers, true);
@@ -144,7 +127,6 @@ export class Http2Stream extends Duplex {
     if (!this.#isOver) this.#link.reset(this, code);
   }
 
-  /** Answers with a gRPC status in place of the handler; resets the stream if part of an answer still waits to be sent. */
   refuse({ status, message, headers }: Refusal): void {
     const answer = { ...headers, 'grpc-status': status, 'grpc-message': encodeURI(message) };
     const type = { ':status': '200', 'content-type': 'application/grpc+proto' };
@@ -153,7 +135,7 @@ export class Http2Stream extends Duplex {
     else this.close(HTTP2_CODE.cancel);
   }
 
-  /** Takes a DATA frame. @throws ConnectionFault */
+  /** @throws ConnectionFault */
   receive(frame: Frame): void {
     const data = withoutPadding(frame);
     const padding = frame.payload.length - data.length;
@@ -182,7 +164,7 @@ export class Http2Stream extends Duplex {
     this.#deliver();
   }
 
-  /** Handles the end of the request. @throws ConnectionFault */
+  /** @throws ConnectionFault */
   endRequest(): void {
     this.#requestDeadline.stop();
     if (this.requestOctets !== (this.#contentLength ?? this.requestOctets)) {
@@ -197,12 +179,10 @@ export class Http2Stream extends Duplex {
     }
   }
 
-  /** Octets waiting to be sent. */
   get waiting(): number {
     return this.#outbox === undefined ? 0 : this.#outbox.length - this.#outboxAt;
   }
 
-  /** Returns the next octets of the answer, at most `most`. */
   takeOutput(most: number): Buffer {
     const outbox = this.#outbox;
     if (outbox === undefined) return Buffer.alloc(0);
@@ -218,12 +198,12 @@ export class Http2Stream extends Duplex {
     return part;
   }
 
-  /** Called once the data of `takeOutput` was handed to the socket; completes the write after its last octet. */
+  /** Called once the socket has the data of `takeOutput`. */
   outputTaken(): void {
     if (this.#outbox === undefined) this.#written();
   }
 
-  /** Ends the stream; the connection has already forgotten it. */
+  /** Called once the connection has forgotten the stream. */
   over(code: number, aborted: boolean): void {
     if (this.#isOver) return;
     this.#isOver = true;
@@ -240,7 +220,8 @@ export class Http2Stream extends Duplex {
       this.emit('aborted');
       this.destroy();
     } else {
-      // Destroying a stream before the write callback returns makes Node create an error, which costs a tenth of a small call.
+      // Destroying a stream before the write callback returns makes Node create an error, at a tenth of the cost of a
+      // small call.
       process.nextTick(() => this.destroy());
     }
   }
@@ -279,7 +260,6 @@ export class Http2Stream extends Duplex {
     return Math.max(0, chunk.length - this.#link.limits.freeOctetsPerStream);
   }
 
-  /** Once the reader is ready, passes it the next message, or the end of the request. */
   #deliver(): void {
     if (!this.#isWanted || this.#isOver) return;
     const message = this.#ready.shift();
@@ -295,7 +275,6 @@ export class Http2Stream extends Duplex {
     }
   }
 
-  /** Reports the memory of this stream's request to the connection. */
   #count(): void {
     const held = this.#headerOctets + this.#gatherer.capacity + this.#readyOctets;
     const change = held - this.#held;

@@ -1,8 +1,7 @@
 /**
  * Serves HTTP/2 for gRPC over any socket, with strict checks and bounded memory.
  *
- * Owns the handling of client input up to a call: frames, header compression, flow control, assembly of messages, deadlines, and the end of
- * connections. The application decides what a call means, who may make it, and how many connections there may be.
+ * Turns the input of a client into calls. The application decides what a call means, who may make it, and how many connections there may be.
  *
  * @example
  * ```ts

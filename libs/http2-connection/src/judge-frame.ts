@@ -11,7 +11,7 @@ export function requireFrame(rightSize: boolean, rightStream: boolean): void {
   if (!rightStream) throw new ConnectionFault('badStreamId');
 }
 
-/** Whether a SETTINGS frame is an acknowledgement. @throws ConnectionFault unless its size is right and its stream id is 0. */
+/** @throws ConnectionFault unless the size is right and the stream id is 0. */
 export function isSettingsAck({ flags, streamId, payload }: Frame): boolean {
   const isAck = (flags & FLAG.ack) !== 0;
   const isRightSize = isAck ? payload.length === 0 : payload.length % SETTING_OCTETS === 0;
@@ -19,7 +19,7 @@ export function isSettingsAck({ flags, streamId, payload }: Frame): boolean {
   return isAck;
 }
 
-/** Returns the settings of a frame in their order; its length was already checked. @throws ConnectionFault for an invalid value. */
+/** Keeps the order of the settings. The caller has checked the length. @throws ConnectionFault for an invalid value. */
 export function readSettings(payload: Buffer): (readonly [id: number, value: number])[] {
   if (payload.length > MOST_SETTINGS * SETTING_OCTETS) throw new ConnectionFault('tooManySettings');
   const settings: (readonly [number, number])[] = [];
@@ -35,7 +35,7 @@ export function readSettings(payload: Buffer): (readonly [id: number, value: num
   return settings;
 }
 
-/** Returns the window increment of a WINDOW_UPDATE. @throws ConnectionFault */
+/** @throws ConnectionFault */
 export function readWindowStep(payload: Buffer): number {
   requireFrame(payload.length === 4, true);
   const octets = payload.readUInt32BE(0) & LARGEST_WINDOW_OCTETS;

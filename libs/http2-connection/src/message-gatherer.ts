@@ -3,11 +3,11 @@ import { SEGMENT_OCTETS, type SegmentPool } from './segment-pool.js';
 
 /** Length of the gRPC prefix of a message: flag and message length. */
 export const MESSAGE_HEADER_OCTETS = 5;
-/** Overhead counted for each message, because many small messages use more memory than their octets. */
+/** Counted for each message, because many small messages use more memory than their octets. */
 export const MESSAGE_OVERHEAD_OCTETS = 256;
 const OCTETS_PER_FRAME = 256;
 
-/** A gRPC status that answers a request which must not reach a handler. */
+/** A gRPC status that answers a request without its handler. */
 export interface Refusal {
   readonly status: number;
   readonly message: string;
@@ -23,11 +23,10 @@ export interface GathererLimits {
   readonly framesPerMessage: number;
 }
 
-/** Assembles whole messages, with their prefix, from frames of any size. Allocates as data arrives, not by announced length. */
+/** Assembles whole messages, with their prefix. Allocates as data arrives, not by announced length. */
 export class MessageGatherer {
   readonly #header = Buffer.allocUnsafe(MESSAGE_HEADER_OCTETS);
   #headerOctets = 0;
-  /** Segments of the incomplete message. */
   #segments: Buffer[] = [];
   #length = 0;
   #octets = 0;
@@ -40,20 +39,19 @@ export class MessageGatherer {
     this.#pool = pool;
   }
 
-  /** Memory of the incomplete message, in octets. */
+  /** Octets of memory for the incomplete message. */
   get capacity(): number {
     if (this.#length === 0) return 0;
     return this.#segments.length * SEGMENT_OCTETS + MESSAGE_OVERHEAD_OCTETS;
   }
 
-  /** Whether a message has begun but is incomplete. */
   get isUnfinished(): boolean {
     return this.#headerOctets > 0;
   }
 
   /**
-   * Takes the data of a DATA frame, and passes on each completed message. Returns a refusal for a message that cannot be
-   * accepted; the caller then passes no further data. @throws ConnectionFault `tooManyFramesPerMessage`
+   * Passes on each completed message. After a refusal, the caller must pass no further data. @throws ConnectionFault
+   * `tooManyFramesPerMessage`
    */
   take(data: Buffer, handOn: (message: Buffer) => void): Refusal | undefined {
     this.#frames += 1;
@@ -79,7 +77,6 @@ export class MessageGatherer {
     return undefined;
   }
 
-  /** Discards the incomplete message. */
   release(): void {
     this.#pool.give(this.#segments);
     this.#segments = [];
@@ -105,7 +102,6 @@ export class MessageGatherer {
     return undefined;
   }
 
-  /** Copies data that the message still lacks; returns the number of octets. */
   #fill(data: Buffer, from: number): number {
     let at = from;
     while (at < data.length && this.#octets < this.#length) {

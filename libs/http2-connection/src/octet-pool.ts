@@ -1,15 +1,14 @@
 /** Memory account of one connection. */
 export interface OctetAccount {
   readonly held: number;
-  /** Sets the number of octets that the connection holds now. */
   set(held: number): void;
-  /** Releases all octets; later changes have no effect. Idempotent. */
+  /** Later changes have no effect. Idempotent. */
   release(): void;
 }
 
 /** Memory limit that several connections share. */
 export interface OctetPool {
-  /** @param end - Ends the connection to free memory for others; called after its account was released. */
+  /** @param end - Ends the connection to free memory for others, after the release of its account. */
   open(end: () => void): OctetAccount;
 }
 

@@ -3,35 +3,27 @@ import { ConnectionFault } from './end-reason.js';
 import { FLAG, FRAME, FRAME_HEADER_OCTETS, DEFAULT_FRAME_OCTETS } from './frame.js';
 import { DEFAULT_WINDOW_OCTETS, LARGEST_WINDOW_OCTETS, writeFrameHeader } from './frame.js';
 
-/** Maximum octets written to the socket before checking whether it keeps up. */
+/** After this many octets, checks whether the socket keeps up. */
 const ROUND_OCTETS = 128 * 1024;
 /** Maximum frame size; larger frames save nothing. */
 const LARGEST_FRAME_OCTETS = 64 * 1024;
 
-/** The part of a stream that its output uses. */
 export interface OutputStream {
   readonly id: number;
-  /** Send window of this stream in octets; sending reduces it. */
+  /** Send window in octets; sending reduces it. */
   sendWindow: number;
-  /** Octets waiting to be sent. */
   readonly waiting: number;
-  /** Returns the next octets, at most `most`. */
   takeOutput(most: number): Buffer;
-  /** Called once the data of `takeOutput` was handed to the socket. */
   outputTaken(): void;
 }
 
-/** Callbacks of an output to its connection. */
 export interface OutputEvents {
-  /** Called after sending this many DATA frames. */
   readonly sent: (dataFrames: number) => void;
-  /** Called when the amount of data in the socket changes. */
   readonly changed: () => void;
 }
 
 /** Sends data of streams in turn, within the peer's windows, without copying. Data waits while the socket does not keep up. */
 export class Output {
-  /** Send window of the connection in octets. */
   #window = DEFAULT_WINDOW_OCTETS;
   #frameOctets = DEFAULT_FRAME_OCTETS;
   readonly #waiting = new Set<OutputStream>();
@@ -54,7 +46,7 @@ export class Output {
     this.#frameOctets = Math.min(octets, LARGEST_FRAME_OCTETS);
   }
 
-  /** Widens the connection's send window. @throws ConnectionFault beyond the largest window. */
+  /** @throws ConnectionFault beyond the largest window. */
   widen(octets: number): void {
     this.#window += octets;
     if (this.#window > LARGEST_WINDOW_OCTETS) throw new ConnectionFault('windowExceeded');
@@ -68,7 +60,7 @@ export class Output {
     this.#events.changed();
   }
 
-  /** Registers a stream that has data to send, or may send again. */
+  /** Called when a stream has data to send, or may send again. */
   add(stream: OutputStream): void {
     if (stream.waiting === 0) return;
     this.#waiting.add(stream);
@@ -79,7 +71,7 @@ export class Output {
     this.#waiting.delete(stream);
   }
 
-  /** Schedules sending, so that data written in one tick is sent together. */
+  /** Sends together all data written in one tick. */
   #schedule(): void {
     if (this.#isScheduled) return;
     this.#isScheduled = true;
@@ -141,7 +133,6 @@ export class Output {
   }
 }
 
-/** Returns the flags of a HEADERS frame that contains a whole block. */
 export function headersFlags(endStream: boolean): number {
   return FLAG.endHeaders | (endStream ? FLAG.endStream : 0);
 }

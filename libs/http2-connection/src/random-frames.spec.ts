@@ -6,7 +6,6 @@ import type { ServedStream } from './served-stream.js';
 import { serveHttp2Connection } from './serve-http2-connection.js';
 import { CountingPool, echo, grpcMessage } from './testing/index.js';
 
-/** Number of connections; set WINS_FUZZ_RUNS for more. */
 const RUNS = Number(process.env['WINS_FUZZ_RUNS'] ?? 300);
 
 const CALL = new HpackEncoder().encode([

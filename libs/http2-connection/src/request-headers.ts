@@ -15,10 +15,10 @@ const VALUE = /^[ -~]*$/;
 /** At most 15 digits, which a double represents exactly. A repeated header, joined by a comma, does not match. */
 const LENGTH = /^\d{1,15}$/;
 
-/** The authority that handlers see. Old Go clients send the URL of a pipe, which is no valid authority; nothing here depends on it. */
+/** Old Go clients send the URL of a pipe, which is no valid authority. Handlers always see this one. */
 const AUTHORITY = 'localhost';
 
-/** Judges the headers of a request; undefined when it is malformed, so that its stream is reset. */
+/** Returns undefined for a malformed request; its stream is then reset. */
 export function requestHeaders(fields: readonly HeaderField[]): RequestHeaders | undefined {
   const headers = Object.create(null) as Record<string, string>;
   let regular = false;
@@ -41,13 +41,12 @@ export function requestHeaders(fields: readonly HeaderField[]): RequestHeaders |
   return headers;
 }
 
-/** Returns the content length in the headers; undefined when there is none. */
 export function contentLengthOf(headers: RequestHeaders): number | undefined {
   const length = headers['content-length'];
   return length === undefined ? undefined : Number(length);
 }
 
-/** Whether the trailers of a request are well formed. gRPC does not use their content. */
+/** gRPC does not use the content of trailers. */
 export function areTrailers(fields: readonly HeaderField[]): boolean {
   return fields.every(([name, value]) => VALUE.test(value) && isRegular(name, value));
 }

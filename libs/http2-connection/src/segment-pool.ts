@@ -1,19 +1,18 @@
 export const SEGMENT_OCTETS = 4 * 1024;
 /** Number of segments that are never released: 4 MiB. */
 const ALWAYS_KEPT = 1024;
-/** Period after which unused segments above that number are released. */
 const PERIOD_MS = 1000;
 
 /**
- * Reusable memory for messages in transit. A client that keeps beginning messages without ending them would otherwise create garbage faster
- * than it is collected: segments outlive the young generation, so they are only freed by a full garbage collection. Old content of a
- * segment never leaks, because only octets written since are read.
+ * Reusable memory for incomplete messages. Otherwise a client that begins messages without ending them would create
+ * garbage faster than it is collected: segments outlive the young generation, so only a full garbage collection frees
+ * them. Old content never leaks, because only newly written octets are read.
  *
- * The pool grows to the peak number of segments in use. Segments unused for a second are released, down to 4 MiB.
+ * Grows to the peak number of segments in use. Releases segments unused for a second, down to 4 MiB.
  */
 export class SegmentPool {
   readonly #kept: Buffer[] = [];
-  /** Lowest number of free segments since the last check: that many were not needed. */
+  /** Lowest number of free segments since the last check; these were not needed. */
   #spare = 0;
   #look: NodeJS.Timeout | undefined;
 
@@ -23,7 +22,7 @@ export class SegmentPool {
     return segment ?? Buffer.allocUnsafeSlow(SEGMENT_OCTETS);
   }
 
-  /** Takes segments back; the caller must not use them afterwards. */
+  /** The caller must not use the segments afterwards. */
   give(segments: readonly Buffer[]): void {
     for (const segment of segments) this.#kept.push(segment);
     if (this.#kept.length > ALWAYS_KEPT) {

@@ -9,25 +9,30 @@ import { SegmentPool } from './segment-pool.js';
 import type { ServedStream } from './served-stream.js';
 
 export interface Http2ConnectionOptions {
-  /** Called once the preface and SETTINGS of the client have arrived. */
   readonly onGreeted?: () => void;
-  /** Receives each call as soon as its headers have arrived. */
   readonly onStream: (stream: ServedStream, headers: RequestHeaders) => void;
-  /** Called once after the connection ended and released its memory, with the reason; its socket may stay open for `lingerMs` more. */
+  /**
+   * Called once, after the connection has ended and released its memory. The socket may stay open for `lingerMs` more.
+   */
   readonly onEnd?: (reason: EndReason) => void;
-  /** Called with an error that `onStream` threw, after the connection ended. Default: rethrows it from a socket event. */
+  /**
+   * Called with an error that `onStream` threw, after the end of the connection. Default: rethrows it from a socket
+   * event.
+   */
   readonly onFailure?: (error: unknown) => void;
-  /** Returns whether a call to this path sends a single message, so that `requestMs` limits the whole request. Default: true for all. */
+  /**
+   * True when a call to this path sends a single message, so that `requestMs` limits the whole request. Default: true
+   * for all.
+   */
   readonly hasOneRequest?: (path: string) => boolean;
-  /** Shared memory limit for the requests of several connections. Default: only the limits of each connection. */
+  /** Shared memory limit for the requests of several connections. Default: none. */
   readonly inbound?: OctetPool;
-  /** Shared limit for the waiting output of several connections. Default: only the limits of each connection. */
+  /** Shared limit for the waiting output of several connections. Default: none. */
   readonly outbound?: OctetPool;
-  /** Shared segments for assembling requests. Default: memory of this connection only. */
+  /** Shared segments for assembling requests. Default: a separate pool. */
   readonly segments?: SegmentPool;
-  /** Address of the peer for handlers. */
   readonly peer: PeerAddress;
-  /** Headers added to every answer, regardless of the handler. Default: none. */
+  /** Headers added to every answer. Default: none. */
   readonly answerHeaders?: AnswerHeaders;
   /** See {@link Http2Limits} for the defaults. */
   readonly limits?: Partial<Http2Limits>;
@@ -41,8 +46,8 @@ export interface Http2Connection extends AsyncDisposable {
 }
 
 /**
- * Serves HTTP/2 for gRPC on a socket and takes ownership of it: the socket is destroyed when the connection ends, and the connection ends
- * with the socket. Never throws because of client input.
+ * Serves HTTP/2 for gRPC on a socket, which it then owns and destroys at the end of the connection. Never throws
+ * because of client input.
  */
 export function serveHttp2Connection(
   socket: Duplex,

@@ -3,8 +3,8 @@ import type { AnswerHeaders, PeerAddress } from './http2-stream.js';
 import type { Refusal } from './message-gatherer.js';
 
 /**
- * One call from its handler's view. Reading yields whole messages of the request, and writing takes octets of the answer. It has the parts
- * of Node's `ServerHttp2Stream` that gRPC uses, and is destroyed when both sides are done, or either resets it.
+ * One call as its handler sees it. Reading yields whole messages of the request; writing takes octets of the answer.
+ * Has the parts of Node's `ServerHttp2Stream` that gRPC uses. Destroyed when both sides are done, or either resets it.
  */
 export interface ServedStream extends Duplex {
   readonly id: number;
@@ -14,20 +14,20 @@ export interface ServedStream extends Duplex {
   readonly rstCode: number;
   /** Whether the stream ended before its answer was complete. */
   readonly aborted: boolean;
-  /** Octets of received messages. */
   readonly requestOctets: number;
-  /** Octets of sent messages. */
   readonly answerOctets: number;
-  /** The trailers of the answer with its `grpc-status`; undefined until the answer ends, and always for a reset stream. */
+  /** Trailers with `grpc-status`; undefined until the answer ends, and always for a reset stream. */
   readonly lastHeaders: AnswerHeaders | undefined;
-  /** Sends the headers of the answer. No effect after the end of the stream. */
+  /** No effect after the end of the stream. */
   respond(
     headers: AnswerHeaders,
     options?: { readonly endStream?: boolean; readonly waitForTrailers?: boolean },
   ): void;
-  /** Sends the trailers of the answer, after the `wantTrailers` event. */
+  /** Call it after the `wantTrailers` event. */
   sendTrailers(headers: AnswerHeaders): void;
-  /** Answers with a gRPC status in place of the handler; resets the stream if part of an answer still waits to be sent. */
+  /**
+   * Answers with a gRPC status in place of the handler. Resets the stream if part of an answer still waits to be sent.
+   */
   refuse(answer: Refusal): void;
   close(code?: number): void;
 }

@@ -4,14 +4,14 @@ import { FRAME } from './frame.js';
  * Server-side state of a stream.
  *
  * - `idle`: never opened.
- * - `open`: the client may still send; the stream itself records whether we have answered.
+ * - `open`: the client may still send, even if we have answered.
  * - `halfClosedRemote`: the client has sent its whole request.
- * - `resetByUs`: we ended it before the client was done, so more frames of it may be in transit.
+ * - `resetByUs`: we ended the stream early, so frames of it may still be in transit.
  * - `closed`: both sides are done, or the client reset it.
  */
 export type StreamState = 'idle' | 'open' | 'halfClosedRemote' | 'resetByUs' | 'closed';
 
-/** Verdict on a frame: `pass` it to the stream, `open` a stream, drop it as `late` (and count it), or end the connection. */
+/** `late` frames are dropped and counted. */
 export type FrameVerdict = 'pass' | 'open' | 'late' | 'frameOnIdleStream' | 'frameAfterEnd';
 
 type StreamFrame = 'data' | 'headers' | 'rstStream' | 'windowUpdate';
@@ -46,7 +46,7 @@ const NAME_OF: ReadonlyMap<number, StreamFrame> = new Map([
   [FRAME.windowUpdate, 'windowUpdate'],
 ]);
 
-/** Judges a frame by its stream's state. Called only for DATA, HEADERS, RST_STREAM and WINDOW_UPDATE. */
+/** Called only for DATA, HEADERS, RST_STREAM and WINDOW_UPDATE. */
 export function frameVerdict(state: StreamState, type: number): FrameVerdict {
   const name = NAME_OF.get(type);
   return name === undefined ? 'late' : VERDICT[state][name];

@@ -1,8 +1,8 @@
 /**
  * Installs wins on a node and removes it again.
  *
- * It owns the desired state of an installation (from Rancher's variables), the plan that produces it, the steps and their journal, the
- * manifest, and the removal. The caller downloads the program and connection info; ports inspect and change the system.
+ * Rancher's variables give the desired state, and a plan lists the steps to it. A journal lets a later run finish or undo the steps; a
+ * manifest records them for the removal. The caller downloads the program and the connection info.
  *
  * @example
  * const context = { host, places };

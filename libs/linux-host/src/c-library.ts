@@ -28,13 +28,12 @@ interface CLibrary {
   readonly pipe2: (ends: [number, number], flags: number) => number;
   // https://man7.org/linux/man-pages/man2/fcntl.2.html
   readonly fcntl: (fd: number, command: number, type: 'int', value: number) => number;
-  /** Error number of the previous call. */
   readonly errno: () => number;
   // https://man7.org/linux/man-pages/man3/malloc_trim.3.html; GNU C library only
   readonly malloc_trim?: (keepBytes: number) => number;
 }
 
-/** Loads the C library. @throws LinuxError `unavailable` on other systems, or when the addon cannot be loaded. */
+/** @throws LinuxError `unavailable` on other systems, or when the addon cannot be loaded. */
 export function loadCLibrary(): CLibrary {
   if (process.platform !== 'linux') {
     const found = `this is ${process.platform}, not linux`;
@@ -74,9 +73,8 @@ function mallocTrim(library: ReturnType<Koffi['load']>): Pick<CLibrary, 'malloc_
 }
 
 /**
- * Returns a function that gives freed memory back to the system, which takes a few milliseconds. Without it the C
- * library keeps that memory for reuse: up to hundreds of megabytes after many buffers. Undefined unless the C library
- * is GNU's.
+ * Returns a function that gives freed memory back to the system, within a few milliseconds. Without it the C library
+ * keeps up to hundreds of megabytes after many buffers. Undefined unless the C library is GNU's.
  *
  * @throws LinuxError as {@link loadCLibrary}.
  */

@@ -6,7 +6,7 @@ const MIB = 1024 * 1024;
 if (process.platform !== 'linux')
   process.stderr.write('SKIPPED: free memory, which only Linux takes back\n');
 
-/** Allocates pieces of memory from the C library, writes to them, and frees all but the last, which keeps the heap from shrinking. */
+/** Frees all pieces but the last, which keeps the heap from shrinking. */
 function takeAndFree(pieces: number, octets: number): void {
   const library = koffi.load(null);
   const malloc = library.func('void *malloc(size_t octets)') as (octets: number) => unknown;

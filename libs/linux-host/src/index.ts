@@ -1,8 +1,7 @@
 /**
- * Linux support for wins: process sessions, adapters and routes of the host, identification of Unix socket clients and
- * their containers, and release of free memory. It implements the ports of `@wins/base`. Importing it loads nothing; a
- * call on an unsupported system fails with a {@link LinuxError} of code `unavailable`. `posixProcessHost` also runs on
- * macOS, for development, with fewer guarantees.
+ * Implements the ports of `@wins/base` for Linux. Importing it loads nothing; a call on an unsupported system fails with
+ * a {@link LinuxError} of code `unavailable`. `posixProcessHost` also runs on macOS, for development, with fewer
+ * guarantees.
  *
  * @packageDocumentation
  */

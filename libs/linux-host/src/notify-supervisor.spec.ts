@@ -11,7 +11,6 @@ const recv = library.func('intptr_t recv(int fd, _Out_ void *buffer, size_t size
 const close = library.func('int close(int fd)');
 const [AF_UNIX, SOCK_DGRAM, MSG_DONTWAIT] = [1, 2, 0x40];
 
-/** Receives a message as systemd does, and returns it. */
 function receiving(address: string, act: () => void): string {
   const fd = socket(AF_UNIX, SOCK_DGRAM, 0) as number;
   try {

@@ -7,8 +7,8 @@ const [AF_UNIX, SOCK_DGRAM, SOCK_CLOEXEC, MSG_NOSIGNAL] = [1, 2, 0o2_000_000, 0x
 const MAX_PATH_BYTES = 107;
 
 /**
- * Sends a message such as `READY=1` to the supervisor of this process, like `sd_notify` of systemd: `address` is the value
- * of `NOTIFY_SOCKET`. Uses the C library, because Node has no Unix datagram sockets.
+ * Sends a message such as `READY=1`, like `sd_notify` of systemd. `address` is the value of `NOTIFY_SOCKET`. Uses the C
+ * library, because Node has no Unix datagram sockets.
  *
  * @throws LinuxError `unavailable`; `unknown` when no process receives the message.
  */
@@ -32,7 +32,6 @@ export function notifySupervisor(address: string, message: string): void {
   }
 }
 
-/** Returns the system's text for an error number, such as `connection refused`. */
 function meaningOf(errorNumber: number): string {
   return getSystemErrorMap().get(-errorNumber)?.[1] ?? `system error ${errorNumber}`;
 }

@@ -1,7 +1,5 @@
 /**
- * Access to servers for wins programs: an HTTPS client whose errors name the failed step, trust in certificates, and the choice of a proxy.
- *
- * It imports only Node, base libraries, and parsers of YAML and schemas; it writes no log.
+ * HTTPS client whose errors name the failed step, with certificate trust, proxies, and parsers of kubeconfig, YAML and PEM. Writes no log.
  *
  * @example
  * using client = new HttpClient({ environment: process.env });

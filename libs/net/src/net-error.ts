@@ -1,13 +1,12 @@
 /**
  * The failed step.
  * - `invalidRequest`: an unusable address or proxy.
- * - `nameResolution`, `unreachable`: no address of the server, or no connection to it.
- * - `proxyFailed`: an unreachable proxy, or one that refuses to connect; `status` is its answer.
+ * - `nameResolution`: the server's name cannot be resolved.
+ * - `proxyFailed`: the proxy is unreachable or refuses to connect; `status` is the proxy's answer.
  * - `tlsFailed`: the handshake failed for a reason other than the certificate.
  * - `certificateExpired`, `otherHost`, `unknownAuthority`: a refused certificate.
  * - `interrupted`: the connection ended before the answer did.
- * - `redirectRefused`, `badStatus`, `tooLarge`: refused redirect, status or size of an answer.
- * - `badShape`: invalid HTTP, or a Content-Encoding.
+ * - `badShape`: invalid HTTP, or an unwanted Content-Encoding.
  */
 export type NetErrorCode =
   | ('invalidRequest' | 'nameResolution' | 'unreachable' | 'proxyFailed' | 'tlsFailed')
@@ -20,13 +19,12 @@ export interface NetErrorOptions extends ErrorOptions {
   readonly isTransient?: boolean;
 }
 
-/** Error of a request. The message contains no credential, and at most 256 characters of a server's text. Libraries may extend the class. */
+/** Messages contain no credential, and at most 256 characters of a server's text. Libraries may extend the class. */
 export class NetError<Code extends string = NetErrorCode> extends Error {
   override readonly name: string = 'NetError';
   readonly status: number | undefined;
-  /** Delay that the server requests before the next attempt. */
   readonly retryAfterMs: number | undefined;
-  /** Whether a retry may succeed, because the cause is the network or a server that is not ready. */
+  /** A retry may succeed, because the cause is the network or a server that is not ready. */
   readonly isTransient: boolean;
 
   constructor(
@@ -40,7 +38,7 @@ export class NetError<Code extends string = NetErrorCode> extends Error {
     this.isTransient = isTransient;
   }
 
-  /** Returns a copy with another message; a new error, because the stack trace begins with the message. */
+  /** Returns a copy, because an error's stack trace begins with its original message. */
   reworded(message: string, changes: NetErrorOptions = {}): this {
     const { cause, code, status, retryAfterMs, isTransient } = this;
     const Own = this.constructor as new (
@@ -54,7 +52,7 @@ export class NetError<Code extends string = NetErrorCode> extends Error {
   }
 }
 
-/** True also for the errors of a library that extends the class. */
+/** True for subclasses too. */
 export function isNetError(error: unknown): error is NetError<string> {
   return error instanceof NetError;
 }

@@ -1,16 +1,16 @@
 /**
- * Assigns a name in a directory to exactly one of several competing processes, and reassigns the name of a dead process, without a lock
- * that a crash could leave behind.
+ * Gives a name in a directory to exactly one of several competing processes, and takes it from a dead process. Needs no
+ * lock that a crash could leave behind.
  *
- * A claimant first serves a socket under a private name, then creates a hard link to it under the wanted name. `link` is atomic and never
- * replaces a file, so a visible name is served from its first instant until its owner ends. A name that refuses connections is therefore
- * dead, and stays dead.
+ * A claimant first serves a socket under a private name, then creates a hard link to it under the wanted name. `link`
+ * is atomic and never replaces a file, so a visible name is served until its owner ends. A name that refuses
+ * connections is therefore dead, and stays dead.
  *
- * Replacing a dead file needs one more agreement: two claimants may both have found it dead, and the slower one must not replace the fresh
- * socket of the faster one. The right to replace a particular dead file is itself a name, derived from the identity of that file, and is
- * claimed in the same way. Only the holder of the right may replace the file, so nothing can change between its last check and its
- * `rename`. `rename` moves the right to the wanted name, so the right is used up. If the holder dies, the right is a dead file too, and the next
- * claimant replaces it first.
+ * Two claimants may both find a file dead; the slower one must not replace the fresh socket of the faster one. So the
+ * right to replace a particular dead file is itself a name, derived from the identity of the file and claimed in the
+ * same way. Only the holder of the right replaces the file, so nothing changes between its last check and its `rename`.
+ * `rename` moves the right to the wanted name and so uses it up. If the holder dies, the right is a dead file too,
+ * which the next claimant replaces first.
  */
 import { errnoOf } from '@wins/base';
 import { createHash } from 'node:crypto';
@@ -18,14 +18,10 @@ import { link, lstat, rename, unlink } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { dirname, join } from 'node:path';
 
-/** Outcome of a claim: `claimed`, or what already has the name: a `served` socket, or a file that is `notSocket`. */
+/** `served`: another socket has the name; `notSocket`: a file that is no socket has it. */
 export type Claim = 'claimed' | 'served' | 'notSocket';
 
-/**
- * Makes `target` a second name of the served socket `own`, in the same file system.
- *
- * A failed claim changes nothing. Errors of the file system pass unchanged.
- */
+/** Makes `target` a second name of the served socket `own`, in the same file system. A failed claim changes nothing. */
 export async function claimName(own: string, target: string): Promise<Claim> {
   for (;;) {
     if (await linkIfFree(own, target)) return 'claimed';
@@ -35,7 +31,7 @@ export async function claimName(own: string, target: string): Promise<Claim> {
     if (await isServed(target)) return 'served';
     const right = replacementRight(target, found);
     const claim = await claimName(own, right);
-    // Another process holds the right: it is replacing the file, or has found it already replaced.
+    // Another process is replacing the file, or has found it already replaced.
     if (claim !== 'claimed') return claim;
     if ((await socketIdentity(target)) === found) {
       await rename(right, target);
@@ -46,8 +42,8 @@ export async function claimName(own: string, target: string): Promise<Claim> {
 }
 
 /**
- * Returns the identity of the socket file at a path, valid while the file exists. It includes the modification time, because inode numbers are
- * reused; link and chmod do not change that time.
+ * Identifies a socket file while the file exists. Inode numbers are reused, so the identity includes the modification
+ * time, which link and chmod do not change.
  */
 export async function socketIdentity(path: string): Promise<string> {
   try {
@@ -59,7 +55,6 @@ export async function socketIdentity(path: string): Promise<string> {
   }
 }
 
-/** Returns the name for the right to replace the dead file `identity` at `target`. */
 export function replacementRight(target: string, identity: string): string {
   const digest = createHash('sha256').update(identity).digest('base64url');
   return join(dirname(target), `.${digest.slice(0, 12)}`);

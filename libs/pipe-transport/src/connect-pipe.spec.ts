@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { connectPipe } from './connect-pipe.js';
 
-/** Program that serves an echo with a backlog of one, and prints a line when it listens. */
+/** Serves an echo with a backlog of one. */
 const server = `require('net').createServer((c) => c.pipe(c))
   .listen({ path: process.argv[1], backlog: 1 }, () => console.log('listening'));
   process.stdin.resume().on('end', () => process.exit())`;
@@ -203,7 +203,8 @@ describe('connectPipe', () => {
     await expect(connectPipe(socketPath(), { waitTimeoutMs: 100, random })).rejects.toMatchObject({
       code: 'notFound',
     });
-    // Delays of 20 ms, 40 ms and the rest of 100 ms, and one more if a timer fires early; fewer on a slow machine.
+    // The delays are 20 ms, 40 ms and the rest of 100 ms. A timer that fires early adds one; a slow machine makes
+    // fewer.
     expect(tries).toBeLessThanOrEqual(4);
     expect(tries).toBeGreaterThan(0);
   });
@@ -226,7 +227,6 @@ describe('connectPipe', () => {
   });
 });
 
-/** Connects until the system reports a full backlog. */
 async function fillBacklog(path: string): Promise<Socket[]> {
   const waiting: Socket[] = [];
   for (;;) {

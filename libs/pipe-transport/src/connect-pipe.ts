@@ -6,31 +6,30 @@ import { PipeError, wholeNumber } from './pipe-error.js';
 import { resolvePipePath, type PipePath } from './pipe-path.js';
 
 export interface ConnectPipeOptions {
-  /** Time-out for an existing pipe to accept the connection, in milliseconds. Default 5000. */
+  /** Time-out for an existing pipe, in milliseconds. Default 5000. */
   readonly timeoutMs?: number | undefined;
   /** Time to wait for a missing pipe, in milliseconds. Default 0: no wait. */
   readonly waitTimeoutMs?: number | undefined;
   /** The directory of bare names on POSIX. Default: `runtimeDirectory()` of `@wins/base`. */
   readonly runtimeDir?: string | undefined;
-  /** Opens the connection and verifies the server of the pipe. Default: any server is trusted. */
+  /** Opens the connection and verifies the server. Default: any server is trusted. */
   readonly security?: PipeServerCheck | undefined;
-  /** Source of jitter between attempts, from 0 to less than 1. Default: `Math.random`. */
+  /** Source of jitter between attempts. Default: `Math.random`. */
   readonly random?: (() => number) | undefined;
-  /** Cancels the call, closes a half-open connection, and rejects with `aborted`. */
+  /** Cancels the call, which rejects with `aborted`. */
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * Connects to a pipe and returns the unread socket; the caller closes it.
+ * Connects to a pipe and returns the unread socket, which the caller closes.
  *
- * Retries a pipe that is missing, or was left by a dead process, for `waitTimeoutMs`, and a pipe that is busy for `timeoutMs`.
- * Any other failure rejects at once. A later error of the socket does not end the process even without an error listener;
- * `close` follows it.
+ * For `waitTimeoutMs`, retries a pipe that is missing or that no process serves; for `timeoutMs`, a busy one. Later
+ * errors of the socket do not end the process, even without an error listener; `close` follows.
  *
  * @param name see {@link resolvePipePath}.
- * @throws {@link PipeError} `notFound` or `busy` when the time is over; `timeout` when the operating system did not answer;
- * `securityUnavailable` when `security` does not trust the server; `accessDenied`; `closed`; `invalidName`; `aborted` by `signal`;
- * `unknown`. RangeError for a time that is not a whole number.
+ * @throws {@link PipeError} `notFound` or `busy` when the time is over; `timeout` when the operating system did not
+ * answer; `securityUnavailable` when `security` does not trust the server; `accessDenied`; `closed`; `invalidName`;
+ * `aborted` by `signal`; `unknown`. RangeError for a time that is not a whole number.
  */
 export async function connectPipe(name: string, options: ConnectPipeOptions = {}): Promise<Socket> {
   const path = resolvePipePath(name, { runtimeDir: options.runtimeDir });
@@ -59,7 +58,6 @@ export async function connectPipe(name: string, options: ConnectPipeOptions = {}
   }
 }
 
-/** Makes one attempt. Releases everything except the returned socket. */
 async function dial(
   path: PipePath,
   timeoutMs: number,
@@ -85,7 +83,7 @@ async function dial(
   }
 }
 
-/** Rejects with the reason of the signal if it aborts first, and then destroys a socket that arrives later. */
+/** Rejects when the signal aborts first, and then destroys a socket that arrives later. */
 async function unlessAborted(opening: Promise<Socket>, signal: AbortSignal): Promise<Socket> {
   let onAbort: () => void = () => undefined;
   const aborted = new Promise<never>((_resolve, reject) => {

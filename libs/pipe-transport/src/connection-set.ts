@@ -12,7 +12,7 @@ export interface ConnectionSetOptions {
   readonly onError: (error: PipeError) => void;
 }
 
-/** The open connections of one listener: enforces the maximum and the handshake deadline, and ends all connections. */
+/** The open connections of one listener. Enforces the maximum and the handshake deadline. */
 export class ConnectionSet {
   readonly #options: ConnectionSetOptions;
   readonly #deadlines: FirstByteDeadlines;
@@ -29,10 +29,9 @@ export class ConnectionSet {
     return this.#open.size;
   }
 
-  /** Takes over an accepted connection: passes it on, or closes it at the maximum. */
   add(connection: Socket): void {
     const { path, maxConnections, onConnection, onError } = this.#options;
-    // An error is always followed by 'close'. Without this listener, a peer that resets its connection could end the process.
+    // Without this listener, a peer that resets its connection could end the process.
     connection.on('error', ignore);
     if (this.#ended || this.#open.size >= maxConnections) {
       connection.destroy();
@@ -53,7 +52,7 @@ export class ConnectionSet {
     }
   }
 
-  /** Accepts no more connections, gives open ones `graceMs` to end, and destroys the rest. Called once. */
+  /** Gives open connections `graceMs` to end, then destroys the rest. Must be called only once. */
   async end(graceMs: number): Promise<void> {
     this.#ended = true;
     if (this.#open.size === 0) return;
@@ -76,5 +75,5 @@ export class ConnectionSet {
 }
 
 function ignore(): void {
-  // Ignored, because the 'close' event that follows removes the connection.
+  // The 'close' event that follows removes the connection.
 }

@@ -1,17 +1,16 @@
 import type { Socket } from 'node:net';
 
 /**
- * Destroys connections whose peer has sent nothing within a time-out after they were added.
+ * Destroys connections whose peer sends nothing within a time-out.
  *
- * The time-out is the same for all, so deadlines are in the order of arrival, and one timer serves any number of connections. The bytes are
- * counted by the socket's native handle, even when an HTTP/2 session reads from the handle directly; there is no work per byte.
+ * All connections have the same time-out, so one timer serves them in the order of arrival. The native handle counts
+ * the bytes, even when an HTTP/2 session reads from the handle directly.
  */
 export class FirstByteDeadlines {
   readonly #timeoutMs: number;
   readonly #deadlines = new Map<Socket, number>();
   #timer: NodeJS.Timeout | undefined;
 
-  /** @param timeoutMs maximum silence of a peer, in milliseconds. */
   constructor(timeoutMs: number) {
     this.#timeoutMs = timeoutMs;
   }
@@ -33,8 +32,8 @@ export class FirstByteDeadlines {
     const waitMs = Math.max(1, Math.ceil(first - performance.now()));
     this.#timer = setTimeout(() => {
       const now = performance.now();
-      // After a stall of the event loop, timers run before the bytes that arrived meanwhile are read. An immediate runs after
-      // the read, so that the peer is not blamed for our delay.
+      // After a stall of the event loop, timers run before the bytes that arrived meanwhile are read. An immediate runs
+      // after the read, so that our delay does not end the connection.
       setImmediate(() => this.#sweep(now));
     }, waitMs);
   }

@@ -1,9 +1,7 @@
 /**
  * Bytes over a local endpoint: a named pipe on Windows, a Unix socket elsewhere.
  *
- * Owns the names and addresses of pipes, access to them, exclusive ownership by one server process, the
- * maximum number of clients, and how long a client waits. It provides plain sockets and reads nothing from
- * them; the protocol is the caller's.
+ * One server process owns a pipe exclusively. The library controls access, limits clients, and hands out plain, unread sockets.
  *
  * ```ts
  * const listener = await listenPipe('greeter', {

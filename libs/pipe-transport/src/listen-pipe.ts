@@ -16,19 +16,19 @@ import { openUnixSocket } from './unix-socket-endpoint.js';
 
 export interface ListenPipeOptions {
   /**
-   * Receives each connection as soon as it is accepted, before its peer has sent anything, so that a protocol may send first. The receiver
-   * reads it; a connection that is never read still counts towards the maximum. If the receiver throws, the connection is closed and
-   * `onError` is called. `client` is the result of `identify`.
+   * Receives each connection before its peer has sent anything, so that a protocol may send first. A connection that
+   * nobody reads still counts towards the maximum. If the receiver throws, the connection is closed and `onError` is
+   * called.
    */
   readonly onConnection: (connection: Socket, client: ClientIdentity) => void;
   /**
-   * Identifies the client before anything is read: `linuxClients()` of `@wins/linux-host`, `windowsClients(security)` of
-   * `@wins/windows-host`. Default: clients are not distinguished, and `client` is no administrator.
+   * Identifies the client before anything is read: `linuxClients()` of `@wins/linux-host`, `windowsClients(security)`
+   * of `@wins/windows-host`. Default: all clients are alike, and none is an administrator.
    */
   readonly identify?: IdentifyClient | undefined;
   /** Maximum number of open connections; further ones are closed at once. Default 1024. */
   readonly maxConnections?: number | undefined;
-  /** Time-out for the first byte of a peer, in milliseconds; then its connection is closed. Default 5000. */
+  /** Time in milliseconds after which a connection without a byte from its peer is closed. Default 5000. */
   readonly handshakeTimeoutMs?: number | undefined;
   /** Opens the endpoint. Required on Windows; elsewhere the default is a Unix socket of mode 0600. */
   readonly security?: PipeSecurity | undefined;
@@ -39,22 +39,23 @@ export interface ListenPipeOptions {
   readonly onError?: ((error: PipeError) => void) | undefined;
   /** The directory of bare names on POSIX, created with mode 0700 if missing. Default: `runtimeDirectory()` of `@wins/base`. */
   readonly runtimeDir?: string | undefined;
-  /** The platform whose name rules apply. Default: `process.platform`. */
+  /** Platform whose name rules apply. Default: `process.platform`. */
   readonly platform?: NodeJS.Platform | undefined;
-  /** Cancels opening. Has no effect once the listener exists; use `close()` then. */
+  /** Cancels opening. Has no effect once the listener exists. */
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
  * Listens on a pipe exclusively and with access control, or rejects.
  *
- * A socket file that a dead process left is replaced, but never a socket in use or another kind of file. The caller closes the listener; an
- * accepted connection is closed by its receiver, by its peer, or by the listener's `close()`.
+ * Replaces a socket file that a dead process left, but never a socket in use or another kind of file. The caller closes
+ * the listener, which ends all accepted connections.
  *
  * @param name see {@link resolvePipePath}.
- * @throws {@link PipeError} `inUse` when the name is in use; `securityUnavailable` when other users could tamper with the socket, or on
- * Windows without `security`; `notFound` when its directory, or for a bare name the parent of its directory, does not exist;
- * `accessDenied`; `invalidName`; `aborted` by `signal`; `unknown`. RangeError for a limit that is not a whole number.
+ * @throws {@link PipeError} `inUse` when the name is in use; `securityUnavailable` when other users could tamper with
+ * the socket, or on Windows without `security`; `notFound` when the directory is missing, or for a bare name the parent
+ * of the directory; `accessDenied`; `invalidName`; `aborted` by `signal`; `unknown`. RangeError for a limit that is not
+ * a whole number.
  */
 export async function listenPipe(name: string, options: ListenPipeOptions): Promise<PipeListener> {
   const path = resolvePipePath(name, options);
@@ -90,7 +91,7 @@ async function openEndpoint(
         'the option "security", which restricts access, is missing: pass securedPipe() of @wins/windows-host';
       throw describePipeError('securityUnavailable', 'listen on', path, found);
     }
-    // Create only the run directory, never the directory of a socket path that the caller gave.
+    // Never create the directory of a socket path that the caller gave.
     await requirePrivateDirectory(path, path.name !== path.address);
     return await openUnixSocket(path, events);
   } catch (error) {
@@ -126,26 +127,23 @@ async function closeBoth(
   graceMs: number,
   path: PipePath,
 ): Promise<void> {
-  // In parallel, because an endpoint may end only after its last connection.
+  // An endpoint may end only after its last connection.
   const ends = await Promise.allSettled([endpoint.close(), connections.end(graceMs)]);
   for (const end of ends)
     if (end.status === 'rejected') throw pipeErrorFrom(end.reason, 'use', path);
 }
 
 export interface ClosePipeListenerOptions {
-  /** Time that open connections get to end, in milliseconds. Default 0: they are destroyed at once. */
+  /** Time in milliseconds for open connections to end. Default 0: they are destroyed at once. */
   readonly graceMs?: number | undefined;
 }
 
 export interface PipeListener extends AsyncDisposable {
   readonly path: PipePath;
-  /** Number of open connections, including those that have sent nothing yet. */
   readonly connectionCount: number;
   /**
-   * Stops accepting, frees the name, and resolves when every accepted connection has ended.
-   *
-   * Idempotent: later calls wait for the first one, and their options are ignored. If another process has taken over the name meanwhile,
-   * the name stays.
+   * Frees the name, and resolves when every accepted connection has ended. Later calls wait for the first one; their
+   * options are ignored.
    *
    * @throws PipeError when the name could not be removed; everything is closed nevertheless.
    */

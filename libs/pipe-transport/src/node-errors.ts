@@ -43,11 +43,7 @@ const NEXT_STEP: Readonly<Record<PipeOperation, Readonly<Partial<Record<PipeErro
     use: {},
   };
 
-/**
- * Translates an error of the platform for a pipe; a {@link PipeError} passes unchanged.
- *
- * Errors that are not in the table become `unknown`. The original error is the `cause`.
- */
+/** Translates an error of the platform; a {@link PipeError} passes unchanged. The original error is the `cause`. */
 export function pipeErrorFrom(error: unknown, operation: PipeOperation, path: PipePath): PipeError {
   if (error instanceof PipeError) return error;
   const cause = error instanceof TrustedFileError ? (error.cause ?? error) : error;
@@ -71,7 +67,6 @@ export function abortedError(
   return describePipeError('aborted', operation, path, 'it was aborted', reason);
 }
 
-/** Composes the message of a {@link PipeError}: the operation, its target, the finding, and the next step. */
 export function describePipeError(
   code: PipeErrorCode,
   operation: PipeOperation,

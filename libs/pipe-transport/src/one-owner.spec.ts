@@ -145,7 +145,6 @@ describe('a pipe name on POSIX', () => {
   });
 });
 
-/** Creates a socket file without a server, as a crash leaves it. */
 async function leaveDeadSocket(path: string): Promise<void> {
   const server = createServer().listen(`${path}~`);
   await once(server, 'listening');

@@ -1,4 +1,4 @@
-/** Failure codes of a pipe. The list is closed, so that a switch over it can be exhaustive. */
+/** A closed list, so that a switch over it can be exhaustive. */
 export type PipeErrorCode =
   /** Nothing serves the pipe, or a directory in its path does not exist. */
   | 'notFound'
@@ -10,11 +10,11 @@ export type PipeErrorCode =
   | 'inUse'
   /** One attempt to connect exceeded its time-out. */
   | 'timeout'
-  /** The caller's signal aborted; its reason is the `cause`. */
+  /** The signal aborted; its reason is the `cause`. */
   | 'aborted'
   /** One side has ended the connection. */
   | 'closed'
-  /** The endpoint cannot be protected as required, or its server is not trusted, so it was not opened. */
+  /** The endpoint cannot be protected as required, or its server is not trusted. */
   | 'securityUnavailable'
   /** The text does not name a local pipe. */
   | 'invalidName'
@@ -22,16 +22,15 @@ export type PipeErrorCode =
   | 'unknown';
 
 export interface PipeErrorDetail {
-  /** Name of the pipe as the caller gave it. */
+  /** Name that the caller gave. */
   readonly pipe?: string | undefined;
-  /** Address of the pipe in the operating system. */
   readonly address?: string | undefined;
-  /** With `invalidName`: the fault of the name, in a few words. */
+  /** With `invalidName`: the fault, in a few words. */
   readonly found?: string | undefined;
   readonly cause?: unknown;
 }
 
-/** The error class of this library: a closed `code` for programs, a message for people. */
+/** The only error class of this library. */
 export class PipeError extends Error {
   override readonly name = 'PipeError';
   readonly code: PipeErrorCode;
@@ -51,11 +50,7 @@ export class PipeError extends Error {
 /** Maximum delay of a Node timer; a longer one fires at once. */
 const LARGEST = 2 ** 31 - 1;
 
-/**
- * Returns the value of an option if it is a whole number from `least` to 2^31 - 1.
- *
- * @throws RangeError otherwise, because this is a mistake of the calling program, not of its user.
- */
+/** @throws RangeError unless `value` is a whole number from `least` to 2^31 - 1. */
 export function wholeNumber(option: string, value: number, least: number): number {
   if (Number.isInteger(value) && value >= least && value <= LARGEST) return value;
   throw new RangeError(`${option} is ${value}; wanted a whole number from ${least} to ${LARGEST}`);

@@ -9,10 +9,10 @@ import { PipeError } from './pipe-error.js';
 export type { PipePath, ResolvePipePathOptions };
 
 /**
- * Resolves the name of a pipe to its address, without access to the file system. For valid names see `resolvePipePath` of `@wins/base`.
+ * Resolves the name of a pipe to its address, without access to the file system.
  *
- * @throws {@link PipeError} `invalidName` when the text names no local pipe or is over a limit;
- * `notFound` when a bare name needs a run directory and none is known.
+ * @throws {@link PipeError} `invalidName` when the text names no local pipe or exceeds a limit; `notFound` when a bare
+ * name needs a run directory and none is known.
  */
 export function resolvePipePath(name: string, options: ResolvePipePathOptions = {}): PipePath {
   try {

@@ -8,13 +8,13 @@ import { describePipeError } from './node-errors.js';
 import type { PipePath } from './pipe-path.js';
 
 /**
- * One octet more than Node reads at once. Otherwise a full read would fill the stream, which would then leave the poll set of the
- * system and join it again.
+ * One octet more than Node reads at once. A full read would fill a smaller buffer, and so pause and resume polling of
+ * the socket.
  */
 const READ_AHEAD_OCTETS = 64 * 1024 + 1;
 /**
- * Maximum number of connections waiting to be accepted; beyond it, connecting fails at once. Most systems allow this number, 8 times Node's
- * default.
+ * Maximum number of connections waiting to be accepted; above it, connecting fails at once. Most systems allow this
+ * number, 8 times Node's default.
  */
 const BACKLOG = 4096;
 
@@ -26,9 +26,10 @@ const HOLDERS: Readonly<Record<Exclude<Claim, 'claimed'>, string>> = {
 /**
  * Serves a Unix socket that only this user can open, under a name that no other process serves.
  *
- * The directory must already be private. Node cannot set the mode of a socket at creation, and the umask applies to the whole process. So
- * the socket is created in its own directory of mode 0700, gets its mode 0600 there, and only then its public name. When the server closes,
- * libuv removes the original name, but not the public one, which is removed here if it still belongs to this socket.
+ * The directory must already be private. Node cannot set the mode of a socket at creation, and the umask applies to the
+ * whole process. So the socket is created in its own directory of mode 0700 and gets its mode 0600 there, before its
+ * public name. On close, libuv removes only the original name; `closeServer` removes the public one if this socket
+ * still has it.
  *
  * @throws PipeError `inUse` when the name is in use. Errors of the file system pass unchanged.
  */
@@ -36,7 +37,7 @@ export async function openUnixSocket(
   path: PipePath,
   events: EndpointEvents,
 ): Promise<PipeEndpoint> {
-  // `join` would drop the dot and create the folder beside the directory instead of in it.
+  // `join` would drop the dot, and so create the folder beside the directory.
   const nursery = await mkdtemp(`${dirname(path.address)}/.`);
   const server = createServer({ highWaterMark: READ_AHEAD_OCTETS }, (connection) =>
     events.accepted(connection),
@@ -60,8 +61,8 @@ export async function openUnixSocket(
 }
 
 /**
- * Removes the name first, while the socket still answers. Once it stops answering, another process may replace the name at any
- * time, and this function would remove the name of that process.
+ * Removes the name while the socket still answers. Afterwards another process may take the name at any time, and would
+ * lose it here.
  */
 async function closeServer(server: Server, address: string, identity: string): Promise<void> {
   try {

@@ -41,7 +41,7 @@ export function createProcessManager(options: ProcessManagerOptions): ProcessMan
 }
 
 interface Start {
-  /** The request, without its files once they are written. */
+  /** The request; its files are dropped once they are on disk. */
   request: StartRequest;
   readonly runId: string;
   readonly mark: string;
@@ -52,7 +52,7 @@ interface Start {
   leaveFileBytes?: () => void;
   folder?: RunFolder;
   isYielded?: boolean;
-  /** The position of this start in the order of requests. */
+  /** Counts up with each request. */
   readonly order: number;
   /** Aborted when a newer start replaces this one. */
   readonly replaced: AbortController;
@@ -61,7 +61,7 @@ interface Start {
   limits?: RunLimits | undefined;
 }
 
-/** Each step of a start releases its resources when a later step fails, so all steps are in one long file. */
+/** Long, because each step of a start releases the resources of the earlier steps on failure. */
 class RunManager implements ProcessManager {
   readonly #options: CompleteOptions;
   readonly #records: RunRecords;
@@ -231,7 +231,6 @@ class RunManager implements ProcessManager {
       }
     } catch (error) {
       release(start);
-      // The program did not start, so its folder is not needed.
       await this.#removeFolder(start);
       this.#records.remove(start.mark);
       throw error;
@@ -241,7 +240,7 @@ class RunManager implements ProcessManager {
     }
   }
 
-  /** Judges the request, makes the copy and reserves resources; when this settles, the audit log has the decision. */
+  /** When this settles, the audit log has the decision. */
   async #decide(start: Start): Promise<{ readonly plan: StartPlan; readonly copy: StagedBinary }> {
     const { onDecision } = this.#options;
     const { request, mark } = start;
@@ -268,7 +267,6 @@ class RunManager implements ProcessManager {
     }
   }
 
-  /** Returns the limits of the run; refuses it when the host cannot enforce one. */
   #limits({ limits, path }: StartPlan): RunLimits | undefined {
     if (limits === undefined) return undefined;
     const { host } = this.#options;
@@ -287,7 +285,7 @@ class RunManager implements ProcessManager {
     start.leavePlace = leave;
   }
 
-  /** Reserves the bytes that the entry allows for the run's files, so that later changes need no further quota. */
+  /** Reserves the entry's maximum, so that later changes of files need no further quota. */
   #takeFileBytes(start: Start, { rule }: StartPlan): void {
     const { owner, files = [] } = start.request;
     if (files.length === 0 || rule.files === undefined) return;
@@ -309,15 +307,12 @@ class RunManager implements ProcessManager {
     const files = hasFiles ? { [FILES_VARIABLE]: runFolderOf(stateDirectory, mark) } : {};
     const base = [this.#minimal, this.#processEnvironment, files];
     const plan = planStart(request, admission, base, dialect);
-    // Refuse a taken name here, before the copy is made; the name is checked again when it is taken.
+    // Refuse a taken name before the costly copy; `#stage` checks again.
     this.#names.assertFree(plan.name, plan.path, request.replaces);
     return plan;
   }
 
-  /**
-   * Checks the file, copies it, takes the name and renames the copy to its final name. The name is taken only after the
-   * digest matched, so that a client with a wrong checksum cannot block it.
-   */
+  /** Takes the name only after the digest matched, so that a client with a wrong checksum cannot block the name. */
   async #stage(plan: StartPlan, start: Start): Promise<StagedBinary> {
     const { host, maxExecutableBytes, readSignature } = this.#options;
     const checkpoint = (): void => this.#checkpoint(start);
@@ -352,7 +347,7 @@ class RunManager implements ProcessManager {
     });
   }
 
-  /** Ends the run that has the name, if the client may run the same program. Gives up when a newer start replaces this start. */
+  /** Checks the client's digest, then ends the run with this name. Gives up when a newer start replaces this one. */
   async #replace({ name, path, digest, rule }: StartPlan, start: Start): Promise<void> {
     const { owner } = start.request;
     const { maxExecutableBytes: maxBytes } = this.#options;
@@ -423,7 +418,7 @@ class RunManager implements ProcessManager {
     return run;
   }
 
-  /** Writes the client's files and drops their content from memory; the program does not start without them. */
+  /** Drops the content of the files from memory after writing them. */
   async #fillFolder(start: Start, { rule }: StartPlan): Promise<void> {
     const { files = [], ...request } = start.request;
     if (files.length === 0 || rule.files === undefined) return;
@@ -482,7 +477,7 @@ class RunManager implements ProcessManager {
         ...(limits && { limits }),
         stop: stopRequest(rule),
       };
-      // A start that asked for a lasting run without a grant was refused earlier.
+      // `planStart` refused lasting starts without a grant, except held ones: those become normal runs.
       if (lasting === undefined || rule.lasting === undefined) return await host.start(command);
       return (await lasting.start(command, run, rule.lasting)) ?? (await host.start(command));
     } catch (error) {

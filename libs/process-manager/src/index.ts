@@ -1,10 +1,9 @@
 /**
  * Runs allowed programs of the host and reports how they ended.
  *
- * It owns the policy on paths, the verified copy that runs instead of the listed file, and the child's environment. It
- * also owns the process tree to the last descendant, its lease, its output, and the clean-up after a dead daemon. It
- * does not own connections, the wire format, configuration files, logging, or how an operating system groups processes
- * (`ProcessHost`).
+ * Owns the path policy, verified copies, child environments, process trees, leases, output, and the clean-up after a
+ * dead daemon. Connections, the wire format, configuration files and logging belong to other libraries; a
+ * `ProcessHost` groups the processes.
  *
  * @example
  * const manager = createProcessManager({

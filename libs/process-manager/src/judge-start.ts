@@ -9,7 +9,7 @@ import { expectedDigest, requireBytes } from './staging/staged-binary.js';
 export type Admission = Extract<Verdict, { readonly allowed: true }>;
 
 /**
- * Finds the entry by which a caller may run a program, from data alone. Starts and {@link judgeStart} both use it.
+ * Finds the entry that lets a caller run a program. Reads no file.
  *
  * @param callerNames The system's names for the caller; undefined skips the check of `for`.
  * @throws ProcessError `invalidPath`, `pathNotAllowed`, `callerNotAllowed`.
@@ -32,7 +32,7 @@ export function admitProgram(
   return verdict;
 }
 
-/** The list of allowed programs, and how their paths are compared. */
+/** The list of allowed programs, and the dialect of their paths. */
 export interface AdmissionContext {
   readonly allowed: readonly AllowedExecutable[];
   readonly dialect: PathDialect;
@@ -53,11 +53,11 @@ function assertCaller(names: readonly string[], { path, for: wanted }: AllowedEx
 
 /** A hypothetical start to judge. */
 export interface StartQuestion {
-  /** Absolute path of the program on the host. */
+  /** Absolute path on the host. */
   readonly path: string;
   /** SHA-256 of the file as the client sees it, hexadecimal. Absent or empty: the content is not judged. */
   readonly sha256?: string;
-  /** The system's names for the caller. Absent: `for` of the entries is ignored. */
+  /** The system's names for the caller. Absent: ignores `for` of the entries. */
   readonly callerNames?: readonly string[];
 }
 
@@ -65,7 +65,7 @@ export interface StartQuestion {
 export interface StartVerdict {
   /** The error that the start would fail with; absent when it would be allowed. */
   readonly refusal?: ProcessError;
-  /** Position of the program's entry in the list; absent when there is none. */
+  /** Index in the list; absent without an entry. */
   readonly entryIndex?: number;
   /** True when that entry pins digests, so that the file's content decides too. */
   readonly isPinned: boolean;
@@ -73,9 +73,9 @@ export interface StartVerdict {
 
 export interface StartQuestionContext extends Omit<AdmissionContext, 'dialect'> {
   readonly host: Pick<ProcessHost, 'dialect' | 'assertTrustedFile' | 'assertProgram'>;
-  /** The largest executable, in bytes. */
+  /** Size limit of the executable. */
   readonly maxBytes: number;
-  /** Schedules the hashing of a program. Default: hashes at once. */
+  /** Schedules the hashing. Default: at once. */
   readonly whenFree?: <T>(work: () => Promise<T>) => Promise<T>;
   /** Called between blocks; an exception aborts the hashing. */
   readonly checkpoint?: () => void;

@@ -15,7 +15,6 @@ import type { TestProgram } from './testing/test-program.js';
 
 const GRANT: LastingGrant = { maxRuns: 2, spoolBytes: 1024, maxAgeMs: 1000 };
 
-/** Keeps runs in this process for successive managers. */
 class Keeping implements LastingStart {
   isHeld = false;
   readonly started: {
@@ -121,7 +120,7 @@ describe('a run that lasts', () => {
     const run = await first.start(requestFor(program, { lasting: keeping }));
     const other = harness.program('other', 'exec sleep 60');
     first.setAllowed([{ path: other.path }]);
-    // The lease of this other run expires, so the lease time has passed when it has ended.
+    // The lease of the other run expires first, which shows that the lease time has passed.
     expect(await (await first.start(requestFor(other))).ended).toMatchObject({
       reason: 'leaseNeverHeld',
     });
@@ -149,7 +148,6 @@ describe('a run that lasts', () => {
     expect(harness.events).toContainEqual(
       expect.objectContaining({ type: 'ended', mark: kept.run.mark }),
     );
-    // The run's name is free, and no record of the run is left.
     expect(await manager().recover()).toEqual([]);
     await second.start(requestFor(program));
   });
@@ -191,7 +189,7 @@ describe('a run that lasts', () => {
       const run = await manager().start(requestFor(program, { lasting: keeping, owner }));
       return { run, owner };
     }
-    /** Has the next manager adopt the run while its client is not connected. */
+    /** The next manager adopts the run while the client is disconnected. */
     async function adopted(leaseTimeoutMs = 30_000) {
       const { run, owner } = await held();
       run.leave();
@@ -272,5 +270,4 @@ describe('a run that lasts', () => {
   });
 });
 
-/** Identity of a process that never existed. */
 const DEAD = '1:1.gone';

@@ -13,8 +13,8 @@ const MAX_TIMER_MS = 2_147_483_647;
 /** Shares the runs of a manager among clients. */
 export interface RunPlaces {
   /**
-   * Reserves a slot for a start and the run that it becomes. Returns a function that releases the slot, once; undefined
-   * when this owner has no free slot. `end` ends the start or the run, to free its slot for another client.
+   * Reserves a slot for a start and its later run. Returns the function that releases the slot; undefined when the
+   * owner has no free slot. The implementer calls `end` to free the slot for another client.
    */
   take(owner: ProcessOwner, end: () => void): (() => void) | undefined;
   /** Reserves quota for the files of a run, in bytes; returns a release function or undefined, as `take` does. */
@@ -24,25 +24,24 @@ export interface RunPlaces {
 /** A host, or a function that creates one whose errors are `ProcessError`s. */
 export type HostOf = ProcessHost | ((options: ProcessHostOptions) => ProcessHost);
 
-/** Returns the host itself, calling the factory if `host` is one. */
 export function hostOf(host: HostOf): ProcessHost {
   if (typeof host !== 'function') return host;
   return host({ failure: (...facts) => new ProcessError(...facts) });
 }
 
 export interface ProcessManagerOptions {
-  /** Programs that may run; empty means none. See `checkAllowedExecutables` for faulty entries. */
+  /** Programs that may run; empty means none. `checkAllowedExecutables` finds faulty entries. */
   readonly allowed: readonly AllowedExecutable[];
   /**
-   * Next step for the message that refuses an unlisted program, such as the location of the list; every client may read
-   * it. Default: none.
+   * Advice in the message that refuses an unlisted program, such as where the list is. Every client may read this
+   * text. Default: none.
    */
   readonly howToAllow?: string;
   /** Absolute path of a directory that only this daemon uses; created with mode 0700 when absent. */
   readonly stateDirectory: string;
-  /** Environment from which runs get facts about the machine (`TZ`, `SystemRoot`, …) and nothing else. Default: the daemon's. */
+  /** Source of facts about the machine (`TZ`, `SystemRoot`, …) for runs. Default: the daemon's environment. */
   readonly environment?: NodeJS.ProcessEnv;
-  /** Variables that the operator adds to every run. See `checkProcessEnvironment`. Default: nothing. */
+  /** Variables that the operator adds to every run. Default: none. */
   readonly processEnvironment?: Readonly<Record<string, string>>;
   /** The operating system: `posixProcessHost` of `@wins/linux-host`, `jobObjectProcessHost` of `@wins/windows-host`. */
   readonly host: HostOf;
@@ -54,7 +53,7 @@ export interface ProcessManagerOptions {
   readonly graceMs?: number;
   /** Time in milliseconds for the client to take the lease before the run is stopped. Default 30,000. */
   readonly leaseTimeoutMs?: number;
-  /** Time in milliseconds that an ended run whose lease was not released can still be found. Default 60,000. */
+  /** Time in milliseconds that clients can find an ended run, unless its lease was released. Default 60,000. */
   readonly lingerMs?: number;
   /**
    * Time in milliseconds to wait for a run's first reader. Until then no output is dropped, and a program that writes
@@ -81,7 +80,6 @@ export interface ProcessManagerOptions {
   readonly onEvent?: (event: ManagerEvent) => void;
 }
 
-/** The checked options with all defaults. */
 export type CompleteOptions = Readonly<
   Required<Omit<ProcessManagerOptions, 'host' | 'howToAllow' | 'portOpener' | 'readSignature'>>
 > &
@@ -155,7 +153,6 @@ function placesFor(most: number): RunPlaces {
 
 type OnDecision = NonNullable<ProcessManagerOptions['onDecision']>;
 
-/** Refuses decisions that cannot be recorded, with `auditUnavailable`. */
 function refusingUnrecorded(onDecision: OnDecision): OnDecision {
   return (record) => {
     try {

@@ -2,7 +2,7 @@ import { errnoOf, messageOf, quoteText } from '@wins/base';
 import { fileSystemError, TrustedFileError, type TrustRule } from '@wins/trusted-files';
 import type { PathRule } from './policy/parsed-path.js';
 
-/** Translates a file-system error to a `ProcessError`; returns a `ProcessError` unchanged. */
+/** Translates a file-system error; returns a `ProcessError` unchanged. */
 export function fileError(
   error: unknown,
   tried: string,
@@ -32,8 +32,8 @@ export function fileError(
 }
 
 /**
- * All rules by which this library refuses, with their numbers in docs/threat-model.md. The list is closed, so that a
- * rule can be a metric label. For records only, never for a message.
+ * Rules by which this library refuses, numbered as in docs/threat-model.md. The list is closed, so that a rule can be
+ * a metric label. For records, never for a message.
  */
 export type ProcessRule =
   | PathRule
@@ -45,7 +45,7 @@ export type ProcessRule =
   | ('A60 caller not allowed' | 'A118 limits not allowed' | 'A120 lasting not granted')
   | 'A130 files not granted';
 
-/** All kinds of refusal and failure of this library; the list is closed. */
+/** The list is closed. */
 export type ProcessErrorCode =
   | ('invalidPath' | 'pathNotAllowed' | 'pathNotTrusted' | 'callerNotAllowed')
   | ('argumentsNotAllowed' | 'envNotAllowed' | 'directoryNotAllowed' | 'directoryNotFound')
@@ -59,9 +59,8 @@ export type ProcessErrorCode =
 export interface ProcessErrorDetails {
   /** Error of the operating system or another layer. */
   readonly cause?: unknown;
-  /** The path in question, as the caller spelt it or as it was canonicalised. */
+  /** As the caller spelt it, or canonicalised. */
   readonly path?: string;
-  /** The rule that refused. */
   readonly rule?: ProcessRule;
   /** Name of the refused variable, as the client spelt it. */
   readonly variable?: string;
@@ -93,7 +92,6 @@ export function foundIn(error: unknown, path: string): string {
   return known instanceof TrustedFileError ? known.found : messageOf(error);
 }
 
-/** Returns an error of this library unchanged, and wraps any other in a `ProcessError`. */
 export function asProcessError(error: unknown, tried = 'start a run'): ProcessError {
   if (error instanceof ProcessError) return error;
   return new ProcessError('unknown', `cannot ${tried}: ${messageOf(error)}`, { cause: error });

@@ -31,7 +31,7 @@ import { digestsOf } from './testing/index.js';
 
 const FOREVER = 'echo ready; exec sleep 1000';
 
-/** Returns this system's host with a fake `holdFile`, and the calls of the host in order. */
+/** Fakes `holdFile`, and records the calls of the host in order. */
 function holdingHost(): { host: ProcessHost; steps: string[]; commands: HostCommand[] } {
   const node = realHost();
   const steps: string[] = [];
@@ -141,7 +141,7 @@ describe('createProcessManager', () => {
   });
 
   describe('with places that its owner shares', () => {
-    /** Creates places with one slot per client; `ends` has, for each client, the function that ends its run. */
+    /** One slot per client. `ends` maps each client to the function that ends its run. */
     function sharedPlaces() {
       const ends = new Map<string, () => void>();
       const take = ({ client, id }: ProcessOwner, end: () => void) => {
@@ -359,7 +359,7 @@ describe('createProcessManager', () => {
     const lines = (await outputOf(run)).stdout.split('\n');
     closeSync(secret);
     expect(lines[0]).toBe('/dev/null');
-    // The only open file is the script itself, because its interpreter reads it.
+    // The script itself is open, because its interpreter reads it.
     const ours = lines.filter((line) => line.startsWith(harness.directory.path));
     expect(ours).toEqual([run.stagedPath]);
   });

@@ -29,7 +29,7 @@ export type CountedRequest = Pick<StartRequest, 'args' | 'envs'> & {
   readonly files?: readonly unknown[];
 };
 
-/** Refuses a request that is larger than any program needs, before doing any work for it. @throws ProcessError `invalidArgument`. */
+/** @throws ProcessError `invalidArgument` for a request that is larger than any program needs. */
 export function assertWithinLimits(request: CountedRequest): void {
   const { args, envs, exposes = [], files = [] } = request;
   assertCount(args.length, START_LIMITS.arguments, 'arguments');
@@ -57,14 +57,14 @@ function refusal(found: string): ProcessError {
 }
 
 export interface StartRequest {
-  /** Absolute path of the program on the host. */
+  /** Absolute path on the host. */
   readonly path: string;
   /** Digests of the file as the client sees it, hexadecimal; one is required unless `grantedBy` is set. The stronger one decides. */
   readonly sha1?: string;
   readonly sha256?: string;
-  /** Arguments, passed unchanged without a shell: at most 4,096 of 64 KiB each, as `args` of the entry allows. */
+  /** Passed unchanged without a shell: at most 4,096 of 64 KiB each, as the entry's `args` allows. */
   readonly args: readonly string[];
-  /** Variables as `NAME=value`, besides those of every run: at most 256 of 64 KiB each, as `envs` of the entry allows. */
+  /** `NAME=value`, besides the variables of every run: at most 256 of 64 KiB each, as the entry's `envs` allows. */
   readonly envs: readonly string[];
   /** Absolute working directory, one of the entry's `directories`; default the directory of the program. */
   readonly directory?: string;
@@ -73,26 +73,29 @@ export interface StartRequest {
   /** Limits of the run, up to the entry's `maxLimits`. Default: the entry's. */
   readonly limits?: TreeLimits;
   /**
-   * True to end the current run of the same program first, instead of failing with `alreadyRunning`. If several starts
-   * replace one run, the newest gets the name. Default false.
+   * True to end the current run of the same program first, instead of failing with `alreadyRunning`. Of several such
+   * starts, the newest gets the name. Default false.
    */
   readonly replaces?: boolean;
-  /** Files for the run's folder, whose path is in `WINS_FILES`; at most 32, as `files` of the entry allows. */
+  /** Files for the run's folder, whose path is in `WINS_FILES`; at most 32, as the entry's `files` allows. */
   readonly files?: readonly RunFile[];
   readonly owner: ProcessOwner;
   /** Entry used instead of the list, for programs that the host itself starts. A digest is then optional. */
   readonly grantedBy?: AllowedExecutable;
-  /** Makes the run outlive the manager; the entry must grant `lasting`, unless a client holds the run. Default: it ends with the manager. */
+  /**
+   * Makes the run outlive the manager. The entry must grant `lasting`, unless a client holds the run. Default: the
+   * run ends with the manager.
+   */
   readonly lasting?: LastingStart;
 }
 
-/** A process that another process started and keeps. */
+/** A process that a keeper, another process, started and supervises. */
 export interface KeptProcess extends HostProcess {
-  /** Identifies the process that keeps it, as `ProcessHost.daemon` identifies this process. */
+  /** Identifies the keeper, in the form of `ProcessHost.daemon`. */
   readonly keeper: string;
   /** In milliseconds since 1970. */
   readonly startedAtMs: number;
-  /** Its output figures at the last `usage` call or at its end; undefined before. */
+  /** Figures of the last `usage` call or the end; undefined before. */
   readonly output?: OutputFigures | undefined;
 }
 
@@ -101,11 +104,14 @@ export interface LastingStart {
   /** True when the run is a restart, or may be restarted: the entry must grant `restart` too. Default false. */
   readonly restarts?: boolean;
   /**
-   * True when the run ends with its client, as a normal run does, but outlives the manager. Without a grant it is a
-   * normal run. Default: the run needs no client.
+   * True when the run ends with its client but outlives the manager. Without a grant, the start makes a normal run.
+   * Default: the run needs no client.
    */
   readonly isHeld?: boolean;
-  /** Starts the command as `ProcessHost.start` does, as a recorded run that can be adopted. Returns undefined to request a normal run instead. */
+  /**
+   * Starts the command like `ProcessHost.start` and records the run for adoption. Returns undefined to request a
+   * normal run.
+   */
   start(
     command: HostCommand,
     run: LastingRun,
@@ -118,9 +124,7 @@ export interface LastingRun extends Pick<
   ManagedProcess,
   'name' | 'mark' | 'path' | 'stagedPath' | 'sha256'
 > {
-  /** The file name of the entry's program. */
   readonly entry: string;
-  /** Absent when the run has no limits. */
   readonly limits?: RunLimits;
 }
 
@@ -128,7 +132,6 @@ export interface StartPlan {
   readonly rule: AllowedExecutable;
   readonly name: string;
   readonly path: string;
-  /** The file name of `path`. */
   readonly entry: EntryName;
   readonly stagedPath: string;
   /** Undefined for a program that the host itself starts, because no client has seen the file. */
@@ -136,20 +139,19 @@ export interface StartPlan {
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   readonly directory: string;
-  /** Undefined when no limits apply. */
   readonly limits: TreeLimits | undefined;
-  /** True when the directory is not the program's own; the program's own is judged together with the program. */
+  /** False for the program's own directory, which is judged together with the program. */
   readonly isElsewhere: boolean;
 }
 
-/** Finds the entry by which the client may run the program. @throws ProcessError as `admitProgram`, `invalidArgument`. */
+/** @throws ProcessError as `admitProgram`, `invalidArgument`. */
 export function admitStart(request: StartRequest, context: AdmissionContext): Admission {
   assertWithinLimits(request);
   return admitProgram(request.path, request.owner.client?.names ?? [], context);
 }
 
 /**
- * Judges a request from data alone. Reads no file, so a refusal reveals nothing about the host.
+ * Reads no file, so a refusal reveals nothing about the host.
  *
  * @param base Layers of the variables that every run gets; the last layer wins.
  * @throws ProcessError `invalidArgument`, `envNotAllowed`, `argumentsNotAllowed`, `directoryNotAllowed`,

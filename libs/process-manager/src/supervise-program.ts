@@ -11,28 +11,25 @@ export interface SuperviseOptions extends Partial<
 > {
   /** Absolute path. Each start runs the file that is there then; to pin digests, use the entry of `allowed`. */
   readonly path: string;
-  /** `always` restarts the program after any exit code; `onFailure` only after a code other than 0. Default `always`. */
+  /** `always` restarts after any exit code, `onFailure` only after a code other than 0. Default `always`. */
   readonly restart?: 'always' | 'onFailure';
-  /** Back-off before a restart after an end or a failed start. Default: from 1 s to 60 s. */
+  /** Default: from 1 s to 60 s. */
   readonly backoff?: BackoffOptions;
-  /** Minimum run time in milliseconds that resets the back-off. Default 60,000. */
+  /** Minimum run time that resets the back-off, in milliseconds. Default 60,000. */
   readonly steadyMs?: number;
-  /**
-   * Receives the output; the next chunk follows when the returned promise has settled. An exception stops the run.
-   * Default: output is discarded.
-   */
+  /** The next chunk follows when the returned promise settles. An exception stops the run. Default: output is discarded. */
   readonly onOutput?: (chunk: OutputChunk) => void | Promise<void>;
-  /** Receives how each run ended, or why it could not be started or followed. */
+  /** Receives how each run ended, or why the program could not be started or followed. */
   readonly onEnd?: (end: ProcessExit | Error) => void;
 }
 
 /** A program that is restarted when it ends. */
 export interface SupervisedProgram extends AsyncDisposable {
-  /** The current run; undefined between two runs. */
+  /** Undefined between two runs. */
   readonly run: ManagedProcess | undefined;
-  /** Resolves with the last exit when no further run follows; with undefined when no run has ended. Never rejects. */
+  /** Resolves with the last exit when no further run follows; undefined when none ended. Never rejects. */
   readonly ended: Promise<ProcessExit | undefined>;
-  /** Stops the program and does not restart it. Idempotent; resolves as `ended` does. */
+  /** Stops the program without a restart. Idempotent; resolves as `ended` does. */
   close(): Promise<ProcessExit | undefined>;
 }
 

@@ -30,7 +30,6 @@ const FILE = Buffer.concat([Buffer.from([0x1f, 0x8b]), Buffer.alloc(2000, 7)]);
 const sha256 = createHash('sha256').update(FILE).digest('hex');
 const once = { timeoutMs: 0 };
 
-/** Server of a request, and what the client already knows about it. */
 interface Asked {
   readonly url: string;
   readonly checksum: string;
@@ -38,7 +37,6 @@ interface Asked {
 }
 type Ask = (asked: Asked, own: RancherSettings) => Promise<unknown>;
 
-/** All requests to a server, by path. */
 const QUESTIONS: [string, Ask][] = [
   [
     '/cacerts',
@@ -141,7 +139,7 @@ describe.each(QUESTIONS)('what is asked at %s', (path, ask) => {
   it.each(faults)('has no answer that %s', async (_title, fault, code) => {
     const server = await start();
     server.script(path, [fault], { forEver: true });
-    // A registration may take longer than other requests, so the total time is limited.
+    // Registration has a longer time-out than other requests, so limit the total time.
     const own = settings(code === 'timedOut' ? { limits } : {});
     const failure = await failureOf(ask(knownAs(server), own));
     expect(failure).toMatchObject({ code });

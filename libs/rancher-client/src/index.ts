@@ -1,8 +1,6 @@
 /**
- * Requests from a node to the Rancher server that it joins: server identity, health, registration and downloads.
- *
- * It decides which certificate authority to trust, judges the answer of `/v3/connect/agent`, downloads into a sink,
- * and resolves keywords for addresses. It writes no files; the caller decides how to use its results.
+ * Requests from a node to its Rancher server: server identity, health, registration, downloads and address keywords.
+ * Writes no files.
  *
  * @example
  * const trust = await establishTrust({ server: 'https://rancher.example.com', caChecksum, token });

@@ -17,7 +17,7 @@ export type RancherErrorCode =
   | 'untrusted'
   | 'strictWithoutCa';
 
-/** The error class of this library. No message contains a token or a password. */
+/** No message contains a token or a password. */
 export class RancherError extends NetError<RancherErrorCode> {
   override readonly name = 'RancherError';
 }

@@ -28,11 +28,11 @@ afterEach(closeServers);
 
 const PASSWORD = 'canary-of-a-proxy-password';
 const AGENT_TOKEN = 'canary-of-the-agents-token';
-/** Bytes of a secret as Node prints a Buffer. */
+/** A secret as Node prints a Buffer. */
 const bytes = Buffer.from('canary')
   .toString('hex')
   .replace(/..(?=.)/g, '$& ');
-/** Hash that is sent instead of the token, and credentials for the proxy. */
+/** Sent instead of the token. */
 const HASH = createHash('sha256').update(CANARY).digest('base64');
 const BASIC = Buffer.from(`agent:${PASSWORD}`).toString('base64');
 const secrets = [HASH, BASIC, CANARY, PASSWORD, AGENT_TOKEN, bytes];
@@ -42,7 +42,6 @@ const info = connectionInfo({
   token: AGENT_TOKEN,
 });
 
-/** Answer of a server that repeats all secrets. */
 const echo = `Bearer ${CANARY} ${PASSWORD}`;
 const faults: [string, RancherFault][] = [
   ['is well', (_request, _response, proceed) => proceed()],
@@ -104,13 +103,13 @@ describe('no token and no password', () => {
         keep,
       );
 
-      // At least one, because the download of a missing file always fails.
+      // The download of a missing file always fails.
       expect(outcomes.length).toBeGreaterThan(0);
       const told = inspect([outcomes, own.warnings], { depth: 20 });
       for (const secret of secrets) expect(told.toLowerCase()).not.toContain(secret.toLowerCase());
       expect(between.tunnelled().toString('latin1')).not.toContain(CANARY);
       expect(inspect(between.requests)).not.toContain(CANARY);
-      // Only the trusted server received the token, and only in the registration.
+      // Only the registration may carry the token.
       for (const { path, headers } of server.requests)
         if (path !== '/v3/connect/agent') expect(inspect(headers)).not.toContain(CANARY);
     },

@@ -1,6 +1,5 @@
 /**
- * Upgrade of a service's program: decides the steps (plan), takes them (run), and records what must survive a crash
- * (journal).
+ * Upgrades the program of a service: plans the steps, takes them, and keeps a journal for crashes.
  *
  * It reaches the service manager, the rest of the system, and the daemon only through the ports of {@link UpgradeContext}.
  * @packageDocumentation

@@ -1,9 +1,8 @@
 export type UpgradeErrorCode =
-  /** The upgrade is not allowed; nothing was changed. */
+  /** Nothing was changed. */
   | 'refused'
   /** Another upgrade of this service is in progress. */
   | 'busy'
-  /** A file could not be read, written or replaced. */
   | 'fileFailed'
   /** The service manager refused, or the service did not follow a command. */
   | 'serviceFailed'

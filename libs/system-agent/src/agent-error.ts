@@ -1,6 +1,5 @@
 /**
  * Reason of a failure.
- * - `invalidPlan`: the plan cannot be used.
  * - `invalidState`: a key of the Secret or a file of the agent cannot be used.
  * - `invalidConnection`: the connection info or its kubeconfig cannot be used.
  * - `fileFailed`, `imageFailed`: a file of a plan, or an image, cannot be provided.
@@ -8,7 +7,6 @@
  * - `unauthorized`, `forbidden`, `notFound`, `conflict`, `expired`: the API server answered 401, 403, 404, 409, 410.
  * - `tooLarge`: the API server answered 413, or 422 because a field is too long.
  * - `refused`: the API server gave another answer, or a program cannot be started.
- * - `closed`: the agent is closed.
  */
 export type AgentErrorCode =
   | 'invalidPlan'

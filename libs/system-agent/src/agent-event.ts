@@ -1,10 +1,10 @@
 import type { FailedInstruction } from './apply/pass.js';
 
-/** An event for a log, an audit log and metrics. Contains no secret of the plan. */
+/** Contains no secret of the plan. */
 export type AgentEvent =
-  /** Reported before the action, and awaited: see `AgentOptions.onAct`. */
+  /** Passed to `AgentOptions.onAct`, and awaited before the action. */
   | AgentAct
-  /** A pass with files and one-time instructions ended; its probes may still run. */
+  /** Files and one-time instructions are done; probes may still run. */
   | {
       readonly kind: 'passEnded';
       readonly source: string;
@@ -20,7 +20,7 @@ export type AgentEvent =
       readonly instruction: string;
       /** -1: not started, or ended by a signal. */
       readonly exitCode: number;
-      /** The end of its stderr, at most 4 KiB; a file on the node has the whole output. */
+      /** At most 4 KiB; a file on the node has the whole output. */
       readonly stderrEnd: string;
       readonly error?: Error;
     }
@@ -35,12 +35,12 @@ export type AgentEvent =
   | {
       readonly kind: 'warning';
       readonly source: string;
-      /** Reported once, and again when it has changed. */
+      /** Each message is reported once, until it changes. */
       readonly message: string;
       readonly error?: Error;
     };
 
-/** A change on the node, recorded before it happens. */
+/** A change on the node. Recorded before it happens. */
 export type AgentAct =
   | {
       readonly kind: 'file';
@@ -53,7 +53,7 @@ export type AgentAct =
       readonly kind: 'instruction';
       readonly source: string;
       readonly checksum: string;
-      /** Its name, or its index in the list if it has none. */
+      /** Name, or index if there is no name. */
       readonly instruction: string;
       readonly periodic: boolean;
       readonly command: string;
@@ -71,18 +71,17 @@ export type SourceState =
       readonly kind: 'failed';
       readonly checksum: string;
       readonly failures: number;
-      /** Absent when no record says which instruction failed. */
       readonly failure?: FailedInstruction;
       /** Absent when there is no next attempt. */
       readonly retryAt?: Date;
     }
-  /** `plan-state` says that the server has stopped the plan; probes and periodic instructions continue. */
+  /** The server stopped the plan by `plan-state`; probes and periodic instructions continue. */
   | { readonly kind: 'cancelled' | 'paused'; readonly checksum: string; readonly nextPassAt: Date }
-  /** A plan whose `plan-state` is `pending`, `in-progress` or absent runs at once; with any other value it does not run. */
+  /** The plan runs at once if `plan-state` is `pending`, `in-progress` or absent, else not at all. */
   | {
       readonly kind: 'waiting';
       readonly checksum: string;
-      /** The first 64 characters of `plan-state`, which may have any value. */
+      /** The first 64 characters of `plan-state`. */
       readonly planState?: string;
       readonly nextPassAt: Date;
     }
@@ -95,7 +94,7 @@ export type SourceState =
       readonly error: Error;
       readonly retryAt: Date;
     }
-  /** No connection to the API server; the known plan continues. */
+  /** The API server is unreachable; the known plan continues. */
   | { readonly kind: 'disconnected'; readonly error: Error; readonly retryAt: Date }
   /** The API server answers, but rejects the token of this node; the known plan continues. */
   | { readonly kind: 'unregistered'; readonly error: Error; readonly retryAt: Date };

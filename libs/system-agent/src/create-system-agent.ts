@@ -8,7 +8,7 @@ import type { AgentOptions, PlanStatus, SystemAgent } from './system-agent.js';
 
 const ONCE = 'once';
 
-/** Starts an agent and returns at once. A source that fails is reported by an event and restarted with back-off. */
+/** Starts an agent and returns at once. Reports a failing source by an event, and restarts the source with back-off. */
 export function createSystemAgent(options: AgentOptions): SystemAgent {
   const { clock, files, onEvent, localPlanDirectory } = options;
   const startedAt = clock.now();

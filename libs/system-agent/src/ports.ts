@@ -1,4 +1,4 @@
-/** Ports of the agent. The composing program implements them for its operating system. */
+/** The program that uses this library implements these ports for its operating system. */
 export type { Clock } from '@wins/time';
 
 export interface PlanFileRights {
@@ -9,34 +9,34 @@ export interface PlanFileRights {
   readonly gid: number;
 }
 
-/** A file written under a temporary name; its holder places or discards it. */
+/** A file under a temporary name, to place or discard. */
 export interface PendingPlanFile {
-  /** Renames the file to its final name. On failure it is discarded. @throws AgentError `fileFailed`. */
+  /** Renames the file to its final name. Discards the file on failure. @throws AgentError `fileFailed`. */
   place(): Promise<void>;
-  /** Removes the temporary file. Never rejects. */
+  /** Never rejects. */
   discard(): Promise<void>;
 }
 
 /** Creates files, and sets permissions before the first byte is written. Paths are absolute. @throws AgentError `fileFailed`. */
 export interface PlanFiles {
-  /** True when `uid` and `gid` have a meaning here. Default: true. */
+  /** False where `uid` and `gid` have no meaning. Default: true. */
   readonly hasOwners?: boolean;
-  /** Creates a folder, and missing parents with the same mode. Sets the rights of an existing folder too. */
+  /** Missing parents get the same mode. Sets the rights of an existing folder too. */
   ensureFolder(path: string, rights: PlanFileRights): Promise<void>;
   /**
    * Writes a temporary file and renames it, unless the content is unchanged; sets the rights even then. Creates missing
    * parents with mode 0755. Replaces the target of a link.
    */
   writeFile(path: string, content: Buffer, rights: PlanFileRights): Promise<void>;
-  /** Writes only the temporary file. Undefined when `writeFile` must do all the work. Never rejects. */
+  /** Writes only the temporary file. Undefined: use `writeFile`. Never rejects. */
   writeAhead?(
     path: string,
     content: Buffer,
     rights: PlanFileRights,
   ): Promise<PendingPlanFile | undefined>;
-  /** Removes a file, or with `directory` a folder and all its content. Does nothing when it is missing. */
+  /** With `directory`, removes a folder and all its content. Does nothing when `path` is missing. */
   remove(path: string, directory: boolean): Promise<void>;
-  /** Creates a folder that only administrators and this account can read, or checks that an existing one is private. */
+  /** Creates a folder that only administrators and this account can read, or checks an existing one. */
   ensurePrivateFolder(path: string): Promise<void>;
   /** Replaces a file by one that only administrators and this account can read; durable. */
   writePrivateFile(path: string, content: Buffer): Promise<void>;
@@ -46,10 +46,10 @@ export interface ProgramCommand {
   /** Absolute path. */
   readonly file: string;
   readonly args: readonly string[];
-  /** Variables of the child: `NAME=value`, each name once. */
+  /** `NAME=value`, each name once. */
   readonly env: readonly string[];
   readonly directory: string;
-  /** Receives output as it arrives. Never blocks: it drops output that it does not keep. */
+  /** Must not block. */
   readonly onOutput: (stream: 'stdout' | 'stderr', bytes: Buffer) => void;
 }
 
@@ -57,7 +57,7 @@ export interface ProgramCommand {
 export interface ProgramRunner {
   /** Folders to search for a command without a folder in its name; also the first entries of the child's PATH. */
   readonly searchPath: readonly string[];
-  /** Variables of every child; those of its command follow them. */
+  /** Variables of every child. A command's own variables override them. */
   readonly environment: Readonly<Record<string, string>>;
   /**
    * Resolves with the exit code when the program has ended and closed its outputs; -1 when a POSIX signal ended it. When
@@ -75,20 +75,20 @@ export interface ImageStore {
 /** One version of the Secret that holds the plan. */
 export interface Secret {
   readonly uid: string;
-  /** Opaque in general, but Rancher's agents compare it as a number, so this library may too. */
+  /** Kubernetes defines it as opaque. Rancher's agents compare it as a number, so this library may too. */
   readonly resourceVersion: string;
   readonly data: Readonly<Record<string, Buffer>>;
-  /** The whole object as received, so that unknown fields survive when it is written back. */
+  /** The whole object as received, so that a write keeps unknown fields. */
   readonly object: Readonly<Record<string, unknown>>;
 }
 
-/** Reads and writes one Secret. Every failure is an AgentError; `AgentErrorCode` explains the codes. */
+/** Reads and writes one Secret. Every failure is an AgentError. */
 export interface SecretStore {
-  /** Time of the last data from the API server; undefined when there was none. Absent: unknown. */
+  /** Time of the last data from the API server. */
   readonly lastContactAt?: Date | undefined;
   /**
-   * Reports the Secret now and after each change; undefined when it does not exist. Reconnects with back-off, and
-   * resolves when the signal aborts. Calls `onState` at each change of the connection's state.
+   * Reports the Secret now and after each change; undefined when it does not exist. Reconnects with back-off. Resolves when
+   * the signal aborts.
    */
   watch(
     onSecret: (secret: Secret | undefined) => void,
@@ -96,7 +96,7 @@ export interface SecretStore {
     signal: AbortSignal,
   ): Promise<void>;
   read(signal: AbortSignal): Promise<Secret | undefined>;
-  /** Writes these values into the Secret if it still has the resourceVersion of `secret`. Resolves with the new Secret. */
+  /** Merges `changes` into the Secret if it still has the resourceVersion of `secret`. Resolves with the new Secret. */
   write(
     secret: Secret,
     changes: Readonly<Record<string, Buffer>>,

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { AgentError } from './agent-error.js';
 import type { ProgramCommand, ProgramRunner } from './ports.js';
 
-/** Runs commands in process trees of their own. Implemented by `createCommandRunner` of `@wins/process-manager`. */
+/** Runs each command in its own process tree. Implemented by `createCommandRunner` of `@wins/process-manager`. */
 export interface CommandTrees {
   /** Resolves when the command has ended; ends its whole tree when the signal aborts. */
   run(
@@ -12,13 +12,12 @@ export interface CommandTrees {
   ): Promise<HostExit>;
 }
 
-/** Go's exit code of a program that was ended by a signal. */
+/** Go's exit code of a program that a signal ended. */
 const BY_SIGNAL = -1;
 
 /**
- * Runs programs of instructions in process trees of their own. Like the Go agent, passes this process's
- * environment to them, including its proxies, because a plan is as trusted as the service.
- * @param commands - Its owner closes it.
+ * Like the Go agent, passes this process's environment to programs, proxies included, because a plan is as trusted as the service.
+ * @param commands - The caller closes it.
  */
 export function programRunner(
   commands: CommandTrees,
@@ -31,7 +30,7 @@ export function programRunner(
   const [, searched = ''] =
     own.find(([name]) => (isWindows ? name.toUpperCase() : name) === 'PATH') ?? [];
   return {
-    // Skip relative folders, which would depend on the current folder of this process.
+    // Skip relative folders: they depend on the current folder of this process.
     searchPath: searched.split(path.delimiter).filter((folder) => path.isAbsolute(folder)),
     environment: Object.fromEntries(own),
     run: async ({ env, ...command }, signal) => {

@@ -1,7 +1,7 @@
 import type { Dirent } from 'node:fs';
 import { opendir } from 'node:fs/promises';
 
-/** Returns at most `maxEntries` entries, because others may have filled the folder. @throws errors of Node. */
+/** Bounded, because others may have filled the folder. @throws errors of Node. */
 export async function readFolder(folder: string, maxEntries: number): Promise<Dirent[]> {
   const entries: Dirent[] = [];
   for await (const entry of await opendir(folder)) {

@@ -7,7 +7,7 @@ import type { Clock, ImageStore, PlanFiles, ProgramRunner, SecretStore } from '.
 
 /** Paths are absolute. */
 export interface AgentOptions {
-  /** Parent of the executions' folders. Private; emptied after each pass unless `preserveWorkDirectory`. */
+  /** Has one folder per execution. Private; emptied after each pass unless `preserveWorkDirectory`. */
   readonly workDirectory: string;
   readonly preserveWorkDirectory: boolean;
   /** The history of plans. Private. */
@@ -20,13 +20,13 @@ export interface AgentOptions {
   readonly secrets?: SecretStore;
   readonly clock: Clock;
   readonly files: PlanFiles;
-  /** Judges who may have written a local plan. Default: by POSIX owners and modes, which trust no file on Windows. */
+  /** Refuses local plans that others may have written. Default: by POSIX owners and modes, which trust no file on Windows. */
   readonly trust?: Pick<FileTrust, 'distrustOfFile'>;
   readonly programs: ProgramRunner;
   readonly images: ImageStore;
   /**
-   * Resolves once the action is recorded; a rejection prevents the action. For files it is called up to 100 times
-   * in a row, before the first of these files is changed, so that their records can be flushed together.
+   * Resolves once the action is recorded; a rejection prevents the action. Receives up to 100 files in a row before the first
+   * of them changes, so that one flush can record them together.
    */
   readonly onAct: (act: AgentAct) => Promise<void>;
   readonly onEvent: (event: AgentEvent) => void;
@@ -36,7 +36,7 @@ export interface PlanStatus {
   /** `remote`, or the path of a local plan. */
   readonly source: string;
   readonly state: SourceState;
-  /** The plan as last read; absent when there is none, or it is unreadable. */
+  /** Absent when there is no readable plan. */
   readonly plan?: Plan;
   readonly checksum?: string;
   readonly appliedChecksum?: string;
@@ -49,9 +49,9 @@ export interface PlanStatus {
 
 export interface AgentStatus {
   readonly plans: readonly PlanStatus[];
-  /** Time of the last answer or data from the API server; absent without a remote plan, or when there was none. */
+  /** Time of the last data from the API server; absent when there was none. */
   readonly lastContactAt?: Date;
-  /** Same as `lastContactAt`, or the agent's start when the API server never answered; absent without a remote plan. */
+  /** `lastContactAt`, or the agent's start before the first contact; absent without a remote plan. */
   readonly silentSince?: Date;
 }
 
@@ -61,13 +61,13 @@ export interface AppliedPlan {
   readonly plan: Plan;
 }
 
-/** An agent that runs until it is closed. Its failures never end the process. */
+/** Runs until it is closed. Its failures never end the process. */
 export interface SystemAgent {
   status(): AgentStatus;
   /** Newest first. */
   history(): Promise<readonly AppliedPlan[]>;
   /** Applies a plan once, like a local plan without a state file. @throws AgentError `fileFailed`, `closed`. */
   applyOnce(plan: ParsedPlan, signal: AbortSignal): Promise<PassResult>;
-  /** Ends running instructions and their child processes, and stops. Idempotent; resolves when everything has ended. */
+  /** Ends running instructions with their child processes. Idempotent; resolves when everything has ended. */
   close(): Promise<void>;
 }

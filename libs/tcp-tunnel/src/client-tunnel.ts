@@ -13,17 +13,17 @@ import { SessionTunnel, type Tunnel } from './tunnel.js';
 export interface PublishedPort {
   /** The port of the host; the daemon's config must list it. */
   readonly hostPort: number;
-  /** Local port; 0 lets the system choose. Default: the same as `hostPort`. */
+  /** Local port; 0 lets the system choose. Default: `hostPort`. */
   readonly port?: number;
   /** Literal address to listen on. Default: 127.0.0.1, which other machines cannot reach. */
   readonly host?: string;
 }
 
-/** Ports to publish, and the tunnel that carries them. */
+/** Options of {@link openTunnel}. */
 export interface PublishOptions extends OpenTunnelOptions, TunnelAddress {
   /** Ports of the host; a plain number is published under the same local port. */
   readonly publish: readonly (number | PublishedPort)[];
-  /** Called when a connection gets no stream, with the reason; other connections continue. Must not throw. */
+  /** Called with the reason when a connection gets no stream; other connections continue. Must not throw. */
   readonly onRefused?: (error: unknown) => void;
   readonly signal?: AbortSignal;
 }
@@ -32,7 +32,7 @@ export interface PublishOptions extends OpenTunnelOptions, TunnelAddress {
 export interface PublishedTunnel extends AsyncDisposable {
   /** Local address of each port, in the order of `publish`. */
   readonly ports: readonly Required<PublishedPort>[];
-  /** Resolves with the reason when the tunnel ended and no port is open any more. Never rejects. */
+  /** Resolves once the tunnel has ended and all ports are closed. Never rejects. */
   readonly closed: Promise<TunnelEnd>;
   /** Accepts no more connections, and resolves when the open ones have ended. */
   drain(): Promise<void>;
@@ -91,11 +91,10 @@ function complete(given: number | PublishedPort): Required<PublishedPort> {
 }
 
 /**
- * Connects to the daemon's tunnel and publishes ports of its host locally, until the tunnel ends or is closed. Does not
- * reconnect a lost tunnel: `closed` reports it.
+ * Publishes ports of the daemon's host locally, until the tunnel ends or is closed. Does not reconnect a lost tunnel.
  *
- * @throws {TunnelError} `invalidOption`, `invalidPort`; `unreachable` when nothing serves the pipe or it is not the tunnel;
- * `addressInUse`, `addressDenied`, `listenFailed`; `aborted`. On failure, nothing is left open.
+ * @throws {TunnelError} `invalidOption`, `invalidPort`; `unreachable` when nothing serves the pipe or it is not the
+ * tunnel; `addressInUse`, `addressDenied`, `listenFailed`; `aborted`. On failure, nothing is left open.
  */
 export function openTunnel(options: PublishOptions): Promise<PublishedTunnel>;
 /**
@@ -120,8 +119,8 @@ export interface OpenTunnelOptions extends TunnelOptions {
   /** Maximum number of concurrent streams. Default 1,024, at most 16,384; one more throws `tooManyStreams`. */
   readonly maxStreams?: number;
   /**
-   * Delay in milliseconds, after the last data, before a peer without half-close learns that a local writer has ended,
-   * because that message also ends the answer. Default 10,000.
+   * Delay in milliseconds from the last data until this side reports the end of a local writer to a peer without
+   * half-close. The report also ends the answer. Default 10,000.
    */
   readonly heldEndIdleMs?: number;
 }
@@ -129,31 +128,31 @@ export interface OpenTunnelOptions extends TunnelOptions {
 /** The side that opens streams. */
 export interface ClientTunnel extends Tunnel {
   /**
-   * True when the peer supports the extensions of this project, which a Go server does not. Valid once a probe was
-   * answered.
+   * True when the peer supports the extensions of this project, unlike a Go server. Valid once a probe was answered.
    */
   readonly isPeerExtended: boolean;
   /** True when the peer carries datagrams. Valid once a probe was answered. */
   readonly carriesDatagrams: boolean;
   /**
-   * Sends a ping and resolves with true at the answer. The peer answers after it has processed all earlier messages, so
-   * this detects a server that ends its session at a refused Connect, as a Go server does. Resolves with false when the
-   * tunnel ends without an answer; has no time-out.
+   * Sends a ping. Resolves with true at the answer, and with false when the tunnel ends first; has no time-out.
+   *
+   * A peer answers after all earlier messages. A Go server that has refused a Connect never answers.
    */
   probe(): Promise<boolean>;
   /**
    * Opens a stream to a loopback port at the other end. The protocol has no acknowledgement: data may be written at
-   * once, and a refusal is the stream's `error`. The caller listens for `error` and ends or destroys the stream; the
-   * signal also destroys it, with `aborted`.
+   * once, and a refusal is the stream's `error`. The caller must listen for `error`, and end or destroy the stream. The
+   * signal destroys the stream with `aborted`.
    *
    * @throws {TunnelError} `invalidPort`, `draining`, `sessionEnded`, `tooManyStreams`, `aborted`.
    */
   connect(port: number, options?: { readonly signal?: AbortSignal }): TunnelStream;
   /**
-   * Opens a UDP flow to a loopback port at the other end, which ends it after 30 s without a datagram, or 120 s once
-   * datagrams went both ways. A refusal arrives in `onEnd`. The caller closes the flow and limits the number of flows.
+   * Opens a UDP flow to a loopback port at the other end. The other end closes an idle flow after 30 s, or after 120 s
+   * once datagrams went both ways. A refusal arrives in `onEnd`. The caller closes the flow and limits the number of
+   * flows.
    *
-   * @throws {TunnelError} `noDatagrams` when the peer is a release that carries none; `invalidPort`, `draining`, `sessionEnded`.
+   * @throws {TunnelError} `noDatagrams` when the daemon is too old; `invalidPort`, `draining`, `sessionEnded`.
    */
   openFlow(port: number, events: UdpFlowEvents): UdpFlow;
 }

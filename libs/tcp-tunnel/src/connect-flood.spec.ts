@@ -127,7 +127,6 @@ describe('a flood of Connects', () => {
       return socket;
     };
     let waiting = 0;
-    // Begins the first two dials; the others wait.
     const beginDial = (begin: BeginDial): (() => void) => {
       if (given.length < 2) return begin(() => undefined);
       waiting += 1;

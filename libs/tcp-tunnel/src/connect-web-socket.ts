@@ -37,8 +37,8 @@ export interface TunnelAddress {
 }
 
 /**
- * Called synchronously when the WebSocket opens, with its underlying connection and whether the daemon is in the
- * same network. The callee then owns the WebSocket; if it throws, the WebSocket is destroyed.
+ * Called synchronously when the WebSocket opens. The callee owns the WebSocket, which is destroyed if the callee
+ * throws.
  */
 export type OnTunnelSocket<T> = (
   webSocket: TunnelWebSocket,
@@ -47,10 +47,10 @@ export type OnTunnelSocket<T> = (
 ) => T;
 
 /**
- * Connects to a tunnel and performs the WebSocket handshake.
+ * Connects to a tunnel.
  *
- * @throws {TunnelError} `invalidOption`, `unreachable`, whose `cause` says why (a `TimeoutError` after `timeoutMs`), `aborted`;
- * anything that `opened` throws.
+ * @throws {TunnelError} `invalidOption`; `unreachable`, whose `cause` says why (a `TimeoutError` after `timeoutMs`);
+ * `aborted`; anything that `opened` throws.
  */
 export async function connectWebSocket<T>(
   {

@@ -2,8 +2,7 @@
  * Many TCP streams and UDP flows through one WebSocket: the remotedialer protocol in both roles, compatible with every
  * version in the Go releases of wins.
  *
- * This library owns the protocol, the streams, their flow control, the policy on destinations, and the sockets at either end.
- * It does not own the WebSocket's handshake, its authorization, or the recovery of a lost tunnel.
+ * The caller authorizes the peer and replaces a lost tunnel.
  */
 export {
   serveTunnel,

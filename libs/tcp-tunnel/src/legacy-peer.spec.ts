@@ -37,10 +37,8 @@ async function serverOfOldClient(
   return { client, server };
 }
 
-/** Far more than a session buffers. */
 const FLOOD_BYTES = 48_000_000;
 
-/** Sends data and ignores every Pause. */
 function flood(peer: RawPeer, id: number, bytes = FLOOD_BYTES): void {
   const part = Buffer.alloc(64_000);
   for (let sent = 0; sent < bytes; sent += part.length) peer.sendData(id, part);
@@ -124,7 +122,7 @@ describe('a client of a server that knows no half-close', () => {
     const { client, server } = await clientOfOldServer({ tickMs: 20 });
     const quiet = client.connect(80);
     await until(() => server.count('connect') === 1);
-    // While pings are answered, the server may take any time for its data.
+    // While the server answers pings, it may send its data late.
     for (let pings = 0; pings < 6; pings += 1) await once(server.socket, 'ping');
     expect(client.state).toBe('open');
     const failed = Promise.all([once(quiet, 'error'), once(client.connect(81), 'error')]);
@@ -192,7 +190,6 @@ describe('a client of a server that knows no half-close', () => {
     server.sendData(2, 'waited');
     expect(await failed).toEqual([expect.objectContaining({ code: 'readerStopped' })]);
     expect(server.count('pause')).toBeGreaterThan(0);
-    // The other stream lost no data.
     other.resume();
     const [data] = (await once(other, 'data')) as [Buffer];
     expect(data.toString()).toBe('waited');

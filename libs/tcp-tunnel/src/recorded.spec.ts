@@ -125,7 +125,7 @@ describe.each(['remotedialer-0.2.6pre.json', 'remotedialer-0.5.0.json'])(
   },
 );
 
-/** Acts as a server: completes the handshake, and sends the server's half of the recording once both streams are open. */
+/** Completes the handshake, and sends the server's half of the recording once both streams are open. */
 function answerFromRecording(socket: Socket, body: Buffer, seen: (bytes: Buffer) => void): void {
   let received: Buffer = Buffer.alloc(0);
   let stage: 'head' | 'connects' | 'played' = 'head';

@@ -30,7 +30,6 @@ export interface ConnectRecord {
   readonly allowed: boolean;
   readonly rule: RefusalRule;
   readonly protocol?: 'tcp' | 'udp';
-  /** The port, if the text contains one. */
   readonly port?: number;
 }
 
@@ -40,52 +39,50 @@ export interface ServeTunnelOptions extends TunnelOptions {
   /** Loopback UDP ports that clients may reach. Default: none. */
   readonly allowedUdpPorts?: readonly number[];
   /**
-   * Maximum number of concurrent streams, including closing sockets, and of UDP flows. Default 1,024, at most 16,384.
-   * At the limit a new stream is refused; a new flow ends the oldest flow whose source may be forged, else is refused.
+   * Maximum number of streams, closing sockets included; also the maximum number of UDP flows. Default 1,024, at most
+   * 16,384. At the limit, a new stream is refused. A new flow ends the oldest flow whose source may be forged; without
+   * such a flow, the new flow is refused.
    */
   readonly maxStreams?: number;
   /** Time-out of a dial to 127.0.0.1 and ::1 together, in milliseconds. Default 10,000. */
   readonly dialTimeoutMs?: number;
   /**
-   * Idle time-out, in milliseconds, of a stream whose client does not support half-close, because since 0.4.20 the Go
-   * client does not report that its own connection was closed. Default 1,800,000.
+   * Idle time-out, in milliseconds, of a stream whose client lacks half-close. Since 0.4.20 the Go client does not
+   * report that its local connection was closed. Default 1,800,000.
    */
   readonly untoldIdleMs?: number;
   /** Time in milliseconds to read and discard a program's data after the peer closed the stream. Default 2,000. */
   readonly lingerMs?: number;
   /**
    * Called once for every Connect, before the dial. `isTold` is false for a refusal above the peer's rate limit: count
-   * such refusals instead of logging them, because their number is unlimited. Returning false for an allowed Connect
-   * refuses it as `not-recorded`, with a second call for that refusal. Must not throw.
+   * such refusals, but do not log them, because their number is unlimited. If the callee returns false, an allowed
+   * Connect is refused as `not-recorded`, which a second call reports. Must not throw.
    */
   readonly onConnect?: (record: ConnectRecord, isTold: boolean) => unknown;
-  /**
-   * Called with the stream and the port of each allowed Connect, before the dial; a failed dial destroys the stream
-   * with its error. Must not throw.
-   */
+  /** Called for each allowed TCP Connect, before the dial. A failed dial destroys the stream. Must not throw. */
   readonly onStream?: (stream: TunnelStream, port: number) => void;
-  /** Called at the end of a dial, with its failure if any; not called if the stream was already closed. Must not throw. */
+  /** Called when a dial ends, unless the stream was closed before. Must not throw. */
   readonly onDialed?: (port: number, failure: TunnelError | undefined) => void;
-  /** Limits on the cost of Connects. Default: separate limits for this session. */
+  /** Default: separate limits for this session. */
   readonly limits?: PeerConnects;
   /**
-   * Queues a dial and starts it when this session is next; the returned function cancels it, even in the queue. A dial
+   * Queues a dial until it is this session's turn; the returned function cancels the dial, even while queued. A dial
    * that waits longer than `dialTimeoutMs` fails. Default: starts each dial at once.
    */
   readonly beginDial?: (begin: BeginDial) => () => void;
   /**
-   * Reserves a stream or flow from a quota that several sessions share; returns the function that releases it, or
-   * undefined to refuse it as `stream-limit`. `end` resets the stream to free its slot for others, idle streams first.
-   * Default: each session has its own `maxStreams`.
+   * Reserves a stream or flow from a quota that several sessions share. Returns the function that releases it, or
+   * undefined to refuse the Connect as `stream-limit`. To free a slot for another session, the quota calls `end`, first
+   * where `isIdle` is true. Default: no shared quota.
    */
   readonly takeStream?: (end: () => void, isIdle: () => boolean) => (() => void) | undefined;
-  /** Opens a connection to a literal loopback address. Default: TCP. */
+  /** Default: {@link dialTcp}. */
   readonly dial?: Dial;
 }
 
 /**
- * Starts the server role on an open WebSocket, which the tunnel then owns: judges each Connect, dials it at the literal
- * loopback address and joins the socket to its stream. A refused or failed Connect ends only that stream. Call it
+ * Starts the server role on an open WebSocket, which the tunnel then owns. Dials each allowed Connect at a literal
+ * loopback address and joins the socket to the stream. A refused or failed Connect ends only that stream. Call it
  * synchronously in the WebSocket's `open` handler, so that no message is missed.
  *
  * @throws {TunnelError} `webSocketNotOpen`, `invalidOption`.
@@ -111,7 +108,7 @@ function atOnce(begin: BeginDial): () => void {
 class ServerEnd extends SessionTunnel implements ServerTunnel {
   #allowedPorts: ReadonlySet<number>;
   #allowedUdpPorts: ReadonlySet<number>;
-  /** Ports of open flows, keyed by the function that ends each. */
+  /** Port of each open flow, by the function that ends the flow. */
   readonly #flows = new Map<() => void, number>();
   readonly #tracker: UdpTracker;
   readonly #options: ServeTunnelOptions;

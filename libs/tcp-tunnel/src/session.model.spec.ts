@@ -99,7 +99,7 @@ const destroy: fc.Arbitrary<Command> = fc.record({
   stream,
 });
 
-/** One end of one stream, with a reader that checks every byte against its place in the stream. */
+/** The reader checks every byte against its position in the stream. */
 class End {
   received = 0;
   written = 0;
@@ -177,11 +177,11 @@ class World {
     this.links.client.peer = this.server;
     this.links.server.peer = this.client;
     this.links.client.handOn();
-    // Drop the client's Hello: a server that never gets it acts as a peer without extensions.
+    // A server that never gets the client's Hello acts as a peer without extensions.
     if (legacy) this.links.client.wire.shift();
   }
 
-  /** Two streams that both sides know, so that a short schedule reaches the interesting states. */
+  /** Opens two streams on both sides, so that a short schedule reaches the interesting states. */
   async begin(): Promise<void> {
     await this.run({ kind: 'open' });
     await this.run({ kind: 'open' });
@@ -260,7 +260,7 @@ class World {
     return [...this.ends.client, ...this.ends.server];
   }
 
-  /** Ends all writers, and lets readers and messages proceed, until all streams have ended; the number of rounds is bounded. */
+  /** Ends all writers, then lets readers and messages proceed until all streams have ended, for at most 400 rounds. */
   async heal(): Promise<void> {
     const links = Object.values(this.links);
     for (const link of links) link.toLose = 0;
@@ -287,7 +287,7 @@ class World {
 
 const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** Limit on held bytes: the shared buffer, each stream's minimum share, and the data in transit at a pause. */
+/** The shared buffer, each stream's minimum share, and the data in transit at a pause. */
 const MOST_HELD =
   flow.sharedBufferBytes +
   MOST_CHANNELS * flow.leastShareBytes +

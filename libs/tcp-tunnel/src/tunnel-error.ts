@@ -45,10 +45,7 @@ export function acceptError(host: string, port: number, cause: unknown): TunnelE
   return translate({}, 'listenFailed', `cannot accept on ${host} port ${port}`, port, cause);
 }
 
-/**
- * Translates the failure of an established TCP connection to a text for the peer, which reveals only the kind of
- * failure.
- */
+/** The peer gets the text of the error, so the text reveals only the kind of failure. */
 export function socketError(cause: Error | undefined): TunnelError {
   const reset =
     cause === undefined || errnoOf(cause) === 'ECONNRESET' || errnoOf(cause) === 'EPIPE';
@@ -85,20 +82,19 @@ export type TunnelErrorCode =
   | 'noDatagrams'
   | ('addressInUse' | 'addressDenied' | 'listenFailed');
 
-/** Details of a failure, as data; only the fields that apply are present. */
+/** Details of a failure. Absent fields do not apply. */
 export interface TunnelErrorFields {
   readonly cause?: unknown;
-  /** The port that was dialled or listened on. */
   readonly port?: number;
   /** The connection id of the failed stream. */
   readonly streamId?: number | bigint;
-  /** The rule by which the peer refused the stream, if it sent a known one. */
+  /** Rule that the peer named when it refused the stream. */
   readonly rule?: RefusalRule | undefined;
   /** Text from the peer, at most 100 characters, with unprintable characters replaced. */
   readonly peerText?: string;
 }
 
-/** The only error class of this library: a `code` to switch on, fields, and the cause. */
+/** The only error class of this library. */
 export class TunnelError extends Error {
   override readonly name = 'TunnelError';
   readonly code: TunnelErrorCode;

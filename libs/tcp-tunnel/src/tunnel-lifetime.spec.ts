@@ -42,7 +42,6 @@ async function echoes(client: ClientTunnel, port: number): Promise<void> {
   expect((await readAll(stream)).equals(sent)).toBe(true);
 }
 
-/** Returns the code of the error that the call throws. */
 function codeOf(call: () => unknown): string | undefined {
   try {
     call();

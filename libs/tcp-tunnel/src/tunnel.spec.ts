@@ -413,7 +413,7 @@ describe('a tunnel between two of our peers', () => {
   });
 });
 
-/** Returns the reachable memory after garbage collections; the memory of the process would include freed memory. */
+/** The memory of the process would include freed memory. */
 async function livingBytes(): Promise<number> {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;
@@ -426,7 +426,7 @@ async function livingBytes(): Promise<number> {
   return heapUsed + external;
 }
 
-/** Counts the resources that a connection may leave behind, by kind; other kinds may belong to the test runner. */
+/** Counts only resources of connections; other kinds may belong to the test runner. */
 function resources(): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
   for (const kind of process.getActiveResourcesInfo()) {
@@ -453,7 +453,6 @@ function drained(socket: Socket): Promise<void> {
   });
 }
 
-/** Reads with a pause of some turns of the event loop after every few chunks. */
 function digestStalling(stream: Readable): Promise<string> {
   return new Promise((resolve, reject) => {
     const hash = createHash('sha256');

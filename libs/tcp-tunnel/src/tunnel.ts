@@ -12,7 +12,7 @@ import { WebSocketTransport } from './web-socket/web-socket-transport.js';
 /** Time in milliseconds, after the end of a session, for readers to finish a complete answer. */
 const LEFTOVER_MS = 5_000;
 
-/** A running tunnel, in either role. It owns its WebSocket and its streams; the caller that opened it closes it. */
+/** A running tunnel, in either role. It owns its WebSocket and its streams; the caller closes the tunnel. */
 export interface Tunnel extends AsyncDisposable {
   /** Resolves with the first cause of the tunnel's end. Never rejects. */
   readonly closed: Promise<TunnelEnd>;
@@ -21,15 +21,15 @@ export interface Tunnel extends AsyncDisposable {
   readonly streamCount: number;
   /** Number of open UDP flows. A drain does not wait for them. */
   readonly flowCount: number;
-  /** Total traffic of all streams and flows of this tunnel, including closed ones. */
+  /** Traffic of all streams and flows so far. */
   readonly traffic: Readonly<TunnelTraffic>;
-  /** Accepts no new streams, lets the open ones finish, then closes. Resolves with the actual end of the tunnel. */
+  /** Accepts no new streams, lets the open ones finish, then closes. */
   drain(): Promise<TunnelEnd>;
-  /** Resets every stream, closes the WebSocket and waits until everything is closed. Idempotent. */
+  /** Resets every stream and waits until everything is closed. Idempotent. */
   close(): Promise<void>;
 }
 
-/** A {@link Session} on a WebSocket, the timer that drives it, and the sockets that it dialled. */
+/** Joins a {@link Session}, its WebSocket, its timer and the sockets that it dialled. */
 export abstract class SessionTunnel implements Tunnel {
   readonly closed: Promise<TunnelEnd>;
   protected readonly session: Session;
@@ -93,7 +93,7 @@ export abstract class SessionTunnel implements Tunnel {
     return { ...this.session.traffic };
   }
 
-  /** Registers a socket as the tunnel's: a drain waits for it and a close destroys it. */
+  /** Registers a socket: a drain waits for it, and a close destroys it. */
   protected own(socket: Socket): void {
     const number = (this.#owned += 1);
     this.#sockets.set(number, socket);

@@ -1,13 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Longest delay of a Node timer; a longer one fires at once. */
+/** Longest delay of a Node timer. With a longer one, the timer fires at once. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
-/** A source of time. Libraries take one as an option, so that tests can replace it. */
+/** A source of time, which tests can replace. */
 export interface Clock {
-  /** Returns the time of day, which jumps when somebody sets the clock. */
+  /** Time of day; jumps when somebody sets the clock. */
   now(): Date;
-  /** Resolves after `ms` milliseconds, even beyond the limit of a Node timer. @throws The reason of the signal. */
+  /** Waits, even beyond the limit of a Node timer. @throws The reason of the signal. */
   wait(ms: number, signal?: AbortSignal): Promise<void>;
 }
 

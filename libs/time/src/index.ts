@@ -1,8 +1,5 @@
 /**
- * One clock, one back-off and one token bucket for all packages: waits that an `AbortSignal` ends, delays between
- * attempts, and rate limits.
- *
- * It owns no timer that outlives a wait and imports only Node. It does not decide which failures are worth a retry.
+ * A clock, a back-off and a token bucket. An `AbortSignal` ends every wait. Imports only Node.
  *
  * @example
  * const backoff = new Backoff({ initialMs: 1_000, maxMs: 60_000 });

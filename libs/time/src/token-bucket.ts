@@ -1,18 +1,17 @@
 export interface Rate {
-  /** Tokens of a full bucket, its maximum. */
+  /** Tokens of a full bucket. */
   readonly burst: number;
-  /** Tokens added each second. */
   readonly perSecond: number;
 }
 
-/** Token bucket. It needs no timer: each call adds the tokens due since the last one. */
+/** Token bucket without a timer: each call adds the tokens due since the last one. */
 export class TokenBucket {
   readonly #rate: Rate;
   readonly #nowMs: () => number;
   #tokens: number;
   #countedAtMs: number;
 
-  /** @param nowMs - A monotonic clock, in milliseconds. Default: `performance.now`. */
+  /** @param nowMs - Monotonic clock in milliseconds. Default: `performance.now`. */
   constructor(rate: Rate, nowMs: () => number = () => performance.now()) {
     this.#rate = rate;
     this.#nowMs = nowMs;
@@ -20,7 +19,7 @@ export class TokenBucket {
     this.#countedAtMs = nowMs();
   }
 
-  /** Current tokens, fractions included; below 0 while tokens are owed. */
+  /** Includes fractions. Negative while tokens are owed. */
   get tokens(): number {
     const { burst, perSecond } = this.#rate;
     const nowMs = this.#nowMs();
@@ -29,34 +28,33 @@ export class TokenBucket {
     return this.#tokens;
   }
 
-  /** True when less than one token is left. */
   get isEmpty(): boolean {
     return this.tokens < 1;
   }
 
-  /** True when the bucket is as full as a new one, so that it may be discarded. */
+  /** True when the bucket is as full as a new one, so that the owner may discard it. */
   get isFull(): boolean {
     return this.tokens >= this.#rate.burst;
   }
 
-  /** Takes `count` tokens, by default one, and returns true; takes none and returns false when fewer are left. */
+  /** Takes the tokens and returns true; returns false, and takes none, when fewer are left. */
   take(count = 1): boolean {
     if (this.tokens < count) return false;
     this.#tokens -= count;
     return true;
   }
 
-  /** Takes `count` tokens for work already done. Missing tokens become a debt of at most `mostOwed` tokens. */
+  /** Takes tokens for work already done. Missing tokens become a debt of at most `mostOwed`. */
   charge(count: number, mostOwed: number): void {
     this.#tokens = Math.max(-mostOwed, this.tokens - count);
   }
 
-  /** Returns `count` tokens to the bucket, up to the burst. */
+  /** Puts tokens back, up to the burst. */
   give(count: number): void {
     this.#tokens = Math.min(this.#rate.burst, this.tokens + count);
   }
 
-  /** Returns the milliseconds until `count` tokens are available if none is taken; 0 when they are available now. */
+  /** Milliseconds until `count` tokens are available, if no other caller takes any. */
   msUntil(count: number): number {
     return Math.ceil((Math.max(0, count - this.tokens) / this.#rate.perSecond) * 1000);
   }

@@ -18,11 +18,11 @@ const TRANSLATIONS: ReadonlyMap<string, readonly [TrustedFileErrorCode, string]>
   ['EDQUOT', ['noSpace', 'the disk quota is exhausted']],
 ]);
 
-/** Translates a file-system error of Node. Returns our own errors, and those without a system error code, unchanged. */
+/** Translates a file-system error of Node. All other errors pass unchanged. */
 export function fileSystemError(error: unknown, tried: string, path: string): unknown {
   const errno = errnoOf(error);
   if (errno === undefined || error instanceof TrustedFileError) return error;
-  // Errors of other libraries have a `code` too; system errors also have an `errno`, and codes of Node begin with ERR_.
+  // Other libraries use `code` too. Only system errors have an `errno`, and only codes of Node begin with ERR_.
   if (!('errno' in (error as object)) && !errno.startsWith('ERR_')) return error;
   const [code, found] = TRANSLATIONS.get(errno) ?? ['unknown', `the system reports ${errno}`];
   const rule = errno === 'ELOOP' ? { rule: 'A7 symbolic link' as const } : {};

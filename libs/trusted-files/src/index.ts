@@ -1,8 +1,6 @@
 /**
- * Checks who may write to a file or folder, creates private folders, replaces files durably, and reads digests, fingerprints
- * and text of files.
- *
- * It does not know what the files are for, and throws only errors of its own class.
+ * Checks who may write a file or folder, creates private folders, replaces files durably, and reads text, digests and
+ * fingerprints.
  *
  * ```ts
  * const trust = posixFileTrust();

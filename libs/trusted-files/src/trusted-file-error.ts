@@ -1,50 +1,46 @@
 import { quoteText } from '@wins/base';
 import type { Distrust, TrustRule } from './trust/file-trust.js';
 
-/** All kinds of refusal and failure of this library; the list is closed. */
+/** Kinds of refusal and failure. */
 export type TrustedFileErrorCode =
   | 'accessDenied'
-  /** A file or folder of that name already exists. */
   | 'alreadyExists'
-  /** The bytes, or the file at the path, changed during the operation. */
+  /** The content, or the file at the path, changed during the operation. */
   | 'changed'
-  /** Another program runs the file, or has it open in a way that forbids the operation. */
+  /** Another program runs the file, or blocks the operation by holding it open. */
   | 'inUse'
   /** The disk or the quota is full. */
   | 'noSpace'
   | 'notFound'
   | 'notRegularFile'
-  /** The bytes are not in a supported text encoding. */
+  /** Not in a supported text encoding. */
   | 'notText'
-  /** Other users could have created the file or can change it; `rule` and `at` give the reason. */
+  /** Other users could have created the file or can change it; `rule` and `at` say why. */
   | 'notTrusted'
   | 'tooLarge'
   | 'unknown';
 
 /** Facts about an error; each is absent when it does not apply. */
 export interface TrustedFileErrorDetails {
-  /** Error that Node threw. */
   readonly cause?: unknown;
   readonly rule?: TrustRule;
-  /** The distrusted part of the path. Default: the path itself. */
+  /** Distrusted part of the path. Default: the path itself. */
   readonly at?: string;
-  /** The judgement of the file, for messages that show its remedy separately; `found` contains finding and remedy. */
+  /** For messages that show the remedy separately; `found` includes the remedy. */
   readonly distrust?: Distrust;
 }
 
-/** The only error class of this library. `message` is complete; `found` is its last part: "cannot read X: FOUND". */
+/** The only error class of this library. `message` ends with `found`: "cannot read X: FOUND". */
 export class TrustedFileError extends Error {
   override readonly name = 'TrustedFileError';
-  /** The rule, for `notTrusted`. */
+  /** For `notTrusted`. */
   readonly rule: TrustRule | undefined;
-  /** The distrusted part of the path. */
   readonly at: string;
-  /** The judgement of the file, for `notTrusted`; absent for a refused link. */
+  /** For `notTrusted`; absent for a refused link. */
   readonly distrust: Distrust | undefined;
 
   constructor(
     readonly code: TrustedFileErrorCode,
-    /** The operation, such as `read`. */
     readonly tried: string,
     readonly path: string,
     readonly found: string,

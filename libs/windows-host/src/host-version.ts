@@ -5,7 +5,7 @@ import { WindowsError } from './windows-error.js';
 const PATH = 'SOFTWARE\\Microsoft\\Windows NT\\CurrentVersion';
 
 /**
- * Reads the release of Windows. A number missing from the registry is `0`, a missing text is empty.
+ * A number missing from the registry is `0`, a missing text is empty.
  *
  * @throws WindowsError `unavailable`, `accessDenied`, `notFound`.
  */

@@ -1,11 +1,9 @@
 /**
- * The only library with Win32 calls. It implements the ports of `@wins/base`, and those of other libraries without
- * importing them.
+ * The only library with Win32 calls. Implements ports of `@wins/base`, and of other libraries, which it does not
+ * import.
  *
- * It exports the functions that applications call, and the types of their arguments and results.
- *
- * Importing it loads nothing and works everywhere; a call on another system fails with a {@link WindowsError} of code
- * `unavailable`.
+ * Importing it loads nothing and works everywhere; on another system each call fails with a {@link WindowsError} of
+ * code `unavailable`.
  *
  * @packageDocumentation
  */

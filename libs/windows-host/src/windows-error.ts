@@ -68,7 +68,7 @@ const ERRORS: Readonly<Partial<Record<WindowsErrorCode, string>>> = {
   timeout: '258 WAIT_TIMEOUT 1053 ERROR_SERVICE_REQUEST_TIMEOUT',
 };
 
-/** Returns the symbol and the kind of an error code; an unknown code has no symbol. */
+/** An unknown code has no symbol. */
 function meaningOf(errorNumber: number): readonly [symbol: string | undefined, WindowsErrorCode] {
   for (const [code, texts] of Object.entries(ERRORS)) {
     const symbol = new RegExp(`(?:^| )${errorNumber} (\\w+)`).exec(texts)?.[1];
@@ -77,7 +77,7 @@ function meaningOf(errorNumber: number): readonly [symbol: string | undefined, W
   return [undefined, 'unknown'];
 }
 
-/** Translates a failed call. The message begins with `tried`, which names the operation and its object. */
+/** The message begins with `tried`, which names the operation and its object. */
 export function systemError(tried: string, failure: SystemFailure): WindowsError {
   const { functionName, errorNumber } = failure;
   const [symbol, code] = meaningOf(errorNumber);
@@ -85,7 +85,7 @@ export function systemError(tried: string, failure: SystemFailure): WindowsError
   return new WindowsError(code, `${tried}: ${functionName} failed with ${found}`, { failure });
 }
 
-/** Returns the result of an operation; undefined when it fails with a WindowsError. `codes` restricts which failures count. */
+/** Undefined when the operation fails with a WindowsError. `codes` restricts which failures count. */
 export function unlessFails<T>(act: () => T, ...codes: readonly WindowsErrorCode[]): T | undefined {
   try {
     return act();
@@ -99,7 +99,7 @@ export function unlessFails<T>(act: () => T, ...codes: readonly WindowsErrorCode
 /** An error code of Node, the system errors that it stands for, and their meaning. */
 export type NodeCode = readonly [code: string, errorNumbers: readonly number[], found: string];
 
-/** Wraps an error that is one of these failures in an error with Node's code; returns any other error unchanged. */
+/** Returns any other error unchanged. */
 export function withNodeCode(error: unknown, ...codes: readonly NodeCode[]): unknown {
   if (!(error instanceof WindowsError)) return error;
   const { message, errorNumber = -1 } = error;

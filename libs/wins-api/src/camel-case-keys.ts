@@ -19,7 +19,7 @@ type CamelCaseKey<Key extends string> = Key extends keyof Acronyms
   ? Acronyms[Key]
   : Uncapitalize<Key>;
 
-/** A wire message in the spelling of JavaScript and JSON: keys in camelCase, 64-bit integers as numbers. */
+/** A wire message with camelCase keys, and with numbers for 64-bit integers. */
 export type CamelCaseKeys<Value> = Value extends bigint
   ? number
   : Value extends readonly (infer Item)[]
@@ -28,7 +28,7 @@ export type CamelCaseKeys<Value> = Value extends bigint
       ? { readonly [Key in keyof Value as CamelCaseKey<Key & string>]: CamelCaseKeys<Value[Key]> }
       : Value;
 
-/** Converts a wire message to {@link CamelCaseKeys}; for messages without bytes and without integers above 2^53. */
+/** For messages without bytes and without integers above 2^53. */
 export function camelCaseKeys<Value>(value: Value): CamelCaseKeys<Value>;
 export function camelCaseKeys(value: unknown): unknown {
   if (typeof value === 'bigint') return Number(value);

@@ -3,14 +3,14 @@ import type { ServiceError, status } from '@grpc/grpc-js';
 /** Key of the trailing metadata with the daemon's error code, such as `pathNotAllowed`. Go daemons send none. */
 export const ERROR_METADATA_KEY = 'wins-error';
 
-/** First words of the refusal of a request that has fields which the daemon does not know and must not ignore. */
+/** First words of a refusal: the request has unknown fields that must not be ignored. */
 export const UNKNOWN_PARTS = 'the request has parts that this daemon does not know';
 
 /** Kinds of failure of a call. */
 export type WinsClientErrorCode =
   /** No daemon could be reached, or the connection broke. */
   | 'unavailable'
-  /** The daemon's policy forbids it. */
+  /** The daemon's policy forbids the call. */
   | 'refused'
   | 'notFound'
   | 'alreadyExists'
@@ -29,22 +29,20 @@ export type WinsClientErrorCode =
 
 /** Facts of a `WinsClientError` besides its code. */
 export interface WinsClientErrorDetails {
-  /** The method that was called, `Start`; empty when the error is about the client itself. */
+  /** Method, such as `Start`; empty when the error is about the client itself. */
   readonly method?: string;
-  /** The address that was called. */
   readonly address?: string;
   /** Description of the failure: the daemon's own words if it answered, otherwise ours. */
   readonly details: string;
-  /** True when an open connection broke; false when no connection was ever made. Only true with `unavailable`. */
+  /** True when an open connection broke; only with `unavailable`. */
   readonly connectionLost?: boolean;
-  /** The gRPC status, if one was received. */
   readonly grpcCode?: status;
-  /** The daemon's error code (`ERROR_METADATA_KEY`), if it sent one. */
+  /** Error code of the daemon (`ERROR_METADATA_KEY`), if any. */
   readonly reason?: string;
   readonly cause?: unknown;
 }
 
-/** The only error class of this library. Its message contains the operation, the address and the finding. */
+/** The only error class of this library. */
 export class WinsClientError extends Error {
   override readonly name = 'WinsClientError';
   readonly code: WinsClientErrorCode;
@@ -69,7 +67,7 @@ export class WinsClientError extends Error {
   }
 }
 
-/** gRPC status numbers as literals, because importing their names would load all of grpc-js with this class. */
+/** Literals, because importing the names would load all of grpc-js. */
 const INVALID_ARGUMENT = 3;
 const INTERNAL = 13;
 const UNAVAILABLE = 14;
@@ -91,14 +89,14 @@ const CODES: Readonly<Partial<Record<number, WinsClientErrorCode>>> = {
   16: 'refused', // unauthenticated
 };
 
-// First words with which a daemon refuses a program: the Go daemon's text, because Go clients recognise a refusal only by it.
+// The Go daemon's words for a refused program, by which Go clients recognise a refusal.
 const REFUSAL = /^invalid path/;
 
-// grpc-js text for a request that cannot be encoded, such as one with a port of 2^40. The request was never sent.
+// grpc-js text for a request that it cannot encode, such as one with a port of 2^40, and so never sends.
 const NOT_ENCODED = /^Request message serialization failure/;
 
-// grpc-js text for a connection that broke during a call. A status from the daemon, and a connection that was never
-// made ("No connection established"), read differently.
+// grpc-js text for a connection that broke during a call. A status from the daemon reads differently, and so does a
+// connection that was never made ("No connection established").
 const LOST_CONNECTION =
   /^Connection dropped|^Stream refused|^Write error|^Write failed|^read E|transport is closing|triggered by internal client error|\b(?:ECONNRESET|EPIPE)\b/;
 const NEVER_CONNECTED = /^No connection established/;
@@ -114,25 +112,24 @@ const NO_CONNECTION: readonly (readonly [RegExp, string])[] = [
 ];
 const QUOTED = /Last error: (.*?)(?: \([^()]*Z\))?\. Resolution note: .*$/s;
 
-/** Returns true for an error of a gRPC call, false for an error of Node, such as one after the reader left its stream. */
+/** False for an error of Node, such as one after the reader left its stream. */
 export function isServiceError(error: Error): error is ServiceError {
   return 'metadata' in error && 'details' in error;
 }
 
-/** Maps a status to a code; the details are sometimes more exact than the status. */
+/** The details are sometimes more exact than the status. */
 function codeOfStatus(code: number, details: string): WinsClientErrorCode {
   if (code === INVALID_ARGUMENT && REFUSAL.test(details)) return 'refused';
   if (code === INTERNAL && NOT_ENCODED.test(details)) return 'invalidRequest';
   return CODES[code] ?? 'unknown';
 }
 
-/** Returns true when a status without a daemon's error code means that the connection broke during the call. */
+/** For a status without a daemon's error code. */
 function isLostConnection(code: number, details: string): boolean {
   const brokenOff = code === UNAVAILABLE || code === INTERNAL;
   return brokenOff && !NEVER_CONNECTED.test(details) && LOST_CONNECTION.test(details);
 }
 
-/** Translates the error of a gRPC call. */
 export function fromServiceError(
   error: ServiceError,
   call: { readonly method: string; readonly address: string },

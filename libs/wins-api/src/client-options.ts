@@ -10,7 +10,7 @@ const DEFAULT_CONNECT_TIMEOUT_MS = 5000;
 const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 const CLIENT_NAME = /^[\x21-\x7e](?:[\x20-\x7e]{0,126}[\x21-\x7e])?$/;
 
-/** Returns the client's options with their defaults. @throws WinsClientError `invalidRequest` */
+/** @throws WinsClientError `invalidRequest` */
 export function checkOptions(
   options: WinsClientOptions,
 ): Required<Omit<WinsClientOptions, 'dial' | 'answerTimeoutMs' | 'onCallEvent'>> {

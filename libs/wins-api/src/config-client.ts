@@ -6,17 +6,16 @@ import { ConfigServiceService } from './gen/config.js';
 /** Verdict on whether a client may do something. */
 export interface ConfigVerdict {
   readonly allowed: boolean;
-  /** Error code that the attempt would fail with, such as `pathNotAllowed`; empty when it is allowed. */
+  /** Error code of the attempt, such as `pathNotAllowed`; empty when it is allowed. */
   readonly code: string;
-  /** The reason as a sentence. */
   readonly reason: string;
-  /** The deciding entry; only administrators of the host receive it. */
+  /** The deciding entry. Only administrators of the host receive it. */
   readonly entry?: ConfigEntry | undefined;
-  /** Verdict on the same port number for UDP. Absent from older daemons. */
+  /** Verdict on the port number for UDP. Absent from older daemons. */
   readonly udp?: ConfigVerdict | undefined;
 }
 
-/** An entry of a config. Line and column count from 1; both are 0 when it has no position in the file. */
+/** An entry of a config. Line and column count from 1; both are 0 without a position in the file. */
 export interface ConfigEntry {
   /** Key such as `white_list.processPaths[2]`; empty when no entry matches the subject. */
   readonly key: string;
@@ -27,7 +26,6 @@ export interface ConfigEntry {
 
 /** The active config file, and the daemon that uses it. */
 export interface ConfigDescription {
-  /** Its absolute path. */
   readonly file: string;
   /** False when the file does not exist; all settings are then defaults. */
   readonly found: boolean;
@@ -35,25 +33,23 @@ export interface ConfigDescription {
   readonly sha256: string;
   /** Start time of the daemon's process, in milliseconds since 1970. */
   readonly startedAtMs: number;
-  /** PID of the daemon. */
   readonly pid: number;
 }
 
 /** Outcome of a reload. */
 export interface ConfigReload {
   readonly file: string;
-  /** True when the file is unusable, so that nothing has changed. */
+  /** True when the file is unusable; then nothing has changed. */
   readonly rejected: boolean;
-  /** Keys whose values changed. */
   readonly changed: readonly string[];
-  /** One line per changed key with the old and new values, except values that may be secret. */
+  /** One line per changed key, with the old and new values unless they may be secret. */
   readonly changes: readonly string[];
-  /** Keys whose new values take effect when the daemon restarts. */
+  /** Keys that take effect when the daemon restarts. */
   readonly needRestart: readonly string[];
   readonly problems: readonly ConfigProblem[];
 }
 
-/** One error or warning in a config; line and column as in {@link ConfigEntry}. */
+/** An error or warning. Line and column as in {@link ConfigEntry}. */
 export interface ConfigProblem {
   /** `error` or `warning`. */
   readonly severity: string;
@@ -68,24 +64,23 @@ export interface ConfigProblem {
 
 /** An operation for the config to judge. */
 export type ConfigSubject =
-  /** Run a program; without a SHA-256 digest the verdict ignores its content. */
+  /** Run a program. Without a SHA-256 digest the verdict ignores the program's content. */
   | { readonly path: string; readonly sha256?: string | undefined }
   /** Reach a TCP port of the host. */
   | { readonly port: number };
 
-/** Options of a config reload. */
+/** Options of {@link ConfigClient.reload}. */
 export interface ConfigReloadOptions extends CallOptions {
   readonly allowDrop?: readonly string[];
 }
 
 /**
- * Config of a daemon. Each method rejects with a `WinsClientError`. A daemon before 1.0.0 answers `unimplemented`; all
- * methods except `explain` require an administrator of the host and otherwise fail with `refused`.
+ * Config of a daemon. Each method rejects with a `WinsClientError`. A daemon before 1.0.0 answers `unimplemented`. All
+ * methods except `explain` require an administrator of the host, and otherwise fail with `refused`.
  */
 export interface ConfigClient {
-  /** Returns whether the caller might do something, and if not, why. Nothing is done or recorded. */
+  /** Returns whether the caller might do something, and if not, why. Does nothing else. */
   explain(subject: ConfigSubject, options?: CallOptions): Promise<ConfigVerdict>;
-  /** Returns the active config file. */
   describe(options?: CallOptions): Promise<ConfigDescription>;
   /** Reloads the config file; `allowDrop` names guarded keys that it may drop. An unusable file yields `rejected`. */
   reload(options?: ConfigReloadOptions): Promise<ConfigReload>;

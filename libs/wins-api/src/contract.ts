@@ -1,6 +1,5 @@
 /**
- * The wire contract for servers and tests: generated messages, service definitions and server helpers. Names and shapes
- * follow `proto/`.
+ * The wire contract for servers and tests. Names and shapes follow `proto/`.
  *
  * @module
  */

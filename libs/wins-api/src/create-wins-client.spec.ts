@@ -131,7 +131,6 @@ describe('createWinsClient', () => {
     await once(listener, 'listening');
   }
 
-  /** Returns the next socket that the server accepts. */
   async function nextSocket(): Promise<net.Socket> {
     const [socket] = (await once(listener, 'connection')) as [net.Socket];
     return socket;
@@ -749,7 +748,7 @@ describe('createWinsClient', () => {
             else call.once('drain', more);
           };
           more();
-          // Nothing more is written after many turns without progress.
+          // After many turns without progress, nothing more is written.
           let last = -1;
           let still = 0;
           const look = () => {

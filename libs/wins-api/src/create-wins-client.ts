@@ -14,12 +14,15 @@ import { createKeepAliveHandle } from './keep-alive-handle.js';
 import { exitOf, listedRun, runStats, startRun } from './start-run.js';
 import type { WinsClient, WinsClientOptions } from './wins-client.js';
 
-/** Creates a client of a daemon, which connects at its first call. The caller closes the client. @throws WinsClientError `invalidRequest` */
+/**
+ * Creates a client, which connects at its first call. The caller closes the client. @throws WinsClientError
+ * `invalidRequest`
+ */
 export function createWinsClient(options: WinsClientOptions = {}): WinsClient {
   const calls = new DaemonCalls(options);
   const { start, startExactly, wait, keepAlive, list, stop } = processServiceDefinition;
 
-  /** Makes a call and returns a part of its answer; an answer without that part is an error. */
+  /** An answer without the wanted part is an error. */
   async function ask<Request, Answer, Part>(
     method: MethodDefinition<Request, Answer>,
     request: Request,
@@ -45,7 +48,8 @@ export function createWinsClient(options: WinsClientOptions = {}): WinsClient {
       const isNew = whole.Limits !== undefined || whole.Replace || whole.Files.length > 0;
       const begin = (message: ProcessStartRequest) =>
         ask(
-          // An older daemon would ignore unknown fields of `start`; `startExactly`, which it does not have, fails.
+          // An older daemon would ignore unknown fields of `start`. It does not have `startExactly`, so that call
+          // fails.
           isNew ? startExactly : start,
           message,
           ({ Data, Warnings, LeaseMs }) =>
@@ -55,7 +59,7 @@ export function createWinsClient(options: WinsClientOptions = {}): WinsClient {
       const { name, warnings, leaseMs } = await begin(whole).catch((error: unknown) => {
         const isOld = error instanceof WinsClientError && error.details.includes(UNKNOWN_PARTS);
         if (!isOld || !whole.OutlivesDaemon) throw error;
-        // An older daemon ends its runs when it stops, so ask again without `OutlivesDaemon`.
+        // An older daemon ends its runs when it stops, so ask without `OutlivesDaemon`.
         return begin({ ...whole, OutlivesDaemon: false });
       });
       for (const warning of warnings) onWarning?.(warning);

@@ -11,18 +11,17 @@ import { SocketCredentials } from './grpc-js/socket-credentials.js';
 import { readToEnd } from './read-to-end.js';
 import type { WinsClientOptions } from './wins-client.js';
 
-/** Maximum size of a sent or received message, in bytes; a larger one fails its call. Output chunks have at most 64 KiB. */
+/** A larger message fails its call. Output chunks have at most 64 KiB. */
 const MAX_MESSAGE_BYTES = 2 * 1024 * 1024;
 /**
- * Flow-control window of a stream, in octets: just under 1 MiB, because with the default of 64 KiB a stream waits for
- * its reader five times as long. Deliberately not a round number: older daemons recognise this client by it, and check
- * the octets of a Go client one by one.
+ * Flow-control window of a stream, just under 1 MiB: with the default of 64 KiB a stream waits for its reader five
+ * times as long. Deliberately not a round number: older daemons recognise this client by it, and check the octets of a
+ * Go client one by one.
  */
 const WINDOW_BYTES = 0xffffd;
-/** Time in milliseconds for a connection to close gracefully before `close` destroys it. */
+/** After this time `close` destroys the connection. */
 const CLOSE_GRACE_MS = 1000;
 
-/** Callback of grpc-js with the outcome of a call: an error, or the answer. */
 type CallDone<T> = (error: ServiceError | null, answer?: T) => void;
 
 interface Begun<T, C> {
@@ -45,7 +44,9 @@ function withResolvers<T>() {
   return { promise, resolve, reject };
 }
 
-/** Calls of one client over a grpc-js channel. A call ends at the first of: its signal, a connection or answer time-out, `close`. */
+/**
+ * Calls of one client over a grpc-js channel. A signal, a connection or answer time-out, or `close` ends a call early.
+ */
 export class DaemonCalls {
   readonly address: string;
   readonly #client: Client;
@@ -54,12 +55,12 @@ export class DaemonCalls {
   readonly #connectTimeoutMs: number;
   readonly #answerTimeoutMs: number | undefined;
   readonly #onCallEvent: ((event: CallEvent) => void) | undefined;
-  /** Open calls by their result promises, each with its cancel function. */
+  /** Cancel function of each open call, by its result. */
   readonly #open = new Map<Promise<unknown>, () => void>();
   readonly #closed = new AbortController();
   #closing: Promise<void> | undefined;
   #dialFailure: unknown;
-  /** True after a call timed out without an answer: the daemon will then not close a connection gracefully either. */
+  /** True after a time-out: the daemon will then not close a connection gracefully either. */
   #isSilent = false;
   #count = 0;
   #isConnecting = false;
@@ -76,13 +77,13 @@ export class DaemonCalls {
     this.#client = new Client(`unix:${address}`, this.#credentials, {
       ...(dial && dialOptions(() => this.#dial(dial))),
       'grpc.default_authority': 'localhost',
-      // Connections are not shared with other clients, which may use another `dial`.
+      // Share no connections, because other clients may use another `dial`.
       'grpc.use_local_subchannel_pool': 1,
       'grpc.service_config_disable_resolution': 1,
       'grpc.enable_retries': 0,
       'grpc.enable_http_proxy': 0,
       'grpc.enable_channelz': 0,
-      // Short, because the daemon is on the same machine and is back within a second of a restart.
+      // The daemon is on the same machine, and back within a second of a restart.
       'grpc.initial_reconnect_backoff_ms': 100,
       'grpc.max_reconnect_backoff_ms': 1000,
       'grpc.max_receive_message_length': MAX_MESSAGE_BYTES,
@@ -124,7 +125,6 @@ export class DaemonCalls {
     );
   }
 
-  /** Cancels all calls, refuses new ones, and resolves when the connection is closed. */
   close(): Promise<void> {
     return (this.#closing ??= this.#shutDown());
   }
@@ -149,7 +149,6 @@ export class DaemonCalls {
     }
   }
 
-  /** Starts a call and follows it to its end, unless the client is closed or the signal has aborted. */
   #begin<T, C extends { cancel(): void }>(
     definition: { readonly path: string },
     signal: AbortSignal | undefined,
@@ -166,7 +165,7 @@ export class DaemonCalls {
       if (error === null) resolve(answer as T);
       else reject(this.#translate(error, method));
     });
-    // The first cause wins: the status of a call that is cancelled here arrives later.
+    // The first cause wins: the status of a call cancelled here arrives later.
     const end = (reason: WinsClientError) => {
       reject(reason);
       call.cancel();
@@ -217,7 +216,7 @@ export class DaemonCalls {
     );
   }
 
-  /** Limits the wait for a connection; returns undefined when one is already open. */
+  /** Returns undefined when a connection is open. */
   #watchConnection(onTimeout: () => void): NodeJS.Timeout | undefined {
     if (this.#isConnected()) return undefined;
     return setTimeout(() => {
@@ -230,7 +229,7 @@ export class DaemonCalls {
     const cause = this.#dialFailure;
     const translated = fromServiceError(error, { method, address });
     const found = cause instanceof Error ? cause.message : 'no reason was given';
-    // grpc-js quotes the failure of the latest connection attempt; ignore one from an earlier attempt.
+    // grpc-js quotes the failure of its latest attempt to connect; ignore an earlier failure.
     const dialled = cause !== undefined && error.details.includes(found);
     if (translated.code !== 'unavailable' || translated.connectionLost || !dialled) {
       return translated;

@@ -8,15 +8,15 @@ import { HostServiceService } from './gen/host.js';
 import { NetworkServiceService } from './gen/network.js';
 import { RouteServiceService } from './gen/route.js';
 
-/** Calls about a daemon's host and its routes. Each method rejects with a `WinsClientError`. */
+/** Calls about a daemon's host. Each method rejects with a `WinsClientError`. */
 export interface HostClient {
-  /** Returns the release of the host's operating system. */
+  /** Release of the host's operating system. */
   version(options?: CallOptions): Promise<HostVersion>;
   /** Describes a network adapter; by default, the one with the default route. */
   adapter(which?: NetworkSelector, options?: CallOptions): Promise<NetworkAdapter>;
   /** Describes an HNS network; `failedPrecondition` when the host has no HNS. */
   hnsNetwork(which: NetworkSelector, options?: CallOptions): Promise<HnsNetwork>;
-  /** Reads the routing table. A Go daemon answers `unimplemented`. */
+  /** A Go daemon answers `unimplemented`. */
   routes(options?: CallOptions): Promise<readonly RouteEntry[]>;
   /** Adds routes through the gateway of the default adapter. A Go daemon requires the prefix, as in `8.8.8.8/32`. */
   addRoutes(addresses: readonly string[], options?: CallOptions): Promise<void>;
@@ -24,7 +24,7 @@ export interface HostClient {
   removeRoutes(addresses: readonly string[], options?: CallOptions): Promise<void>;
 }
 
-/** Makes a unary call and returns a part of its answer, in camelCase; an answer without that part is an error. */
+/** Returns a part of the answer, in camelCase. An answer without the part is an error. */
 export type Ask = <Request, Answer, Part>(
   method: MethodDefinition<Request, Answer>,
   request: Request,

@@ -2,25 +2,28 @@ import type { Readable } from 'node:stream';
 
 /** Options of a run. */
 export interface RunOptions {
-  /** Path of the program, which must have the same path and bytes on the host; may be relative to the working directory. */
+  /** Path of the program, which must have the same path and bytes on the host. May be relative. */
   readonly path: string;
-  /** Arguments, passed unchanged without a shell. Default: none. */
+  /** Arguments, passed unchanged without a shell. */
   readonly args?: readonly string[];
-  /** Variables to add to the program's environment; the daemon refuses variables that its config does not grant. Default: none. */
+  /** Variables to add to the program's environment. The daemon refuses variables that its config does not grant. */
   readonly envs?: Readonly<Record<string, string>>;
   /** Working directory on the host. Default: the folder of the program. */
   readonly directory?: string;
-  /** Limits of the run and its descendants; a daemon without support refuses the run. Default: those of its config. */
+  /**
+   * Limits of the run and its descendants. A daemon without support refuses the run. Default: the limits of the
+   * daemon's config.
+   */
   readonly limits?: RunLimits;
-  /** Ends a run of the same program first, instead of failing with `alreadyRunning`. Default false. */
+  /** Ends an earlier run of the same program, instead of failing with `alreadyRunning`. Default false. */
   readonly replace?: boolean;
-  /** Receives each warning of the daemon about a successful start. The text is untrusted. */
+  /** Receives each warning about a successful start. The text is untrusted. */
   readonly onWarning?: (text: string) => void;
-  /** Aborting it stops the program; `exit` then rejects with `aborted` when the program has ended, or after 30 s. */
+  /** Stops the program when aborted. `exit` then rejects with `aborted` when the program has ended, or after 30 s. */
   readonly signal?: AbortSignal;
 }
 
-/** Limits of a run and its descendants; an absent one does not apply. */
+/** An absent limit does not apply. */
 export interface RunLimits {
   readonly memoryBytes?: number;
   /** Processor limit in CPUs, to a thousandth. */
@@ -29,20 +32,20 @@ export interface RunLimits {
   readonly pids?: number;
 }
 
-/** The limits in force for a run. */
+/** Limits in force for a run. */
 export interface EnforcedLimits extends RunLimits {
-  /** Enforcement mechanism: `jobObject` and `cgroup` limit the whole tree, `rlimit` limits each process separately. */
+  /** `jobObject` and `cgroup` limit the whole tree, `rlimit` limits each process separately. */
   readonly means: string;
 }
 
-/** Reason for the end of a run; `unknown` from a Go daemon, or for a reason of a later release. */
+/** `unknown` from a Go daemon, or for a reason of a later release. */
 export type RunEndReason =
   | ('exited' | 'outOfMemory' | 'stopped' | 'leaseEnded' | 'leaseNeverHeld' | 'ownerDisconnected')
   | ('replaced' | 'yielded' | 'daemonStopping' | 'hostFailed' | 'unknown');
 
 /** How a program ended. */
 export interface RunExit {
-  /** Exit code, 0 to 2^32 - 1; undefined when a signal ended it, and from a Go daemon, which does not report it. */
+  /** Exit code, 0 to 2^32 - 1; undefined after a signal, and from a Go daemon. */
   readonly exitCode: number | undefined;
   /** Signal that ended the program, such as `SIGKILL`. */
   readonly signal: string | undefined;
@@ -53,14 +56,13 @@ export interface RunExit {
 export interface HostRun extends AsyncDisposable {
   /** `rancher-wins-` and the name of the program. */
   readonly name: string;
-  /** PID on the host; undefined when the program has already ended, and from a Go daemon. */
+  /** PID on the host; undefined from a Go daemon, and when the program has already ended. */
   readonly pid: number | undefined;
-  /** Standard output; ends when the run ends. Read both outputs, or `resume()` them: unread output blocks the program. */
+  /** Standard output. Read both outputs, or `resume()` them: unread output blocks the program. */
   readonly stdout: Readable;
-  /** Standard error of the program. */
   readonly stderr: Readable;
   /** Resolves when the whole tree has ended and its output is read. Rejects with a `WinsClientError`, never unhandled. */
   readonly exit: Promise<RunExit>;
-  /** Stops the program, with `force` by killing it, and discards unread output. Resolves as `exit` does. */
+  /** Stops the program, with `force` by killing it, and discards unread output. Settles as `exit` does. */
   stop(options?: { readonly force?: boolean }): Promise<RunExit>;
 }

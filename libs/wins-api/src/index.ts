@@ -1,8 +1,7 @@
 /**
  * Client of the daemon: runs a program of the host and follows it to its end, queries the host, lists and stops runs.
  *
- * Owns the wire contract, which `@wins/wins-api/contract` exports with the service definitions for servers. Opens no
- * listeners, knows no policy, runs no process.
+ * `@wins/wins-api/contract` exports the wire contract, with the service definitions for servers.
  *
  * @example
  * ```ts

@@ -1,18 +1,18 @@
 import type { ClientWritableStream } from '@grpc/grpc-js';
 import type { ProcessKeepAliveRequest } from './gen/process.js';
 
-/** Interval at which the name is sent again, in milliseconds; the same as in Go clients. */
+/** The interval of Go clients, in milliseconds. */
 const BEAT_MS = 5 * 60 * 1000;
 
 /** Hold on one process. The daemon stops the process when the hold ends, for any reason. */
 export interface KeepAliveHandle {
-  /** Resolves when the daemon answered, rejects with a `WinsClientError` when the call failed, never unhandled. */
+  /** Resolves at the daemon's answer. Rejects with a `WinsClientError` when the call failed, never unhandled. */
   readonly closed: Promise<void>;
-  /** Ends the hold: the daemon stops the process if it still runs. Returns `closed`. Idempotent. */
+  /** Ends the hold and returns `closed`. Idempotent. */
   end(): Promise<void>;
 }
 
-/** Creates the handle of a KeepAlive call: sends `request` at once and at each interval until the call ends. */
+/** Sends `request` at once and at each interval until the call ends. */
 export function createKeepAliveHandle(
   request: ProcessKeepAliveRequest,
   call: ClientWritableStream<ProcessKeepAliveRequest> | undefined,
@@ -20,7 +20,7 @@ export function createKeepAliveHandle(
 ): KeepAliveHandle {
   call?.write(request);
   const timer = setInterval(() => {
-    // Skip while the daemon does not read, so that names do not queue up for it.
+    // While the daemon does not read, names must not queue up.
     if (call?.writableNeedDrain === false) call.write(request);
   }, BEAT_MS);
   const closed = (async () => {

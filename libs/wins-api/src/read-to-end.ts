@@ -3,14 +3,14 @@ interface CancellableStream<T> extends AsyncIterable<T> {
 }
 
 /**
- * Iterates the messages of a streaming call, and ends or throws as `result` settles. Leaving the loop early cancels the
- * call. Without a call there are no messages.
+ * Iterates the messages of a streaming call, then ends or throws as `result` settles. Leaving the loop early cancels
+ * the call.
  */
 export function readToEnd<T>(
   call: CancellableStream<T> | undefined,
   result: Promise<void>,
 ): AsyncIterable<T> {
-  // The iterator throws the failure; until then nobody observes the promise.
+  // The iterator throws the failure later; until then nobody observes the promise.
   result.catch(() => undefined);
   return iterate(call, result);
 }
@@ -22,7 +22,7 @@ async function* iterate<T>(
   try {
     if (call !== undefined) yield* call;
   } catch {
-    // Prefer the error of `result`: the stream's error is the same one in grpc-js terms.
+    // Prefer the error of `result`; the stream throws the same one in grpc-js terms.
     await result;
   } finally {
     call?.cancel();

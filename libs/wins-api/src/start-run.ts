@@ -13,7 +13,7 @@ import type { RunStatsResponse } from './gen/run-stats.js';
 import type { KeepAliveHandle } from './keep-alive-handle.js';
 import type { ListedRun, RunState, RunStats, WinsClient } from './wins-client.js';
 
-/** Time in milliseconds for a stopped program to end: longer than the daemon's grace time. */
+/** Longer than the daemon's grace time. */
 const STOP_TIMEOUT_MS = 30_000;
 
 type Calls = Pick<
@@ -46,7 +46,7 @@ export async function startRun(client: Calls, options: RunOptions): Promise<Host
   return followed(client, { name, lease, pid: await pidOf(client, name), signal });
 }
 
-/** Converts the limits of a wire message, in which 0 means no limit. */
+/** On the wire, 0 means no limit. */
 function limitsOf(limits: LimitsMessage | undefined): EnforcedLimits | undefined {
   if (limits === undefined) return undefined;
   const { MemoryBytes, CpuMillis, Pids, Means } = limits;
@@ -95,8 +95,7 @@ function followed(client: Calls, { name, lease, pid, signal }: Followed): HostRu
         const details = `the run ${quoteText(name.Value)} was stopped by its caller`;
         throw new WinsClientError('aborted', { details, cause: signal.reason });
       }
-      // The program has ended, so a failure to end its lease does not matter. A Go daemon fails that call when its
-      // clean-up fails.
+      // The program has ended, so its lease no longer matters. A Go daemon fails this call when its clean-up fails.
       await lease.end().catch(() => undefined);
       return exitOf(exit);
     } finally {
@@ -121,7 +120,6 @@ function followed(client: Calls, { name, lease, pid, signal }: Followed): HostRu
   };
 }
 
-/** Output stream that holds chunks until its reader takes them. */
 class OutputStream extends Readable {
   #readOn: () => void = ignore;
   #isDiscarded = false;
@@ -135,13 +133,11 @@ class OutputStream extends Readable {
     done(error);
   }
 
-  /** Resolves when the stream can take more. */
   async offer(chunk: Uint8Array): Promise<void> {
     if (this.destroyed || this.#isDiscarded || this.push(chunk)) return;
     await new Promise<void>((resolve) => (this.#readOn = resolve));
   }
 
-  /** Discards further output and waits for no reader. */
   discard(): void {
     this.#isDiscarded = true;
     this.#readOn();
@@ -152,7 +148,7 @@ function ignore(): void {
   // `exit` reports the failure.
 }
 
-/** Returns the PID of a run; undefined with a Go daemon, which does not list runs, and for a run that has ended. */
+/** Returns undefined for a run that has ended, and with a Go daemon, which does not list runs. */
 async function pidOf(client: Calls, { RunID }: ProcessName): Promise<number | undefined> {
   const runs = await client.listProcesses().catch(() => []);
   return runs.find(({ runId, state }) => runId === RunID && state !== 'ended')?.pid;
@@ -193,7 +189,6 @@ const REASONS: Readonly<Record<RunEndReason, true>> = {
   unknown: true,
 };
 
-/** Converts a listed run from its wire message. */
 export function listedRun(run: ProcessSummary): ListedRun {
   const { Name: { Value: name, RunID: runId } = { Value: '', RunID: '' }, Path: path } = run;
   const exposes = run.Exposes.map(({ Port: port, Protocol }) => ({
@@ -208,7 +203,6 @@ export function listedRun(run: ProcessSummary): ListedRun {
   };
 }
 
-/** Converts the figures of runs from their wire message. */
 export function runStats({ TakenAtUs, Runs }: RunStatsResponse): RunStats {
   return {
     takenAtUs: Number(TakenAtUs),
@@ -220,7 +214,7 @@ export function runStats({ TakenAtUs, Runs }: RunStatsResponse): RunStats {
   };
 }
 
-/** Converts the exit of a run; undefined from a Go daemon, which does not report it. */
+/** A Go daemon reports no exit. */
 export function exitOf(exit: ProcessExit | undefined): RunExit {
   if (exit === undefined) return { exitCode: undefined, signal: undefined, reason: 'unknown' };
   const { Code, Signal, Reason } = exit;

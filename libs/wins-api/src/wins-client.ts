@@ -8,34 +8,34 @@ import type { EnforcedLimits, HostRun, RunExit, RunOptions } from './host-run.js
 import type { HostClient } from './host-client.js';
 import type { KeepAliveHandle } from './keep-alive-handle.js';
 
-/** Options of a client. */
+/** Options of a {@link WinsClient}. */
 export interface WinsClientOptions {
   /** Pipe: NAME, `npipe:////./pipe/NAME`, `\\.\pipe\NAME`, or outside Windows the path of a socket. Default: `rancher_wins`. */
   readonly address?: string;
   /**
-   * Opens each connection and checks the server's identity before any byte is sent; `address` then only names the daemon in
-   * messages. A rejection becomes the `cause` of `unavailable`. Default: accepts any server at `address`.
+   * Opens each connection and checks the server's identity before any byte is sent; `address` then only names the
+   * daemon in messages. A rejection becomes the `cause` of `unavailable`. Default: trusts any server at `address`.
    */
   readonly dial?: ConnectDaemon;
   /** Time-out of a connection attempt, in milliseconds. Default 5,000. */
   readonly connectTimeoutMs?: number;
-  /** Time-out of a unary call, connecting included, in milliseconds; the call then fails with `deadlineExceeded`. Default: none. */
+  /** Time-out of a unary call, connecting included, in milliseconds. Default: none. */
   readonly answerTimeoutMs?: number;
   /** Sent with each call as `wins-client`, for the daemon's audit log: up to 128 printable ASCII characters. */
   readonly clientName?: string;
-  /** Receives events of connections and calls, for a log. Must not throw. Default: none, and nothing is measured. */
+  /** Receives events of connections and calls, for a log. Must not throw. Default: none. */
   readonly onCallEvent?: (event: CallEvent) => void;
 }
 
-/** Identifies a run: its name, and the id that distinguishes it from later runs of that name. */
+/** Name of a run, and the id that distinguishes it from later runs of that name. */
 export type RunName = Pick<ProcessName, 'Value'> & Partial<ProcessName>;
 
-/** State of a run; a daemon of a later release may have further states. */
+/** State of a run. Daemons of later releases may have further states. */
 export type RunState = 'running' | 'stopping' | 'killing' | 'draining' | 'ended';
 
 /** Build of the daemon. */
 export interface ApplicationInfo {
-  /** The SHA-1 digest of its executable, in hexadecimal digits. */
+  /** SHA-1 digest of the executable, in hexadecimal digits. */
   readonly checksum: string;
   /** `v` and a semantic version. */
   readonly version: string;
@@ -46,17 +46,16 @@ export interface ApplicationInfo {
 export interface ListedRun {
   /** `rancher-wins-` and the name of the program. */
   readonly name: string;
-  /** Distinguishes the run from later runs of that name; empty for a client that did not start it. */
+  /** Empty for a client that did not start the run. */
   readonly runId: string;
-  /** Path of the program on the host. */
   readonly path: string;
   readonly state: RunState;
   /** PID on the host. */
   readonly pid: number;
   readonly startedAt: Date;
-  /** Ports open in the host's firewall while the program runs. */
+  /** Ports that the host's firewall opens while the program runs. */
   readonly exposes: readonly { readonly port: number; readonly protocol: 'TCP' | 'UDP' }[];
-  /** The SHA-256 digest of the program, in hexadecimal digits. */
+  /** SHA-256 digest of the program, in hexadecimal digits. */
   readonly sha256: string;
   /** Undefined when the run has no limits. */
   readonly limits: EnforcedLimits | undefined;
@@ -66,14 +65,13 @@ export interface ListedRun {
 
 /** Resource use of one run. */
 export interface RunFigures {
-  /** Name as in {@link ListedRun}. */
   readonly name: string;
   /** File name of the program in the list of allowed programs. */
   readonly entry: string;
   readonly state: RunState;
   /** Milliseconds since 1970. */
   readonly startedAtMs: number;
-  /** Processor time and memory of its processes; undefined when the system does not report them. */
+  /** Undefined when the system does not report it. */
   readonly usage?: RunUsage | undefined;
   readonly stdOutBytes: number;
   readonly stdErrBytes: number;
@@ -99,18 +97,21 @@ export interface RunStats {
   readonly runs: readonly RunFigures[];
 }
 
-/** Options of a stop. */
+/** Options of {@link WinsClient.stopProcess}. */
 export interface StopOptions extends CallOptions {
-  /** Kills the program at once; allowed for an administrator, and for the client that started the run and passes its id. Default false. */
+  /**
+   * Kills the program at once. Allowed for an administrator, and for the client that started the run and passes its id.
+   * Default false.
+   */
   readonly force?: boolean;
 }
 
-/** Program to start and a digest of its bytes, which the daemon compares with the host's file. */
+/** Program to start, and a digest that the daemon compares with the host's file. */
 export type StartRequest = Partial<ProcessStartRequest> &
   Pick<ProcessStartRequest, 'Path'> &
   (Pick<ProcessStartRequest, 'Checksum'> | Pick<ProcessStartRequest, 'ChecksumSHA256'>);
 
-/** Options of a start. */
+/** Options of {@link WinsClient.startProcess}. */
 export interface StartOptions extends CallOptions {
   /** Receives each warning of the daemon about a successful start; the text is untrusted. */
   readonly onWarning?: (text: string) => void;
@@ -121,40 +122,40 @@ export interface StartOptions extends CallOptions {
   readonly onLease?: (leaseMs: number) => void;
 }
 
-/** Calls to one daemon, over a connection that is opened when needed. Methods reject with a `WinsClientError`. */
+/** Calls to one daemon. Opens the connection when needed. Methods reject with a `WinsClientError`. */
 export interface WinsClient extends AsyncDisposable {
-  /** Calls about the host itself: its version, networks and routes. */
   readonly host: HostClient;
-  /** Calls about the config of the daemon. */
   readonly config: ConfigClient;
-  /** Runs a program of the host, holds it, and returns its output streams and its exit. */
+  /** Runs a program of the host and holds it. */
   run(options: RunOptions): Promise<HostRun>;
-  /** Starts a program. Open `keepAlive` with the name soon: the daemon ends a process that no client holds. */
+  /** Starts a program. Open `keepAlive` soon: the daemon ends a process that no client holds. */
   startProcess(request: StartRequest, options?: StartOptions): Promise<ProcessName>;
   /**
-   * Follows a process to its end; iterate the result once, or abort the call. The daemon pauses while chunks are unread.
-   * Output is a view of the received message: copy bytes that you keep for long.
+   * Follows a process to its end. Iterate the result once, or abort the call. The daemon pauses while chunks are
+   * unread. Output is a view of the received message: copy bytes that you keep for long.
    */
   waitProcess(name: RunName, options?: CallOptions): AsyncIterable<ProcessWaitResponse>;
   /** Holds a process: sends its name at once and every five minutes. The daemon stops the process when the call ends. */
   keepAlive(name: RunName, options?: CallOptions): KeepAliveHandle;
-  /** Returns the build of the daemon. */
   info(options?: CallOptions): Promise<ApplicationInfo>;
-  /** Returns true when the daemon accepts new work. A Go daemon answers `unimplemented`. */
+  /** True when the daemon accepts new work. A Go daemon answers `unimplemented`. */
   isServing(options?: CallOptions): Promise<boolean>;
-  /** Lists the runs of the daemon. A Go daemon answers `unimplemented`. */
+  /** A Go daemon answers `unimplemented`. */
   listProcesses(options?: CallOptions): Promise<readonly ListedRun[]>;
   /** Stops a process and resolves when its whole tree is gone. A Go daemon answers `unimplemented`. */
   stopProcess(run: string | RunName, options?: StopOptions): Promise<RunExit>;
-  /** Measures this client's runs, or all for an administrator; with a name, only that run. The daemon reuses figures for a second. */
+  /**
+   * Measures this client's runs, or all for an administrator; with a name, only that run. The daemon reuses a
+   * measurement for a second.
+   */
   measureRuns(name?: string, options?: CallOptions): Promise<RunStats>;
-  /** Makes a unary call to a service for which this client has no method, such as `planServiceDefinition.status` of the contract. */
+  /** Makes a unary call that no other method covers, such as `planServiceDefinition.status` of the contract. */
   call<Request, Answer>(
     method: MethodDefinition<Request, Answer>,
     request: Request,
     options?: CallOptions,
   ): Promise<Answer>;
-  /** Makes a server-streaming call, as {@link waitProcess}. `answerTimeoutMs` does not apply. */
+  /** Like {@link waitProcess}, for any server-streaming call. `answerTimeoutMs` does not apply. */
   stream<Request, Answer>(
     method: MethodDefinition<Request, Answer>,
     request: Request,

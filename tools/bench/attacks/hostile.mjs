@@ -1,11 +1,11 @@
-// Shared code of the attack programs. Each is run as `node PROGRAM ADDRESS PORT FILE` (the pipe, a listed port and a listed program),
-// prints "attacking" once the attack is in progress, and continues until it is killed. Connections that the daemon closes are reopened.
+// Shared code of the attack programs: `node PROGRAM ADDRESS PORT FILE` (the pipe, a listed port and a listed program). Each prints "attacking" once
+// the attack is in progress, reopens connections that the daemon closes, and continues until it is killed.
 import { frame, FRAME, FrameClient } from '@wins/http2-connection/testing';
 import { connect } from 'node:net';
 
 export const [address, port, file] = process.argv.slice(2);
 export const MEBIBYTE = 1024 * 1024;
-/** One setting, as the Go client sends it first. */
+/** The first frame of the Go client. */
 export const ONE_SETTING = frame(FRAME.settings, 0, 0, Buffer.from('000300000064', 'hex'));
 
 export const method = (service, name) => `/wins.${service}/${name}`;
@@ -24,7 +24,7 @@ export function gone(socket) {
   });
 }
 
-/** Resolves once the written data has left this process, or the connection is closed. */
+/** Resolves once the data has left this process, or the connection has closed. */
 export function written(socket, octets) {
   return new Promise((resolve) => {
     const done = () => {
@@ -36,14 +36,14 @@ export function written(socket, octets) {
   });
 }
 
-/** Reports that the attack is in progress, at the first call. */
+/** Reports at its first call that the attack is in progress. */
 export function attacking() {
   if (!said) process.stdout.write('attacking\n');
   said = true;
 }
 let said = false;
 
-/** Repeats an attack on this number of concurrent connections; each closed connection is replaced. */
+/** Repeats an attack on concurrent connections, and replaces each closed one. */
 export function forever(connections, attack) {
   for (let index = 0; index < connections; index += 1) void again(attack);
 }
@@ -63,12 +63,10 @@ async function again(attack) {
   }
 }
 
-/** A message with a list of texts in one field. */
 export function texts(number, list) {
   return Buffer.concat(list.map((text) => field(number, Buffer.from(text))));
 }
 
-/** A length-delimited field of a message. */
 export function field(number, octets) {
   const head = [(number << 3) | 2];
   let rest = octets.length;

@@ -1,4 +1,4 @@
-// A42: connections one after the other that close during a call, with garbage as their last bytes.
+// A42: connections, one after another, that send garbage during a call and close.
 import { FLAG, FRAME, frame, FrameClient, PREFACE } from '@wins/http2-connection/testing';
 import { address, attacking, gone, method, ONE_SETTING, open } from './hostile.mjs';
 

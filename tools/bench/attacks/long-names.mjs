@@ -1,4 +1,4 @@
-// A57: names of headers that are slow to decode, on 50 connections.
+// A57: header names that are slow to decode, on 50 connections.
 import { FLAG, FRAME, frame, PREFACE } from '@wins/http2-connection/testing';
 import { attacking, gone, ONE_SETTING, open, written } from './hostile.mjs';
 

@@ -1,5 +1,5 @@
-// node observer.mjs ADDRESS MS: a harmless client that calls Info on a new connection repeatedly for MS milliseconds. Prints JSON: the duration
-// of the first call including its connection, and of each other call, in milliseconds.
+// node observer.mjs ADDRESS MS: a harmless client that calls Info on one new connection for MS milliseconds. Prints as JSON the durations in
+// milliseconds: of the first call, including the connection, and of each later call.
 import { createWinsClient } from '@wins/wins-api';
 import { setTimeout as pause } from 'node:timers/promises';
 

@@ -1,5 +1,5 @@
-// A51: a run that exposes the maximum number of ports, and List calls: 256 on a connection that reads no answer, and a constant stream on
-// another.
+// A51: a run that exposes the maximum number of ports, so that answers to List are long. Sends 256 List calls on a connection that reads nothing, and
+// a constant stream of them on another.
 import {
   FLAG,
   FRAME,
@@ -20,7 +20,7 @@ const Exposes = Array.from({ length: 256 }, (_, index) => ({
   Protocol: RunExposeProtocol.TCP,
 }));
 const client = createWinsClient({ address });
-// If ports cannot be opened, the start is refused; a run without ports then makes the answers to List short.
+// If ports cannot be opened, the daemon refuses this start. A run without ports then makes the answers short.
 await client
   .startProcess({ Path: file, ChecksumSHA256: digest, Exposes })
   .catch(() => client.startProcess({ Path: file, ChecksumSHA256: digest }));

@@ -1,4 +1,4 @@
-// A46: health watches of unknown names of 1 MiB, each cancelled again.
+// A46: health watches of unknown names of 1 MiB, each cancelled at once.
 import { FLAG, FRAME, frame, grpcMessage } from '@wins/http2-connection/testing';
 import { attacking, field, forever, MEBIBYTE, written } from './hostile.mjs';
 

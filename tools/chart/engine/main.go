@@ -119,7 +119,7 @@ func readYAML(file string, into any) error {
 	return nil
 }
 
-// Merges maps, replaces lists and other values, and removes a default that is set to null.
+// Merges maps and replaces all other values; null removes a default.
 func merge(into, from map[string]any) {
 	for key, value := range from {
 		section, isSection := value.(map[string]any)
@@ -195,7 +195,7 @@ func execute(ask request, chart metadata, values map[string]any) (map[string]str
 	return texts, nil
 }
 
-// Functions that Helm adds to sprig, and those that it removes because they would let a chart read the machine.
+// Like Helm, adds functions to sprig, and removes those that would let a chart read the machine.
 func functions(root *template.Template) template.FuncMap {
 	added := sprig.TxtFuncMap()
 	for _, name := range []string{"env", "expandenv", "getHostByName"} {
@@ -236,7 +236,6 @@ func functions(root *template.Template) template.FuncMap {
 
 var separator = regexp.MustCompile(`(?m)^---\s*$`)
 
-// Splits a file into documents and skips empty ones.
 func documents(text string) ([]map[string]any, error) {
 	found := []map[string]any{}
 	for _, part := range separator.Split(text, -1) {

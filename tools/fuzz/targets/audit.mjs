@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 
 const RECORDS = 24;
-/** Size of facts, chosen so that the log has three files. */
+/** Large enough that the log has three files. */
 const FACT_OCTETS = 6000;
 
-/** A changed log must never verify, except for changes in its last line; a damaged log must still be readable and accept new records. */
+/** A changed log must never verify, unless only its last line changed. A damaged log must still be readable and accept new records. */
 export async function openAudit({
   AuditLog,
   auditPlace,

@@ -80,7 +80,7 @@ const ODD = [
 ];
 const EXPLOSION = ['a: &a [x, x]', 'b: &b [*a, *a]', 'c: &c [*b, *b]', 'd: [*c, *c]'];
 
-/** Checks that any text results in a config, or in a list of problems that can be shown. */
+/** Checks that any text gives a config, or problems that can be printed. */
 export async function openConfig({ parseConfig, ConfigError }) {
   const examples = readdirSync(EXAMPLES).map((name) =>
     readFileSync(path.join(EXAMPLES, name), 'utf8').split('\n'),

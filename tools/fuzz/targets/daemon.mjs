@@ -24,7 +24,7 @@ const HEADS = [
   '',
 ];
 
-/** Checks that the built daemon lives and answers Info after each case. A small young generation reveals leaks soonest. */
+/** Checks that the built daemon answers Info after each case. A small young generation reveals leaks soonest. */
 export async function openDaemon({ definitions, createWinsClient }) {
   if (!existsSync(WINS)) throw new Error(`${WINS} does not exist; run npm run build`);
   const folder = mkdtempSync(path.join(tmpdir(), 'wins-fuzz-daemon-'));
@@ -108,7 +108,7 @@ export async function openDaemon({ definitions, createWinsClient }) {
   };
 }
 
-/** Returns the highest resident memory so far; undefined for an ended process, or where the system does not report it. */
+/** Peak resident memory; undefined if the process has ended or the system does not report it. */
 function peakOf(pid) {
   const file = `/proc/${pid}/status`;
   if (!existsSync(file)) return undefined;

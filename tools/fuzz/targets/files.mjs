@@ -12,7 +12,6 @@ const PLATFORM = { os: 'linux', architecture: 'amd64' };
 const PROTOCOL = 'credentialprovider.kubelet.k8s.io/v1';
 const PERIODIC = { name: 'p', stdout: 'eA==', stderr: null, exitCode: 0, failures: 1 };
 const PROBES = { kubelet: { healthy: true, successCount: 1, failureCount: 0 } };
-/** Syntax of YAML beyond JSON. */
 const YAML = [
   '&a [*a]',
   '*a',
@@ -42,8 +41,8 @@ const base64 = (text) => Buffer.from(text).toString('base64');
 const packed = (json) => gzipSync(JSON.stringify(json)).toString('base64');
 
 /**
- * Checks readers of node files and of answers from registries and programs: each returns a value that its writer could have written, or throws
- * an error of its library.
+ * Checks readers of node files, and of answers from registries and programs. Each must return a value that its writer could have written, or throw an
+ * error of its library.
  */
 export async function openFiles(faces) {
   const { AgentError, InstallError, InstallFiles, installPlaces, joinedEnvironment } = faces;

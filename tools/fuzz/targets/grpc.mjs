@@ -1,9 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { generateMessage } from '../protobuf-fields.mjs';
 
-/**
- * Checks that every decoder of the contract either accepts a message, so that encoding it again is stable, or throws an error about the message.
- */
+/** Checks that every decoder of the contract either throws, or returns a message whose encoding is stable. */
 export async function openGrpc({ definitions, decodeStartRequest, START_LIMITS }) {
   const decoders = new Map();
   for (const { path, ...method } of definitions.flatMap((all) => Object.values(all))) {
@@ -23,7 +21,7 @@ export async function openGrpc({ definitions, decodeStartRequest, START_LIMITS }
       const [decode, encode] = decoders.get(kind);
       const message = understood(() => decode(octets));
       if (message !== undefined) {
-        // Replacing invalid UTF-8 makes a text longer, and so perhaps too long; compare only from the second encoding on.
+        // Replacing invalid UTF-8 lengthens a text, perhaps beyond its limit, so compare only from the second encoding on.
         const sentOn = decode(encode(message));
         if (!isDeepStrictEqual(decode(encode(sentOn)), sentOn))
           throw new Error('encoding a decoded message again changes it');

@@ -2,7 +2,6 @@ import { duplexPair } from 'node:stream';
 import { generateFrames, octetsOf } from '../http2-frames.mjs';
 import { sendInPieces } from '../send-in-pieces.mjs';
 
-/** Ways in which a server may handle a call. */
 const HANDLERS = {
   echo(stream) {
     const messages = [];
@@ -23,7 +22,7 @@ const HANDLERS = {
   },
 };
 
-/** Checks that a connection serves or ends, never throws, and releases everything at its end. */
+/** Checks that a connection serves or ends without throwing, and releases everything at its end. */
 export async function openHttp2({ serveHttp2Connection }) {
   return {
     name: 'http2',

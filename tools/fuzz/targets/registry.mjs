@@ -26,7 +26,6 @@ const NAMES = [
   ],
   ...['a\0b', '\u202e', '\ud800', 'x'.repeat(300), 'a/'.repeat(90), 'c:ads', 'a.', 'A'],
 ];
-/** Type bytes of entries in a tar file. */
 const TYPES = [
   '0',
   '0',
@@ -74,7 +73,7 @@ const CHALLENGES = [
 ];
 const STATUSES = [200, 200, 200, 200, 206, 204, 301, 307, 400, 401, 403, 404, 429, 500, 503];
 
-/** Checks that any answers of a registry result in an image within its folder and limits, or in an error of the library. */
+/** Checks that any answers of a registry give an image within its folder and limits, or an error of the library. */
 export async function openRegistry({ imageStore, posixFileTrust, AgentError }) {
   const root = mkdtempSync(path.join(tmpdir(), 'wins-fuzz-registry-'));
   const [images, folder, outside] = ['images', 'folder', 'outside'].map((name) =>
@@ -136,7 +135,7 @@ export async function openRegistry({ imageStore, posixFileTrust, AgentError }) {
       mkdirSync(folder);
       const tar = tarOf(steps, octets);
       const layer = pack(tar, packing);
-      // Digests are correct, because otherwise nothing beyond the digest check would be tested.
+      // Digests are correct, so that the code behind their check is tested.
       const image = Buffer.from(changedJson(configOf(unpacked(tar, packing)), config));
       const text = Buffer.from(changedJson(manifestOf(image, layer), manifest));
       content = new Map([['manifests/v1', text]]);
@@ -205,7 +204,7 @@ const manifestOf = (config, layer) => ({
 });
 const configOf = (tar) => ({ os: 'linux', rootfs: { diff_ids: [digestOf(tar)] }, history: [{}] });
 
-/** Creates a tar file whose headers have correct checksums but arbitrary content. */
+/** Headers have correct checksums but arbitrary content. */
 function tarOf(members, octets) {
   const parts = members.flatMap(([type, name, link, size, body, mode]) => {
     const data = typeof body === 'number' ? Buffer.alloc(body, 97) : Buffer.from(body);

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
 const SIGNED = path.resolve(import.meta.dirname, '../corpus/signature/as-it-was-signed.json');
-/** Tags and lengths of BER: long, indefinite, beyond the end, and some identifiers and times. */
+/** BER tags and lengths (long, indefinite, beyond the end), and some identifiers and times. */
 const PIECES = [
   '3080',
   '30ffff',
@@ -20,8 +20,8 @@ const CHECKSUM = 0x98 + 64;
 const DIRECTORY = 0x98 + 112 + 32;
 
 /**
- * Checks that a changed program is either refused with a message that can be shown, or still has its signed content. Positions are thousandths
- * of the file or of the certificate table.
+ * Checks that a changed program still has its signed content, or is refused with a printable message. Positions are thousandths of the file or of the
+ * certificate table.
  */
 export async function openSignature({ SignedProgram }) {
   const original = JSON.parse(readFileSync(SIGNED, 'utf8'));
@@ -56,7 +56,7 @@ export async function openSignature({ SignedProgram }) {
   };
 }
 
-/** Returns the content that the signature covers: all before the table, except for the checksum and the position of the table. */
+/** Returns the signed content: everything before the certificate table, except the checksum and the position of the table. */
 function contentOf(bytes) {
   const content = Buffer.from(bytes.subarray(0, tableOf(bytes)));
   content.fill(0, CHECKSUM, CHECKSUM + 4);
@@ -87,7 +87,7 @@ function changed(bytes, { act, in: place, at, bytes: hex, times }) {
       piece.copy(bytes, position);
       return bytes;
     default: {
-      // Fix the lengths in the headers, so that the reader gets to the content.
+      // Correct the lengths in the headers, so that the reader reaches the content.
       const table = tableOf(bytes);
       if (table === 0 || bytes.length < table + 8) return bytes;
       const whole = Buffer.concat([bytes, Buffer.alloc(-bytes.length & 7)]);

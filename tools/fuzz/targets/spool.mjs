@@ -3,13 +3,12 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 
 const MIB = 1024 * 1024;
-/** Number of chunks, chosen so that the spool has several files. */
+/** Enough chunks for several files. */
 const CHUNKS = 20;
 const CHUNK_BYTES = 30_000;
 
 /**
- * Checks that a spool of any bytes can be read to its end, in order and without repetition, and that each byte is returned or reported as
- * missing.
+ * Checks that a spool of any bytes can be read to its end, in order and without repetition. The reader must return each byte or report it as missing.
  */
 export async function openSpool({ readSpool, SpoolWriter, tailOffset }) {
   const folder = mkdtempSync(path.join(tmpdir(), 'wins-fuzz-spool-'));

@@ -1,6 +1,6 @@
-// A test release runs this code first, to prove that a crash leaves a recoverable node. Commands count their changes of the node and die by
-// SIGKILL at change number DIE_AT, from 1: before the change, or in the middle of one with several parts. DIE_LOG receives the name of each
-// change. The daemon is not affected.
+// A test release runs this code first, to prove that a crash leaves a recoverable node. Commands count their changes of the node, and die by SIGKILL
+// before change number DIE_AT, counted from 1, or in its middle if it has several parts. DIE_LOG receives the name of each change. The daemon is not
+// affected.
 if (!['srv', 'cli'].includes(process.argv[2]) && (process.env.DIE_AT || process.env.DIE_LOG)) {
   const fs = require('node:fs');
   const promises = require('node:fs/promises');
@@ -25,10 +25,10 @@ if (!['srv', 'cli'].includes(process.argv[2]) && (process.env.DIE_AT || process.
     for (;;);
   };
   const at = (name, what, half) => {
-    // Changes during the death are not changes of the command.
+    // After the kill nothing counts.
     if (count === Number(DIE_AT)) return;
     const change = `${name} ${what.startsWith(root) ? what.slice(root.length) : what}`;
-    // Counts as one change: the blocks of a large file, and a control that is repeated until the service accepts it.
+    // The blocks of a large file count as one change, like a control that is repeated until the service accepts it.
     if (['write', 'ControlService'].includes(name) && change === last) return;
     last = change;
     count += 1;

@@ -13,13 +13,11 @@ const asDaemon = (code) => (text) =>
 const beside = (name) => `require('node:path').join(process.execPath, '..', '${name}')`;
 const inPrograms = (name) => path.join(root, 'apps/wins-e2e/src/fixtures/programs', name);
 const DEADLY = path.join(import.meta.dirname, 'die-at-change.cjs');
-/** Replaces a text that must be there. */
 const replace = (from, to) => (text) => {
   if (!text.includes(from)) throw new Error(`${flaw}: the program does not contain ${from}`);
   return text.replaceAll(from, to);
 };
 
-/** Replaces our daemon by one that behaves like the Go release. */
 async function goService() {
   const { outputFiles } = await build({
     entryPoints: [inPrograms('go-service.cjs')],
@@ -34,20 +32,20 @@ async function goService() {
   return outputFiles[0].text;
 }
 
-/** Flaws of a release: which program is changed, and how. */
+/** Which program each flaw changes, and how. */
 const FLAWS = {
-  /** The program exits when it is started as the daemon. */
+  /** The daemon exits at its start. */
   crashes: ['wins.cjs', asDaemon('process.exit(7);')],
-  /** The daemon does nothing at all, not even for the service manager. */
+  /** The daemon does nothing, not even for the service manager. */
   hangs: ['wins.cjs', asDaemon('setInterval(() => undefined, 1e9); return;')],
-  /** The daemon reports to the service manager that it is starting, and never serves. */
+  /** The daemon reports that it is starting, but never serves. */
   idles: [
     'wins-server.cjs',
     replace('await startDaemon(', 'await new Promise(() => undefined) ?? startDaemon('),
   ],
   /** The daemon reports another release. */
   lies: ['wins-server.cjs', replace(`"${version}"`, '"v9.9.9"')],
-  /** The daemon ignores everything while a file `deaf` lies beside it. */
+  /** The daemon blocks while a file `deaf` is beside it. */
   'turns deaf': [
     'wins.cjs',
     asDaemon(`setInterval(() => {
@@ -64,7 +62,7 @@ const FLAWS = {
   ],
   /** Commands exit at the named change of the node. */
   dies: ['wins.cjs', (text) => `${readFileSync(DEADLY, 'utf8')}\n${text}`],
-  /** The service manager sees the serving daemon as paused. */
+  /** The serving daemon reports itself as paused. */
   pauses: [
     'wins-server.cjs',
     replace('stateNumber(phase.kind)', '(phase.kind === "running" ? 7 : stateNumber(phase.kind))'),

@@ -1,5 +1,4 @@
-// node sign-release.mjs PROGRAM OUT: signs a copy of a program with a new certificate; writes OUT/signed.exe, and the thumbprint to
-// OUT/signed-by.
+// node sign-release.mjs PROGRAM OUT: signs a copy of a program with a new certificate, as OUT/signed.exe, and writes the thumbprint to OUT/signed-by.
 import { execFileSync } from 'node:child_process';
 import { X509Certificate } from 'node:crypto';
 import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-// Prints what a program inside an executable sees. With the argument `native` it calls Windows.
+// Prints the environment that a program sees inside an executable. With the argument `native` it calls Windows.
 'use strict';
 const { isSea } = require('node:sea');
 

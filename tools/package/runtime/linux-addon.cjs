@@ -1,6 +1,6 @@
-// Linux loads a native addon only from a file, but does not need the file afterwards. This module writes the addon to a new private folder and
-// removes both right after loading. The addon runs with the rights of the process, so no account with fewer rights may replace the file
-// meanwhile. The parent is a folder of the system, never one from the environment, because a container may set the environment.
+// Linux loads a native addon only from a file, but does not need the file afterwards. This module writes the addon to a new private folder, and
+// removes both right after loading. The addon runs with the rights of the process, so no account with fewer rights may replace the file. The parent
+// is a folder of the system, never one from the environment, because a container may set the environment.
 'use strict';
 const { lstatSync, mkdtempSync, rmSync, writeFileSync } = require('node:fs');
 const path = require('node:path');
@@ -10,7 +10,6 @@ const FOLDERS = ['/tmp', '/var/tmp', '/dev/shm'];
 const WRITABLE_BY_OTHERS = 0o022;
 const STICKY = 0o1000;
 
-/** Loads the addon that consists of these bytes. */
 exports.loadNativeAddon = function loadNativeAddon(content) {
   const bytes = Buffer.from(content);
   const failures = [];
@@ -26,7 +25,7 @@ exports.loadNativeAddon = function loadNativeAddon(content) {
 
 function loadFrom(folder, bytes) {
   const found = lstatSync(folder);
-  // With the sticky bit, only its owner can rename an entry of the folder.
+  // The sticky bit lets only an entry's owner rename it.
   const isSafe = (found.mode & WRITABLE_BY_OTHERS) === 0 || (found.mode & STICKY) !== 0;
   if (!found.isDirectory() || found.uid !== 0 || !isSafe)
     throw new Error(

@@ -1,11 +1,11 @@
-// First script inside an executable. The programs are assets beside it, and each is compiled when first required. Only the native addon is
-// loaded from a folder, to which it is written first.
+// First script inside an executable. The programs are assets, compiled when first required. Only the native addon is written to a folder and loaded
+// from there.
 'use strict';
 const path = require('node:path');
 const { getAsset, getRawAsset } = require('node:sea');
 const { loadProgram, NOWHERE } = require('./load-program.cjs');
 
-/** Asset with the native addon of this system and processor, whatever file name a program requires. */
+/** The native addon of this system and processor, whichever file name a program requires. */
 const ADDON = 'addon.node';
 
 const loaded = new Map();
@@ -19,7 +19,7 @@ function requireInside(request) {
   const module = { exports: {} };
   loaded.set(request, module);
   if (name.endsWith('.node')) {
-    // Loaded only now, because most commands do not call the system, and these modules load slowly.
+    // Loaded only here, because these modules load slowly and most commands do not need them.
     if (process.platform === 'win32')
       module.exports = require('./windows-addon.cjs').loadNativeAddon(
         getRawAsset(ADDON),
@@ -32,8 +32,8 @@ function requireInside(request) {
   return module.exports;
 }
 
-// Otherwise packages would look for files of the main program in the working directory.
+// Otherwise packages look for files of the main program in the working directory.
 requireInside.main = { filename: path.join(NOWHERE, 'wins.cjs') };
-// Otherwise this is the caller's spelling of the command, which need not be a path.
+// By default this is the caller's spelling of the command, which need not be a path.
 process.argv[1] = process.execPath;
 requireInside('./wins.cjs');

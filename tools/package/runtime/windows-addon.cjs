@@ -1,7 +1,7 @@
-// Windows loads a native addon only from a file, so this module writes the addon to a folder first. The addon runs with the rights of the
-// process, so no account with fewer rights may write there. Access lists cannot be read or set before the addon is loaded. Therefore the folder
-// lies in the profile of the process's account, which Windows protects. Windows supplies the path, because a container may set the environment
-// or share the folder of the executable.
+// Windows loads a native addon only from a file, so this module writes the addon to a folder first. The addon runs with the rights of the process, so
+// no account with fewer rights may write there. Without the addon, access lists can be neither read nor set. Therefore the folder is in the profile
+// of the process's account, which Windows protects. Its path comes from Windows, because a container may set the environment or share the folder of
+// the executable.
 'use strict';
 const {
   lstatSync,
@@ -19,10 +19,10 @@ const path = require('node:path');
 const FOLDER = ['AppData', 'Local', 'rancher', 'wins', 'native'];
 /** Names of our own files: addons, and temporary files from writing one. */
 const OURS = /^(?:koffi-[0-9a-f]{16}\.node|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\.tmp)$/;
-/** An older addon belongs to a removed release; a release that still exists writes it again. */
+/** An older addon probably belongs to a removed release; any other release writes it again. */
 const STALE_MS = 30 * 24 * 60 * 60 * 1000;
 
-/** Loads the addon with these bytes. Its SHA-256 names the file and is computed during packaging, because hashing is slow here. */
+/** `digest` is the SHA-256, which names the file. Packaging computes it, because hashing is slow here. */
 exports.loadNativeAddon = function loadNativeAddon(content, digest) {
   const bytes = Buffer.from(content);
   const folder = path.join(userInfo().homedir, ...FOLDER);
@@ -40,12 +40,12 @@ exports.loadNativeAddon = function loadNativeAddon(content, digest) {
   return addon.exports;
 };
 
-/** Ensures that the file has these bytes: replaces other content, and throws if that fails. */
+/** Replaces other content; throws if that fails. */
 function extract(bytes, folder, file) {
   if (holds(file, bytes)) return;
   mkdirSync(folder, { recursive: true });
   removeStale(folder, file);
-  // Loads slowly and is only needed here.
+  // Loaded only here, because it loads slowly.
   const { randomUUID } = require('node:crypto');
   const temporary = path.join(folder, `${randomUUID()}.tmp`);
   try {
@@ -59,14 +59,11 @@ function extract(bytes, folder, file) {
   }
 }
 
-/**
- * Removes addons of earlier releases, before the first process of a release writes its own. A loaded addon cannot be removed and stays for the
- * next release.
- */
+/** Removes addons of earlier releases. A loaded addon cannot be removed and stays for the next release. */
 function removeStale(folder, own) {
   const before = Date.now() - STALE_MS;
   try {
-    // A link may lead to a folder with files of others under such names.
+    // A link may lead to other programs' files with such names.
     if (!lstatSync(folder).isDirectory()) return;
     for (const name of readdirSync(folder)) {
       const file = path.join(folder, name);
@@ -83,13 +80,13 @@ function tryToRemove(file) {
   try {
     unlinkSync(file);
   } catch {
-    // The file is loaded, or is no file.
+    // The file is loaded, or is not a file.
   }
 }
 
 function holds(file, bytes) {
   const found = lstatSync(file, { throwIfNoEntry: false });
-  // Rejects a link, because its target may change between this check and the load.
+  // A link is refused, because its target may change after this check.
   return (
     found?.isFile() === true && found.size === bytes.length && readFileSync(file).equals(bytes)
   );

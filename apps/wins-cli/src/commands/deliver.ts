@@ -11,7 +11,7 @@ export interface DeliverOptions {
   readonly from: string;
   readonly to: string;
   readonly sha256?: string | undefined;
-  /** Whether the file is a config whose keys are merged into the config of the node. */
+  /** Merges the keys of the file into the config of the node. */
   readonly merge: boolean;
   /** The node's current config, used while there is no file at `to`. */
   readonly base?: string | undefined;
@@ -24,7 +24,6 @@ export interface DeliverOptions {
 
 const SHOW_AFTER_MS = 1000;
 
-/** `wins cli deliver`: copies a file to a mounted folder of the host, or merges the keys of a config into the host's config. */
 export async function deliver(options: DeliverOptions, { show }: CommandSurroundings) {
   const [from, to] = [path.resolve(options.from), path.resolve(options.to)];
   const base = options.base === undefined ? undefined : path.resolve(options.base);

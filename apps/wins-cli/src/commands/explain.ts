@@ -8,7 +8,7 @@ export interface ExplainOptions extends DaemonOptions {
   readonly port?: number | undefined;
 }
 
-/** `wins cli explain`. Exits with 126 when the daemon would refuse. For a port, the TCP verdict decides; the UDP verdict is shown too. */
+/** Exits with 126 when the daemon would refuse. For a port, the TCP verdict decides; the UDP verdict is shown too. */
 export async function explain(options: ExplainOptions): Promise<Answer> {
   const subject = subjectOf(options);
   const { allowed, code, reason, entry, udp } = await withDaemon(options, (client) =>

@@ -86,7 +86,7 @@ function endedUnseen({ Value }: ProcessName, cause: unknown): CommandError {
   return new CommandError(message, EXIT.client.failed, { cause });
 }
 
-/** Returns a controller that aborts once the lease has lost its daemon: without a lease, a reader would only see the run end. */
+/** Aborts once the lease has lost its daemon, because a reader without a lease would only see the run end. */
 function abortedWith(lease: KeepAliveHandle): AbortController {
   const gone = new AbortController();
   lease.closed.catch((error: unknown) => {
@@ -95,18 +95,18 @@ function abortedWith(lease: KeepAliveHandle): AbortController {
   return gone;
 }
 
-/** Returns true when the daemon is shutting down or gone, so that another one may start soon. */
+/** True when the daemon is shutting down or gone; another one may start soon. */
 function mayComeBack(error: unknown): boolean {
   return causeOf(error)?.code === 'unavailable';
 }
 
-/** Returns true if the error shows that a daemon was serving this call when it failed. */
+/** True if a daemon was serving this call when it failed. */
 export function wasThere(error: unknown): boolean {
   const cause = causeOf(error);
   return cause?.connectionLost === true || cause?.reason === 'shuttingDown';
 }
 
-/** Returns the cause of an error; for a call that was aborted with the lease, the cause of the lost lease. */
+/** For a call that was aborted with the lease, returns the cause of the lost lease. */
 function causeOf(error: unknown): WinsClientError | undefined {
   if (!(error instanceof WinsClientError)) return undefined;
   return error.code === 'aborted' ? causeOf(error.cause) : error;

@@ -60,7 +60,7 @@ const SUBNET: OriginalNames<HnsSubnet> = {
   gatewayAddress: 'GatewayAddress',
 };
 
-/** Returns JSON in the form of the Go client, because scripts parse it; other commands print camelCase. Empty fields are omitted. */
+/** Scripts parse the JSON of the Go client; other commands print camelCase. Omits empty fields. */
 export function originalJson<Value extends object>(
   names: OriginalNames<Value>,
   value: Value,
@@ -132,13 +132,13 @@ export async function listRoutes(options: DaemonOptions): Promise<Answer> {
   };
 }
 
-/** Returns the selector; an empty name or address counts as absent, as in the Go client. */
+/** An empty name or address counts as absent, as in the Go client. */
 function choiceOf({ name, address }: ChoiceOptions): NetworkSelector | undefined {
   if (name) return { name };
   return address ? { address } : undefined;
 }
 
-/** Returns destinations as networks, because Go daemons accept no single addresses. */
+/** Returns networks, because Go daemons accept no single addresses. */
 function destinationsOf(text: string): string[] {
   const words = text.split(/\s+/).filter((word) => word !== '');
   if (words.length === 0)
@@ -151,7 +151,7 @@ function destinationsOf(text: string): string[] {
   });
 }
 
-/** Defines a command that the Go client has too, with the field names and order of that client. */
+/** Uses the field names and the order of the Go client. */
 function showing<Message extends object, Options extends DaemonOptions = DaemonOptions>(
   names: OriginalNames<Message>,
   name: keyof Message,

@@ -1,4 +1,4 @@
-/** Commands for detached runs, which outlive this program and the daemon. */
+/** Detached runs outlive this program and the daemon. */
 import { WinsClientError, type WinsClient } from '@wins/wins-api';
 import {
   camelCaseKeys,
@@ -15,7 +15,7 @@ import { exitStatusOf, whyStopped } from '../exit-status-of.js';
 import { writeAll } from '../output-error.js';
 import { wasThere } from './held-run.js';
 
-/** Time to wait for the next daemon after losing one that had answered; an upgrade takes less. */
+/** Time to wait for the next daemon; an upgrade takes less. */
 const RECONNECT_MS = 60_000;
 const BETWEEN_MS = 200;
 /** Offset beyond any output, for callers that only wait for the exit. */
@@ -27,7 +27,7 @@ export interface NamedRunOptions extends DaemonOptions {
 
 export interface LogsOptions extends NamedRunOptions {
   readonly follow: boolean;
-  /** Maximum age of output to print, in milliseconds. */
+  /** Maximum age in milliseconds. */
   readonly since?: number | undefined;
   readonly offset?: string | undefined;
   readonly tail?: number | undefined;
@@ -103,7 +103,6 @@ function exitText(exit: { code: number; signal: string; reason: string } | null)
   return exit.signal || String(exit.code);
 }
 
-/** Returns the state in the words of the daemon's metrics. */
 function stateOf(
   end: LastingEnd | undefined,
   { RestartAtMs, GaveUp }: Pick<LastingSummary, 'RestartAtMs' | 'GaveUp'>,

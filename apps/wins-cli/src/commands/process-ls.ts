@@ -70,7 +70,7 @@ function limitsText(limits: EnforcedLimits | undefined): string {
 
 const UNITS = ['KiB', 'MiB', 'GiB', 'TiB'];
 
-/** Writes a number of bytes for people, in powers of 1,024: `1.5 KiB`. */
+/** In powers of 1,024: `1.5 KiB`. */
 export function formatBytes(bytes: number): string {
   let [value, unit] = [bytes, 'B'];
   for (const larger of UNITS) {
@@ -82,7 +82,7 @@ export function formatBytes(bytes: number): string {
 
 const EVERY_MS = 1000;
 
-/** Prints an answer now and after each change, until interrupted. Polls, because earlier daemons do not report changes. */
+/** Prints an answer now and after each change. Polls, because earlier daemons do not report changes. */
 export async function watchAnswer(ask: (signal: AbortSignal) => Promise<Answer>, show: Show) {
   const interrupted = new AbortController();
   const { signal } = interrupted;

@@ -1,4 +1,4 @@
-/** `wins cli prc run`. Avoids `runProcess` of the client library: it hides the name of the run, which messages and a forced end need. */
+/** Avoids `runProcess` of the client library, which hides the name of the run: messages and a forced end need the name. */
 import {
   type ProcessExit,
   type ProcessName,
@@ -25,7 +25,7 @@ export interface RunOptions extends DaemonOptions {
   readonly exposes?: string | undefined;
   readonly envs?: string | undefined;
   readonly dir?: string | undefined;
-  /** Memory limit in bytes. */
+  /** In bytes. */
   readonly memory?: number | undefined;
   readonly cpus?: number | undefined;
   readonly pids?: number | undefined;
@@ -35,15 +35,15 @@ export interface RunOptions extends DaemonOptions {
   /** Words after `--`. */
   readonly rest?: readonly string[] | undefined;
   readonly detach: boolean;
-  /** Name of a detached run. Default: the daemon chooses. */
+  /** For a detached run. Default: the daemon chooses. */
   readonly name?: string | undefined;
-  /** Restart policy of a detached run. Default: never restarted. */
+  /** For a detached run. Default: never restarted. */
   readonly restart?: string | undefined;
 }
 
-/** Time that a daemon gives a run to end before it kills the run. */
+/** After this time the daemon kills a run that was asked to end. */
 const GRACE = '10 s';
-/** Time that the daemon has to kill the run after a second interruption; it may be frozen, or too old to kill runs on request. */
+/** Limits a forced end, because the daemon may be frozen, or too old to kill runs on request. */
 const FORCED_WITHIN_MS = 2000;
 
 function readList<T>(option: string, text: string | undefined, read: (entries: string[]) => T): T {
@@ -61,7 +61,7 @@ function limitsOf({ memory = 0, cpus = 0, pids = 0 }: RunOptions): { Limits?: Ru
   return { Limits: { MemoryBytes: BigInt(memory), CpuMillis, Pids: pids, Means: '' } };
 }
 
-/** Resolves the program. On Windows a path without an extension also names its .exe file, as in the Go release. */
+/** On Windows a path without an extension also names its .exe file, as in the Go release. */
 function programAt(file: string): string {
   if (process.platform !== 'win32' || path.extname(file) !== '' || existsSync(file)) return file;
   const program = `${file}.exe`;
@@ -93,9 +93,9 @@ export async function runProcess(options: RunOptions): Promise<number> {
       : readList('args', options.args, (entries) => entries),
     Exposes: readList('exposes', options.exposes, parseExposes),
     Envs: readList('envs', options.envs, (entries) => entries),
-    // As in the Go client, an empty folder counts as absent.
     Replace: options.replace === true,
     ...limitsOf(options),
+    // As in the Go client, an empty folder counts as absent.
     Dir: options.dir ? path.resolve(options.dir) : path.dirname(program),
   };
   const { sha1, sha256 } = await digestProgram(program);
@@ -128,7 +128,7 @@ export async function runProcess(options: RunOptions): Promise<number> {
   });
 }
 
-/** Copies the output until the process has ended. A signal, or a reader that closes the stream, stops the process. */
+/** A signal, or a reader that closes the stream, stops the process. */
 async function follow(client: WinsClient, name: ProcessName, run: HeldRun, quiet: boolean) {
   const reader = { gone: false };
   const failure = new OutputFailure(process.stdout);
@@ -152,7 +152,6 @@ async function follow(client: WinsClient, name: ProcessName, run: HeldRun, quiet
     client.stopProcess(name, { force: true }).catch(() => isOver || leaveAtOnce());
     setTimeout(leaveAtOnce, FORCED_WITHIN_MS).unref();
   };
-  // The first interruption stops the process, the second forces it to end; both report how it ended.
   using _interruptions = listenForInterruptions(asked, forced);
   process.stdout.once('close', readerLeft);
   try {
@@ -192,7 +191,6 @@ async function follow(client: WinsClient, name: ProcessName, run: HeldRun, quiet
   }
 }
 
-/** Returns the message for a Go daemon that failed to remove the firewall rules and child processes of a run. */
 function cleanUpFailure({ Value }: ProcessName, error: unknown): string {
   const found = error instanceof WinsClientError ? error.details : messageOf(error);
   return (
@@ -201,7 +199,7 @@ function cleanUpFailure({ Value }: ProcessName, error: unknown): string {
   );
 }
 
-/** Returns the exit code when output cannot be written. A reader that closed the stream is not reported; a write error is. */
+/** Throws after a write error, but not when the reader has closed the stream. */
 function readerGone({ Value }: ProcessName, error: Error | undefined): number {
   if (error === undefined) return EXIT.client.readerGone;
   throw outputError(`the output of ${Value}, which was stopped`, error);

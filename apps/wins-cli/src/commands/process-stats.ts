@@ -5,15 +5,15 @@ import { withDaemonOfAdministrators, type DaemonOptions } from '../daemon/connec
 import { formatBytes, limitFigures, watchAnswer } from './process-ls.js';
 
 export interface StatsOptions extends DaemonOptions {
-  /** Run to measure. Absent: all runs that are visible to this client. */
+  /** Absent: all runs that this client may see. */
   readonly name?: string | undefined;
   readonly watch: boolean;
   readonly bars?: boolean;
 }
 
-/** Interval between measurements; the daemon measures once a second. */
+/** The daemon measures once a second. */
 const BETWEEN_MS = 1000;
-/** Delay before asking again when the daemon has not measured since the previous answer. */
+/** Delay when the daemon has not measured since the previous answer. */
 const AGAIN_MS = 100;
 
 export async function showStats(options: StatsOptions, { show }: CommandSurroundings) {
@@ -53,12 +53,11 @@ const HEADINGS = ['NAME', 'STATE', 'CPU %', 'MEMORY', 'PROCESSES', 'STDOUT', 'ST
 const UNKNOWN = '-';
 const BAR_CELLS = 10;
 
-/** Returns `12.0 MiB / 64.0 MiB`, or only the figure when there is no limit. */
 function within(figure: string | undefined, limit: string | number | null): string {
   return limit === null ? (figure ?? UNKNOWN) : `${figure ?? UNKNOWN} / ${limit}`;
 }
 
-/** Draws a bar. A full bar is the limit of the run; without a limit, one processor, or the memory of the largest run. */
+/** A full bar is the limit of the run; without a limit, one processor, or the memory of the largest run. */
 function bar(share: number): string {
   const full = Math.round(Math.min(1, share) * BAR_CELLS);
   return '█'.repeat(full).padEnd(BAR_CELLS, '·');

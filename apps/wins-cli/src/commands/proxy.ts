@@ -42,7 +42,6 @@ const TOO_OLD =
 /** The most that any daemon allows, so that the daemon's config decides. */
 const MOST_STREAMS = 16_384;
 
-/** `wins cli proxy`: forwards connections and datagrams from ports of this container to ports of the host. */
 export async function proxyPorts(options: ProxyOptions): Promise<number> {
   const log = new ClientLog(options);
   try {
@@ -148,7 +147,6 @@ interface TunnelAttempt extends TunnelPipe {
   readonly needsUdp: () => boolean;
 }
 
-/** Makes one attempt: connects to the pipe, shakes hands, opens the tunnel, and waits for a probe through it. */
 async function openTracedTunnel(attempt: TunnelAttempt) {
   const { pipe, timeoutMs, signal, log, judge, needsUdp } = attempt;
   const beganAt = performance.now();
@@ -228,7 +226,7 @@ function describeEnd(end: TunnelEnd): string {
   }
 }
 
-/** Waits for a task for at most `limitMs`; undefined when the limit is reached first. */
+/** Undefined when the limit is reached first. */
 async function within<T>(limitMs: number, task: Promise<T>): Promise<T | undefined> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<undefined>((resolve) => {
@@ -239,7 +237,7 @@ async function within<T>(limitMs: number, task: Promise<T>): Promise<T | undefin
   return first;
 }
 
-/** Listens for signals: the first requests an orderly end, the second ends the program at once. */
+/** The first signal requests an orderly end; the second ends the program at once. */
 function listenForSignals(): Disposable & { readonly requested: Promise<void> } {
   let request: () => void = () => undefined;
   const requested = new Promise<void>((resolve) => (request = resolve));

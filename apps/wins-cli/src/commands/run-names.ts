@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { clientName } from '../daemon/client-label.js';
 import { connectTrustedPipe } from '../daemon/trusted-pipe.js';
 
-/** Returns the names of the daemon's runs. @throws Error when no valid answer arrives before the signal aborts. */
+/** @throws Error when no valid answer arrives before the signal aborts. */
 export async function runNames(server = DEFAULT_PIPE_NAME, signal: AbortSignal) {
   // Suppresses the log, because a shell is completing a word on this terminal.
   routeGrpcLog(() => undefined);

@@ -46,10 +46,10 @@ interface Program extends ProgramDigests {
 const LONGEST_REPORT = 64 * 1024;
 const FIRST_DELAY_MS = 500;
 const LONGEST_DELAY_MS = 5000;
-/** Time limit for the version request to a daemon that the helper has just proven healthy. */
+/** The helper has just proven this daemon healthy. */
 const INFO_LIMIT_MS = 10_000;
 const SHOW_AFTER_MS = 1000;
-/** Maximum number of attempts with one upgrade name when each is interrupted, because the release may be the cause. */
+/** Limit for interrupted attempts with one name, because the release may be the cause. */
 const ATTEMPTS = 3;
 const SHOW_RESULT = ['up', '--show-result'];
 const EXIT_OF = new Map<string, number>([
@@ -58,7 +58,7 @@ const EXIT_OF = new Map<string, number>([
   ['refused', EXIT.client.refused],
 ]);
 
-/** `wins cli upgrade`: makes the daemon run the helper, which replaces the daemon, and asks the next daemon for the result. */
+/** Makes the daemon run the helper, which replaces the daemon. Then asks the next daemon for the result. */
 export async function upgradeDaemon(options: UpgradeOptions, { show }: CommandSurroundings) {
   const file = path.resolve(options.path);
   await permitDrops(options);
@@ -149,7 +149,7 @@ async function putBack({ from }: UpgradeOptions, file: string, sha256?: string):
   await deliverFile({ from: source, to: file, sha256, waitTimeoutMs: 0 });
 }
 
-/** Returns the helper's config argument. Below a Go daemon the helper may register this config; otherwise it requires that the service uses it. */
+/** Below a Go daemon the helper may register this config; otherwise it requires that the service uses it. */
 async function configWords(options: UpgradeOptions, endMs: number): Promise<readonly string[]> {
   const { config } = options;
   if (config === undefined) return [];
@@ -170,7 +170,7 @@ async function configWords(options: UpgradeOptions, endMs: number): Promise<read
   return isOriginal ? [`--wins-args=${winsArgs(config)}`] : [`--expect-config=${config}`];
 }
 
-/** Compares the serving daemon with the requested program, because the result may concern an earlier daemon. */
+/** The result may concern an earlier daemon. */
 async function compare(options: UpgradeOptions, program: Program): Promise<void> {
   const patience = { waitTimeoutMs: 0, answerTimeoutMs: INFO_LIMIT_MS };
   const info = await withDaemon(options, (client) => client.info(), patience);
@@ -201,10 +201,7 @@ async function report(
   return exitCode;
 }
 
-/**
- * Runs the helper through the daemon.
- * @returns The helper's report; undefined when the daemon ended before the report arrived. @throws CommandError at the deadline.
- */
+/** @returns Undefined when the daemon ended before the report arrived. @throws CommandError at the deadline. */
 async function ask(
   options: UpgradeOptions,
   endMs: number,

@@ -15,7 +15,7 @@ import { showProgress } from '../progress.js';
 import { clientName } from './client-label.js';
 import { ASK_DOCTOR, connectTrustedPipe, pipeFailure } from './trusted-pipe.js';
 
-/** Delay before another attempt when a pipe is served but no call is accepted. */
+/** Used when a pipe is served but no call is accepted. */
 const AGAIN_DELAY_MS = 200;
 /** Calls about a process that was already started. An error of these calls must not start the process again. */
 const FOLLOWING: ReadonlySet<string> = new Set(['Wait', 'KeepAlive']);
@@ -29,7 +29,7 @@ export const CONNECT_TIMEOUT_MS = 10_000;
 const ANSWER_TIMEOUT_MS = 30_000;
 
 export interface DaemonOptions extends ClientLogOptions {
-  /** Name or path of the daemon's pipe. */
+  /** Name or path of the pipe. */
   readonly server: string;
   /** Time to wait for a pipe that does not exist yet, or for the next daemon while one shuts down. 0: no waiting. */
   readonly 'wait-timeout': number;
@@ -49,7 +49,7 @@ export interface Patience {
 export type Task<T> = (client: WinsClient, answered: () => void, server: string) => Promise<T>;
 
 /**
- * Runs a task with a new client of the daemon. Repeats the task while its first call was not accepted and time is left for the next daemon.
+ * Repeats the task while its first call was not accepted and time is left for the next daemon.
  *
  * `connectPipe` does the waiting, because it knows whether a pipe is busy or absent, and why it cannot be reached.
  */
@@ -109,8 +109,8 @@ export async function withDaemonOfAdministrators<T>(options: DaemonOptions, task
 }
 
 /**
- * Runs a task about one run as {@link withDaemon} does, and again on the administrators' pipe if the main pipe does not have the run. In any
- * Windows session the administrators' pipe shows the runs of other clients. The main pipe is tried first, because it admits more clients.
+ * Runs a task about one run on the main pipe, which admits more clients. If the main pipe does not have the run, tries the administrators' pipe,
+ * which shows the runs of other clients in any Windows session.
  */
 export async function withDaemonOfRun<T>(options: DaemonOptions, task: Task<T>): Promise<T> {
   try {
@@ -144,7 +144,7 @@ async function withClient<T>(options: WinsClientOptions, task: (client: WinsClie
   }
 }
 
-/** Returns true when the call was not executed: the daemon refused it while shutting down, or there was no connection. */
+/** True when the daemon refused the call while shutting down, or there was no connection. */
 function isNotTaken(error: unknown): boolean {
   return (
     error instanceof WinsClientError &&
@@ -158,7 +158,7 @@ function isEnding(error: unknown): boolean {
   return error instanceof WinsClientError && error.reason === 'shuttingDown';
 }
 
-/** Returns true when the pipe was served but the server did not speak in time. Errors of gRPC have a code and are excluded. */
+/** True when the server of the pipe did not speak in time. Errors of gRPC have a code and are excluded. */
 function isSilent(error: unknown): boolean {
   return (
     error instanceof WinsClientError &&

@@ -1,6 +1,6 @@
 /* eslint-disable @typescript-eslint/no-require-imports */
 
-/** Loads the Windows-specific part of the client; never called on other systems. */
+/** Never called on other systems than Windows. */
 export function loadWindowsClient() {
   return require('./windows-client.js') as typeof import('./windows-client.js');
 }

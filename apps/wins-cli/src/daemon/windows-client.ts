@@ -1,4 +1,4 @@
-/** Windows-specific part of the client; a separate bundle that other systems never load. */
+/** A separate bundle, which other systems never load. */
 
 import { SERVICE_NAME, type PipeServerCheck } from '@wins/base';
 import {
@@ -8,12 +8,12 @@ import {
   type ConsoleEvents,
 } from '@wins/windows-host';
 
-/** Returns a check that trusts the server of a pipe when it is the service or runs with privileges. */
+/** Trusts the server of a pipe when it is the service or runs with privileges. */
 export function windowsPipeCheck(): PipeServerCheck {
   return securedPipeClient({ service: SERVICE_NAME });
 }
 
-/** Listens for events of the Windows console. Returns undefined without such a console; only Node's signals are heard then. */
+/** Returns undefined without a Windows console; then only Node's signals are heard. */
 export function hearConsole(onEvent: () => void): ConsoleEvents | undefined {
   try {
     return listenToConsole(onEvent);

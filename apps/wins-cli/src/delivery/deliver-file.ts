@@ -18,13 +18,13 @@ export interface Delivery {
   readonly from: string;
   /** Target path in an existing folder; a regular file or absent. */
   readonly to: string;
-  /** Required digest: 64 hexadecimal digits. */
+  /** 64 hexadecimal digits. */
   readonly sha256?: string | undefined;
   /** Time to wait while another process has the target open. */
   readonly waitTimeoutMs: number;
-  /** Content to write instead of the source's bytes; `sha256` does not apply to it. Default: the source's bytes. */
+  /** Replaces the source's bytes; `sha256` does not apply to it. */
   readonly content?: Buffer | undefined;
-  /** Called with the digest of the new content before it is written. */
+  /** Receives the digest of the new content before the write. */
   readonly permit?: ((sha256: string) => Promise<void>) | undefined;
   /** Called before each attempt to replace a file; an error leaves that file in place. */
   readonly beforeReplace?: (() => Promise<void>) | undefined;
@@ -40,11 +40,11 @@ export interface Delivered {
 
 /** Larger than any release. */
 const LIMITS = { maxBytes: 512 * 1024 * 1024 };
-/** Minimum age of an abandoned temporary file; the file of a running delivery is always younger. */
+/** The temporary file of a running delivery is always younger. */
 const ABANDONED_AFTER_MS = 10 * 60_000;
 
 /**
- * Copies a file atomically: even after a power failure the target has either the old bytes or the new ones. Equal bytes are not written.
+ * Copies a file atomically, even across a power failure. Does not write equal bytes.
  *
  * A new file inherits its access list on Windows; elsewhere it gets the mode of the replaced file or the source, without write for others.
  * @throws CommandError 127: source or folder missing. 126: wrong digest, above 512 MiB, not a regular file. 125: any other error.

@@ -8,19 +8,19 @@ import { CommandError } from '../command-error.js';
 
 /** Maximum size that a whitelist entry can grant; larger files need not be read. */
 const MAX_FILE_BYTES = 768 * 1024;
-/** Quiet period of a folder before its files are read, because kubelet writes several files and then swaps one link. */
+/** Delay before a read, because kubelet writes several files and then swaps one link. */
 const QUIET_MS = 250;
-/** Polling interval. Polling is needed because a watcher sees no events once its whole folder was swapped. */
+/** Polling is needed: a watcher sees no events once its whole folder was swapped. */
 const LOOK_EVERY_MS = 60_000;
 const RETRY_MS = 2000;
 
 export interface MountedFile {
   readonly path: string;
-  /** Name of the file in the folder of the run. */
+  /** In the folder of the run. */
   readonly name: string;
 }
 
-/** Parses `PATH=NAME` words. @throws UsageError for a word that is not `PATH=NAME`. The daemon validates the names. */
+/** The daemon validates the names. @throws UsageError for a word that is not `PATH=NAME`. */
 export function readMounts(words: readonly string[] = []): readonly MountedFile[] {
   return words.map((word) => {
     const at = word.lastIndexOf('=');
@@ -30,7 +30,7 @@ export function readMounts(words: readonly string[] = []): readonly MountedFile[
   });
 }
 
-/** Reads the current content of the files. @throws CommandError (127) for a file that cannot be read. */
+/** @throws CommandError (127) for a file that cannot be read. */
 export async function readFiles(mounts: readonly MountedFile[]): Promise<RunFile[]> {
   return Promise.all(
     mounts.map(async ({ path: file, name }) => {
@@ -137,7 +137,7 @@ export function followFiles(
   };
 }
 
-/** Reads a mounted file; follows links, because kubelet points to the content through two links. */
+/** Follows links, because kubelet points to the content through two links. */
 function readMounted(file: string): Promise<Buffer> {
   return readBytes(file, { followLinks: true, maxBytes: MAX_FILE_BYTES });
 }

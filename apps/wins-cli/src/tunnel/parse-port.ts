@@ -2,7 +2,7 @@ import { UsageError } from '@wins/base';
 
 const HIGHEST_PORT = 65535;
 
-/** Parses a port: 1 to 65535, digits only. @throws UsageError that names the entry and the invalid port. */
+/** Accepts digits only. @throws UsageError that names the entry and the invalid port. */
 export function parsePort(text: string, entry: string): number {
   const port = /^[0-9]{1,5}$/.test(text) ? Number(text) : 0;
   if (port < 1 || port > HIGHEST_PORT)

@@ -1,13 +1,13 @@
 import { TunnelError, type ClientTunnel, type TunnelStream } from '@wins/tcp-tunnel';
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Time limit for a verdict; a daemon handles a Connect within milliseconds, or within seconds on a busy host. */
+/** A daemon handles a Connect within milliseconds, or within seconds on a busy host. */
 const VERDICT_MS = 5_000;
 /** Maximum number of concurrent trials; each has its own session. */
 const MOST_TRIALS = 16;
 
 export interface PortTrialsOptions {
-  /** Opens another tunnel to the daemon; resolves once the daemon has answered. */
+  /** Resolves once the daemon has answered. */
   readonly open: () => Promise<ClientTunnel>;
   /** Called when the daemon does not allow a port. It must not throw. */
   readonly onRefused: (port: number, error: TunnelError) => void;
@@ -16,8 +16,8 @@ export interface PortTrialsOptions {
 type Verdicts = Map<number, 'allowed' | 'refused' | Promise<void>>;
 
 /**
- * Finds the allowed ports of a Go daemon, which ends the whole session when a client requests a forbidden port. Therefore the first
- * connection to each port gets a session of its own. A Go daemon reads its config only at its start, so a verdict holds until `forget`.
+ * A Go daemon ends the whole session when a client requests a forbidden port. Therefore the first connection to each port gets a session of
+ * its own. A Go daemon reads its config only at its start, so a verdict holds until `forget`.
  */
 export class PortTrials {
   readonly #options: PortTrialsOptions;
@@ -30,7 +30,7 @@ export class PortTrials {
     this.#options = options;
   }
 
-  /** Forgets all verdicts, because the daemon may be another process. */
+  /** Call it for each new tunnel, which may reach another daemon process. */
   forget(): void {
     this.#verdicts = new Map();
   }
@@ -40,7 +40,7 @@ export class PortTrials {
     const verdict = this.#verdicts.get(port);
     if (verdict === 'allowed') return shared.connect(port);
     if (verdict === 'refused') throw refusal(port);
-    // Waits for the running trial, and then uses its verdict, or tries the port again if there is none.
+    // Waits for the running trial; without a verdict tries the port again.
     if (verdict !== undefined) return verdict.then(() => this.connect(shared, port));
     if (this.#openCount >= MOST_TRIALS) {
       const message = `cannot probe port ${port}: ${this.#openCount} probes are running (limit ${MOST_TRIALS})`;
@@ -93,7 +93,7 @@ export class PortTrials {
     return tunnel;
   }
 
-  /** Tries a port; undefined when the daemon is gone or does not answer at all. */
+  /** Undefined when the daemon is gone or does not answer at all. */
   async #judge(
     tunnel: ClientTunnel,
     shared: ClientTunnel,

@@ -13,7 +13,7 @@ export class ReadyFile {
     this.#report = report;
   }
 
-  /** Removes the file of an earlier run and verifies that it can be created. @throws CommandError when it cannot be created. */
+  /** Removes the file of an earlier run. @throws CommandError when the file cannot be created. */
   prepare(): void {
     if (this.#file === undefined) return;
     try {

@@ -1,7 +1,7 @@
 import { TunnelError, type TunnelStream } from '@wins/tcp-tunnel';
 import type { ClientLog } from '../client-log.js';
 
-/** Logs the start and end of a stream to the `--debug` log, never its bytes. */
+/** Never logs the bytes of the stream. */
 export function traceStream(log: ClientLog, stream: TunnelStream, hostPort: number): void {
   if (!log.isDebug) return;
   const which = { stream: String(stream.id), hostPort };
@@ -17,7 +17,7 @@ export function traceStream(log: ClientLog, stream: TunnelStream, hostPort: numb
   });
 }
 
-/** Returns the milliseconds since a time of `performance.now()`, to a tenth. */
+/** `beganAt` is a time of `performance.now()`. */
 export function msSince(beganAt: number): number {
   return Math.round((performance.now() - beganAt) * 10) / 10;
 }

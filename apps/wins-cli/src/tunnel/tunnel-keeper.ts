@@ -16,18 +16,19 @@ const BACKOFF = { initialMs: 40, maxMs: 500, jitter: 1 };
 /** A tunnel that lasted this long is reopened without delay. */
 const GOOD_TUNNEL_MS = 5000;
 
+/** The callbacks `on…` must not throw. */
 export interface TunnelKeeperOptions {
-  /** Makes one attempt to open a tunnel; resolves once the peer has answered a probe. */
+  /** Makes one attempt; resolves once the peer has answered a probe. */
   readonly open: (signal: AbortSignal) => Promise<ClientTunnel>;
-  /** Maximum time that a connection waits while the tunnel is down, in ms. */
+  /** In ms, for a connection while the tunnel is down. */
   readonly heldMs: number;
-  /** Called when a tunnel is up and waiting connections continue. It must not throw. */
+  /** Called when a tunnel is up and waiting connections continue. */
   readonly onUp: () => void;
-  /** Called when the tunnel is lost and the next attempt starts. It must not throw. */
+  /** Called when the tunnel is lost and the next attempt starts. */
   readonly onLost: (end: TunnelEnd) => void;
-  /** Called when the daemon ends a session because of this host port; the port is not requested again. It must not throw. */
+  /** Called when the daemon ends a session because of this host port; the port is not requested again. */
   readonly onRefused: (port: number, error: Error) => void;
-  /** Called when a stream to this host port was opened; the callee must listen for its `error`. It must not throw. */
+  /** Called when a stream to this host port was opened; the callee must listen for its `error`. */
   readonly onStream: (stream: TunnelStream, port: number) => void;
 }
 
@@ -36,7 +37,7 @@ type State =
   | { readonly kind: 'up'; readonly tunnel: ClientTunnel }
   | { readonly kind: 'closed' };
 
-/** Keeps one tunnel open: reopens it after each loss, and queues connections meanwhile. */
+/** Reopens its tunnel after each loss, and queues connections meanwhile. */
 export class TunnelKeeper {
   #state: State = { kind: 'down' };
   readonly #waiting = new Set<() => void>();
@@ -137,7 +138,6 @@ export class TunnelKeeper {
   async #follow(first: ClientTunnel): Promise<void> {
     let tunnel = first;
     for (let attempt = 0; !this.#isClosed(); attempt += 1) {
-      // A new tunnel may reach another daemon process, so earlier verdicts no longer hold.
       this.#trials.forget();
       this.#state = { kind: 'up', tunnel };
       this.#options.onUp();

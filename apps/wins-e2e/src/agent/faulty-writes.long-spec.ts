@@ -1,4 +1,4 @@
-/** Tests writes without an answer: the daemon waits 30 s and then checks the outcome. */
+/** Tests writes that get no answer: the daemon waits 30 s and then checks the outcome. */
 import { silent, unanswered } from '@wins/system-agent/testing';
 import { FaultyWrites, type WriteFault } from '../testing/agent/faulty-writes.js';
 import { numbersTo, sampleOf } from '../testing/sample.js';
@@ -12,7 +12,7 @@ const RULES = [true, false].flatMap((isPending) =>
 );
 
 it('a daemon without an answer to one of its writes runs each plan once and records this in the Secret', async () => {
-  // Run all rules in parallel, because each spends most of its time waiting.
+  // In parallel, because each spends most of its time waiting.
   const all = RULES.map(async (rules) => {
     await using faulty = await FaultyWrites.create(rules);
     const count = await faulty.countWrites();

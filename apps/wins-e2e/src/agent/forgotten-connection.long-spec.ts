@@ -3,7 +3,7 @@ import { startApiServer, startForgetfulBox } from '@wins/system-agent/testing';
 import { PlanNode } from '../testing/agent/plan-node.js';
 import { until } from '../testing/process-table.js';
 
-/** Limit for noticing a connection that a device on the way forgot. */
+/** The daemon must notice within this time that a network device forgot its connection. */
 const NOTICED_MS = 45_000;
 
 describe('a daemon whose connection to the API server is forgotten by a device on the way', () => {
@@ -19,7 +19,7 @@ describe('a daemon whose connection to the API server is forgotten by a device o
         const info = node.workspace.write('info.json', api.connectionInfo({ server: box.url }));
         await node.start(node.config({ remoteEnabled: true, connectionInfoFile: info }));
         await until(() => String(api.data()['success-count']) === '1');
-        // Once this file is gone, the agent has the answer to its write.
+        // The agent removes this file once its write is answered.
         const unwritten = node.workspace.path('agent/applied/state/unwritten.json');
         await until(() => !existsSync(unwritten));
         box.forget(what);

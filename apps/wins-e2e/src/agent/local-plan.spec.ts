@@ -138,7 +138,6 @@ describe('a node with a local plan', () => {
 });
 
 describe('an agent that runs an instruction', () => {
-  /** Starts a node with an endless instruction; returns the node and the name of the program. */
   async function busyNode() {
     const node = new PlanNode();
     const program = node.workspace.script('forever', 'sleep 100000 & sleep 100000');

@@ -6,7 +6,7 @@ import { gunzipSync } from 'node:zlib';
 import { base64, PlanNode, wellComponent } from '../testing/agent/plan-node.js';
 import { until } from '../testing/process-table.js';
 
-/** Creates an image archive in the tar format of Unix Version 7, including its layer. */
+/** Creates an image archive whose outer tar and layer both have the format of Unix Version 7. */
 function oldArchive(node: PlanNode, name: string, script: string): void {
   const folder = node.workspace.path('v7');
   const pack = (file: string) =>

@@ -24,7 +24,6 @@ describe('a node whose server uses plan-state', () => {
     await api.close();
   });
 
-  /** A plan that appends a line at each run. */
   const plan = (name: string): string => {
     const runs = node.workspace.path('runs');
     const command = node.workspace.script(

@@ -10,7 +10,7 @@ const hasEnded = ({ msg }: LogRecord) => msg === 'an instruction of a plan has e
 const authority = createCertificateAuthority('root');
 const pair = authority.issue('server', ['127.0.0.1']);
 
-/** Writes a plan that takes its image from a mirror, and the registries.yaml of the mirror; returns keys of the agent. */
+/** Writes a plan whose image comes from a mirror, and the registries.yaml for the mirror; returns keys of the agent. */
 function nodeOf(node: PlanNode, registry: ImageRegistry, auth: object | undefined) {
   const tls = { ca_file: node.workspace.write('ca.pem', authority.cert) };
   const registries = {
@@ -24,7 +24,7 @@ function nodeOf(node: PlanNode, registry: ImageRegistry, auth: object | undefine
   return { localEnabled: true, agentRegistriesFile: file };
 }
 
-/** Writes a credential provider that knows the user of these registries; returns keys of the agent. */
+/** Writes a credential provider that knows {@link REGISTRY_USER}; returns keys of the agent. */
 function providerFor(node: PlanNode, ...matchImages: readonly string[]) {
   const { username, password } = REGISTRY_USER;
   const answer = {
@@ -73,7 +73,7 @@ describe.each(Object.entries(REGISTRY_SHAPES))(
       expect(await daemon.logged(hasEnded)).toMatchObject({ exitCode: 0 });
       expect([daemon.text, String(checked.stdout), checked.stderr].join()).not.toContain('canary');
       expect(registry.requests[0]).toContain('?ns=registry.invalid');
-      // The check and the plan each fetch the config of the image, but only the plan fetches the layer.
+      // Both the check and the plan fetch the config of the image, but only the plan fetches the layer.
       if (name === 'ECR') expect(storage.requests).toHaveLength(3);
     });
   },
@@ -86,7 +86,6 @@ it("a layer of a plan's image is requested from the point at which its connectio
   registry.gate = ({ url = '', headers: { range } }, response) => {
     if (!url.includes('/blobs/')) return false;
     ranges.push(range);
-    // The first blob is the config, and the second is the layer.
     if (ranges.length !== 2) return false;
     response.writeHead(200, { 'content-length': 2048 });
     response.write(Buffer.from('run.sh'), () => response.destroy());

@@ -8,7 +8,6 @@ describe('a node whose token ends while its watch goes on', () => {
   let node: PlanNode;
   let runs: string;
 
-  /** A plan that appends a line at each run. */
   const plan = (name: string): string =>
     JSON.stringify({ instructions: [{ name, command: node.workspace.path('say'), args: [name] }] });
   const isDone = (count: number): boolean => String(api.data()['success-count']) === String(count);

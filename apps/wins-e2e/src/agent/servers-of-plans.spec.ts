@@ -9,7 +9,7 @@ const IMAGE = 'some/img:v1';
 const hasEnded = ({ msg }: LogRecord) => msg === 'an instruction of a plan has ended';
 const instructionOf = (image: string) => [{ name: 'of-the-image', image }];
 
-/** Creates a root, an authority below the root, and a server certificate from that authority, without the chain. */
+/** Returns a root, an intermediate authority, and a server certificate from the latter, without the chain. */
 function chain() {
   const root = createCertificateAuthority('root');
   const issuing = createCertificateAuthority('issuing', root);
@@ -68,7 +68,7 @@ describe('the image of a plan', () => {
 
 describe('one authority for the API server, an image and a probe', () => {
   const { root, issuing, pair } = chain();
-  // Servers show one certificate. Clients that trust only the root need the intermediate certificate as well.
+  // Clients that trust only the root need the intermediate certificate, so servers send it along.
   const shown = { ...pair, cert: pair.cert + issuing.cert };
 
   it.each([

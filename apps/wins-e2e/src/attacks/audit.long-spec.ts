@@ -7,7 +7,6 @@ import { openLibraryTunnel } from '../testing/tunnel/library-tunnel.js';
 import { Workspace } from '../testing/workspace.js';
 import { auditFolder, records, starts, verified, type AuditRecord } from './audit-records.js';
 
-/** Counts the records of a kind, both individual and summarised ones. */
 function total(all: readonly AuditRecord[], kind: string): number {
   type Group = { readonly kind: string; readonly count: number };
   const counted = all
@@ -18,7 +17,7 @@ function total(all: readonly AuditRecord[], kind: string): number {
   return counted.reduce((sum, { count }) => sum + count, written);
 }
 
-/** A tunnel session that requests an unlisted port again and again until `goOn` returns false. */
+/** A tunnel session that requests an unlisted port until `goOn` returns false. */
 async function floodOfConnects(address: string, goOn: (refused: number) => boolean) {
   const tunnel = await openLibraryTunnel(address, 'flood');
   let refused = 0;
@@ -80,7 +79,7 @@ describe('an attacker of the audit log', () => {
     const client = createWinsClient({ address });
     await client.startProcess(startRequest(tool));
     await client.close();
-    // A path of the maximum length in a record; each of its characters takes six when escaped.
+    // The longest path that a record may hold; each of its characters takes six when escaped.
     const Path = `/${'\u009b'.repeat(1023)}`;
     const refusedOf = async (): Promise<number> => {
       const attacker = createWinsClient({ address });

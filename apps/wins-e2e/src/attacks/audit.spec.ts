@@ -65,7 +65,7 @@ describe('an attacker of the audit log', () => {
     expect(await run()).toMatchObject({ code: 0, stdout: Buffer.from('ran\n') });
     await expect(client.isServing()).resolves.toBe(true);
 
-    // The file is replaced, so the daemon opens it again, in a folder that is now open to others.
+    // The daemon must reopen the replaced file, in a folder that is now open to others.
     const file = path.join(auditFolder(workspace), 'audit.00000001.jsonl');
     chmodSync(auditFolder(workspace), 0o755);
     copyFileSync(file, `${file}.copy`);

@@ -9,19 +9,16 @@ import { freePorts, HostProgram, textOf, Tunnel } from '../testing/tunnel/tunnel
 import { wherePossible } from '../testing/where-possible.js';
 import { WINS, Workspace } from '../testing/workspace.js';
 
-/** Name that the client gives itself. */
 export const CLAIMED = 'system:node-admin (trusted)';
-/** Listed programs that write much output and then sleep. */
 export const STAYING = ['stay-1', 'stay-2', 'stay-3'];
 const programs = path.join(__dirname, '../fixtures/programs');
 
-/** Works as {@link wherePossible}, for tests whose hostile client must be in a container. */
+/** {@link wherePossible} for tests whose hostile client must be in a container. */
 export function whereContainersCanBe<Test extends { readonly skip: Test }>(test: Test): Test {
   const skipped = 'clients in containers, since this user may make no mounts';
   return wherePossible(test, mayMakeContainer(), skipped);
 }
 
-/** Returns the client of a record, as the system identifies it. */
 export function clientOf(record: LogRecord): Readonly<Record<string, unknown>> {
   return record['client'] as Readonly<Record<string, unknown>>;
 }
@@ -33,7 +30,7 @@ async function printedBy({ outcome }: RunningProgram): Promise<string> {
   return code === 0 ? String(stdout) : `${code}: ${stderr}`;
 }
 
-/** A daemon with a hostile client, in a container if possible, and another client that wants to be served. */
+/** A daemon with a hostile client, in a container if possible, and another client that it must serve. */
 export class ContestedDaemon implements AsyncDisposable {
   readonly client: WinsClient;
   readonly #hostile: RunningProgram[] = [];
@@ -48,7 +45,7 @@ export class ContestedDaemon implements AsyncDisposable {
     this.client = createWinsClient({ address, clientName: CLAIMED });
   }
 
-  /** @param descriptors - Maximum number of open descriptors of the daemon; the default is that of this process. */
+  /** @param descriptors - Limit on open descriptors of the daemon; by default that of this process. */
   static async start(descriptors?: number): Promise<ContestedDaemon> {
     const workspace = new Workspace();
     const web = await HostProgram.http((_incoming, response) => response.end('served'));
@@ -66,32 +63,29 @@ export class ContestedDaemon implements AsyncDisposable {
     return new ContestedDaemon(workspace, web, daemon, String(address), String(tunnelAddress));
   }
 
-  /** Starts a program of the hostile client; it ends when this object is disposed. */
+  /** Starts a program of the hostile client; disposing this object ends it. */
   attack(command: readonly string[]): RunningProgram {
     const program = startInContainer(command, this.workspace.environment);
-    // Low priority, because the test is about a share of the daemon, not of the machine.
+    // Low priority: the test is about a share of the daemon, not of the machine.
     setPriority(program.child.pid ?? 0, constants.priority.PRIORITY_LOW);
     this.#hostile.push(program);
     return program;
   }
 
-  /** Starts a hostile program and waits until it prints that it is at work. */
+  /** Starts a hostile program and waits until it prints `says`. */
   async play(name: string, says: string, ...args: (string | number)[]): Promise<void> {
     const program = this.attack([path.join(programs, name), ...args.map(String)]);
     await program.printed(says);
   }
 
-  /** Runs a listed program as a client in its own container; returns the output. */
   runHello(start = startInContainer): Promise<string> {
     return printedBy(start([...RUN, this.workspace.path('hello')], this.workspace.environment));
   }
 
-  /** Runs a listed program as a client of the host; returns the output. */
   runHelloOnHost(): Promise<string> {
     return this.runHello((args, environment) => startProgram(process.execPath, args, environment));
   }
 
-  /** Returns the response that the other client gets through its own tunnel. */
   async fetchThroughTunnel(): Promise<string> {
     const [port = 0] = await freePorts(1);
     await using _tunnel = await Tunnel.start(this.workspace, `TCP:${port}:${this.web.port}`);

@@ -123,7 +123,7 @@ describe('a client that wants everything', () => {
     'hands its connections to another process and ends, and thereby gets less than another client (A49)',
     async () => {
       const { daemon } = world;
-      // Freeze the daemon, so that the client's process has ended when the daemon looks it up.
+      // Freeze the daemon, so that the client's process has ended when the daemon looks for it.
       daemon.child.kill('SIGSTOP');
       await world.play('orphan-tunnels.cjs', 'connected', world.tunnelAddress, 16);
       daemon.child.kill('SIGCONT');
@@ -195,7 +195,7 @@ describe('a client that wants everything', () => {
         reason: 'callerNotAllowed',
       });
       const starts = () => world.daemon.log.filter((record) => record['action'] === 'start');
-      // A client may get its answer before the log line reaches this process.
+      // A client may get its answer before this process gets the log line.
       await world.daemon.logged(() => starts().length === 3);
       expect(starts().map((record) => record['code'] ?? record['verdict'])).toEqual([
         ...['callerNotAllowed', 'allowed', 'callerNotAllowed'],

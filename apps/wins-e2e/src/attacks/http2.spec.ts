@@ -16,12 +16,12 @@ import { peakBytes, residentBytes } from '../testing/process-memory.js';
 import { Workspace, WINS } from '../testing/workspace.js';
 
 const MEGABYTE = 1024 * 1024;
-/** Bound on memory growth, in bytes: above the daemon's limits, and far below what each attack used to take. */
+/** Maximum memory growth in bytes: more than the daemon's limits allow, and far less than each attack once took. */
 const BOUND = 128 * MEGABYTE;
 
 const START = '/wins.ProcessService/Start';
 const KEEP_ALIVE = '/wins.ProcessService/KeepAlive';
-/** The first frame of the Go client: SETTINGS with one setting. */
+/** The first frame of the Go client. */
 const ONE_SETTING = frame(FRAME.settings, 0, 0, Buffer.from('000300000064', 'hex'));
 
 describe('an attacker who speaks HTTP/2 at the pipe', () => {
@@ -32,7 +32,7 @@ describe('an attacker who speaks HTTP/2 at the pipe', () => {
   let idleBytes: number;
 
   beforeAll(async () => {
-    // A small young generation causes frequent garbage collections, which once made Node's own HTTP/2 abort the process.
+    // A small young generation causes frequent garbage collections, which once made Node's HTTP/2 implementation abort the process.
     const args = ['--max-semi-space-size=1', WINS, 'srv', 'app', 'run', '--config'];
     const config = workspace.config([]);
     daemon = Daemon.of(startProgram(process.execPath, [...args, config], workspace.environment));
@@ -82,7 +82,6 @@ describe('an attacker who speaks HTTP/2 at the pipe', () => {
     await late.close();
   });
 
-  /** Plays the writes on this many connections, six at a time. */
   async function play(writes: readonly Buffer[], connections: number): Promise<void> {
     let left = connections;
     const player = async (): Promise<void> => {
@@ -93,7 +92,6 @@ describe('an attacker who speaks HTTP/2 at the pipe', () => {
           socket.write(octets);
           await new Promise((resolve) => setImmediate(resolve));
         }
-        // After these calls the daemon has read all writes and collected some garbage.
         for (let round = 0; round < 5; round += 1) await client.info();
         socket.destroy();
         await gone(socket);
@@ -137,7 +135,6 @@ describe('an attacker who speaks HTTP/2 at the pipe', () => {
     expect(daemon.child.exitCode).toBeNull();
   });
 
-  /** Opens eight connections that each send unfinished messages until the daemon ends them. */
   async function sendUnfinished(): Promise<void> {
     const message = grpcMessage(Buffer.alloc(MEGABYTE)).subarray(0, -1);
     const attackers = await Promise.all(Array.from({ length: 8 }, attacker));
@@ -191,7 +188,7 @@ describe('an attacker who speaks HTTP/2 at the pipe', () => {
     attacking.send(FRAME.data, FLAG.endStream, 1, message);
     attacking.headers(3, FLAG.endHeaders, info('6'));
     attacking.send(FRAME.data, FLAG.endStream, 3, message);
-    // 1 is PROTOCOL_ERROR
+    // Reset code 1 is PROTOCOL_ERROR.
     expect(await Promise.all([attacking.reset(1), attacking.reset(3)])).toEqual([1, 1]);
     attacking.headers(5, FLAG.endHeaders, info('5'));
     attacking.send(FRAME.data, FLAG.endStream, 5, message);
@@ -251,7 +248,7 @@ describe('an attacker who speaks HTTP/2 at the pipe', () => {
     for (let count = 0; count < 20; count += 1) await client.info();
     served = true;
     await Promise.all(flooding);
-    // The daemon also disconnects a client that continues, and reports the reason to it.
+    // The daemon also disconnects a client that continues, and tells it why.
     using attacking = await attacker();
     for (let id = 1; id < 400 && attacking.socket.writable; id += 2) {
       attacking.send(FRAME.headers, FLAG.endHeaders | FLAG.endStream, id, literal);

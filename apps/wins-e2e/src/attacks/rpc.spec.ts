@@ -21,12 +21,11 @@ const MEGABYTE = 1024 * 1024;
 /** Characters that control a terminal, and invalid UTF-8. */
 const STEERING = /[^\P{C}\n]|[\p{Zl}\p{Zp}\ufffd]/u;
 const REFLECTION = '/grpc.reflection.v1.ServerReflection/ServerReflectionInfo';
-/** Bytes in the form that Node takes for a header: one character for each byte. */
+/** One character for each byte, as Node takes header values. */
 const EVIL = '\u009b31m\u00ff\u009d0;owned\u009c';
 
 const raw = (bytes: Buffer): Buffer => bytes;
 
-/** A text field of a message. */
 function field(number: number, text: string): Buffer {
   const head = [(number << 3) | 2];
   let rest = Buffer.byteLength(text);
@@ -85,7 +84,7 @@ describe('a hostile client of the pipes', () => {
     const before = residentBytes(daemon.child.pid);
     for (let index = 16; index < 400; index += 1) await watchOne(index);
     expect(peakBytes(daemon.child.pid) - before).toBeLessThan(64 * MEGABYTE);
-    // Cancelled watches no longer count: others can still watch, and so can this client.
+    // Cancelled watches no longer count, so other clients and this one can still watch.
     expect(await told(watch(''))).toBe(HealthStatus.SERVING);
     client.close();
   });
@@ -112,12 +111,12 @@ describe('a hostile client of the pipes', () => {
       session.destroy();
     };
     for (let round = 0; round < 2; round += 1) await Promise.all(Array.from({ length: 5 }, evil));
-    // The log is in order, so it is complete once it has this call.
+    // The log is in order, so it is complete once it shows this call.
     const client = createWinsClient({ address, clientName: 'afterwards' });
     await client.host.routes();
     await client.close();
     await daemon.logged(({ clientSays }) => clientSays === 'afterwards');
-    // 1,000 calls with two lines of 8 KiB each would exceed the limit by far.
+    // Two log lines of 8 KiB for each of the 1,000 calls would far exceed the limit.
     expect(daemon.text).not.toMatch(STEERING);
     expect(daemon.text.length).toBeLessThan(MEGABYTE);
   });
@@ -149,7 +148,7 @@ describe('a hostile client of the pipes', () => {
     const octets: Buffer[] = [];
     socket.on('data', (chunk: Buffer) => {
       if (octets.length === 0) {
-        // A close frame with code 1000 and the invalid UTF-8 C3 28, masked with zeros.
+        // A close frame with code 1000 and invalid UTF-8 (C3 28), masked with zeros.
         socket.write(Buffer.from('888400000000' + '03e8c328', 'hex'));
       }
       octets.push(chunk);
@@ -166,7 +165,7 @@ describe('a hostile client of the pipes', () => {
   });
 });
 
-/** A wrong daemon would change the routes of the machine, so the tests need their own network. */
+/** Without its own network, a failing test would change the routes of the machine. */
 const inOwnNetwork = wherePossible(
   describe,
   mayMakeNetwork(),
@@ -189,7 +188,7 @@ inOwnNetwork('a client that leads the traffic of the host elsewhere (A56)', () =
     await daemon[Symbol.asyncDispose]();
     workspace[Symbol.dispose]();
   });
-  /** Excludes IPv6, where the kernel adds routes by itself once a link is up. */
+  /** Excludes IPv6, because the kernel adds IPv6 routes once a link is up. */
   const table = async (): Promise<string[]> =>
     (await client.host.routes())
       .map(({ destinationCidr }) => destinationCidr)
@@ -245,7 +244,7 @@ describe('a client that asks reflection and never reads (A44)', () => {
         .on('error', () => undefined);
     const body = field(4, 'wins.ProcessService');
     const message = Buffer.concat([Buffer.from([0, 0, 0, 0, body.length]), body]);
-    // The first call loads the library.
+    // The first call makes the daemon load the reflection library.
     const first = open();
     first.end(message).resume();
     await once(first, 'close');
@@ -253,7 +252,7 @@ describe('a client that asks reflection and never reads (A44)', () => {
     const before = residentBytes(daemon.child.pid);
 
     const stream = open().pause();
-    // The client would send a million requests.
+    // Without back pressure the client would send a million requests.
     const thousand = Buffer.concat(Array.from({ length: 1000 }, () => message));
     let taken = 0;
     const ask = (): void => {
@@ -268,7 +267,7 @@ describe('a client that asks reflection and never reads (A44)', () => {
       stream.once('close', resolve);
     });
     for (let index = 0; index < 150; index += 1) await other.info();
-    // No more is sent than fits into the windows of HTTP/2.
+    // The client can send only what fits into the HTTP/2 windows.
     expect(taken).toBeLessThan(50);
     expect(peakBytes(daemon.child.pid) - before).toBeLessThan(64 * MEGABYTE);
     session.destroy();

@@ -124,7 +124,7 @@ describe('an attacker who may start a listed program', () => {
       .map((line) => line.split('=', 1)[0]);
     const ours = ['RANCHER_WINS_RUN', 'RANCHER_WINS_RUNTIME_DIR'];
     const known = ['HOME', 'LANG', 'NODE_NAME', 'PATH', ...ours, 'ZONE'];
-    // Variables that the shell adds by itself.
+    // The shell adds these variables by itself.
     const added = ['OLDPWD', 'PWD', 'SHLVL', 'TZ', '_'];
     expect(names.filter((each) => !added.includes(each ?? '')).sort()).toEqual(known);
     expect(output).toContain('HOME=/nonexistent\n');

@@ -8,13 +8,13 @@ import { singleFile } from '../testing/upgrade/single-file.js';
 import { Supervisor } from '../testing/upgrade/supervisor.js';
 import { sha256, UpgradeWorld } from '../testing/upgrade/upgrade-world.js';
 
-/** Variables that would direct the helper to another service or pipe if it read them. An entry of the whitelist lets a client set them all. */
+/** Variables that would direct the helper to another service or pipe if it read them. A whitelist entry lets clients set them all. */
 const ENVS = [
   ...['WINS_RUNTIME_DIR', 'WINS_SERVICE', 'XDG_RUNTIME_DIR'],
   ...['RANCHER_WINS_SERVICE', 'RANCHER_WINS_RUNTIME_DIR', 'TMPDIR'],
 ];
 
-/** Creates a node whose daemon may run one helper, which its config pins as the chart does. */
+/** Creates a node whose daemon may run one helper, pinned in its config as the chart pins it. */
 async function nodeWithHelper(version: string, config: object = {}, entry: object = {}) {
   const world = await UpgradeWorld.empty('program files/wins');
   const { workspace } = world;
@@ -31,7 +31,6 @@ async function nodeWithHelper(version: string, config: object = {}, entry: objec
   return { world, helper };
 }
 
-/** Runs the helper as a client, with any arguments. */
 function run(
   { world, helper }: { world: UpgradeWorld; helper: string },
   words: readonly string[],
@@ -42,7 +41,7 @@ function run(
   return runWins([...call, ...words], world.workspace.environment);
 }
 
-/** Returns the audit records that the daemons of the service have logged, oldest first. */
+/** Returns audit records that the service logged, oldest first. */
 function audited({ supervisor }: UpgradeWorld, action: string): Record<string, unknown>[] {
   return supervisor.said
     .split('\n')
@@ -119,7 +118,7 @@ describe('a client of a daemon that may run the upgrade helper', () => {
   });
 
   it('cannot choose by the environment which service is upgraded, or which daemon proves that it serves (A58)', async () => {
-    // A bare pipe name, which the environment of the helper could redirect to another folder.
+    // `listen` is a bare pipe name, so the environment of the helper could redirect it to another folder.
     const node = await nodeWithHelper('v1.1.0', { listen: 'a58' }, { envs: ENVS });
     const { world } = node;
     await using _world = world;
@@ -144,7 +143,7 @@ describe('a client of a daemon that may run the upgrade helper', () => {
   });
 });
 
-/** Listens on sockets of an attacker and counts their connections. */
+/** Listens on an attacker's sockets and counts their connections. */
 async function listenOn(
   ...addresses: string[]
 ): Promise<AsyncDisposable & { connections: number }> {

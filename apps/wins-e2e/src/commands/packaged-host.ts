@@ -6,7 +6,7 @@ import { standIn } from '../testing/packages/package-folder.js';
 import { HostProgram } from '../testing/tunnel/tunnel.js';
 import { UpgradeWorld } from '../testing/upgrade/upgrade-world.js';
 
-/** A host on which the packaged program is the client and the daemon, at a terminal or as the service. */
+/** A host on which the packaged program is both client and daemon. The daemon runs at a terminal or as the service. */
 export class PackagedHost implements CommandHost, AsyncDisposable {
   readonly server: string;
   readonly proxy: string;

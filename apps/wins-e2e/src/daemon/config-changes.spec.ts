@@ -3,7 +3,6 @@ import { runWins } from '../testing/built-program.js';
 import { Daemon, type LogRecord } from '../testing/daemon.js';
 import { IS_LONG, Workspace } from '../testing/workspace.js';
 
-/** More changes, for the long tier only. */
 const FOR_THE_LONG_TIER: [string, (config: string) => void][] = [
   ['an empty file', (file) => writeFileSync(file, '')],
   ['half a file', (file) => writeFileSync(file, '{ "white_list": { "processPaths": [')],
@@ -18,7 +17,6 @@ const FOR_THE_LONG_TIER: [string, (config: string) => void][] = [
   ['nothing', (file) => rmSync(file)],
 ];
 
-/** A daemon with two listed programs, of which only one exists. */
 async function daemonWithConfig() {
   const workspace = new Workspace();
   const program = workspace.script('prog', 'exit 0');
@@ -29,7 +27,6 @@ async function daemonWithConfig() {
     workspace,
     program,
     config,
-    /** Waits for the first message of this text. */
     said: async (msg: string): Promise<LogRecord> =>
       await daemon.logged((record) => record.msg === msg),
     mayRun: async () => (await runWins(command, workspace.environment)).code === 0,
@@ -40,7 +37,7 @@ async function daemonWithConfig() {
   };
 }
 
-/** Each test waits until its daemon reads the config file again, so run them in parallel. */
+/** Each test waits for its daemon's next look at the config file, so run them in parallel. */
 describe('a daemon whose config file changes', () => {
   it.concurrent('takes a valid new whitelist at once', async () => {
     await using daemon = await daemonWithConfig();

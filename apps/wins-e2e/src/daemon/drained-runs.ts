@@ -4,7 +4,7 @@ import { Daemon } from '../testing/daemon.js';
 import { processesWith } from '../testing/process-table.js';
 import type { Workspace } from '../testing/workspace.js';
 
-/** Ends a daemon with this many runs and checks that all of them end, every client learns how, and nothing is left. */
+/** Ends a daemon with `count` runs. All of them must end, every client must learn how, and nothing may be left. */
 export async function drainsRuns(workspace: Workspace, count: number): Promise<void> {
   const programs = Array.from({ length: count }, (_, index) =>
     workspace.script(`many-${index}`, 'echo up; exec sleep 1000'),

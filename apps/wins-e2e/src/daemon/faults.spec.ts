@@ -25,7 +25,6 @@ describe('a daemon on a host in trouble', () => {
   afterEach(() => workspace[Symbol.dispose]());
   const wins = (...args: string[]) => runWins(args, workspace.environment);
 
-  /** Mounts a small file system. */
   function mount(name: string, options: string): Disposable & { path: string } {
     const folder = workspace.path(name);
     mkdirSync(folder);
@@ -116,7 +115,7 @@ describe('a daemon on a host in trouble', () => {
     const { address, tunnelAddress } = await daemon.logged(({ msg }) => msg === 'ready');
     const [grpc, webSocket] = [connect(String(address)), connect(String(tunnelAddress))];
     await Promise.all([once(grpc, 'connect'), once(webSocket, 'connect')]);
-    // The daemon accepts connections in order, so it has accepted these two once it serves a later client.
+    // The daemon accepts connections in order: once it serves a later client, it has accepted these two.
     const later = createWinsClient({ address: String(address) });
     await later.info();
     const accepted = performance.now();
@@ -131,7 +130,6 @@ describe('a daemon on a host in trouble', () => {
       'GET / HTTP/1.1\r\nHost: wins\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nrancher-wins-cli-proxy: me\r\n' +
         'Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n',
     );
-    // The test needs the deadline itself to pass.
     await until(() => performance.now() - accepted > limitMs);
     const answers = Promise.all([once(grpc, 'data'), once(webSocket, 'data')]);
     daemon.child.kill('SIGCONT');

@@ -16,7 +16,7 @@ import { markOf } from '../testing/mark-of.js';
 import { startRequest } from '../testing/digests.js';
 import { ROOT, Workspace } from '../testing/workspace.js';
 
-/** Loads a service of a .proto file, given by its path below the root of the checkout. */
+/** @param file - .proto file, relative to the checkout. */
 function service(
   file: string,
   name: string,
@@ -120,7 +120,7 @@ describe('the gRPC pipe', () => {
     const name = await client.startProcess(startRequest(sleeper));
     const lease = client.keepAlive(name);
     const texts = [readAll(name), readAll(name), readAll(name)];
-    // Waits for the first output: a stop before it would leave no output to expect.
+    // Wait for output first: a run that is stopped earlier has none.
     for await (const { Options } of client.waitProcess(name))
       if (Options?.$case === 'StdOut') break;
     await client.stopProcess(name);
@@ -332,12 +332,12 @@ describe('the gRPC pipe', () => {
       const socket = connect(address);
       socket.on('error', () => undefined);
       sockets.push(socket);
-      // A full socket queue refuses some connections, which is fine for this test.
+      // The system refuses some connections while the socket's queue is full; the test allows this.
       if (index % 100 === 0)
         await new Promise((resolve) => socket.once('ready', resolve).once('close', resolve));
     }
     for (const socket of sockets) socket.destroy();
-    // The daemon notices the closed connections one by one, so it may still refuse a new client for a while.
+    // The daemon notices the closed connections one by one, and may still refuse a new client for a while.
     for (let served = false; !served;) {
       const after = createWinsClient({ address });
       served = await after.info().then(

@@ -6,7 +6,7 @@ import { mayMakeNetwork, startWinsInNetwork } from '../testing/network-namespace
 import { wherePossible } from '../testing/where-possible.js';
 import { Workspace } from '../testing/workspace.js';
 
-/** Changes routes in a private network, never in the network of the tests. */
+/** The tests change routes, so they run in a private network. */
 const inOwnNetwork = wherePossible(
   describe,
   mayMakeNetwork(),
@@ -135,9 +135,8 @@ inOwnNetwork('the routes of a host', () => {
   const table = async () =>
     JSON.parse((await route('ls')).stdout.toString()) as Readonly<Record<string, unknown>>[];
   const ADDRESSES = '8.8.8.8 10.1.2.3/16 2001:db8:1::5';
-  /** A network that already has a route, without a gateway. */
   const ELSEWHERE = '10.77.0.0/16';
-  /** The six addresses that scripts for AWS nodes add, and the IPv6 address of the AWS metadata service. */
+  /** Addresses that scripts for AWS nodes add; the last is the IPv6 address of the metadata service. */
   const METADATA = [
     ...[254, 253, 249, 123, 250, 251].map((last) => `169.254.169.${last}`),
     'fd00:ec2::254',

@@ -5,7 +5,7 @@ import { nodeWithDaemon } from '../testing/upgrade/node-with-daemon.js';
 import { singleFile } from '../testing/upgrade/single-file.js';
 import { Workspace } from '../testing/workspace.js';
 
-/** Configs with which no daemon starts: content, key, and message. */
+/** Configs with which no daemon starts. */
 const REFUSED: readonly [(workspace: Workspace) => object, string, RegExp][] = [
   [() => ({ pipeAccess: 'Everyone' }), 'pipeAccess', /"Everyone": its parts must be O:/],
   [() => ({ pipeAccess: '(A;;GA;;;BA)' }), 'pipeAccess', /its parts must be O:/],
@@ -38,14 +38,14 @@ function place(): Workspace {
   return workspace;
 }
 
-/** Returns the message about a key, without the text that a command adds. */
+/** Returns the message about a key, without text that the command puts before it. */
 function lineAbout(text: string, config: string, key: string): string | undefined {
   const from = text.indexOf(`${config}:`);
   const line = text.slice(from).split('\n')[0]?.replaceAll('\\"', '"');
   return from === -1 || line?.includes(` ${key}: found `) !== true ? undefined : line;
 }
 
-/** The other commands that check a config, with their exit codes. */
+/** Other commands that check a config, with their exit codes. */
 const JUDGES = [
   [78, 'srv', 'config', 'check', '--lenient'],
   [78, 'srv', 'app', 'run', '--register'],
@@ -53,7 +53,7 @@ const JUDGES = [
   [2, 'doctor'],
 ] as const;
 
-// All commands share one check, so each config is tried with `config check` and with one other command, in turn.
+// All commands share one check. Each config is therefore tried with `config check` and only one other command, in turn.
 it.each(
   REFUSED.map(([keysOf, key, words], index) => ({
     keysOf,
@@ -74,7 +74,7 @@ it.each(
     line: expect.stringMatching(words) as string,
   });
   expect(line).toMatch(/:\d+:\d+: /);
-  // The JSON log escapes some characters that a terminal shows as they are.
+  // The JSON log escapes some characters.
   const text = `${judged.stdout.toString()}${judged.stderr}`.replaceAll('\\', '');
   const [said] = (line ?? '').replaceAll('\\', '').split('; ');
   expect([args, judged.code, text]).toEqual([args, expected, expect.stringContaining(said ?? '')]);
@@ -100,7 +100,7 @@ it('an upgrade over each of them is refused before anything is touched, and the 
   chmodSync(world.workspace.path('open'), 0o777);
   const { pid } = world.supervisor;
   const program = world.workspace.write('offered/wins', singleFile('v1.1.0'), 0o755);
-  // Keep the whitelist of the node: an upgrade refuses a config that drops it.
+  // Keep the whitelist, because an upgrade refuses a config that drops it.
   const { white_list } = JSON.parse(readFileSync(world.config, 'utf8')) as { white_list: object };
   const good = { white_list, listen: world.pipe, proxy: world.workspace.path('proxy') };
   for (const [keysOf, key, words] of REFUSED) {

@@ -18,7 +18,7 @@ import { Workspace } from '../testing/workspace.js';
 const TAKEN = 'config changed';
 const STARTED_ON_LAST = 'config rejected; the daemon starts with the previous config';
 
-/** Starts a daemon whose config allows one program, and kills it once it serves. */
+/** Kills a daemon once it has served with this config. */
 async function servedOnce() {
   const workspace = new Workspace();
   const program = workspace.script('prog', 'exit 0');

@@ -6,10 +6,10 @@ import { wherePossible } from '../testing/where-possible.js';
 import { WINS, Workspace } from '../testing/workspace.js';
 
 const ZSH = '/usr/bin/zsh';
-/** Runs a shell on its own terminal. */
+/** Runs a shell on a terminal of its own. */
 const SCRIPT = '/usr/bin/script';
 
-/** A folder with files that look like commands, and `wins` in the PATH. */
+/** Holds files whose names look like commands, and `wins` in the PATH. */
 const workspace = new Workspace();
 const here = workspace.path('here');
 const environment = {
@@ -37,7 +37,6 @@ afterAll(async () => {
   workspace[Symbol.dispose]();
 });
 
-/** Each input before a tab, and the completed line. */
 const TYPED = [
   ['wins sr', 'wins srv '],
   ['wins cl', 'wins cli '],
@@ -55,7 +54,7 @@ const TYPED = [
   ['wins cli do', 'wins cli do'],
 ] as const;
 
-/** Types into a shell at a terminal; returns the lines after the tabs. */
+/** Types into a shell at a terminal; returns the completed lines. */
 function type(shell: string, begin: readonly string[]): string[] {
   // Ctrl-A and Ctrl-E wrap the completed line in echo, so that the shell prints it instead of running it.
   const lines = TYPED.map(([typed]) => `${typed}\t\u0001echo "<\u0005>"\n`);

@@ -74,7 +74,6 @@ describe('a first user of the config', () => {
     expect([refused.code, checked.code]).toEqual([78, 78]);
     const problem = 'listen: found "a/b": ';
     expect(checked.stderr).toContain(problem);
-    // The JSON log escapes quotes.
     expect(refused.stderr.replaceAll('\\"', '"')).toContain(problem);
 
     mkdirSync(workspace.path('folder'));

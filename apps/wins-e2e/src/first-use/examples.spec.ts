@@ -40,7 +40,6 @@ describe('the examples for Kubernetes', () => {
     programs.push(program);
     return program;
   };
-  /** Starts a program in its own network. */
   const startApart = (...words: string[]) => start('unshare', [...UNSHARE, ...words]);
   const wins = (...words: string[]) => [process.execPath, WINS, ...words];
 
@@ -73,7 +72,7 @@ describe('the examples for Kubernetes', () => {
     const manifests = exampleManifests('windows-exporter.yaml');
     const words = (name: string) => wordsOfContainer(manifests, name, workspace.folder);
 
-    // A network with only the daemon and its runs plays the node.
+    // A network that contains only the daemon and its runs stands for the node.
     mkdirSync(workspace.path('etc/windows-exporter'), { recursive: true });
     const exporter = workspace.path('etc/windows-exporter/windows-exporter.exe');
     copyFileSync(EXPORTER, exporter);
@@ -85,7 +84,7 @@ describe('the examples for Kubernetes', () => {
     const node = startApart(...wins('srv', 'app', 'run', '--config', config));
     await node.said('"msg":"ready"');
 
-    // The network of the proxy plays the pod. Prometheus runs in it too, for simplicity; in a cluster it is outside.
+    // The network of the proxy stands for the pod. For simplicity Prometheus runs in it too; in a cluster it is outside.
     start(process.execPath, [WINS, ...words('exporter')]);
     const proxy = startApart(...wins(...words('proxy')));
     await proxy.said('the tunnel is ready');
@@ -94,7 +93,7 @@ describe('the examples for Kubernetes', () => {
     const scrape = parseYaml(
       manifests.find(({ kind }) => kind === 'ConfigMap')?.data?.['prometheus.yml'] ?? '',
     ) as { scrape_configs: Record<string, unknown>[] };
-    // There is no cluster, so its answer is fixed.
+    // There is no cluster, so its discovery answer is fixed.
     const { kubernetes_sd_configs: discovery, ...job } = scrape.scrape_configs[0] ?? {};
     expect(discovery).toHaveLength(1);
     const found = {

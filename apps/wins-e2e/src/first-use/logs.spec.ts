@@ -163,7 +163,6 @@ describe('a daemon that cannot start', () => {
     [{ NO_COLOR: '1' }, false],
   ])('reads well at a terminal; with %j in colours: %s', async (more, hasColours) => {
     mkdirSync(workspace.runtimeDirectory, { recursive: true });
-    // The daemon logs its start, and then why it cannot start.
     chmodSync(workspace.runtimeDirectory, 0o777);
     const command = `${process.execPath} ${WINS} srv app run --config ${workspace.config([])}`;
     const { NO_COLOR: _, FORCE_COLOR: __, ...environment } = workspace.environment;

@@ -3,7 +3,6 @@ import { runWins } from '../testing/built-program.js';
 import { Daemon } from '../testing/daemon.js';
 import { Workspace } from '../testing/workspace.js';
 
-/** Words that an operator on call types, and the command that the operator means. */
 const MEANT = [
   ['top', 'cli prc top'],
   ['run', 'cli prc run'],

@@ -7,14 +7,14 @@ import { blocksOf, shownOutput } from '../testing/pages/page.js';
 import { freePorts, Tunnel } from '../testing/tunnel/tunnel.js';
 import { ROOT, Workspace } from '../testing/workspace.js';
 
-/** A daemon, and a listed port on which nothing listens. */
+/** `closedPort` is listed, but nothing listens on it. */
 interface Host {
   readonly workspace: Workspace;
   readonly daemon: Daemon;
   readonly closedPort: number;
 }
 
-/** Functions that cause the symptom of each section of the page. */
+/** Cause of the symptom in each section of the page. */
 const SYMPTOMS: Readonly<Record<string, (host: Host) => Promise<string>>> = {
   'The client finds no daemon': ({ workspace }) =>
     saying(['cli', 'app', 'info'], { WINS_RUNTIME_DIR: workspace.path('nowhere') }, 125),
@@ -91,7 +91,7 @@ function wrongConfig(workspace: Workspace, text: string, mode: number): Promise<
   return saying(['srv', 'app', 'run', '--config', config], workspace.environment, 78);
 }
 
-/** Returns the first message of a tunnel about a port, after a connection to the port. */
+/** Connects to a host port through a tunnel; returns the tunnel's first message about the port. */
 async function lineOfTunnel(workspace: Workspace, hostPort: number): Promise<string> {
   const [port = 0] = await freePorts(1);
   await using tunnel = await Tunnel.start(workspace, `TCP:${port}:${hostPort}`);

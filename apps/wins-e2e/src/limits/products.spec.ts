@@ -17,7 +17,7 @@ describe('limits that multiply', () => {
     await other.info();
     const before = residentBytes(daemon.child.pid);
 
-    // One incomplete message of 1 MiB and another of half that size hold 1.35 MiB of the 2 MiB that a connection may hold.
+    // Two incomplete messages hold 0.9 and 0.45 MiB of the 2 MiB that a connection may hold.
     const messages = [0.9, 0.45].map((size) =>
       grpcMessage(Buffer.alloc(MEGABYTE)).subarray(0, size * MEGABYTE),
     );
@@ -33,7 +33,7 @@ describe('limits that multiply', () => {
           client.send(FRAME.data, 0, id, message.subarray(at, at + 16_384));
         }
       }
-      // The daemon holds these messages, or ends this connection in favour of another.
+      // The daemon either holds these messages, or ends this connection in favour of another.
       return await client.ping('taken').then(
         () => 'taken',
         () => client.goaway(),
@@ -47,7 +47,7 @@ describe('limits that multiply', () => {
     const ended = clients.filter(({ frames }) => frames.some(({ type }) => type === FRAME.goaway));
     expect(ended.length).toBeGreaterThan(0);
     expect((await other.info()).version).toMatch(/^v/);
-    // The daemon may hold 64 MiB; garbage that V8 has not collected yet adds to them.
+    // The daemon may hold 64 MiB, plus garbage that V8 has not collected yet.
     expect(peakBytes(daemon.child.pid) - before).toBeLessThan(256 * MEGABYTE);
 
     for (const client of clients) client[Symbol.dispose]();

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { startProgram, type RunningProgram } from '../testing/built-program.js';
 import { NSENTER, routesOf, type HostInNetwork, type NetworkStatus } from './host-in-network.js';
 
-/** A container of a host: a network whose cable is attached to the bridge of the host. */
+/** A network that plays a container: its cable is attached to the bridge of the host. */
 export class Container implements AsyncDisposable {
   readonly #program: RunningProgram;
 
@@ -10,7 +10,7 @@ export class Container implements AsyncDisposable {
     this.#program = program;
   }
 
-  /** Starts a container with these addresses. The host is at the other end of its cable, and may be its gateway. */
+  /** The host is at the other end of the container's cable, and may be its gateway. */
   static async start(
     host: Pick<HostInNetwork, 'run' | 'ip'>,
     addresses: readonly string[],
@@ -35,7 +35,7 @@ export class Container implements AsyncDisposable {
     return container;
   }
 
-  /** Name of the host's end of the cable. */
+  /** The host's end of the cable. */
   get cable(): string {
     return `c${this.#program.child.pid}`;
   }
@@ -80,7 +80,7 @@ export async function listen(place: Place) {
   const program = node(place, LISTENER);
   await program.printed('listens');
   return {
-    /** Waits for a datagram; returns all datagrams until then. */
+    /** Waits for the datagram `last`; returns all datagrams until then. */
     got: async (last: string): Promise<readonly string[]> => {
       await program.printed(`got ${last}`);
       return Array.from(program.stdout().matchAll(/^got (.*)$/gm), ([, text = '']) => text);
@@ -92,7 +92,6 @@ export async function listen(place: Place) {
   };
 }
 
-/** Connects to addresses one after another; returns the answers. */
 export async function dial(
   place: Place,
   ...addresses: readonly string[]
@@ -108,7 +107,7 @@ const { connect } = require("net");
   return stdout.toString().trim().split('\n');
 }
 
-/** Sends a numbered datagram each 5 ms, once the first one was echoed. */
+/** Sends a datagram; once that is echoed, sends a numbered one every 5 ms. */
 export async function flowing(place: Place, address: string) {
   const program = node(
     place,
@@ -128,7 +127,7 @@ udp.once("connect", next).once("message", () => {
   );
   await program.printed('flows');
   return {
-    /** Stops after the last echo; returns the datagrams without an echo. */
+    /** Returns the datagrams that were not echoed. */
     end: async (): Promise<readonly string[]> => {
       program.child.kill();
       const [, text = ''] = (await program.outcome).stdout.toString().trim().split('\n');
@@ -143,7 +142,7 @@ udp.once("connect", next).once("message", () => {
   };
 }
 
-/** Sends datagrams one after another, so that a dropped one cannot arrive after a later one. */
+/** One after another, so that a dropped datagram cannot arrive after a later one. */
 export async function send(
   place: Place,
   ...all: readonly (readonly [address: string, text: string])[]
@@ -156,7 +155,6 @@ next();`;
   await node(place, script).outcome;
 }
 
-/** Returns the network settings of a host that wins could have changed. */
 export const networkOf = (host: Pick<HostInNetwork, 'ip'>) => [
   ...routesOf(host),
   host.ip('rule show'),
@@ -173,7 +171,7 @@ export const standings = ({ Routes }: NetworkStatus) =>
     [Kind, Destination, State, Code].join(' ').trim(),
   );
 
-/** Removes MAC addresses and interface numbers, because they change when a bridge is recreated. */
+/** Removes MAC addresses and interface numbers, because a new bridge changes them. */
 export function withoutMac(text: string): string {
   return text.replaceAll(/link\/ether \S+/g, '').replaceAll(/^\d+: /gm, '');
 }

@@ -7,7 +7,7 @@ import { WINS, Workspace } from '../testing/workspace.js';
 
 export const NSENTER = '/usr/bin/nsenter';
 
-/** The part of the output of `wins srv network status -o json` that specs read. */
+/** Output of `wins srv network status -o json`, as far as specs read it. */
 export interface NetworkStatus {
   readonly On: boolean;
   readonly State: string;
@@ -22,7 +22,7 @@ export interface NetworkStatus {
   readonly Problems: readonly string[];
 }
 
-/** A host in its own network, with a daemon: wins0 has 192.0.2.2, and the gateway is 192.0.2.1. */
+/** A host with a daemon in its own network: wins0 has 192.0.2.2, and the gateway is 192.0.2.1. */
 export class HostInNetwork implements AsyncDisposable {
   readonly workspace = new Workspace();
   #daemon: Daemon | undefined;
@@ -52,7 +52,6 @@ export class HostInNetwork implements AsyncDisposable {
     this.workspace.config([], hostNetwork === undefined ? {} : { hostNetwork });
   }
 
-  /** Runs `ip` in the network of the host. */
   ip(words: string): string {
     const args = [...this.#inNetwork, '/sbin/ip', ...words.split(' ')];
     return execFileSync(NSENTER, args, { encoding: 'utf8' });
@@ -62,18 +61,16 @@ export class HostInNetwork implements AsyncDisposable {
     return routesOf(this);
   }
 
-  /** Runs a program in the network of the host. */
   run(...command: readonly string[]) {
     return startProgram(NSENTER, [...this.#inNetwork, ...command], {});
   }
 
-  /** Runs `wins` inside the network of the host, because the daemon takes a client outside for a container. */
+  /** Runs `wins` inside the network of the host; the daemon takes a client outside it for a container. */
   wins(...words: readonly string[]): Promise<Outcome> {
     const args = [...this.#inNetwork, process.execPath, WINS, ...words];
     return startProgram(NSENTER, args, this.workspace.environment).outcome;
   }
 
-  /** Runs `wins srv network …` and returns its JSON output. */
   async network<Answer = NetworkStatus>(...words: readonly string[]): Promise<Answer> {
     const on = ['--config', this.workspace.path('config'), '-o', 'json'];
     const { stdout, stderr } = await this.wins('srv', 'network', ...words, ...on);
@@ -81,17 +78,15 @@ export class HostInNetwork implements AsyncDisposable {
     return JSON.parse(stdout.toString()) as Answer;
   }
 
-  /** Runs `act` and waits for a later log record. */
   async logs(wanted: (record: LogRecord) => boolean, act: () => unknown): Promise<LogRecord> {
     const { length } = this.daemon.log;
     await act();
     return await this.daemon.logged(wanted, length);
   }
 
-  /** Kills the daemon and starts another one in the same network. */
   async killAndStartAgain(meanwhile: () => void = () => undefined): Promise<void> {
     const before = this.daemon;
-    // This process keeps the network alive while no daemon is in it.
+    // This process keeps the network alive while it contains no daemon.
     const holder = this.run('/bin/sh', '-c', 'echo in; exec sleep 600');
     await holder.printed('in');
     before.child.kill('SIGKILL');
@@ -104,7 +99,7 @@ export class HostInNetwork implements AsyncDisposable {
     await holder.outcome;
   }
 
-  /** File in which the daemon records its routes. */
+  /** The daemon records its routes in this file. */
   get recordFile(): string {
     const folder = readdirSync(this.workspace.runtimeDirectory).find((name) =>
       /^rancher_wins\b.*\.state$/.test(name),
@@ -118,7 +113,6 @@ export class HostInNetwork implements AsyncDisposable {
   }
 }
 
-/** Returns the routing table, one line for each route. */
 export function routesOf(host: Pick<HostInNetwork, 'ip'>): readonly string[] {
   return host
     .ip('-4 route show table main')
@@ -128,12 +122,11 @@ export function routesOf(host: Pick<HostInNetwork, 'ip'>): readonly string[] {
     .sort();
 }
 
-/** Options of nsenter for the network and mounts of another process. */
 export function inNetworkOf({ pid }: ChildProcess): readonly string[] {
   return ['--target', String(pid), '--net', '--mount'];
 }
 
-/** Connects two hosts by a cable, with one address at each end. */
+/** Connects two hosts by a cable with one address at each end. */
 export function connect(
   one: HostInNetwork,
   address: string,
@@ -150,6 +143,6 @@ export function connect(
     host.ip(`addr add ${own} dev ${cable}`);
     host.ip(`link set ${cable} up`);
   }
-  // The kernel detects the other end of the cable after a moment.
+  // The kernel needs a moment to detect the other end of the cable.
   for (const host of [one, other]) while (!/ state UP /.test(host.ip(`link show dev ${cable}`)));
 }

@@ -13,7 +13,7 @@ const inOwnNetwork = wherePossible(
   'routes to the hosts of a metadata service, since only root may make a network for them',
 );
 
-/** Imitates Rancher's metadata service. A file holds its content; `ends` in the file makes it exit. */
+/** Imitates Rancher's metadata service. A file holds its content; the key `ends` in it makes the service exit. */
 const SERVICE = `
 const { createServer } = require('node:http');
 const { readFileSync } = require('node:fs');
@@ -203,13 +203,12 @@ class Service implements Disposable {
   readonly #folder = mkdtempSync(path.join(tmpdir(), 'wins-metadata-'));
   readonly #file = path.join(this.#folder, 'known.json');
 
-  /** Replaces the content of the service with this version. */
   readonly know = (version: string, more: object): void => {
     writeFileSync(`${this.#file}.new`, JSON.stringify({ version, ...more }));
     renameSync(`${this.#file}.new`, this.#file);
   };
 
-  /** Shell command that starts the service. The service ends when its file is gone, and does not hold the output of the daemon open. */
+  /** Shell command that starts the service, without keeping the daemon's output open. The service ends when its file is gone. */
   get command(): string {
     const words = [process.execPath, '-e', SERVICE, this.#file];
     return `${words.map((word) => `'${word.replaceAll("'", `'\\''`)}'`).join(' ')} >/dev/null 2>&1 &`;

@@ -4,7 +4,7 @@ import { mayMakeNetwork } from '../testing/network-namespace.js';
 import { wherePossible } from '../testing/where-possible.js';
 import { connect, HostInNetwork, type NetworkStatus } from './host-in-network.js';
 
-/** Changes routes in a private network, never in the network of the tests. */
+/** The tests change routes, so they run in a private network. */
 const inOwnNetwork = wherePossible(
   describe,
   mayMakeNetwork(),

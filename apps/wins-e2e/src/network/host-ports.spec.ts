@@ -19,7 +19,7 @@ const startTcp = (name: string) =>
     socket.on('end', () => socket.end(name + asked));
   });
 
-/** Sends a question and ends; returns the answer, or the error code of a reset. */
+/** Returns the answer, or the error code of a failed connection. */
 function ask(port: number, question: string): Promise<string> {
   return new Promise((resolve) => {
     const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });

@@ -3,7 +3,7 @@ import { wherePossible } from '../testing/where-possible.js';
 import { Container, dial, listen, networkOf, ownOf, peer, send, standings } from './containers.js';
 import { connect, HostInNetwork } from './host-in-network.js';
 
-/** Changes networks that the spec creates, never the network of the tests. */
+/** The tests change networks, so each creates its own. */
 const inOwnNetwork = wherePossible(
   describe,
   mayMakeNetwork(),
@@ -12,7 +12,7 @@ const inOwnNetwork = wherePossible(
 
 inOwnNetwork('containers of two hosts', () => {
   it('reach each other and their gateway, and nothing else of the hosts or behind them', async () => {
-    // Images of clouds have such a route for their metadata and licences.
+    // Cloud images have such a route for metadata and licences.
     const ofCloud = '169.254.169.250 via 192.0.2.1 dev wins0 metric 256';
     await using one = await HostInNetwork.start(undefined, `ip route add ${ofCloud}`);
     await using other = await HostInNetwork.start(undefined);
@@ -50,7 +50,7 @@ inOwnNetwork('containers of two hosts', () => {
           ),
         ]),
       );
-      // The host serves the metadata of the cloud, and its management services.
+      // The host serves cloud metadata and its own management services.
       one.ip('addr add 169.254.169.254/32 dev lo');
       await using ofHost = await listen(one);
       await using ofOther = await listen(other);
@@ -74,7 +74,7 @@ inOwnNetwork('containers of two hosts', () => {
       expect(await ofHost.got('gateway')).toEqual(['gateway']);
       await send(here, ['172.16.0.3', 'port of the other'], ['10.42.2.1', 'gateway']);
       expect(await ofOther.got('gateway')).toEqual(['gateway']);
-      // Forge the address of a container of the other host.
+      // Forge the address of a container on the other host.
       here.ip('addr add 10.42.2.99/32 dev lo');
       here.ip('route replace 10.42.2.0/24 via 10.42.1.1 src 10.42.2.99');
       await send(here, ['10.42.2.10', 'forged']);
@@ -85,7 +85,7 @@ inOwnNetwork('containers of two hosts', () => {
       await send(other, ['10.42.1.11', 'from a host']);
       await send(there, ['10.42.1.11', 'from a container']);
       expect(await ofBeside.got('from a container')).toEqual(['from a container']);
-      // The host does not route to its other networks either.
+      // The host must not route to its other networks either.
       await using lan = await Container.start(one, ['203.0.113.5/24'], {
         gateway: '203.0.113.1',
         bridge: '',

@@ -7,7 +7,7 @@ import { CANARY, NodeWorld, startCluster, type Cluster } from '../testing/node/n
 
 const PASSWORD = 'canary-of-a-proxy-password';
 const INFO = 'var/lib/rancher/agent/rancher2_connection_info.json';
-/** A server that repeats all that it receives. */
+/** Repeats the secrets that it receives. */
 const echo: RancherFault = ({ headers }, response) =>
   void response.writeHead(500).end(`${headers.authorization ?? ''} ${CANARY} ${PASSWORD}`);
 
@@ -15,7 +15,7 @@ describe('the secrets of a node', () => {
   let cluster: Cluster;
   let proxy: ProxyDouble;
   let world: NodeWorld;
-  /** Each secret, and the one file that may contain it. */
+  /** Secrets, and the one file that may contain each. */
   let secrets: readonly (readonly [secret: string, file: string | undefined])[] = [];
   let told = '';
   const commandLines = new Set<string>();
@@ -44,9 +44,7 @@ describe('the secrets of a node', () => {
     await cluster[Symbol.asyncDispose]();
   });
 
-  /**
-   * Number of looks at each PID. Look four times, because a process changes its command line when it runs its program. A PID may also be reused.
-   */
+  /** Number of looks at each PID. Each gets four, because a process changes its command line when it runs its program. A PID may also be reused. */
   let looks = new Map<string, number>();
   function lookAtProcesses(): void {
     const before = looks;
@@ -58,12 +56,12 @@ describe('the secrets of a node', () => {
       try {
         commandLines.add(readFileSync(`/proc/${pid}/cmdline`, 'latin1'));
       } catch {
-        // The process has ended since the listing.
+        // Already ended.
       }
     }
   }
 
-  /** Returns the variables of a join without a checksum, through the proxy. */
+  /** Variables of a join through the proxy, without a checksum. */
   function variables(more: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv {
     return {
       CATTLE_SERVER: `https://rancher.invalid:${new URL(cluster.rancher.url).port}`,
@@ -87,7 +85,7 @@ describe('the secrets of a node', () => {
       expect(lines).not.toContain(secret);
       expect(world.filesWith(secret).filter((each) => each !== file)).toEqual([]);
     }
-    // Proves that the command lines of these commands were seen.
+    // Proves that the spec saw the command lines of these commands.
     expect(lines).toContain('--debug');
   }
 
@@ -125,7 +123,7 @@ describe('the secrets of a node', () => {
     for (const [secret] of secrets) expect(journal).not.toContain(secret);
     expect(await run(['join'])).toBe(0);
     expect(world.text(world.manifest)).toContain('variable');
-    // The journal has digests of secrets, but no output may contain one, because it helps to guess a password.
+    // The journal has digests of secrets. They help to guess a password, so no output may contain one.
     const digest = createHash('sha256')
       .update(variables()['HTTPS_PROXY'] ?? '')
       .digest('hex');

@@ -44,7 +44,7 @@ describe('a node that changes', () => {
         const { code } = await world.say(['install']);
         expect({ pages, isDone: code === 0 }).toEqual({ pages, isDone: false });
         rmSync(filler);
-        // The next command undoes the changes that the full disk kept the first one from undoing.
+        // The next command undoes changes that the first could not undo on the full disk.
         await world.say(['uninstall']);
         const { filler: _gone, ...others } = before;
         expect({ pages, ...world.snapshot() }).toEqual({ pages, ...others });

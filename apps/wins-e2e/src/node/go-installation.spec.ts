@@ -24,7 +24,7 @@ describe('an installation by the script of the Go release', () => {
   });
   afterAll(() => cluster[Symbol.asyncDispose]());
 
-  /** Returns the paths that remain after a removal, without folders that others use too. */
+  /** Paths that a removal left behind, except folders shared with other programs. */
   const leftovers = () =>
     Object.keys(world.snapshot())
       .filter((name) => /^(etc|usr|var|windows)\//.test(name))
@@ -81,7 +81,7 @@ describe('an installation by the script of the Go release', () => {
     expect([refused.code, refused.reason]).toEqual([65, expect.stringContaining('--adopt')]);
     const dry = await world.say(['uninstall', '--adopt', '--dry-run'], go.variables);
     expect([dry.code, dry.outcome, existsSync(world.stateFolder)]).toEqual([0, 'planned', false]);
-    // Delivering a config over that of a Go daemon leaves these files.
+    // A config delivered to a Go daemon leaves these files.
     mkdirSync(`${world.config}.replaced`, { mode: 0o700 });
     writeFileSync(`${world.config}.replaced/0-1`, 'proxy: secret');
     const said = await world.say(['uninstall', '--adopt'], go.variables);

@@ -2,7 +2,7 @@ import { crashAndJoin } from '../testing/node/crash-node.js';
 import { startCluster, type Cluster } from '../testing/node/node-world.js';
 import { numbersTo, sampleOf } from '../testing/sample.js';
 
-/** Number of lines in the journal of a first installation. */
+/** Lines in the journal of a first installation. */
 const LINES = 20;
 
 describe('a command that was killed', () => {

@@ -7,7 +7,6 @@ import { createCertificateAuthority } from '@wins/base/testing';
 
 const mode = (file: string) => (statSync(file).mode & 0o777).toString(8);
 
-/** Collects the command lines of all processes until it is stopped. */
 function watchProcesses(): { stop(): { readonly commands: string; readonly count: number } } {
   const seen = new Set<string>();
   const look = () => {
@@ -15,7 +14,7 @@ function watchProcesses(): { stop(): { readonly commands: string; readonly count
       try {
         seen.add(readFileSync(`/proc/${name}/cmdline`, 'latin1'));
       } catch {
-        // The process has ended since the listing.
+        // Already ended.
       }
     }
   };
@@ -47,7 +46,7 @@ describe('a node that joins a server', () => {
     cluster.rancher.requests.filter(({ path }) => path === '/v3/connect/agent');
 
   beforeAll(async () => {
-    // The certificate of the root is not available; daemon and command both trust the authority below it.
+    // The root certificate is not available: daemon and command both trust the intermediate authority.
     const issuing = createCertificateAuthority('issuing', createCertificateAuthority('root'));
     cluster = await startCluster({ authority: issuing });
     world = new NodeWorld();
@@ -226,7 +225,7 @@ describe('a node that joins a server', () => {
       expect(() => statSync(file)).toThrow('ENOENT');
     }
     expect(world.text(world.config)).toContain('remoteEnabled: false');
-    // The next server may have no private authority.
+    // The next server may have no private authority, so strict verification is off again.
     expect(world.text(world.config)).not.toContain('agentStrictTLSMode');
     expect(await world.serves()).toBe(true);
     const again = await ask(['leave']);

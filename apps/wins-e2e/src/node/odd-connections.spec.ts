@@ -7,7 +7,7 @@ describe('a node whose server', () => {
     await using cluster = await startCluster();
     await using world = new NodeWorld();
     const { rancher, api } = cluster;
-    // Rancher sends the same authorities in both places.
+    // Rancher sends its authorities in both places.
     rancher.caCerts = BROKEN + rancher.ca;
     rancher.connectionInfo = JSON.parse(api.connectionInfo({ ca: BROKEN + api.ca })) as unknown;
     const variables = { ...cluster.variables, STRICT_VERIFY: 'true' };
@@ -27,7 +27,7 @@ describe('a node whose server', () => {
     await using cluster = await startCluster({ plain: true });
     await using world = new NodeWorld();
     const { rancher, api } = cluster;
-    // By its address, this server is another machine.
+    // With this address, the server looks like another machine.
     const server = api.url.replace('127.0.0.1', '0.0.0.0');
     rancher.connectionInfo = JSON.parse(api.connectionInfo({ server })) as unknown;
     const refused = await world.say(['join'], cluster.variables);

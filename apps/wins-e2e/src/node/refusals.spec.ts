@@ -13,7 +13,6 @@ describe('a node that cannot join', () => {
   });
   afterAll(() => cluster[Symbol.asyncDispose]());
 
-  /** Creates a node without an installation; returns it with a snapshot. */
   async function emptyNode() {
     const world = new NodeWorld();
     await world.wins(['install', '--dry-run']);
@@ -28,7 +27,7 @@ describe('a node that cannot join', () => {
     const { world, before } = await emptyNode();
     await using _world = world;
     const { CATTLE_CA_CHECKSUM: _gone, ...variables } = other.variables;
-    // This server imitates a machine in the middle, which does not know the token.
+    // The other server imitates a machine in the middle, which does not know the token.
     other.rancher.script(
       '/cacerts',
       [(_request, response) => void response.writeHead(200).end(other.rancher.ca)],

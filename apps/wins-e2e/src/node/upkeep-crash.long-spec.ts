@@ -5,7 +5,7 @@ import { isAll, numbersTo, sampleOf } from '../testing/sample.js';
 /** More changes than any command makes. */
 const MANY = 200;
 
-/** Kills a command after a sample of its first `least` changes; with `--all` after each change. */
+/** Kills a command after each of a sample of its first `least` changes; with `--all` after every change. */
 async function atChanges(
   least: number,
   crash: (diesAt: number) => Promise<{ readonly wasKilled: boolean }>,

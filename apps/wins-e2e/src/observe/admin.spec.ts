@@ -12,7 +12,7 @@ import { wherePossible } from '../testing/where-possible.js';
 import { WINS, Workspace } from '../testing/workspace.js';
 
 const CSI_PROXY = { url: 'https://127.0.0.1:9/%s.tar.gz', version: 'v1.1.3', kubeletPath: '/k' };
-/** Commands of administrators, with their exit codes while the agent and csi-proxy are off. */
+/** Exit codes of administrators' commands while the agent and csi-proxy are off. */
 const COMMANDS: readonly (readonly [code: number, ...words: string[]])[] = [
   [0, 'srv', 'config', 'reload'],
   [0, 'srv', 'events'],
@@ -49,11 +49,10 @@ describe('the pipe of administrators', () => {
     for (const [, ...words] of COMMANDS) found.push([(await wins(...words)).code, ...words]);
     return found;
   };
-  /** Returns the clients that the log names as administrators on the main pipe. */
+  /** Clients that the log reports as administrators on the main pipe. */
   const noted = (): unknown[] =>
     daemon.log.filter(({ msg }) => msg.startsWith('deprecated: ')).map(({ client }) => client);
   const doctor = async (): Promise<string> => String((await wins('doctor')).stdout);
-  /** Creates a bundle and returns the content of one member. */
   async function bundled(member: string): Promise<string> {
     const archive = workspace.path(`${member}.tar.gz`);
     expect((await wins('support-bundle', archive)).code).toBe(0);
@@ -77,7 +76,6 @@ describe('the pipe of administrators', () => {
     expect(noted()).toEqual(['an old wins']);
   });
 
-  /** Restarts the daemon with a run of another client. */
   async function sleeping(): Promise<RunningProgram> {
     await daemon.stop();
     const sleeper = workspace.script('sleeper', 'echo up; trap "" TERM; while :; do sleep 1; done');
@@ -118,7 +116,7 @@ describe('the pipe of administrators', () => {
     earlier.forceShutdown();
   });
 
-  /** Restarts the daemon with a detached run named `web`, which exits at once on a stop. */
+  /** Restarts the daemon with a detached run named `web` that a stop ends at once. */
   async function detached(): Promise<void> {
     await daemon.stop();
     const program = workspace.script('worker', 'echo up; while :; do sleep 1; done');
@@ -163,7 +161,7 @@ describe('the pipe of administrators', () => {
 
   it('is asked for a detached run that the main one does not have', async () => {
     await detached();
-    // Uses another daemon's main pipe, which shows no run; on Windows every main pipe hides runs from an administrator at a console.
+    // On Windows the main pipe hides runs from an administrator at a console. Another daemon's main pipe, without a run, stands for it.
     using elsewhere = new Workspace();
     await using _other = await Daemon.start(elsewhere, elsewhere.config([]));
     renameSync(main(), `${main()}.away`);
@@ -181,7 +179,7 @@ describe('the pipe of administrators', () => {
   });
 
   it('is not needed by the commands where a daemon of an earlier release has none', async () => {
-    // A daemon of an earlier release serves administrators on the main pipe, without diagnosis.
+    // Earlier releases serve administrators on the main pipe, without `srv debug`.
     renameSync(admin(), `${admin()}.away`);
     const withoutDiagnosis = COMMANDS.map(([code, ...words]) => [
       words.includes('debug') ? 69 : code,
@@ -213,7 +211,7 @@ describe('the pipe of administrators', () => {
         await once(one, 'connect');
         sockets.push(one.on('error', () => undefined));
       } catch (error) {
-        // The kernel's queue for the socket is full; the daemon has accepted none of these connections yet.
+        // The kernel's queue for the socket is full, and the daemon has accepted none of these connections.
         expect(error).toMatchObject({ code: 'EAGAIN' });
         await new Promise((resolve) => setImmediate(resolve));
       }

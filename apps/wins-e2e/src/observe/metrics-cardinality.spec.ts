@@ -11,18 +11,16 @@ import { Workspace } from '../testing/workspace.js';
 const CLIENTS = 10_000;
 const UNKNOWN_METHODS = 1000;
 const VARIABLES = 200;
-/** Names of variables that would become rules, labels or lines if the metrics contained them. */
+/** Variable names that would forge rules, labels or lines if the metrics contained them. */
 const HOSTILE_NAMES = ['A15 not listed', 'other', 'a"} 1\nwins_forged 1\n#', '\u001b[2J', '\\'];
 /** Number of ports to request; the tunnel refuses the first fifty at once and delays the others. */
 const PORTS = 300;
-/** Number of parallel calls on one connection. */
 const AT_A_TIME = 100;
-/** About as many as in the whitelist of a Rancher node. */
+/** About as many as a Rancher node lists. */
 const PROGRAMS = 8;
-/** Part of every value that a client chooses. */
+/** Every value that a client chooses contains this text. */
 const MARK = 'stranger';
 
-/** Calls `act` for each number below `count`, {@link AT_A_TIME} at a time. */
 async function forEachBelow(count: number, act: (index: number) => Promise<unknown>) {
   let next = 0;
   const work = async (): Promise<void> => {
@@ -31,20 +29,19 @@ async function forEachBelow(count: number, act: (index: number) => Promise<unkno
   await Promise.all(Array.from({ length: AT_A_TIME }, work));
 }
 
-/** Path of each method of the contract, including methods of other pipes. */
+/** Paths of the contract's methods on all pipes. */
 const METHODS: readonly string[] = Object.values(contract)
   .flatMap((each) => (typeof each === 'object' ? Object.values<unknown>({ ...each }) : []))
   .flatMap((each) =>
     typeof each === 'object' && each !== null && 'path' in each ? [String(each.path)] : [],
   );
 
-/** Encodes a request to start a program. */
 function startOf(Path: string, more: object = {}): Buffer {
   const { start } = contract.processServiceDefinition;
   return start.requestSerialize(contract.ProcessStartRequest.fromPartial({ Path, ...more }));
 }
 
-/** Sends one request and ends the call: a stream after its first message, or at once with `isBrokenOff`. */
+/** Sends one request. Ends a stream after its first message; with `isBrokenOff`, ends the call at once. */
 function call(
   session: ClientHttp2Session,
   path: string,
@@ -66,7 +63,6 @@ function call(
   return new Promise((resolve) => stream.once('close', resolve));
 }
 
-/** Requests unlisted ports through one tunnel. */
 async function askForPorts(tunnelAddress: string): Promise<void> {
   const tunnel = await openLibraryTunnel(tunnelAddress, MARK);
   await forEachBelow(PORTS, async (index) => {
@@ -109,7 +105,7 @@ describe('the metrics of a daemon that strangers ask for everything', () => {
     workspace[Symbol.dispose]();
   });
 
-  /** Ends a program in each way that needs no waiting, and causes refusals. */
+  /** Ends a program in each way that needs no wait, and causes refusals. */
   async function runInEachWay(program: string): Promise<void> {
     await using client = createWinsClient({ address });
     for (const word of ['0', '3', 'die', 'stay']) {
@@ -158,7 +154,7 @@ describe('the metrics of a daemon that strangers ask for everything', () => {
     const ofVariables = 'wins_refusals_total{action="start",rule="variable not granted"}';
     expect(now.get(ofVariables)).toBeGreaterThan(VARIABLES);
     const refusals = [...now.keys()].filter((series) => /^wins_(?:refusals|forged)/.test(series));
-    // Labels are fixed words: none merges two rules, and none comes from a client.
+    // Labels are fixed words: no label merges two rules or comes from a client.
     for (const series of refusals)
       expect(series).toMatch(/^wins_refusals_total\{action="[A-Za-z]+",rule="[A-Za-z -]+"\}$/);
     expect(refusals.filter((series) => /forged|"other"|[^a]not listed[^"]/.test(series))).toEqual(

@@ -18,7 +18,7 @@ import { Workspace } from '../testing/workspace.js';
 
 const MEBIBYTE = 1024 * 1024;
 const CONNECTIONS = 20;
-/** Longer than two checks of the event loop: one runs each second, and the daemon reports a stall if it is 1 s late. */
+/** Covers two checks of the event loop: the daemon checks each second, and reports a stall when a check is 1 s late. */
 const STALL_MS = 2000;
 const SOME = expect.any(Number) as number;
 
@@ -72,7 +72,7 @@ describe('the metrics of a daemon in trouble', () => {
     workspace[Symbol.dispose]();
   });
 
-  /** Starts a program and reads only the first piece of its output; disposing stops the program. */
+  /** Starts a program and reads only its first output; disposing stops the program. */
   async function run(tool: string): Promise<AsyncDisposable> {
     const name = await client.startProcess(startRequest(tool));
     const lease = client.keepAlive(name);
@@ -87,7 +87,6 @@ describe('the metrics of a daemon in trouble', () => {
     };
   }
 
-  /** Sends data to a program that does not read. */
   async function sendToTheDeaf(): Promise<AsyncDisposable> {
     const tunnel = await openLibraryTunnel(tunnelAddress, 'sender');
     const stream = tunnel.connect(deaf.port).on('error', () => undefined);
@@ -102,7 +101,7 @@ describe('the metrics of a daemon in trouble', () => {
     };
   }
 
-  /** Starts a program while its record cannot be written, because the log file was replaced in a folder that is open to others. */
+  /** Starts a program without an audit record: the log file was replaced in a folder that is open to others. */
   async function startUnrecorded(): Promise<AsyncDisposable> {
     const folder = path.join(workspace.runtimeDirectory, 'rancher_wins.audit');
     const file = path.join(folder, 'audit.00000001.jsonl');
@@ -204,7 +203,7 @@ describe('the metrics of a daemon in trouble', () => {
     await using _sleeper = await run(tools.sleeps);
     await using _computer = await run(tools.computes);
     const now = await scrapeUntil(metrics, (each) => (each.get(cpu('computes.exe')) ?? 0) >= 0.1);
-    // Starting it took some processor time, which may be counted late.
+    // Starting the program took some processor time, which the daemon may count late.
     expect(now.get(cpu('sleeps.exe'))).toBeLessThan(0.1);
   });
 

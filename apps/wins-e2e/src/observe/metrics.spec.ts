@@ -118,7 +118,7 @@ describe('the metrics of a daemon', () => {
     expect(await dial(from, text)).toBe(text ?? '');
     await tunnel.stop();
   };
-  // Reloads the config by a command, because the daemon reads a changed file by itself.
+  // Reload by a command: otherwise the daemon reads a changed file at a time of its own.
   const reload = () =>
     start('srv', 'config', 'reload', '--config', workspace.path('config')).outcome;
 

@@ -44,7 +44,6 @@ describe('an operator on call', () => {
     const { code, stdout } = await wins(word, '--config', config, '-o', 'json');
     return { code, ...(JSON.parse(stdout) as Report) };
   };
-  /** Returns warnings and problems of one check of the doctor. */
   const told = async (check: string) =>
     (await report('doctor')).findings
       .filter((finding) => finding.check === check && finding.level !== 'ok')
@@ -209,7 +208,7 @@ describe('an operator on call', () => {
       workspace.config([marks], { audit: { directory: workspace.path('audit') } });
       await using _daemon = await Daemon.start(workspace, config);
       const filler = workspace.path('run', 'filler');
-      // The disk is full when no page fits, whatever the daemon has written meanwhile.
+      // The disk must be full, whatever the daemon has written meanwhile.
       expect(() => writeFileSync(filler, Buffer.alloc(DISK_BYTES))).toThrow('ENOSPC');
       expect(await told('disk')).toEqual([
         expect.stringMatching(/^problem: state folder .*: its disk has 0 MiB free$/) as string,
@@ -224,7 +223,7 @@ describe('an operator on call', () => {
   });
 
   it('sees a program that hangs as an event, and by the doctor', async () => {
-    // The system accepts connections for this program, which never reads.
+    // The system accepts connections for this program, but the program never reads.
     await using hung = await HostProgram.tcp((socket) => socket.pause());
     const [port = 0] = await freePorts(1);
     workspace.config([], { white_list: { processPaths: [], proxyPorts: [hung.port] } });

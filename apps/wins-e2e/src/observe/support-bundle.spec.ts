@@ -4,7 +4,6 @@ import path from 'node:path';
 import { runWins } from '../testing/built-program.js';
 import { PlanNode } from '../testing/agent/plan-node.js';
 
-/** Secrets of a node, by their source. */
 const CANARIES = {
   configEnvironment: 'canary-config-environment',
   csiQuery: 'canary-csi-query',
@@ -101,7 +100,6 @@ describe('a bundle for support', () => {
       expect.arrayContaining([
         ...['config.json', 'csi-proxy.json', 'doctor.json', 'events.jsonl', 'members.json'],
         ...['network.json', 'pipes.json', 'plans.json', 'routes.json', 'versions.json'],
-        // This host has no service and no log file.
         ...['log.jsonl.error.txt', 'service.json.error.txt', 'metrics.txt.error.txt'],
       ]),
     );
@@ -113,7 +111,6 @@ describe('a bundle for support', () => {
       const found = Object.values(CANARIES).filter((canary) => textOf(name).includes(canary));
       expect([name, found]).toEqual([name, []]);
     }
-    // The helpful facts are still there.
     expect(textOf('events.jsonl')).toContain('"action":"planInstruction"');
     expect(textOf('plans.json')).toContain('node.plan');
     expect(textOf('config.json')).toContain('"TOKEN"');

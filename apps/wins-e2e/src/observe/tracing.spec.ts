@@ -28,7 +28,7 @@ interface Posted {
   }[];
 }
 
-/** Starts a collector that keeps all received bodies. */
+/** A collector that keeps all received bodies. */
 async function openCollector(answer: 'takes' | 'hangs' = 'takes') {
   const bodies: string[] = [];
   let posts = 0;
@@ -78,7 +78,6 @@ describe('tracing', () => {
   });
   afterEach(() => workspace[Symbol.dispose]());
 
-  /** Calls a method with this traceparent; returns the error of the call. */
   async function call(
     daemon: Daemon,
     method: 'info' | 'start',
@@ -184,7 +183,7 @@ describe('tracing', () => {
     await collector.posted();
     expect(await call(daemon, 'info', SAMPLED)).toBeNull();
     expect((await daemon.stop()).code).toBe(0);
-    // One batch was being sent, and at most one follows at the end.
+    // One batch was under way, and at most one follows at the end.
     expect(collector.posts()).toBeLessThanOrEqual(2);
   });
 

@@ -20,7 +20,6 @@ interface SoftwareBill {
 const PACKAGE = packageFolder();
 const WINS = path.join(PACKAGE, 'wins');
 const TOOLS = path.join(ROOT, 'tools', 'package');
-/** Applications in the bundles. */
 const BUNDLED = ['wins', 'wins-cli', 'wins-server', 'wins-upgrade'];
 
 const tool = (file: string, args: readonly string[], env: NodeJS.ProcessEnv = {}, cwd = ROOT) =>
@@ -34,7 +33,7 @@ const readPinned = () =>
     string,
     { version: string; file: string }
   >;
-/** A pinned file of which executables are made; it exists after a build. */
+/** A pinned input of the executables; it exists after a build. */
 const pinned = (name: string) => {
   const { version, file } = readPinned()[name] ?? { version: '', file: '' };
   const folder = `${name.replaceAll('/', '+')}-${version}`;
@@ -145,7 +144,7 @@ describe('the package', () => {
         JSON.parse(tool('probe/describe.mjs', [name])) as Record<string, unknown>;
       expect(describeFile(path.join(PACKAGE, file))).toEqual({
         machine,
-        // The code of the runtime is unchanged.
+        // The code is that of the original runtime.
         code: describeFile(pinned(`node-win-${arch}`))['code'],
         texts: {
           FileDescription: 'Operates the Windows host from inside a Windows container',
@@ -241,7 +240,7 @@ describe('the package', () => {
         await daemon.said('"msg":"ready"');
         const ran = await run(['cli', 'prc', 'run', '--path', hello, '--args', 'you']);
         expect([ran.code, ran.stdout.toString()]).toEqual([0, 'hello you\n']);
-        // Started through PATH and a link, the program cannot find itself by the name that it gets.
+        // Started through PATH and a link, the program cannot find its file by its argv[0].
         symlinkSync(WINS, workspace.path('linked'));
         const info = await run(['cli', 'app', 'info'], { PATH: workspace.folder }, 'linked');
         const sum = createHash('sha1').update(readFileSync(WINS)).digest('hex');
@@ -284,7 +283,7 @@ describe('the package', () => {
       const all = { ...dangerous, NODE_COMPILE_CACHE: cache };
       const { code, stderr } = await run(['cli', '--version'], all);
       expect([code, stderr]).toEqual([0, '']);
-      // Control over the code cache would be control over the code.
+      // A code cache that others can write would give them control of the code.
       expect(existsSync(cache)).toBe(false);
     });
   });

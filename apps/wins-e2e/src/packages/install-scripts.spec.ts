@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { packageFolder } from '../testing/packages/package-folder.js';
 
-/** No PowerShell runs here, so these tests read the scripts. The acceptance script of docs/windows.md runs them on a node. */
+/** There is no PowerShell here, so these tests only read the scripts. The acceptance script of docs/windows.md runs them. */
 describe('the scripts that install and uninstall', () => {
   const read = (name: string) => readFileSync(path.join(packageFolder(), name), 'utf8');
   const install = read('wins-agent-install.ps1');

@@ -113,7 +113,7 @@ describe('the archive of all packages', () => {
       text.startsWith('tar '),
     );
     writeFileSync(workspace.path('package.json'), '{ "private": true }');
-    // The commands may use nothing of this machine: the cache is empty, and nothing listens at the registry.
+    // Keep the commands from using this machine: the cache is empty, and nothing listens at the registry.
     const npm = {
       npm_config_cache: workspace.path('cache'),
       npm_config_registry: 'http://127.0.0.1:9',
@@ -128,7 +128,6 @@ describe('the archive of all packages', () => {
   });
 });
 
-/** Returns a library with its dependencies and the other packages of its example. */
 function withGround(library: Library): Library[] {
   const { dependencies = {} } = library.manifest;
   const example = readFileSync(exampleOf(library.folder), 'utf8');
@@ -139,7 +138,7 @@ function withGround(library: Library): Library[] {
   return LIBRARIES.filter((one) => used.includes(one) || below.has(one.name));
 }
 
-// Lint compares each manifest with the imports, so a sample is enough except before a release.
+// Lint compares every manifest with the imports, so a sample is enough here.
 describe.each(sampleOf(LIBRARIES, 2))(
   'the package $name, installed with nothing of ours but its ground',
   (library) => {

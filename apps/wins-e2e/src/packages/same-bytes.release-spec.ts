@@ -16,7 +16,7 @@ it('has the same bytes in its bundles when the same commit is built elsewhere, b
     const [here, there] = [ROOT, checkout].map((root) =>
       readFileSync(path.join(root, 'dist', name)),
     );
-    // A difference may also mean that dist/ is older than the commit; then run `npm run build`.
+    // The bytes also differ if dist/ is older than the commit; then run `npm run build`.
     expect([name, there?.equals(here ?? Buffer.of())]).toEqual([name, true]);
   }
 });

@@ -36,7 +36,6 @@ const sumsOf = (folder: string) =>
 const provenanceOf = (folder: string) =>
   JSON.parse(readFileSync(path.join(folder, 'provenance.intoto.json'), 'utf8')) as Provenance;
 
-/** Runs the packager with these options; returns its exit code and output. */
 function makePackage(args: readonly string[], environment: NodeJS.ProcessEnv = {}) {
   const program = path.join(ROOT, 'tools', 'package', 'package.mjs');
   const env = { ...process.env, ...environment };
@@ -89,7 +88,6 @@ withSigner('a signed package', () => {
 
   const signedWith = (...more: string[]) =>
     ['--sign', '--pfx', pfx, '--ca', certificate, '--signed-by', thumbprint].concat(more);
-  /** Checks a program as a node does. */
   const refusal = async (program: Buffer) => {
     const require = createRequire(path.join(ROOT, 'dist', 'wins.cjs'));
     const reader = (require('./wins-upgrade.cjs') as Upgrader).readSignature();
@@ -145,7 +143,7 @@ withSigner('a signed package', () => {
     expect(await refusal(readFileSync(path.join(packageFolder(), 'wins.exe')))).toMatch(
       /^it has no signature; wanted a signature by/,
     );
-    // Change one byte of a program inside the blob.
+    // Change one byte inside the blob.
     const at = program.lastIndexOf('the offered program is not trusted');
     expect(at).toBeGreaterThan(0);
     program.write('T', at);
@@ -155,7 +153,6 @@ withSigner('a signed package', () => {
   it('is not made with another password, which no message repeats, or for a node that would not take it', () => {
     const file = workspace.path('wins.exe');
     const module = JSON.stringify(path.join(ROOT, 'tools', 'package', 'sign.mjs'));
-    /** Signs an executable as the package does. */
     const sign = (password: string, signedBy: string) => {
       copyFileSync(path.join(packageFolder(), 'wins.exe'), file);
       const values = JSON.stringify({ sign: true, pfx, ca: certificate, 'signed-by': signedBy });

@@ -1,4 +1,4 @@
-// Upgrades through a Go daemon, with the released executable. The daemon on trial finds its upgrader running from the path of a verified copy.
+// Upgrades through a Go daemon, with the released executable. The new daemon finds its upgrader running from the path of a verified copy.
 import { copyFileSync, existsSync, readFileSync } from 'node:fs';
 import { runWins } from '../testing/built-program.js';
 import { standIn } from '../testing/packages/package-folder.js';

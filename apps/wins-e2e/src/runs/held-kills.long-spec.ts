@@ -6,7 +6,7 @@ import { Daemon } from '../testing/daemon.js';
 import { processesWith, until } from '../testing/process-table.js';
 import { Workspace } from '../testing/workspace.js';
 
-/** Prints a line each 10 ms until the file named by its first argument exists. */
+/** Prints a line every 10 ms until the file named by its first argument exists. */
 const COUNTER = `const { existsSync } = require('node:fs');
 let line = 0;
 const timer = setInterval(() => {
@@ -21,17 +21,17 @@ const STEPS = [
 ] as const;
 type Step = (typeof STEPS)[number];
 
-/** Fate of a run: it lives, its program was killed, its keeper was killed, or its client has gone. The first cause counts. */
+/** `killed`: the program was killed; `lost`: its keeper was killed; `left`: its client has gone. The first cause counts. */
 type Fate = 'lives' | 'killed' | 'lost' | 'left';
 
-/** Exit code and standard error of the client, for each fate. */
+/** Exit code and standard error of the client. */
 const ENDS: Readonly<Record<Exclude<Fate, 'left'>, readonly [code: number, said: string]>> = {
   lives: [7, ''],
   killed: [137, ''],
   lost: [137, 'wins: rancher-wins-counter was stopped: hostFailed\n'],
 };
 
-/** A run that lasts only as long as its client; client, daemon, keeper and program may die at any moment. */
+/** A run that ends with its client. Client, daemon, keeper and program may die at any moment. */
 class MortalRun implements AsyncDisposable {
   readonly #workspace: Workspace;
   readonly #config: string;
@@ -95,7 +95,6 @@ class MortalRun implements AsyncDisposable {
     }
   }
 
-  /** Checks that the run has its expected fate. */
   async check(): Promise<void> {
     await this.take('start a daemon');
     if (this.#fate === 'lives') {
@@ -108,7 +107,7 @@ class MortalRun implements AsyncDisposable {
     expect(lines).toEqual(lines.map((_, index) => `line ${index}`));
     if (this.#isClientAlive && this.#fate !== 'left')
       expect([code, stderr]).toEqual(ENDS[this.#fate]);
-    // All processes end, at the latest when the keeper gives up waiting for a client.
+    // All processes end, at the latest when the keeper stops waiting for a client.
     await until(() => this.#programs().length + this.#keepers().length === 0);
   }
 
@@ -124,14 +123,13 @@ class MortalRun implements AsyncDisposable {
     if (this.#fate === 'lives') this.#fate = fate;
   }
 
-  /** Waits until the end of the run is recorded, so that the next step finds it. */
+  /** Waits until the end of the run is recorded, so that the next step sees it. */
   async #isKnown(): Promise<void> {
     if (this.#fate === 'left') return;
     if (this.#daemon !== undefined && this.#isClientAlive) await this.#client.outcome;
     else if (this.#fate === 'killed') await until(() => this.#hasEnd());
   }
 
-  /** Whether a keeper has recorded the end of the run, or no record is left. */
   #hasEnd(): boolean {
     const folder = this.#workspace.path('run', 'rancher_wins.state', 'lasting');
     const runs = readdirSync(folder).filter((name) => /^[0-9a-f]{32}$/.test(name));

@@ -10,7 +10,7 @@ import { Daemon } from '../testing/daemon.js';
 import { processesWith, until } from '../testing/process-table.js';
 import { WINS, Workspace } from '../testing/workspace.js';
 
-/** Prints a line each 10 ms until the file named by its first argument exists. */
+/** Prints a line every 10 ms until the file named by its first argument exists. */
 const COUNTER = `const { existsSync } = require('node:fs');
 let line = 0;
 const timer = setInterval(() => {
@@ -59,13 +59,12 @@ describe('a run that its client holds', () => {
   const startDaemon = async (): Promise<void> => {
     daemon = await Daemon.start(workspace, config);
   };
-  /** Checks that no line is missing or repeated; returns the number of lines. */
+  /** No line may be missing or repeated. Returns the number of lines. */
   function expectCounted(text: string): number {
     const lines = text.split('\n').slice(0, -1);
     expect(lines).toEqual(lines.map((_, index) => `line ${index}`));
     return lines.length;
   }
-  /** Resolves when no record of the run is left. */
   async function forgotten(): Promise<void> {
     const folder = workspace.path('run', 'rancher_wins.state', 'lasting');
     await until(() => keepers().length === 0 && readdirSync(folder).length === 0);
@@ -176,7 +175,7 @@ describe('a run that its client holds', () => {
       ['-c', `${flood} | tee '${begun}' | (until [ -e '${stop}' ]; do sleep 0.05; done; cat)`],
       workspace.environment,
     );
-    // Once there is output, the client also has the answer to its start.
+    // Output comes after the answer to Start, so the client has both.
     await until(() => existsSync(begun) && statSync(begun).size > 0);
     await killDaemon();
     await startDaemon();

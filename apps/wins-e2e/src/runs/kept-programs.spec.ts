@@ -3,7 +3,6 @@ import { Daemon } from '../testing/daemon.js';
 import { processesWith, until } from '../testing/process-table.js';
 import { Workspace } from '../testing/workspace.js';
 
-/** A program that prints its arguments and a variable and keeps running, and one that fails at once. */
 const STAYS = `console.log(process.argv.slice(2).join(' '), process.env.GREETING);
 setInterval(() => undefined, 1000);`;
 const FAILS = 'process.exitCode = 3;';
@@ -69,7 +68,7 @@ describe('a program that the config keeps', () => {
     expect((await wins('srv', 'config', 'reload')).code).toBe(0);
     await until(() => of('two').length === 1 && of('two')[0] !== second[0]);
     expect(of('one')).toEqual(first);
-    // Once the daemon lists the run, it has recorded the facts that the next daemon needs.
+    // The daemon lists the run only after it has recorded what the next daemon needs.
     while (!(await list()).some(({ name, pid }) => name === 'keep:second' && pid === of('two')[0]));
 
     daemon.child.kill('SIGKILL');

@@ -6,7 +6,6 @@ import { processesWith, until } from '../testing/process-table.js';
 import { isAll } from '../testing/sample.js';
 import { IS_LONG, Workspace } from '../testing/workspace.js';
 
-/** Prints a line each 10 ms until it is ended. */
 const COUNTER = `let line = 0;
 setInterval(() => console.log('line ' + line++), 10);`;
 const PROGRAMS = ['one', 'two'] as const;
@@ -20,10 +19,9 @@ type Step =
   | 'kill a program'
   | 'kill a client';
 
-/** Expected fate of a run: it lives, its program was killed, or its keeper was killed. */
 type Fate = 'lives' | 'killed' | 'lost';
 
-/** A random generator with a seed, so that a failure can be repeated. */
+/** A seed makes failures repeatable. */
 function choices(seed: number): (count: number) => number {
   let state = seed;
   return (count) => {
@@ -32,12 +30,12 @@ function choices(seed: number): (count: number) => number {
   };
 }
 
-/** A node with detached runs, where any process may die at any moment. */
+/** A node with detached runs. Any process may die at any moment. */
 class MortalNode implements AsyncDisposable {
   readonly #workspace = new Workspace();
   readonly #programs: Readonly<Record<Program, string>>;
   readonly #config: string;
-  /** Program and expected fate of each run, by name. */
+  /** Runs by name, with their expected fates. */
   readonly #fates = new Map<string, { readonly program: Program; fate: Fate }>();
   #daemon: Daemon | undefined;
   #client: RunningProgram | undefined;
@@ -74,7 +72,7 @@ class MortalNode implements AsyncDisposable {
     }
   }
 
-  /** Checks that all runs have their expected fate. @returns Number of runs. */
+  /** Checks that all runs have their expected fate. Returns the number of runs. */
   async check(): Promise<number> {
     await this.#serve();
     for (const [name, { program, fate }] of this.#fates) {
@@ -99,7 +97,6 @@ class MortalNode implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#serve();
     for (const name of this.#fates.keys()) await this.#prc('rm', name);
-    // No process is left.
     await until(() => this.#keepers().length === 0);
     expect(PROGRAMS.flatMap((program) => this.#processesOf(program))).toEqual([]);
     this.#client?.child.kill('SIGKILL');
@@ -126,7 +123,7 @@ class MortalNode implements AsyncDisposable {
     await this.#client.printed('line 3\n');
   }
 
-  /** Kills the client while it follows a run; its output must be complete up to then. */
+  /** Kills the client while it follows a run; its output until then must be complete. */
   async #killClient(): Promise<void> {
     const client = this.#client;
     if (client === undefined) return;
@@ -140,7 +137,7 @@ class MortalNode implements AsyncDisposable {
     this.#daemon ??= await Daemon.start(this.#workspace, this.#config);
   }
 
-  /** Sets the fate of runs and waits until the end is recorded, so that the next step finds it. */
+  /** Waits until the end is recorded, so that the next step sees it. */
   async #become(fate: Fate, isMeant: (run: { readonly program: Program }) => boolean) {
     for (const [name, run] of this.#fates) {
       if (run.fate !== 'lives' || !isMeant(run)) continue;
@@ -150,7 +147,6 @@ class MortalNode implements AsyncDisposable {
     }
   }
 
-  /** Whether a keeper has recorded the end of a run. */
   #hasEnd(name: string): boolean {
     const folder = this.#workspace.path('run', 'rancher_wins.state', 'lasting');
     const runs = readdirSync(folder).map((mark) => path.join(folder, mark));
@@ -168,7 +164,7 @@ class MortalNode implements AsyncDisposable {
     processesWith(this.#workspace.path(`rancher-wins-${program}`));
 }
 
-/** Checks that no line is missing or repeated; the last one may be incomplete. */
+/** No line may be missing or repeated; the last may be incomplete. */
 function expectCounted(text: string): void {
   const lines = text.split('\n').slice(0, -1);
   expect(lines).toEqual(lines.map((_, index) => `line ${index}`));

@@ -7,7 +7,7 @@ import { processesWith, until } from '../testing/process-table.js';
 import { wherePossible } from '../testing/where-possible.js';
 import { WINS, Workspace } from '../testing/workspace.js';
 
-/** Prints a line each 10 ms, up to the number in its first argument or until the file named by its second exists. */
+/** Prints a line every 10 ms, up to the number in its first argument or until the file in its second exists. */
 const COUNTER = `const { existsSync } = require('node:fs');
 let line = 0;
 const timer = setInterval(() => {
@@ -74,7 +74,7 @@ describe('a detached run', () => {
   const startDaemon = async (): Promise<void> => {
     daemon = await Daemon.start(workspace, config);
   };
-  /** Checks that no line is missing or repeated; returns the number of lines. */
+  /** No line may be missing or repeated. Returns the number of lines. */
   function expectCounted(text: string): number {
     const lines = text.split('\n').slice(0, -1);
     expect(lines).toEqual(lines.map((_, index) => `line ${index}`));
@@ -117,7 +117,7 @@ describe('a detached run', () => {
     const follower = follow('logs', '-f', 'silent');
     await daemon.logged(({ action }) => action === 'wait');
     await daemon[Symbol.asyncDispose]();
-    // After this wait the client has looked for the next daemon and found none.
+    // Meanwhile the waiting client has looked for the next daemon and found none.
     await runWins(['cli', 'app', 'info', '--wait-timeout', '1s'], workspace.environment);
     await startDaemon();
     workspace.write('stop', '');
@@ -142,7 +142,7 @@ describe('a detached run', () => {
       ...{ name: 'web', process: 'rancher-wins-counter', state: 'ended' },
       exit: { code: 7, reason: 'exited' },
     });
-    // The end is recorded once, however many daemons start.
+    // The end is recorded only once, however many daemons start.
     await daemon[Symbol.asyncDispose]();
     await startDaemon();
     const facts = { path: counter, reason: 'exited', code: 7 };
@@ -247,7 +247,7 @@ describe('a detached run', () => {
     const refused = Daemon.launch(workspace, config);
     expect((await refused.outcome).code).toBe(69);
     expect(ofRun()).toHaveLength(1);
-    // Without its sockets, nothing stops a second daemon from starting.
+    // Once its sockets are gone, nothing stops a second daemon from starting.
     const first = daemon;
     for (const socket of readdirSync(workspace.path('run')).filter((each) => !each.includes('.')))
       rmSync(workspace.path('run', socket));

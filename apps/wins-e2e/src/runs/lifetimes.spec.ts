@@ -3,7 +3,7 @@ import { Daemon } from '../testing/daemon.js';
 import { processesWith, until } from '../testing/process-table.js';
 import { IS_LONG, Workspace } from '../testing/workspace.js';
 
-/** Starts two children, one of them in its own session, and prints that they are up. */
+/** Starts two children, one in its own session, and prints that they are up. */
 const FAMILY = `const { spawn } = require('node:child_process');
 const wait = ['-e', 'setInterval(() => {}, 1e6)', process.argv[1] + '-grandchild'];
 spawn(process.execPath, wait, { stdio: 'inherit' });
@@ -12,10 +12,8 @@ console.log('family is up');
 if (process.argv[2] === 'orphan') process.exit(5);
 setInterval(() => {}, 1e6);`;
 
-/** Waits for a moment of a run. */
 type Reached = (client: RunningProgram, daemon: Daemon) => Promise<unknown>;
 
-/** More moments, for the long tier only. */
 const FOR_THE_LONG_TIER: [string, Reached][] = [
   ['before it was asked', () => Promise.resolve()],
   [
@@ -125,7 +123,6 @@ describe('what the daemon started', () => {
   });
 
   it('does not outlive the call that started it when the client dies before it holds the lease', async () => {
-    // Kill the client at many moments between connecting and the first output.
     const kills = Array.from({ length: 12 }, async (_, step) => {
       const client = startWins(['cli', 'prc', 'run', '--path', family], workspace.environment);
       const seen = daemon.log.length;

@@ -5,11 +5,10 @@ import { Daemon } from '../testing/daemon.js';
 import { processesWith, until } from '../testing/process-table.js';
 import { WINS, Workspace } from '../testing/workspace.js';
 
-/** Waits for the file named by its argument, and then takes 200 MiB. */
 const GREEDY = `while [ ! -e "$1" ]; do sleep 0.05; done
 head -c 256M /dev/zero | tail -c 200M > /dev/null`;
 
-/** Creates a cgroup v2 for a daemon; undefined if this user may not create one that limits memory. */
+/** Creates a cgroup v2; undefined if this user may not create one that limits memory. */
 function makeCgroup(): string | undefined {
   const [, mountPoint] =
     /^\S+ \S+ \S+ \S+ (\S+) .* - cgroup2 /m.exec(readFileSync('/proc/self/mountinfo', 'latin1')) ??
@@ -18,7 +17,7 @@ function makeCgroup(): string | undefined {
     if (mountPoint === undefined) return undefined;
     const folder = mkdtempSync(path.join(mountPoint, 'wins-spec-'));
     if (readFileSync(path.join(folder, 'cgroup.controllers'), 'latin1').includes('memory')) {
-      // Like `DelegateSubgroup` of systemd: a cgroup that delegates controllers may hold no process itself.
+      // A cgroup that delegates controllers may hold no process itself, so make a subgroup, as `DelegateSubgroup` of systemd does.
       mkdirSync(path.join(folder, 'wins-daemon'));
       return folder;
     }

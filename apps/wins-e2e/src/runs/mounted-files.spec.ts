@@ -14,7 +14,6 @@ import { startRequest } from '../testing/digests.js';
 import { until } from '../testing/process-table.js';
 import { Workspace } from '../testing/workspace.js';
 
-/** Prints the folder of its files, and each new content of them. */
 const READER = `const { readdirSync, readFileSync } = require('node:fs');
 const folder = process.env.WINS_FILES;
 console.log('folder ' + folder + ' end');
@@ -52,7 +51,7 @@ describe('files that a client gives to its run', () => {
   afterEach(() => rmSync(volume, { recursive: true }));
   beforeEach(() => mkdirSync(volume, { recursive: true }));
 
-  /** Replaces the content of a volume as kubelet does: in a new folder, to which it switches one link. */
+  /** Replaces the content of a volume as kubelet does: writes a new folder, and switches a link to it. */
   function publish(version: string, files: Readonly<Record<string, string>>): void {
     mkdirSync(path.join(volume, version));
     for (const [name, content] of Object.entries(files)) {

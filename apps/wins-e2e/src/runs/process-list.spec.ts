@@ -6,7 +6,7 @@ import { Workspace } from '../testing/workspace.js';
 
 describe('the command line of a run, as process lists of the host show it', () => {
   const workspace = new Workspace();
-  // Binaries, because for a script the kernel replaces argv[0] by the interpreter.
+  // Binaries, because the kernel replaces the argv[0] of a script.
   const sleeper = workspace.path('sleeper');
   const [copied, listed] = [workspace.path('shell'), workspace.path('listed-shell')];
   let daemon: Daemon;

@@ -8,7 +8,6 @@ import { until } from '../testing/process-table.js';
 import { IS_LONG, Workspace } from '../testing/workspace.js';
 
 const MEGABYTE = 1024 * 1024;
-/** 1 GiB in the long tier, and 128 MiB otherwise. */
 const BLOCKS = IS_LONG ? 16_384 : 2048;
 const BLOCK_BYTES = 65_536;
 
@@ -18,7 +17,7 @@ describe('a daemon whose clients read slowly', () => {
   let client: WinsClient;
   const flood = workspace.script('flood', 'head -c "$1" /dev/zero; echo done >&2');
   const quick = workspace.script('quick', 'echo quick');
-  // Text that reveals a lost, repeated or swapped byte.
+  // Reveals a lost, repeated or swapped byte.
   const counted = workspace.program(
     'counted',
     `const block = Buffer.alloc(${BLOCK_BYTES}); let n = 0;
@@ -60,7 +59,7 @@ write();`,
       client.waitProcess(name)[Symbol.asyncIterator](),
     );
     await Promise.all(listeners.map((listener) => listener.next()));
-    // 1 GiB waits to be written, but the daemon holds only the shared log and one message for each listener.
+    // The program writes 1 GiB. Of this the daemon holds only the shared log, and one message for each listener.
     const [growth] = memoryGrowth(before, await memoryOver([daemon.child.pid], others));
     expect(growth).toBeLessThan(128 * MEGABYTE);
     await lease.end();

@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import type { Readable } from 'node:stream';
 import { WINS } from './workspace.js';
 
-/** Exit of a built program, and its output. */
 export interface Outcome {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
@@ -11,14 +10,11 @@ export interface Outcome {
   readonly stderr: string;
 }
 
-/** A built program while it runs. */
 export interface RunningProgram {
   readonly child: ChildProcess;
   readonly outcome: Promise<Outcome>;
-  /** Returns its standard output so far. */
   stdout(): string;
   stderr(): string;
-  /** Resolves once its standard output contains the text. */
   printed(text: string): Promise<void>;
   /** Resolves once standard error contains the text this many times. */
   said(text: string, times?: number): Promise<void>;
@@ -28,10 +24,7 @@ export function startWins(args: readonly string[], environment: NodeJS.ProcessEn
   return startProgram(process.execPath, [WINS, ...args], environment);
 }
 
-/**
- * Runs `start`, and once more if it fails with an error code unknown to Node, because Wine sometimes refuses a start that way. Errors for a
- * program that cannot be started have a known code.
- */
+/** Runs `start`, and once more after an error code unknown to Node, because Wine sometimes refuses a start that way. */
 function surely<T>(start: () => T): T {
   try {
     return start();
@@ -41,7 +34,6 @@ function surely<T>(start: () => T): T {
   }
 }
 
-/** Starts a program by its path, optionally in another folder or as another user. */
 export function startProgram(
   file: string,
   args: readonly string[],
@@ -92,7 +84,6 @@ export function startProgram(
   };
 }
 
-/** Runs `wins`, or another JavaScript program, to its end. */
 export function runWins(
   args: readonly string[],
   environment: NodeJS.ProcessEnv,

@@ -2,10 +2,8 @@ import type { ChildProcess } from 'node:child_process';
 import { startWins, type Outcome, type RunningProgram } from './built-program.js';
 import type { Workspace } from './workspace.js';
 
-/** A line of the daemon's log. */
 export type LogRecord = Readonly<Record<string, unknown>> & { readonly msg: string };
 
-/** The built daemon while it runs. */
 export class Daemon implements AsyncDisposable {
   readonly #program: RunningProgram;
 
@@ -19,7 +17,6 @@ export class Daemon implements AsyncDisposable {
     return daemon;
   }
 
-  /** Starts the daemon without waiting until it serves. */
   static launch(workspace: Workspace, config: string, ...args: string[]): Daemon {
     return new Daemon(
       startWins(['srv', 'app', 'run', '--config', config, ...args], workspace.environment),
@@ -43,12 +40,10 @@ export class Daemon implements AsyncDisposable {
     return this.#program.outcome;
   }
 
-  /** Standard error so far. */
   get text(): string {
     return this.#program.stderr();
   }
 
-  /** Log records so far. */
   get log(): LogRecord[] {
     return this.#program
       .stderr()
@@ -57,7 +52,7 @@ export class Daemon implements AsyncDisposable {
       .map((line) => JSON.parse(line) as LogRecord);
   }
 
-  /** Waits for a log record, among all or after the first `skip` records. */
+  /** Waits for a log record after the first `skip` ones. */
   readonly logged = async (
     wanted: (record: LogRecord) => boolean,
     skip = 0,
@@ -75,7 +70,6 @@ export class Daemon implements AsyncDisposable {
     }
   };
 
-  /** Sends a signal to the daemon and waits for its end. */
   stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<Outcome> {
     this.child.kill(signal);
     return this.outcome;

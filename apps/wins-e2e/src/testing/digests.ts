@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 
-/** Returns a client's request to start a program. */
 export function startRequest(program: string, args: readonly string[] = []) {
   const bytes = readFileSync(program);
   const hash = (algorithm: string) => createHash(algorithm).update(bytes).digest('hex');

@@ -6,49 +6,45 @@ import { connect } from 'node:net';
 import type { Outcome, RunningProgram } from './built-program.js';
 import { freePorts } from './tunnel/tunnel.js';
 
-/** A host on which each command can be tried. Its daemon and its client are the same file. */
+/** A host on which each command can be tried. One file serves as daemon and client. */
 export interface CommandHost {
-  /** Starts the program under test; the creator of the host ends remaining processes. */
+  /** The creator of the host ends remaining processes. */
   start(...args: string[]): RunningProgram;
   readonly server: string;
   readonly proxy: string;
   readonly config: string;
-  /** A config file that no daemon can load. */
   readonly brokenConfig: string;
-  /** SHA-1 of the file of client and daemon. */
+  /** SHA-1 of the program under test. */
   readonly sha1: string;
-  /** A program that the daemon may run. With `greet` it prints `hello` and exits with 7; with `stay` it prints `up` and keeps running. */
+  /** A program that the daemon may run. `greet` makes it print `hello` and exit with 7; `stay` makes it print `up` and keep running. */
   readonly tool: string;
   readonly greet: readonly string[];
   readonly stay: readonly string[];
-  /** Copy of the same release, under a name that the daemon may run. */
+  /** Copy of the program, under a name that the daemon may run. */
   readonly upgrader: string;
-  /** Whether the daemon is a service; `service` holds the options that name it. */
+  /** `service` holds options that name the service. */
   readonly isService: boolean;
   readonly service: readonly string[];
-  /** Options that choose an existing adapter. */
   readonly adapter: readonly string[];
-  /** A port of the host that echoes its input. */
+  /** Echoes its input. */
   readonly echoPort: number;
 }
 
 const ONE_LINE = /^wins: [^\n]+\n$/;
 
-/** Runs a command to its end and checks the exit code. */
 async function run(host: CommandHost, code: number, ...args: string[]): Promise<Outcome> {
   const outcome = await host.start(...args).outcome;
   assert.equal(outcome.code, code, `${args.join(' ')}: ${outcome.code}: ${outcome.stderr}`);
   return outcome;
 }
 
-/** Returns the output of a command that must succeed and print nothing on standard error. */
 async function print(host: CommandHost, ...args: string[]): Promise<string> {
   const { stdout, stderr } = await run(host, 0, ...args);
   assert.equal(stderr, '');
   return String(stdout);
 }
 
-/** Runs a command that must fail; returns its one line of standard error and checks that standard output is empty. */
+/** Runs a command that must fail with one line on standard error, and returns that line. */
 async function fail(host: CommandHost, code: number, ...args: string[]): Promise<string> {
   const { stdout, stderr } = await run(host, code, ...args);
   assert.equal(String(stdout), '');
@@ -56,7 +52,6 @@ async function fail(host: CommandHost, code: number, ...args: string[]): Promise
   return stderr;
 }
 
-/** Runs a command of `srv plan` while the agent is off. */
 async function noAgent(host: CommandHost, ...args: string[]): Promise<void> {
   const { config, server } = host;
   const words = ['srv', 'plan', ...args, '--config', config, '--server', server];
@@ -64,7 +59,6 @@ async function noAgent(host: CommandHost, ...args: string[]): Promise<void> {
   assert.deepEqual([code, /the agent is disabled/.test(stderr)], [69, true], stderr);
 }
 
-/** Runs a command of `srv debug`. */
 function diagnosis(host: CommandHost, ...args: string[]): Promise<string> {
   const { config, server } = host;
   return print(host, 'srv', 'debug', ...args, '--config', config, '--server', server);
@@ -75,7 +69,6 @@ const on = ({ server }: CommandHost) => ['--server', server];
 const runTool = (host: CommandHost, words: readonly string[]) =>
   host.start('cli', 'prc', 'run', ...on(host), '--path', host.tool, '--', ...words);
 
-/** Starts the tool so that it keeps running; returns its client and the name of its run. */
 async function stayingTool(host: CommandHost): Promise<{ client: RunningProgram; name: string }> {
   const client = runTool(host, host.stay);
   await client.printed('up');
@@ -92,13 +85,12 @@ async function detachedTool(host: CommandHost): Promise<void> {
   assert.equal(await print(host, ...words), `${DETACHED}\n`);
 }
 
-/** Removes the detached run, and checks that the command then reports an unknown run. */
 async function forgetDetached(host: CommandHost, words: readonly string[]): Promise<void> {
   assert.equal(await print(host, 'cli', 'prc', 'rm', DETACHED, ...on(host)), '');
   await fail(host, 127, ...words);
 }
 
-/** Runs a command about the node with `--dry-run`; it is refused where nothing is installed, and on systems other than Windows. */
+/** Runs a command about the node with `--dry-run`; it fails if nothing is installed, and on systems other than Windows. */
 async function planNode(host: CommandHost, command: string): Promise<void> {
   const { code, stdout, stderr } = await host.start(command, '--dry-run').outcome;
   if (process.platform !== 'win32') assert.match(stderr, /WINS_NODE_ROOT names none/);
@@ -107,7 +99,7 @@ async function planNode(host: CommandHost, command: string): Promise<void> {
   else assert.match(stderr, ONE_LINE);
 }
 
-/** Check of each command, by name. A suite that uses this list fails if a command is missing. */
+/** The suites fail if a command has no check. */
 export const EVERY_COMMAND: Readonly<Record<string, (host: CommandHost) => Promise<void>>> = {
   'cli app info': async (host) => {
     const info = json(await print(host, 'cli', 'app', 'info', ...on(host))) as {
@@ -435,7 +427,6 @@ export const EVERY_COMMAND: Readonly<Record<string, (host: CommandHost) => Promi
   doctor: async (host) => {
     const { code, stdout } = await host.start('doctor', '--json', '--config', host.config).outcome;
     const { findings } = json(String(stdout)) as { findings: { check: string; level: string }[] };
-    // The doctor may warn that the daemon is no service.
     assert.ok(code === 0 || (code === 1 && !host.isService), String(stdout));
     assert.ok(findings.some(({ check, level }) => check === 'daemon' && level === 'ok'));
   },

@@ -25,13 +25,11 @@ const yaml = createRequire(path.join(ROOT, 'libs/config/package.json'))('yaml') 
 };
 export const { parse: parseYaml, stringify: stringifyYaml } = yaml;
 
-/** Returns the objects of a file of examples/kubernetes. */
 export function exampleManifests(file: string): Manifest[] {
   const text = readFileSync(path.join(ROOT, 'examples/kubernetes', file), 'utf8');
   return yaml.parseAllDocuments(text).map((document) => document.toJS());
 }
 
-/** Returns the arguments that a container passes to `wins`, with `C:\` replaced by a folder of this system. */
 export function wordsOfContainer(
   manifests: readonly Manifest[],
   name: string,

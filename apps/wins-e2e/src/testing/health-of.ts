@@ -5,7 +5,6 @@ import {
   type HealthStatus,
 } from '@wins/wins-api/contract';
 
-/** Returns the health that the daemon at a socket reports for one of its services. */
 export async function healthOf(socket: string, service: string): Promise<HealthStatus> {
   const { path: method, requestSerialize } = healthServiceDefinition.check;
   const client = new Client(`unix:${socket}`, credentials.createInsecure());

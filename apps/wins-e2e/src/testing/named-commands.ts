@@ -1,17 +1,16 @@
 import type { Outcome } from './built-program.js';
 
-/** A command as its parent's `--help` names it. */
+/** A command, as found in the help of its parent. */
 export interface NamedCommand {
   /** Words after `wins`, such as `cli prc run`. */
   readonly name: string;
-  /** Other names of the same command. */
   readonly aliases: readonly string[];
-  /** Names of its subcommands; empty for a command that acts. */
+  /** Names of its subcommands; empty if it has none. */
   readonly below: readonly string[];
   readonly help: string;
 }
 
-/** Finds every command of a program through `--help` alone, so that no command is forgotten. */
+/** Finds every command through `--help` alone, so that no command is forgotten. */
 export async function namedCommands(
   run: (args: readonly string[]) => Promise<Outcome>,
 ): Promise<NamedCommand[]> {

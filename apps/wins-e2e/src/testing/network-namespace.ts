@@ -3,10 +3,9 @@ import { startProgram, type RunningProgram } from './built-program.js';
 import { WINS } from './workspace.js';
 
 const UNSHARE = '/usr/bin/unshare';
-/** Creates a network with its own /sys; both end with their last process. */
+/** Creates a network and a separate /sys; both end with their last process. */
 const OPTIONS = ['--net', '--mount', '/bin/sh', '-c'];
 
-/** Creates one adapter with an address and a default route for each of IPv4 and IPv6. */
 const SETUP = `set -e
 PATH=/usr/sbin:/sbin:/usr/bin:/bin
 mount -t sysfs sysfs /sys
@@ -20,15 +19,14 @@ ip route add default via 192.0.2.1 dev wins0
 ip -6 route add default via 2001:db8::1 dev wins0
 `;
 
-/** Whether this user may create a network, and has the tools for it. */
 export function mayMakeNetwork(): boolean {
   return spawnSync(UNSHARE, [...OPTIONS, SETUP], { stdio: 'ignore' }).status === 0;
 }
 
 /**
- * Starts `wins` in its own network: wins0 has 192.0.2.2 and 2001:db8::2, and the gateways are 192.0.2.1 and 2001:db8::1.
+ * Starts `wins` in its own network: wins0 has 192.0.2.2 and 2001:db8::2, with the gateways 192.0.2.1 and 2001:db8::1.
  *
- * @param more - Shell commands that change the network first.
+ * @param more - Shell commands that run in the network before `wins`.
  */
 export function startWinsInNetwork(
   args: readonly string[],

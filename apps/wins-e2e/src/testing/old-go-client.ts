@@ -7,7 +7,6 @@ const PREFACE_BYTES = 24;
 const FRAME_HEADER_BYTES = 9;
 const GRPC_HEADER_BYTES = 5;
 
-/** Splits the bytes that an HTTP/2 client sent into preface and frames. */
 function framesOf(sent: Buffer): Buffer[] {
   const frames = [sent.subarray(0, PREFACE_BYTES)];
   for (let at = PREFACE_BYTES; at < sent.length;) {
@@ -18,7 +17,6 @@ function framesOf(sent: Buffer): Buffer[] {
   return frames;
 }
 
-/** Changes the request in the DATA frame of Start, and keeps the rest. */
 function withProgram(frame: Buffer, change: object): Buffer {
   const body = frame.subarray(FRAME_HEADER_BYTES + GRPC_HEADER_BYTES);
   const request = { ...ProcessStartRequest.decode(body), ...change };
@@ -30,7 +28,7 @@ function withProgram(frame: Buffer, change: object): Buffer {
 }
 
 /**
- * Sends recorded bytes of a client to a pipe, part by part. After each part it waits for the answer on that part's stream, as the client did.
+ * Sends recorded bytes part by part. After each part it waits for the answer on that part's stream, as the client did.
  *
  * @returns Answers by stream.
  */
@@ -52,7 +50,7 @@ export async function replay(
   return answers;
 }
 
-/** Replays `prc run` with another program; returns the answers to Start, KeepAlive and Wait. */
+/** Replays a recorded `prc run` with another program; returns the answers to Start, KeepAlive and Wait. */
 export async function replayRun(
   address: string,
   program: Partial<ProcessStartRequest>,

@@ -2,15 +2,14 @@ import { spawnSync } from 'node:child_process';
 import { startProgram, type RunningProgram } from './built-program.js';
 
 const UNSHARE = '/usr/bin/unshare';
-/** Options that make a process a container in the view of the daemon. */
+/** The daemon takes a process in its own mount namespace for a container. */
 const OPTIONS = ['--mount'];
 
-/** Whether this user may create a mount namespace. */
 export function mayMakeContainer(): boolean {
   return spawnSync(UNSHARE, [...OPTIONS, '/bin/true'], { stdio: 'ignore' }).status === 0;
 }
 
-/** Starts a Node program as a client in a container; if this user can create none, as another client of the host. */
+/** Starts a Node program in a container, or on the host if this user may not create containers. */
 export function startInContainer(
   args: readonly string[],
   environment: NodeJS.ProcessEnv,

@@ -1,15 +1,14 @@
 import { readFileSync } from 'node:fs';
 
-/** Number of samples of the memory of a process. */
 const LOOKS = 6;
 
-/** The lowest and the highest memory of a process, in bytes. */
+/** In bytes. */
 interface MemoryRange {
   readonly least: number;
   readonly most: number;
 }
 
-/** Samples the memory of each process after each round of work. One sample is not enough, because uncollected garbage makes the memory vary. */
+/** Takes a sample after each round of work. One is not enough: uncollected garbage makes the memory vary. */
 export async function memoryOver(
   pids: readonly (number | undefined)[],
   work: () => Promise<unknown>,
@@ -25,7 +24,7 @@ export async function memoryOver(
   });
 }
 
-/** Returns the minimum growth of each process, in bytes: the lowest value after, minus the highest before. */
+/** Returns the minimum growth in bytes: the lowest value after, minus the highest before. */
 export function memoryGrowth(
   before: readonly MemoryRange[],
   after: readonly MemoryRange[],
@@ -33,12 +32,10 @@ export function memoryGrowth(
   return after.map(({ least }, index) => least - (before[index]?.most ?? NaN));
 }
 
-/** Returns the resident memory of a process now, in bytes. */
 export function residentBytes(pid: number | undefined): number {
   return memoryField(pid, 'VmRSS');
 }
 
-/** Returns the highest resident memory that a process ever had, in bytes; the kernel records it. */
 export function peakBytes(pid: number | undefined): number {
   return memoryField(pid, 'VmHWM');
 }

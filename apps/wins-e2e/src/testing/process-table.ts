@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** Returns PIDs of the processes whose command line contains every text; zombies do not count. */
+/** Returns the PIDs of processes whose command line contains every text; skips zombies. */
 export function processesWith(...texts: string[]): number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))

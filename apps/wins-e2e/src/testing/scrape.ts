@@ -1,9 +1,8 @@
 import { freePorts } from './tunnel/tunnel.js';
 
-/** Samples of one scrape by series, such as `wins_runs{state="running"}`. */
+/** Value of each series, such as `wins_runs{state="running"}`. */
 export type Scrape = ReadonlyMap<string, number>;
 
-/** Returns a free address for the metrics of a daemon, and the config that sets it. */
 export async function freeMetrics() {
   const [port = 0] = await freePorts(1);
   const address = `127.0.0.1:${port}`;
@@ -16,7 +15,6 @@ export async function scrape(address: string): Promise<Scrape> {
   return parseScrape(await answer.text());
 }
 
-/** Reads the text format of Prometheus. */
 export function parseScrape(text: string): Scrape {
   const samples = text
     .split('\n')
@@ -28,7 +26,7 @@ export function parseScrape(text: string): Scrape {
   return new Map(samples);
 }
 
-/** Returns the growth of counters between two scrapes; unchanged counters are left out. */
+/** Returns how much each counter has grown; leaves out unchanged ones. */
 export function growth(before: Scrape, after: Scrape): Readonly<Record<string, number>> {
   const grown = [...after]
     .filter(([series]) => /_total(?:\{|$)/.test(series))
@@ -37,7 +35,7 @@ export function growth(before: Scrape, after: Scrape): Readonly<Record<string, n
   return Object.fromEntries(grown);
 }
 
-/** Counters that change in nearly every test: calls, connections, audit records, and processor time. */
+/** Counters that change in nearly every test. */
 const ORDINARY =
   /^(?:wins_(?:calls|connections|audit_records|run_cpu_seconds)_total|process_cpu_seconds_total)/;
 
@@ -52,7 +50,7 @@ export async function scrapeUntil(
   }
 }
 
-/** Runs `cause` and waits until counters have grown as expected; returns the growth of all counters. */
+/** Runs `cause` and waits until the expected counters have grown; returns the growth of all counters. */
 export async function growthBy(
   address: string,
   cause: () => Promise<unknown>,
@@ -67,7 +65,6 @@ export async function growthBy(
   return growth(before, after);
 }
 
-/** Returns the growth without the ordinary counters. */
 export function unusual(grown: Readonly<Record<string, number>>): Readonly<Record<string, number>> {
   return Object.fromEntries(Object.entries(grown).filter(([series]) => !ORDINARY.test(series)));
 }

@@ -6,10 +6,9 @@ import { startRequest } from './digests.js';
 import { Workspace } from './workspace.js';
 
 const PROGRAMS = 8;
-/** A file among the records of runs that belongs to no run. */
+/** A file that is in the folder of run records but is none. */
 const SERVED_NOTE = 'served-config.json';
 
-/** A client that starts many short programs, and their daemon. */
 export class ShortRuns implements AsyncDisposable {
   readonly #workspace: Workspace;
   readonly #programs: readonly string[];
@@ -42,12 +41,10 @@ export class ShortRuns implements AsyncDisposable {
     return `/proc/${this.daemon.child.pid ?? 0}/${name}`;
   }
 
-  /** Number of open descriptors of the daemon. */
   get descriptors(): number {
     return readdirSync(this.#proc('fd')).length;
   }
 
-  /** Children of the daemon and records of runs. */
   get leftovers(): readonly string[] {
     const children = readFileSync(
       this.#proc(`task/${this.daemon.child.pid ?? 0}/children`),
@@ -59,7 +56,7 @@ export class ShortRuns implements AsyncDisposable {
     return [...children.split(' ').filter(Boolean), ...records];
   }
 
-  /** Runs programs `count` times, with all {@link PROGRAMS} programs in parallel. */
+  /** Runs all {@link PROGRAMS} programs in parallel, each `count` times. */
   async run(count: number): Promise<void> {
     await Promise.all(
       this.#programs.map(async (program) => {
@@ -80,7 +77,7 @@ export class ShortRuns implements AsyncDisposable {
     if (output !== 'hi\n') throw new Error(`a run printed ${JSON.stringify(output)}`);
   }
 
-  /** Opens `count` connections, a hundred at a time, and closes them at once; half of them send some bytes first. */
+  /** Opens `count` connections, 100 at a time, and closes them immediately; half of them send some bytes first. */
   async comeAndGo(count: number): Promise<void> {
     for (let round = 0; round < count; round += 100) {
       const sockets = Array.from({ length: 100 }, () => connect(this.#address));

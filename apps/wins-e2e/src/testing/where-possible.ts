@@ -1,9 +1,8 @@
-/** In CI every test runs: a missing right or tool fails there instead of causing a skip that nobody reads. */
+/** In CI every test runs, so that a missing right or tool fails there instead of causing a skip that nobody reads. */
 const mustRun = process.env['CI'] !== undefined || process.env['WINS_REQUIRE_WINDOWS'] === '1';
 
 /**
- * Returns Jest's `it` or `describe` for tests that need a right or a tool; it skips when `isPossible` is false. Standard error names the
- * skipped tests.
+ * Returns `test` (Jest's `it` or `describe`), or `test.skip` if `isPossible` is false and skips are allowed. Standard error names the skipped tests.
  *
  * @param skipped - The skipped tests, and why.
  */

@@ -25,13 +25,12 @@ describe.each(['0.2.6pre', '0.5.0'])('the recorded conversation of release %s', 
     );
   const QUESTIONS = ['hello tunnel\n', 'x'.repeat(20_000)];
 
-  /** Returns the bytes of the frames, without the HTTP head. */
   const framesOf = (bytes: Buffer): Buffer =>
     Buffer.concat(
       new TunnelFrames().add(bytes).flatMap((frame) => (frame.opcode === 0 ? [] : [frame.bytes])),
     );
 
-  /** Returns the Data payloads of a server, joined for each stream. */
+  /** Joins the Data payloads of a server for each stream. */
   function answersIn(bytes: Buffer): string[] {
     const data = new TunnelFrames().add(bytes).filter(({ type }) => type === MESSAGE.data);
     return [1, 2].map((id) =>
@@ -97,7 +96,7 @@ describe.each(['0.2.6pre', '0.5.0'])('the recorded conversation of release %s', 
     {
       const publish = `TCP:${port}:${RECORDED_PORT}`;
       await using _tunnel = await Tunnel.start(workspace, publish, '--proxy', pipe);
-      // The first connection to a port of a Go daemon gets its own session.
+      // The client opens a separate session for the first connection to a port of a Go daemon.
       const first = await connected(port);
       await until(() => isTried);
       first.destroy();

@@ -19,7 +19,7 @@ afterEach(() => workspace[Symbol.dispose]());
 describe('a tunnel that falls silent', () => {
   it('for ever, with no end of the connection, ends on both sides, gives its place back and is opened again', async () => {
     await using echo = await HostProgram.tcp((socket) => socket.pipe(socket));
-    // Only one session is allowed, so the next tunnel needs the dead one to be closed.
+    // Only one session is allowed, so the daemon must close the dead tunnel before it accepts another.
     await using daemon = await Daemon.start(
       workspace,
       workspace.config([], {
@@ -131,7 +131,6 @@ describe('uploads to a program that hangs', () => {
       };
       more();
     }
-    // Wait until no upload proceeds: all buffers up to the program are full.
     for (let looks = 0; looks < 100; looks += 1) {
       if (moved !== last) looks = 0;
       last = moved;

@@ -23,7 +23,7 @@ describe('a tunnel that falls silent', () => {
       });
       const white_list = { proxyPorts: [echo.port, web.port] };
       await using daemon = await Daemon.start(workspace, workspace.config([], { white_list }));
-      // Pings of a second client, one each 5 s, serve as the clock of this test.
+      // A second client pings every 5 s; its pings are the clock of this test.
       let pings = 0;
       await using relay = await TunnelRelay.start(workspace, daemon, (from) => {
         const frames = new TunnelFrames();

@@ -16,12 +16,11 @@ import { WINS, Workspace } from '../testing/workspace.js';
 const KIB = 1024;
 const MIB = 1024 * KIB;
 
-/** Sends a request and returns the response without its body. */
 async function ask(port: number, path: string, options: RequestOptions = {}, body?: string) {
   const sent = request({ host: '127.0.0.1', port, path, agent: false, ...options });
   sent.end(body);
   const [answer] = (await once(sent, 'response')) as [IncomingMessage];
-  sent.on('error', () => undefined); // the answer reports it too
+  sent.on('error', () => undefined); // the response reports the error too
   return answer;
 }
 
@@ -38,7 +37,6 @@ describe('the tunnel', () => {
   let tunnel: Tunnel;
   let port: number;
 
-  /** Writes a config that lets clients reach these ports. */
   const config = (proxyPorts: readonly number[], more: object = {}) =>
     workspace.config([], { white_list: { processPaths: [], proxyPorts }, ...more });
 
@@ -111,7 +109,7 @@ describe('the tunnel', () => {
   });
 
   describe('to a program of any protocol', () => {
-    /** Starts a separate daemon and tunnel for a program; disposing ends both. */
+    /** Gives a program its own daemon and tunnel; disposing ends both. */
     async function reach(program: HostProgram): Promise<AsyncDisposable & { port: number }> {
       const name = `to_${program.port}`;
       const own = workspace.write(
@@ -263,7 +261,7 @@ describe('wins cli proxy', () => {
   });
 
   it('reaches a port that is added to the config while the tunnel is up, and no longer one that is removed', async () => {
-    // Keep one port, because removing the last one drops the whole whitelist, which a reload refuses.
+    // Keep one port: without any, the whole whitelist is dropped, and a reload refuses that.
     const [port = 0, stays = 0] = await freePorts(2);
     await using daemon = await Daemon.start(workspace, config([stays]));
     await using _tunnel = await Tunnel.start(workspace, `TCP:${port}:${web.port}`);
@@ -353,7 +351,7 @@ describe('wins cli proxy', () => {
     await expect(ask(port, '/', { host: '127.0.0.1' })).rejects.toThrow('ECONNREFUSED');
   });
 
-  /** Whether a port of the loopback has a listener, by the table of the kernel, because a probe would connect. */
+  /** Whether a loopback port has a listener. It reads the kernel's table, because a probe would connect. */
   function accepts(port: number): boolean {
     const hex = port.toString(16).toUpperCase().padStart(4, '0');
     return ['tcp', 'tcp6'].some((table) =>
@@ -426,7 +424,7 @@ describe('the tunnel pipe', () => {
     'answers a client %s correctly, and no stranger keeps a connection',
     async (_who, lines, answer) => {
       const complete = !answer.test('');
-      // A short deadline only for unfinished requests, so that slow ones pass.
+      // Only unfinished requests get a short deadline, so that slow complete ones pass.
       const handshakeTimeoutMs = complete ? 10_000 : 300;
       await using daemon = await Daemon.start(
         workspace,
@@ -502,7 +500,7 @@ describe('a client of the tunnel pipe', () => {
       socket.write('here');
       await once(socket, 'data');
     }
-    // The reset may arrive before this process sees the connection.
+    // The reset may arrive before the connect event does.
     const third = connected(port).then(textOf);
     await expect(third).rejects.toMatchObject({ code: 'ECONNRESET' });
     await tunnel.program.said(`the daemon refuses host port ${echo.port}: stream-limit`);
@@ -551,7 +549,6 @@ describe('a client on a host whose name is not ASCII', () => {
   });
 });
 
-/** Whether this user may create named network namespaces. */
 function mayNameNetworks(): boolean {
   const act = (verb: string): boolean => {
     const args = ['netns', verb, `wins-${process.pid}-probe`];

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { Daemon } from '../testing/daemon.js';
 import { PlanNode } from '../testing/agent/plan-node.js';
 
-/** A config that the chart delivers to a node: one key, and the entry of the helper. */
+/** Part of a config that the chart delivers; {@link DeliveredNode} adds the entry of the helper. */
 interface Offered {
   readonly debug?: boolean;
   readonly systemagent?: object;
@@ -40,7 +40,6 @@ class DeliveredNode implements AsyncDisposable {
     });
   }
 
-  /** Runs the init container `deliver-config` of the chart, including its wait. */
   async deliver(offered: Offered, ...options: string[]) {
     const helper = { path: this.helper, sha256: 'a'.repeat(64), mayBreakAway: true };
     const white_list = { processPaths: [helper, ...(offered.white_list?.processPaths ?? [])] };
@@ -54,7 +53,7 @@ class DeliveredNode implements AsyncDisposable {
     return { code, stdout: String(stdout), stderr };
   }
 
-  /** Returns the services that users get from the node: a run, a port, plans and metrics. */
+  /** Tries what users get from the node: a run, a port, plans and metrics. */
   async gives() {
     const run = await this.wins('cli', 'prc', 'run', '--path', this.program);
     const ask = ['cli', 'explain', '-o', 'text', '--port', String(this.port)];
@@ -208,7 +207,6 @@ describe('a config file that drops sections of the active config', () => {
     expect(await node.doctor()).toMatch(lacks);
     const events = await node.wins('srv', 'events', '--config', node.config);
     expect(events.stdout).toMatch(/configLost +keys=systemagent/);
-    // Another start repeats the warning.
     await node.node.daemon.stop();
     await node.node.start(node.config);
     expect(await node.doctor()).toMatch(lacks);

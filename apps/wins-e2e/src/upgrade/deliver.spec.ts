@@ -147,7 +147,7 @@ describe('wins cli deliver', () => {
   it('leaves the old file, and nothing else, when the disk is full', () => {
     writeFileSync(to, 'old bytes');
     truncateSync(from, 4 * 1024 * 1024);
-    // A limit on file sizes replaces a full disk; writes beyond it fail.
+    // A limit on file sizes makes writes fail, as a full disk would.
     const script = `trap '' XFSZ; ulimit -f 1024; exec "$0" "$@"`;
     const words = ['cli', 'deliver', '--from', from, '--to', to];
     const shell = () =>

@@ -4,7 +4,6 @@ import { until } from '../testing/process-table.js';
 import { singleFile } from '../testing/upgrade/single-file.js';
 import { UpgradeWorld } from '../testing/upgrade/upgrade-world.js';
 
-/** Creates a node whose daemon may run the helper. */
 async function node(): Promise<{ world: UpgradeWorld; helper: string }> {
   const world = await UpgradeWorld.empty('program files/wins');
   writeFileSync(world.target, singleFile('v1.0.0'), { mode: 0o755 });
@@ -35,7 +34,7 @@ describe('wins cli upgrade', () => {
     await using _world = world;
     const from = world.workspace.write('image/wins', singleFile('v1.1.0'), 0o755);
     const upgrade = startUpgrade(world, helper, '--from', from);
-    // The helper was started, and now upgrades from a copy of itself.
+    // The helper now upgrades from a copy of itself.
     await until(() => existsSync(`${world.folder}/journal.json`));
     rmSync(helper);
     const { code, stdout, stderr } = await upgrade.outcome;
@@ -60,9 +59,9 @@ describe('wins cli upgrade', () => {
     const again = await upgrade('pod-1');
     expect(again.stderr).toContain('; not retried as pod-1\n');
     expect(again.starts).toBe(first.starts);
-    // A prefix of the name is another name.
+    // `pod` is only a prefix of the first name, so this upgrade is tried.
     expect((await upgrade('pod')).starts).toBeGreaterThan(first.starts);
-    // An interrupted upgrade is not the fault of the release, and so is retried, but not for ever.
+    // An interruption is not the fault of the release, so the upgrade is retried, but not for ever.
     const interrupt = (): void => {
       const result = JSON.stringify({ ...world.result, interrupted: true });
       writeFileSync(`${world.folder}/result.json`, result);

@@ -41,7 +41,7 @@ it('a plan upgrades the daemon that follows it, and ends well under the new daem
   expect(JSON.parse(readFileSync(position, 'utf8'))).toMatchObject({
     appliedChecksum: sha256(plan),
   });
-  // If the daemon was stopped before the plan had a result, the plan ran again, and nothing was left to upgrade.
+  // If the daemon was stopped before the plan had a result, the plan runs again and finds nothing to upgrade.
   const runs = readFileSync(world.workspace.path('runs'), 'utf8').trim().split('\n');
   const once = ['upgrade', 'after'];
   expect([once, ['upgrade', ...once], [...once, ...once]]).toContainEqual(runs);

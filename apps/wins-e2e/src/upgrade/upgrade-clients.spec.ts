@@ -13,7 +13,6 @@ describe('clients of a daemon that is upgraded', () => {
     const { world } = clients;
     const slow = clients.run();
     await slow.printed('started');
-    // Another program that the daemon may run.
     const quick = world.workspace.script('wins-upgrade', 'echo quick');
     const upgrade = clients.upgrade(WELL);
     await slow.printed('asked');

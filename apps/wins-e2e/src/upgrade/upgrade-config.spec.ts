@@ -9,7 +9,7 @@ import { UpgradeWorld } from '../testing/upgrade/upgrade-world.js';
 
 const BROKEN = 'white_list: [';
 
-/** Creates a release that accepts the config. Its daemon breaks the config, as another program might, and exits. */
+/** A release that accepts the config. Its daemon breaks the config, as another program might, and exits. */
 function meetsBrokenConfig(world: UpgradeWorld): string {
   const run = `printf '%s' '${BROKEN}' > '${world.config}'; exit 7`;
   return world.workspace.script(
@@ -76,7 +76,6 @@ it('a daemon on trial keeps its config once it is proven', async () => {
   expect(readFileSync(kept, 'utf8')).toContain(readFileSync(world.config, 'utf8'));
 });
 
-/** Delivers a config to the node, as the chart does before an upgrade. */
 async function deliver(world: UpgradeWorld, more: object): Promise<string> {
   const { workspace, config, pipe } = world;
   const content = JSON.stringify({ listen: pipe, proxy: workspace.path('proxy'), ...more });

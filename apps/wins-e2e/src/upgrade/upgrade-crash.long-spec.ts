@@ -1,8 +1,8 @@
 /**
  * Kills the helper at a sample of its acts, and then either runs it again or restarts the node. The old or the new release must serve.
  *
- * Nothing changes between two acts, so dying before an act equals dying after the one before it, and each test tries only one of them. The
- * model in libs/service-upgrade tries both for every act.
+ * Nothing changes between two acts, so a death before an act equals a death after the previous act. Each test tries only one of them; the model in
+ * libs/service-upgrade tries both for every act.
  */
 import { sampleOf } from '../testing/sample.js';
 import { CrashedUpgrade, OLD } from '../testing/upgrade/crashed-upgrade.js';

@@ -114,7 +114,7 @@ describe('a client of a daemon that may run the helper', () => {
   });
 });
 
-/** Starts a gRPC server that ends each call with a status, once it has received the request. */
+/** A gRPC server that ends each call with a status after it has received the request. */
 async function answeringAll(address: string, statusOf: (call: string, bytes: Buffer) => number) {
   const server = createServer();
   server.on('stream', (stream, headers) => {
@@ -176,7 +176,7 @@ describe('wins cli upgrade', () => {
   it('lets the helper set the config of a Go daemon, which does not mark its runs', async () => {
     using workspace = new Workspace();
     const asked: string[] = [];
-    // This Go daemon has no health service and refuses to run the helper.
+    // A Go daemon without a health service, which refuses to run the helper.
     await using original = await answeringAll(workspace.path('original'), (call, bytes) => {
       asked.push(bytes.includes('--wins-args=--config "/new config"') ? `${call} with it` : call);
       return call.includes('Health') ? 12 : 7;

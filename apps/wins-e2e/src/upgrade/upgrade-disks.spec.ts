@@ -14,10 +14,9 @@ const itOnItsOwnDisk = wherePossible(
   'upgrades on full and read-only disks, since only root may mount',
 );
 
-/** Unit in which the file system allocates space, in bytes. */
+/** The file system allocates space in pages. */
 const PAGE_BYTES = 4096;
 const PAGES = 16;
-/** The long tier tries each number of free pages from none to six. */
 const STRIDE = IS_LONG ? 1 : 3;
 
 /** A node whose program is on a small disk. */
@@ -42,7 +41,6 @@ class SmallDisk implements AsyncDisposable {
     return disk;
   }
 
-  /** Fills the disk except for this many pages. */
   leave(pages: number): void {
     rmSync(this.#filler, { force: true });
     writeFileSync(this.#filler, Buffer.alloc((statfsSync(this.path).bfree - pages) * PAGE_BYTES));

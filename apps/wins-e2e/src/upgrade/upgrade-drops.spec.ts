@@ -4,7 +4,7 @@ import { standIn } from '../testing/packages/package-folder.js';
 import { singleFile } from '../testing/upgrade/single-file.js';
 import { saidBeside, UpgradeWorld } from '../testing/upgrade/upgrade-world.js';
 
-/** Creates a node whose daemon follows plans and may run the helper, which is the next release. */
+/** A node whose daemon follows plans and may run the next release as its helper. */
 async function node() {
   const world = await UpgradeWorld.empty();
   const { workspace, pipe } = world;
@@ -25,7 +25,6 @@ async function node() {
   world.define(`"${world.target}" srv app run --config "${world.config}"`);
   world.supervisor.start();
   await world.rest();
-  /** Writes the config without `systemagent`. */
   const without = (name: string) => workspace.write(name, JSON.stringify(content));
   const wins = (...words: string[]) => runWins(words, workspace.environment, standIn('wins.cjs'));
   return { world, helper, without, wins };

@@ -1,4 +1,4 @@
-// A daemon ends processes of its verified copies when it starts, and before it runs one. It must never end its own upgrader.
+// When a daemon starts, and before it runs a verified copy, it ends leftover processes of its copies. It must never end its own upgrader.
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { runWins } from '../testing/built-program.js';
 import { until } from '../testing/process-table.js';

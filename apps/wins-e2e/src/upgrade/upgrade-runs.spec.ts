@@ -11,7 +11,7 @@ import { nodeWithDaemon } from '../testing/upgrade/node-with-daemon.js';
 import { singleFile } from '../testing/upgrade/single-file.js';
 import type { UpgradeWorld } from '../testing/upgrade/upgrade-world.js';
 
-/** Without this addon, a daemon cannot identify clients. */
+/** Without this addon, the daemon cannot identify clients. */
 const ADDON = 'koffi-linux-x64.node';
 const LASTING = { lasting: { allow: true } };
 
@@ -63,7 +63,7 @@ describe('runs of a daemon that is upgraded', () => {
     const [answer] = (await once(request, 'response')) as [IncomingMessage];
     return (await textOf(answer)).split(' ');
   };
-  /** Checks that no number is missing or repeated; returns the count. */
+  /** No number may be missing or repeated. Returns the count. */
   function expectCounted(text: string): number {
     const lines = text.split('\n').slice(0, -1);
     expect(lines).toEqual(lines.map((_, index) => String(index)));

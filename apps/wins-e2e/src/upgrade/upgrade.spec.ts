@@ -6,7 +6,6 @@ import { expectGoneOnWith, expectGoodEnd } from '../testing/upgrade/upgrade-trou
 import { expectUntouched } from '../testing/upgrade/untouched-service.js';
 import { saidBeside, sha256, UpgradeWorld } from '../testing/upgrade/upgrade-world.js';
 
-/** A file that begins like a Windows program. */
 function windowsProgram(): Buffer {
   const header = Buffer.alloc(512);
   header.write('MZ');
@@ -200,7 +199,7 @@ describe('what is refused', () => {
       75,
       expect.objectContaining({ id: 'mine', outcome: 'refused' }),
     ]);
-    // Killing the daemon lets the first upgrade fail at once: the service starts the old release next.
+    // Kill the daemon so that the first upgrade fails at once; the service then starts the old release.
     process.kill(Number(world.supervisor.pid), 'SIGKILL');
     expect((await first.outcome).code).toBe(1);
     expect(await world.rest()).toBe('v1.0.0');

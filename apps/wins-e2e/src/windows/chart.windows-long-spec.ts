@@ -17,7 +17,7 @@ import { startProgram } from '../testing/built-program.js';
 import { ROOT } from '../testing/workspace.js';
 import { until, WindowsWorkspace } from './windows-workspace.js';
 
-/** An init container of the rendered chart, as the kubelet would run it. */
+/** An init container of the rendered chart. */
 interface Container {
   readonly name: string;
   readonly words: readonly [string, ...string[]];
@@ -47,7 +47,6 @@ describe('the commands of the chart', () => {
   };
   const { folder, pipe } = release('v1.1.0');
   const listen = path.win32.basename(pipe);
-  /** Folder of the program in the image. */
   const image = String.raw`C:\wins`;
   const oldConfig = path.join(folder, 'config');
   const newConfig = path.join(folder, 'wins.yaml');
@@ -63,7 +62,7 @@ describe('the commands of the chart', () => {
     assert.ok(found);
     return found;
   };
-  /** Prepares the mounts of a release: folders of the host keep their paths, and the config map gets its own folder. */
+  /** Mounts host folders at their own paths; the config map gets its own folder. */
   const mount = (name: string): void => {
     const { config, containers } = release(name);
     for (const { mounts } of containers) {
@@ -74,7 +73,7 @@ describe('the commands of the chart', () => {
       writeFileSync(path.join(mounts.config, 'config'), config);
     }
   };
-  /** Runs the init containers of a pod in order, while they exit with 0. */
+  /** Runs the init containers of a pod in order; each must succeed. */
   const runPod = async (name: string): Promise<string[]> => {
     mount(name);
     const said: string[] = [];
@@ -122,7 +121,7 @@ describe('the commands of the chart', () => {
     await workspace.remove();
   });
 
-  /** Returns the files of the folder, without those that a daemon keeps beside its config. */
+  /** Excludes files that a daemon keeps beside its config. */
   const filesThere = () =>
     readdirSync(folder)
       .filter((name) => !name.endsWith('.last-good'))

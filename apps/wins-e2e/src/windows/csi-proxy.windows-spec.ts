@@ -8,7 +8,7 @@ describe('the daemon whose config wants csi-proxy', () => {
   const services = serviceControlManager();
 
   before(() => {
-    // Refuses to run on a node with the real service.
+    // Refuse to run on a node with the real service.
     assert.throws(() => services.status('csiproxy'), { code: 'notFound' });
   });
   after(() => workspace.remove());

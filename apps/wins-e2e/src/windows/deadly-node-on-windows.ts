@@ -5,17 +5,17 @@ import { ROOT } from '../testing/workspace.js';
 import { NodeOnWindows, PLACES, type NodeReport } from './node-on-windows.js';
 import { until } from './windows-workspace.js';
 
-/** A release whose commands can be killed at any change of the node, and its version. */
+/** A release whose commands can be killed at any change of the node. */
 const DEADLY = path.join(ROOT, 'dist', 'deadly.exe');
 const VERSION = 'v1.1.0';
-/** Variables of an update that keeps the release. */
+/** Keeps the release. */
 const SKIP = { CATTLE_WINS_SKIP_BINARY_UPGRADE: 'true' };
-/** Variables of an update that changes the config and the release. */
+/** Changes the config and the release. */
 const UPDATE = { CATTLE_WINS_DEBUG: 'true' };
 /** Exit code of a process that Node kills on Windows. */
 const KILLED = 1;
 
-/** This machine as a node whose commands can be killed at any change of a file, the registry or a service. */
+/** This machine as a node. A command can be killed at any change of a file, the registry or a service. */
 export class DeadlyNodeOnWindows implements AsyncDisposable {
   readonly #node: NodeOnWindows;
   readonly #log: string;
@@ -31,7 +31,6 @@ export class DeadlyNodeOnWindows implements AsyncDisposable {
     return new DeadlyNodeOnWindows(await NodeOnWindows.start());
   }
 
-  /** Returns the changes of an installation and of an uninstallation, by name and path, in order. */
   async changes(): Promise<Record<'install' | 'uninstall', readonly string[]>> {
     const install = await this.#changesOf(DEADLY, 'install');
     const uninstall = await this.#changesOf(PLACES.program, 'uninstall');
@@ -39,7 +38,6 @@ export class DeadlyNodeOnWindows implements AsyncDisposable {
     return { install, uninstall };
   }
 
-  /** Returns the changes of an update to another config and another release. */
   async changesOfUpdate(): Promise<readonly string[]> {
     await this.#installOlder();
     const changes = await this.#changesOf(DEADLY, 'suc', UPDATE);
@@ -47,7 +45,7 @@ export class DeadlyNodeOnWindows implements AsyncDisposable {
     return changes;
   }
 
-  /** Kills an installation at a change, counted from 1. The next installation completes it, and uninstalling leaves nothing. */
+  /** Kills an installation at a change, counted from 1. The next installation must complete it, and uninstalling must leave nothing. */
   installAt(change: number): Promise<void> {
     return this.#at(change, DEADLY, 'install', {}, async () => {
       const { code, reason } = await this.#say('install');
@@ -60,7 +58,7 @@ export class DeadlyNodeOnWindows implements AsyncDisposable {
     });
   }
 
-  /** Kills an uninstallation by the installed program at a change, counted from 1. The next uninstallation leaves nothing. */
+  /** Kills an uninstallation at a change, counted from 1. The next uninstallation must leave nothing. */
   async uninstallAt(change: number): Promise<void> {
     const { code, reason } = await this.#say('install');
     assert.equal(code, 0, reason);
@@ -68,8 +66,8 @@ export class DeadlyNodeOnWindows implements AsyncDisposable {
   }
 
   /**
-   * Kills an update to another config and another release at a change, counted from 1. The next command, which wants no change, recovers: the
-   * old or the new release serves. The repeated update then succeeds, and uninstalling leaves nothing.
+   * Kills an update at a change, counted from 1. The next command wants no change, and must recover so that the old or the new release serves. The
+   * repeated update must then succeed, and uninstalling must leave nothing.
    */
   async updateAt(change: number): Promise<void> {
     await this.#installOlder();
@@ -119,7 +117,6 @@ export class DeadlyNodeOnWindows implements AsyncDisposable {
     const variables = { ...wanted, DIE_AT: String(change), DIE_LOG: this.#log };
     const { code, outcome, reason } = await this.#node.wins(program, [command], variables);
     try {
-      // The killed command printed nothing and made no later change.
       const found = { code, outcome, changes: this.#logged.length };
       assert.deepEqual(found, { code: KILLED, outcome: 'error', changes: change }, reason);
       await next();
@@ -138,7 +135,7 @@ export class DeadlyNodeOnWindows implements AsyncDisposable {
   async #assertEmpty(): Promise<void> {
     assert.deepEqual(this.#node.traces, []);
     assert.equal(this.#node.machinePath.value, this.#path);
-    // A program that removed itself disappears a moment later.
+    // A program that removes itself disappears a moment later.
     await until(() => this.#node.movedPrograms.length === 0);
   }
 

@@ -1,11 +1,11 @@
 import { isAll, sampleOf } from '../testing/sample.js';
 
-/** Maximum number of deaths; each takes about ten seconds. */
+/** Each death takes about ten seconds. */
 const MOST = 3;
 
 /**
- * Returns the changes, counted from 1, at which a command is killed: a sample of evenly spaced ones and of the last of each kind. `run-specs.mjs
- * --long --all` takes every change.
+ * Returns the changes, counted from 1, at which to kill a command: evenly spaced ones and the last of each kind, or all with `run-specs.mjs --long
+ * --all`.
  *
  * @param spread - Number of evenly spaced changes.
  */

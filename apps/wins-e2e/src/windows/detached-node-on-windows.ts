@@ -4,7 +4,7 @@ import path from 'node:path';
 import type { Outcome, RunningProgram } from '../testing/built-program.js';
 import { isAlive, WindowsWorkspace } from './windows-workspace.js';
 
-/** Prints its PID, then a line each 10 ms until a file exists, and exits with 7. */
+/** Prints its PID, then a line every 10 ms until a file exists; then exits with 7. */
 const COUNTER = `const { existsSync } = require('node:fs');
 console.log(process.pid);
 let line = 0;
@@ -13,7 +13,6 @@ setInterval(() => {
   if (existsSync(process.argv[2])) process.exit(7);
 }, 10);`;
 
-/** A daemon on Windows with programs that may run detached. */
 export class DetachedNodeOnWindows implements AsyncDisposable {
   /** A program to which a stop sends Ctrl-Break. */
   readonly polite: string;
@@ -53,7 +52,6 @@ export class DetachedNodeOnWindows implements AsyncDisposable {
     return this.#workspace.client('prc', ...args);
   }
 
-  /** Starts the counter; returns its name and PID once it has counted. */
   async detach(): Promise<{ readonly name: string; readonly pid: number }> {
     this.#count += 1;
     const words = ['--path', this.#counter, '--', this.#script, this.#stopFile];
@@ -66,12 +64,11 @@ export class DetachedNodeOnWindows implements AsyncDisposable {
     return { name, pid: Number(follower.stdout().split('\n')[0]) };
   }
 
-  /** Tells the newest counter to exit. */
   endCounter(): void {
     this.#workspace.write(path.basename(this.#stopFile), '');
   }
 
-  /** Returns recorded keepers; the record of a killed one stays until the next daemon starts. */
+  /** The record of a killed keeper stays until the next daemon starts. */
   keepers(): { readonly pid: number; readonly socket: string }[] {
     const folder = path.join(
       ...[process.env['ProgramData'] ?? 'C:\\ProgramData', 'rancher', 'wins', 'state'],

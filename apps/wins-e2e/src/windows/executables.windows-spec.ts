@@ -66,7 +66,7 @@ async function see(args: readonly string[], more: NodeJS.ProcessEnv = {}, file =
   return { ...(JSON.parse(stdout) as Seen), child: pid };
 }
 
-/** Extracts the addon into an empty folder; returns its path. */
+/** Extracts the addon into an empty folder. */
 async function extracted(): Promise<string> {
   rmSync(NATIVE, { recursive: true, force: true });
   await see(['native']);
@@ -138,7 +138,7 @@ describe('a program inside an executable', () => {
   it('is told the path of the executable when it was found through PATH', async () => {
     const { argv, execPath, isSea } = await see([], { PATH: folder }, 'my probe.exe');
     assert.deepEqual([execPath, ...argv], [probe, probe, probe]);
-    // Programs use this property to build a command line, because there is no script to name.
+    // The command line of a single executable names no script, so programs check this property.
     assert.equal(isSea, true);
   });
 
@@ -241,7 +241,7 @@ describe('the native addon inside an executable', () => {
     for (const file of ['koffi-0123456789abcdef.node', temporary, ...kept]) lay(file, monthsAgo);
     const recent = 'koffi-00112233445566aa.node';
     lay(recent, new Date(Date.now() - 29 * 24 * hour));
-    // A loaded addon and a folder cannot be removed, which is no failure.
+    // A loaded addon and a folder cannot be removed; that is no failure.
     const loaded = path.join(NATIVE, 'koffi-aaaaaaaaaaaaaaaa.node');
     copyFileSync(path.join(NATIVE, name), loaded);
     utimesSync(loaded, monthsAgo, monthsAgo);
@@ -257,7 +257,7 @@ describe('the native addon inside an executable', () => {
     const before = readdirSync(NATIVE);
     await see(['native']);
     assert.deepEqual(readdirSync(NATIVE), before);
-    // Without the file of this release, only addons of other releases are left.
+    // Remove the file of this release, so that only addons of other releases are left.
     rmSync(path.join(NATIVE, name));
     const { pid, child } = await see(['native']);
     assert.equal(pid, child);

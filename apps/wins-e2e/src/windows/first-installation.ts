@@ -21,7 +21,7 @@ export class FirstInstallation implements AsyncDisposable {
     assert.deepEqual(this.found, [false, false, []]);
   }
 
-  /** Whether the service exists, whether the program exists, and names of files that upgrades left. */
+  /** Whether the service and the program exist, and files that upgrades left. */
   get found(): [boolean, boolean, string[]] {
     return [this.#isThere(), existsSync(TARGET), this.world.leftovers];
   }
@@ -44,7 +44,6 @@ export class FirstInstallation implements AsyncDisposable {
     rmSync(TARGET, { force: true, maxRetries: 20, retryDelay: 100 });
   }
 
-  /** Returns the acts of an installation in order, and undoes it. */
   async acts(): Promise<readonly { readonly number: number; readonly act: string }[]> {
     await this.world.up(...this.args);
     const acts = this.world.effects.map((act, at) => ({ number: at + 1, act }));
@@ -52,16 +51,14 @@ export class FirstInstallation implements AsyncDisposable {
     return acts.filter(({ act }) => !NO_ACT.test(act));
   }
 
-  /** Starts an installation whose helper is killed at an act. */
   async dieAt(number: number, death: Death): Promise<void> {
     const { stdout } = await this.world.startUp(this.args, { [number]: death }).outcome;
     assert.deepEqual([this.world.effects.length, stdout.toString()], [number, '']);
   }
 
-  /** Checks that another run of the helper completes the installation. */
   async assertInstalledAgain(): Promise<void> {
     let again = await this.world.up(...this.args);
-    // Wine sometimes cannot start a service that another process has just queried; the installation is then undone.
+    // Wine sometimes cannot start a service that another process has just queried; `wins up` then undoes the installation.
     if (WINE_HICCUP.test(again.reason)) again = await this.world.up(...this.args);
     assert.equal(again.code, 0, again.reason);
     await this.assertInstalled();

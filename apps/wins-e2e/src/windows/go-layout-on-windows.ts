@@ -10,7 +10,7 @@ import {
 } from './node-on-windows.js';
 import { release } from './windows-upgrade-world.js';
 
-/** Lays out the files and services that the Go script leaves after two runs, with a running csi-proxy. */
+/** Creates the files and services that the Go script leaves after two runs, and starts csi-proxy. */
 export async function layOutAsGoScript(node: NodeOnWindows): Promise<void> {
   const program = GO_PROGRAM;
   copyFileSync(release('v1.0.0'), program);

@@ -17,7 +17,7 @@ describe('a detached run on Windows', () => {
     await node.killDaemon();
     assert.ok(isAlive(pid));
     await node.serve();
-    // The socket has the access list of the pipe of administrators: SYSTEM and administrators only.
+    // Only SYSTEM and administrators may open the socket.
     const access = pipeAccess(`\\\\.\\pipe\\${node.keepers()[0]?.socket}`);
     const [found, wanted] = [access, ADMINISTRATORS_AND_SYSTEM].map(parseSecurityDescriptor);
     assert.ok(found !== undefined && wanted !== undefined && grantsTheSame(found, wanted), access);

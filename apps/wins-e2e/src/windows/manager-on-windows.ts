@@ -16,7 +16,6 @@ export function hostOnWindows(): ProcessHost {
   return jobObjectProcessHost({ failure: (...facts) => new ProcessError(...facts) });
 }
 
-/** Creates a process manager of Windows for a folder of programs. */
 export function managerOnWindows(
   directory: string,
   allowed: readonly string[],
@@ -29,9 +28,8 @@ export function managerOnWindows(
   });
 }
 
-/** A folder of copies of real programs. */
 export class WindowsPrograms {
-  /** @param directory - An existing folder; by default a new one is created. */
+  /** @param directory - An existing folder; by default a new one. */
   constructor(readonly directory = mkdtempSync(path.join(tmpdir(), 'wins-'))) {
     mkdirSync(path.join(directory, 'bin'), { recursive: true });
   }
@@ -61,7 +59,6 @@ export class WindowsPrograms {
   }
 }
 
-/** Waits for the end of a run; returns its output and exit. */
 export async function resultOf(run: ManagedProcess) {
   const chunks: Record<'stdout' | 'stderr', Buffer[]> = { stdout: [], stderr: [] };
   for await (const chunk of run.read(run.owner.id)) {
@@ -77,7 +74,6 @@ export async function resultOf(run: ManagedProcess) {
   };
 }
 
-/** Reads the first line of a run's output. */
 export async function firstLineOf(run: ManagedProcess): Promise<string> {
   let text = '';
   for await (const chunk of run.read(run.owner.id)) {
@@ -87,7 +83,6 @@ export async function firstLineOf(run: ManagedProcess): Promise<string> {
   return text.slice(0, text.indexOf('\n')).trimEnd();
 }
 
-/** Resolves once no process has this PID. */
 export async function untilGone(pid: number): Promise<void> {
   while (isRunning(pid)) await new Promise((look) => setTimeout(look, 5));
 }

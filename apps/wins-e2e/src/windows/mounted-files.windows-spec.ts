@@ -4,7 +4,6 @@ import { after, before, describe, it } from 'node:test';
 import type { RunningProgram } from '../testing/built-program.js';
 import { until, WindowsWorkspace } from './windows-workspace.js';
 
-/** Prints the folder of its files, and each new content of its token. */
 const READER = `const { readFileSync } = require('node:fs');
 console.log('folder ' + process.env.WINS_FILES + ' end');
 let shown = '';

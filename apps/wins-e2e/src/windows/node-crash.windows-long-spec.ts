@@ -1,6 +1,6 @@
 /** @needs releases */
-// Kills commands that update or uninstall a node, at lines of the journal or while files disappear: at a sample of them, or with `--all` at
-// each.
+// Kills commands that update or uninstall a node, at a line of the journal or while files disappear. Tries a sample of these moments, or all with
+// `--all`.
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { after, before, beforeEach, describe, it } from 'node:test';

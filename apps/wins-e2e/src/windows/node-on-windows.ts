@@ -12,23 +12,20 @@ import { startProgram } from '../testing/built-program.js';
 import { release } from './windows-upgrade-world.js';
 import { WindowsWorkspace } from './windows-workspace.js';
 
-/** Name of the service of the daemon. */
 export const NAME = 'rancher-wins';
 export const PLACES = installPlaces('win32');
 const ENVIRONMENT = 'SYSTEM\\CurrentControlSet\\Control\\Session Manager\\Environment';
 const SERVICES = 'SYSTEM\\CurrentControlSet\\Services';
 const EVENTS = `${SERVICES}\\EventLog\\Application\\${NAME}`;
-/** Folders that an installation creates at the top of the disk or in ProgramData. */
+/** An installation creates these folders. */
 const TOPS = ['etc', 'usr', 'var', 'ProgramData\\rancher-wins-install'].map(
   (name) => `C:\\${name}`,
 );
 const WINDOWS = process.env['SystemRoot'] ?? 'C:\\windows';
 const JOURNAL = path.join(PLACES.stateFolder, 'journal.jsonl');
-/** Path of csi-proxy in installations of the Go release. */
 export const CSI_PROXY = path.join(WINDOWS, 'System32', 'csi-proxy.exe');
-/** Path of the service's program in installations of the Go release. */
 export const GO_PROGRAM = path.join(WINDOWS, 'wins.exe');
-/** Registration of other services. */
+/** Settings of services other than the daemon. */
 export const STUB = {
   ...{ displayName: 'a test', description: 'a test', startType: 'manual' as const },
   failurePolicy: { restartDelaysMs: [5000], resetAfterSeconds: 600 },
@@ -37,7 +34,6 @@ export const STUB = {
 /** A registration token, which only the connection info may contain. */
 export const TOKEN = 'canary-of-a-registration-0123456789';
 
-/** JSON output of a command about a node, and its exit code. */
 export interface NodeReport {
   readonly code: number | null;
   readonly outcome: string;
@@ -47,11 +43,10 @@ export interface NodeReport {
   readonly recovered?: string;
 }
 
-/** This machine as a node, from installation to removal, with the server that it joins. Uses the name of the real service. */
+/** This machine as a node, and the server that it joins. Uses the name of the real service. */
 export class NodeOnWindows implements AsyncDisposable {
   readonly services = serviceControlManager();
   readonly workspace = new WindowsWorkspace();
-  /** Output of all programs so far. */
   printed = '';
 
   private constructor(
@@ -73,7 +68,6 @@ export class NodeOnWindows implements AsyncDisposable {
     return node;
   }
 
-  /** Variables of a node that joins the server. */
   get joining(): Readonly<Record<string, string>> {
     return {
       CATTLE_SERVER: this.rancher.url,
@@ -107,7 +101,7 @@ export class NodeOnWindows implements AsyncDisposable {
     return isOver;
   }
 
-  /** Number of lines in the journal of a command; 0 without a journal. */
+  /** Lines in the journal of a command; 0 without a journal. */
   get journalLines(): number {
     try {
       return readFileSync(JOURNAL, 'utf8').split('\n').length - 1;
@@ -116,7 +110,7 @@ export class NodeOnWindows implements AsyncDisposable {
     }
   }
 
-  /** Runs a release, or the program at a path, with more variables than those of this process. */
+  /** Runs a release, or the program at a path; `variables` add to those of this process. */
   async wins(
     program: string,
     args: readonly string[],
@@ -146,7 +140,6 @@ export class NodeOnWindows implements AsyncDisposable {
     return this.services.status(NAME).pid;
   }
 
-  /** Returns the release of the daemon. */
   async version(): Promise<string> {
     const { address } = resolvePipePath('rancher_wins');
     const client = createWinsClient({ address, connectTimeoutMs: 10_000 });
@@ -157,7 +150,6 @@ export class NodeOnWindows implements AsyncDisposable {
     }
   }
 
-  /** PATH of the machine, as stored in the registry. */
   get machinePath(): { readonly type: string; readonly value: unknown } {
     const value = valueOf(ENVIRONMENT, 'Path');
     assert.ok(value);
@@ -198,7 +190,7 @@ export class NodeOnWindows implements AsyncDisposable {
     await this.services.start('rke2');
   }
 
-  /** Settings that the service manager of this system stores; Wine accepts others too, but forgets them. */
+  /** Settings that this system's service manager stores; Wine accepts but forgets some. */
   get keeps(): { readonly dependencies: boolean; readonly delayedStart: boolean } {
     const [name, other] = [`wins-e2e-${this.workspace.id}`, 'EventLog'];
     const command = ['C:\\none.exe'];
@@ -220,7 +212,6 @@ export class NodeOnWindows implements AsyncDisposable {
     await this.services.gone(name, { timeoutMs: 10_000 });
   }
 
-  /** Returns the files of an installation that contain a text. */
   filesWith(text: string): string[] {
     return TOPS.filter(existsSync).flatMap((top) =>
       readdirSync(top, { recursive: true, withFileTypes: true })

@@ -26,7 +26,6 @@ const EXPANDED = '%SystemRoot%\\system32;%SystemRoot%;C:\\other tool\\bin';
 /** Folders that an adopted installation shares with other programs. */
 const SHARED = new Set(['C:\\etc', 'C:\\usr', 'C:\\var']);
 
-/** Returns the accounts in the access list of a file. */
 function accountsOf(file: string): string[] {
   const { entries = [] } = parseSecurityDescriptor(fileSecurity(file));
   return [...new Set(entries.map(({ sid }) => sid))].sort();

@@ -13,7 +13,7 @@ import { WindowsWorkspace } from './windows-workspace.js';
 
 describe('a Go client of release 0.1.1 on a named pipe', () => {
   const workspace = new WindowsWorkspace();
-  // Its KeepAlive and Wait name "rancher-wins-ngin": the Go daemon cut the name of nginx.exe short.
+  // The recorded client names "rancher-wins-ngin", because the Go daemon cut nginx.exe short.
   const program = workspace.program('ngin');
   const script = workspace.script(
     'speak',
@@ -52,7 +52,7 @@ describe('a Go client of release 0.1.1 on a named pipe', () => {
 
   it('runs a listed program and hears both outputs and the exit code', async () => {
     const { Path, Checksum, Args } = startRequest(program, [script]);
-    // Wine has no firewall to open ports in.
+    // Wine has no firewall in which to open ports.
     const change = { Path, Checksum, Args, Dir: workspace.folder, Exposes: [] };
     const [started, , waited] = await replayRun(address, change);
     assert.equal(started?.status, 0, started?.message);

@@ -8,7 +8,7 @@ import { WINS } from '../testing/workspace.js';
 import { serviceLogFolders, until, WindowsWorkspace } from './windows-workspace.js';
 
 const NAME = 'rancher-wins';
-/** End of the log folder; services may have another %ProgramData% than this process. */
+/** Only the end of the path, because services may have another %ProgramData% than this process. */
 const LOG = /\\rancher\\wins\\log$/;
 
 interface Report {
@@ -116,7 +116,7 @@ describe('an operator on call on Windows', () => {
     const top = workspace.client('prc', 'top', '-o', 'table');
     await top.printed('rancher-wins-tool');
     assert.match(top.stdout(), /NAME +STATE +CPU +MEM +CPU % +MEMORY/);
-    // Needs the pipe of administrators: the main pipe cannot tell an administrator at the console or over RDP from one in a container.
+    // This needs the administrators' pipe: on the main pipe, an administrator at the console or over RDP looks like one in a container.
     const words = ['stop', 'rancher-wins-tool', '-o', 'json', '--now'];
     const { code, stdout, stderr } = await workspace.client('prc', ...words).outcome;
     assert.equal(code, 0, stderr);

@@ -31,7 +31,7 @@ const cmd = path.join(process.env['SystemRoot'] ?? 'C:\\Windows', 'System32', 'c
 
 const [role, directory = ''] = process.argv.slice(2);
 
-/** This file also runs as the daemon that is killed. */
+/** This file also runs as the daemon that the tests kill. */
 async function daemon(): Promise<void> {
   const programs = new WindowsPrograms(directory);
   const manager = managerOnWindows(directory, ['tool.exe']);
@@ -315,7 +315,7 @@ else {
         assert.equal(distrustOfFile(verdict.canonical), undefined, spelling);
         return [spelling];
       });
-      // Other spellings that Windows accepts are refused before any file is opened.
+      // The host refuses other spellings that Windows accepts, before it opens any file.
       assert.deepEqual(opened, spellings.slice(0, 4));
       const others = spellings.slice(4).filter(opens);
       assert.ok(others.includes(`${file}.`) && others.includes(`\\\\.\\${file}`), others.join());

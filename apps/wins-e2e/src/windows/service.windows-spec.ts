@@ -108,7 +108,7 @@ describe('the daemon as a Windows service', () => {
       .filter((name) => /^rancher-wins\.\d+\.log$/.test(name))
       .flatMap((name) => readFileSync(path.join(found, name), 'utf8').trim().split('\n'))
       .map((line) => JSON.parse(line) as { time: string; msg: string; control?: string })
-      // Other suites have used a service of this name before.
+      // Other suites used a service of this name earlier.
       .filter(({ time, msg }) => msg === 'stopping' && new Date(time) >= begun);
     assert.deepEqual(
       stopping.map(({ control }) => control),

@@ -14,23 +14,22 @@ import { until, WindowsWorkspace } from './windows-workspace.js';
 
 const NAME = 'rancher-wins';
 const PACKAGE = path.join(ROOT, 'dist', 'package');
-/** Folders in which a service may keep its records, because Wine gives services another folder than programs at a terminal. */
+/** A service may keep its records in either folder: under Wine, services have another ProgramData than programs at a terminal. */
 const PROGRAM_DATA = [process.env['ProgramData'] ?? 'C:\\ProgramData', 'C:\\users\\Public'];
 
 const AT_TERMINAL = 12;
 
-/** Packaged program under test. */
 export interface PackagedProgram {
   /** The same file under the name of the upgrade helper. */
   readonly upgrader: string;
   readonly start: (file: string, ...args: string[]) => RunningProgram;
-  /** Returns the commands in the help of the program, once the specs run. */
+  /** Commands in the program's help; available once the specs run. */
   readonly commands: () => readonly NamedCommand[];
 }
 
 /**
- * Tries the commands of the packaged program with a daemon of the same file, and the checks in `more`: every command with the service, and a
- * sample at a terminal, where only the daemon's folders differ.
+ * Tries the commands of the packaged program with a daemon of the same file, and the checks in `more`. With the service it tries every command. At a
+ * terminal, where only the daemon's folders differ, it tries a sample.
  */
 export function tryEveryCommand(
   how: 'at a terminal' | 'as the service',

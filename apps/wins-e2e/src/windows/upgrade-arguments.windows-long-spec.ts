@@ -11,7 +11,7 @@ const WINDOWS = process.env['SystemRoot'] ?? 'C:\\Windows';
 const SC = path.join(WINDOWS, 'System32', 'sc.exe');
 const toNext = ['--path', release('v1.1.0')];
 
-/** Registers a service with a command line as an operator may have written it. */
+/** Registers a service with the command line of an operator. */
 async function registerLine(world: WindowsUpgradeWorld, line: string): Promise<void> {
   copyFileSync(release('v1.0.0'), world.target);
   const words = ['create', world.service, 'binPath=', line];
@@ -52,7 +52,7 @@ describe('a service that names its program', () => {
       await assertUpgraded(world, `"${target}" srv app run --config "${config}"`);
       if (path.dirname(target).endsWith(id)) {
         await world.services.stop(world.service);
-        // A service counts as stopped a moment before its process ends, and Windows locks its program until then.
+        // A service counts as stopped a moment before its process ends. Windows locks its program until then.
         rmSync(path.dirname(target), {
           recursive: true,
           force: true,
@@ -76,7 +76,7 @@ describe('a service that names its program', () => {
 });
 
 describe('the arguments of a service', () => {
-  /** Returns a config in a folder that is hard to write on a command line, and that path as arguments. */
+  /** Copies the config to a path that is hard to quote. */
   const oddConfig = (world: WindowsUpgradeWorld) => {
     const file = world.workspace.path('Ünï 配置 & ^% folder', 'my config');
     cpSync(world.config, file, { recursive: true });

@@ -1,5 +1,5 @@
 /** @needs releases */
-// Upgrades through a Go daemon. It does not tell its runs the name of its service, so they use the default name.
+// Upgrades through a Go daemon. It does not tell helpers the name of its service, so they use the default name.
 import { processesOf } from '@wins/windows-host';
 import assert from 'node:assert/strict';
 import {
@@ -20,20 +20,18 @@ import { serviceLogFolders, until } from './windows-workspace.js';
 const NAME = 'rancher-wins';
 const GO_RELEASE = 'v0.1.1';
 const NEXT = 'v1.1.0';
-/** A new release that can be killed at an act of its upgrade. */
 const MORTAL = 'mortal';
 
-/** Creates a node whose service is a Go daemon that may run the helper. */
 async function nodeWithGoService(): Promise<WindowsUpgradeWorld> {
   const world = WindowsUpgradeWorld.registered('original', NAME);
-  // A Go daemon knows only paths in its list.
+  // A Go daemon allows only paths in its whitelist.
   world.workspace.config([world.helper]);
   await world.services.start(NAME);
   assert.equal((await world.answer())?.version, GO_RELEASE);
   return world;
 }
 
-/** Checks that the node permanently runs this release, without processes or files of an upgrade. */
+/** Checks that the node keeps running this release, and that no processes or files of an upgrade are left. */
 async function assertSettled(world: WindowsUpgradeWorld, name: string): Promise<void> {
   await world.services.stop(NAME, { timeoutMs: 30_000 });
   assert.equal(await world.rest(), NEXT);
@@ -43,7 +41,7 @@ async function assertSettled(world: WindowsUpgradeWorld, name: string): Promise<
   assert.deepEqual(processesOf(copyOf(world)), []);
 }
 
-/** Returns how many leftover processes of earlier daemons the services have logged as ended. */
+/** Counts leftover processes that the services logged as ended. */
 function endedLeftovers(): number {
   const files = serviceLogFolders().flatMap((folder) =>
     readdirSync(folder).map((name) => path.join(folder, name)),
@@ -52,7 +50,6 @@ function endedLeftovers(): number {
   return texts.join('').split('ended a process of an earlier daemon').length - 1;
 }
 
-/** Path of the copy that a Go daemon runs. */
 function copyOf({ helper }: WindowsUpgradeWorld): string {
   return path.join(path.dirname(helper), `rancher-wins-${path.basename(helper)}`);
 }
@@ -102,10 +99,10 @@ describe('an upgrade through a Go daemon on Windows', () => {
   });
 });
 
-/** Runs the helper through the daemon and kills it before an act, if one is given; returns the acts of all its processes. */
+/** Runs the helper through the daemon; with `act`, kills it before that act. Returns the acts of all its processes. */
 async function upgradeBelowGo(world: WindowsUpgradeWorld, act?: number): Promise<string[]> {
   copyFileSync(release(MORTAL), world.helper);
-  // Use another folder than the node's, because a blank ends a variable here.
+  // Not in the node's folder: it has a blank, which would end the variable here.
   const acts = path.join(tmpdir(), `acts-${world.workspace.id}`);
   const envs = act === undefined ? `ACTS=${acts}` : `ACTS=${acts} DIE_AT=${act}`;
   const words = ['--path', world.helper, '--envs', envs, '--', 'up', '--json', '--wait=30s'];
@@ -118,7 +115,6 @@ async function upgradeBelowGo(world: WindowsUpgradeWorld, act?: number): Promise
   }
 }
 
-/** Returns the programs from which helpers of a node run. */
 function programsOf(world: WindowsUpgradeWorld): readonly string[] {
   const helpers = world.leftovers.filter((name) => name.startsWith('helper-'));
   return [copyOf(world), ...helpers.map((name) => path.join(world.folder, name))];
@@ -127,16 +123,16 @@ function programsOf(world: WindowsUpgradeWorld): readonly string[] {
 /**
  * Kills the helper at an act, restarts the service, and repeats the upgrade if the old release serves.
  *
- * @returns The release that served after the restart.
+ * @returns Release that served after the restart.
  */
 async function dieAt(act: number): Promise<string> {
   await using world = await nodeWithGoService();
   const acts = await upgradeBelowGo(world, act);
-  // This act comes after the start of the helper; the helper continues.
+  // This act follows the start of the helper, which continues.
   assert.ok(acts.length === act || acts[act - 1] === 'remove upgrader', 'it was not killed');
   await world.powerFails();
   let serves: string | undefined;
-  // A release on trial that starts too early exits, and the service then starts the old release.
+  // A release on trial exits if it starts too early; the service then starts the old release.
   await until(async () => {
     await world.start();
     serves = (await world.answer())?.version;
@@ -147,7 +143,7 @@ async function dieAt(act: number): Promise<string> {
     assert.deepEqual([code, stderr], [0, '']);
   }
   assert.equal(await world.rest(), NEXT);
-  // The next helper removes files that earlier ones could not remove.
+  // The next helper removes files that earlier helpers could not.
   const { outcome } = await world.up('--path', release(MORTAL));
   assert.equal(outcome, 'nothing');
   await assertSettled(world, MORTAL);

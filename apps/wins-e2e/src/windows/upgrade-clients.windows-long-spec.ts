@@ -15,7 +15,6 @@ import { isAlive, serviceLogFolders, WindowsWorkspace } from './windows-workspac
 
 const NAME = 'rancher-wins';
 
-/** Sends a text and returns the answer. */
 async function say(socket: Socket, text: string): Promise<string> {
   socket.write(text);
   const [answer] = (await once(socket, 'data')) as [Buffer];
@@ -57,7 +56,7 @@ describe('clients of a service that is upgraded', () => {
   let port: number;
   let scraped: number;
   let tunnel: RunningProgram;
-  /** Clients of lasting runs: some hold a run, and some follow one. */
+  /** Clients that hold or follow a lasting run. */
   let counting: readonly RunningProgram[];
 
   const scrape = async (): Promise<string> => {
@@ -116,7 +115,7 @@ describe('clients of a service that is upgraded', () => {
     assert.ok(names.some((file) => /^keeper-[0-9a-f]{40}\.exe$/.test(file)));
     assert.ok(names.some((file) => /^keeper\.[0-9a-f]{16}\.json$/.test(file)));
     assert.ok(names.some((file) => /^[0-9a-f]{32}.spool/.test(file)));
-    // The content of the folder inherits these entries; under Wine it has permission bits.
+    // The content of the folder inherits these entries; under Wine, files have permission bits instead.
     const found = fileSecurity(kept);
     assert.match(found, /\(A;OICI;FA;;;SY\)/);
     assert.doesNotMatch(found, /;;;(?:WD|BU|AU|S-1-1-0)\)/);

@@ -5,12 +5,11 @@ import { digest, release, WindowsUpgradeWorld, type Death } from './windows-upgr
 /** Windows cannot sync folders, so these acts have no effect there. */
 const NO_ACT = /^sync /;
 
-/** A helper that is killed at a sample of its acts, on two nodes in parallel. */
+/** How to kill a helper at a sample of its acts, on two nodes in parallel. */
 export interface CrashLoop {
-  /** Returns the release to offer to a node that has this one. */
+  /** Returns the release to offer to a node. */
   readonly offered: (installed: string) => string;
   readonly moment: Death;
-  /** Waits until the node is stable after the death of the helper, and checks it. */
   readonly recover: (crashed: CrashedNode) => Promise<void>;
 }
 
@@ -18,12 +17,11 @@ export interface CrashedNode {
   readonly world: WindowsUpgradeWorld;
   readonly installed: string;
   readonly offered: string;
-  /** Arguments of `wins up`. */
   readonly args: readonly string[];
 }
 
 /**
- * Kills a helper at each chosen act. Nothing changes between two acts, so dying before an act equals dying after the one before it. A node
+ * Kills a helper at each chosen act. Nothing changes between two acts, so a death before an act equals a death after the previous one. A node
  * continues with the release that serves after a death.
  */
 export async function dieAtActs(loop: CrashLoop): Promise<void> {
@@ -47,14 +45,14 @@ export async function dieAtActs(loop: CrashLoop): Promise<void> {
         });
       }
     }
-    // The next helper removes files that earlier ones could not remove.
+    // The next helper removes files that earlier helpers could not.
     const { outcome } = await world.up(...argsOf(await world.rest()));
     assert.deepEqual([outcome, world.leftovers], ['nothing', []]);
   };
   await Promise.all([worker(first), worker(await WindowsUpgradeWorld.running())]);
 }
 
-/** @param whole - Digests of the complete programs. */
+/** @param whole - Digests of complete programs. */
 async function dieAt(
   act: number,
   world: WindowsUpgradeWorld,

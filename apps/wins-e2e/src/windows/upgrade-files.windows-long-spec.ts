@@ -73,7 +73,7 @@ describe('a file that another program holds', () => {
   });
 });
 
-/** Drives that must exist before the suite starts: a small one, and a read-only one with v1.0.0 on it. */
+/** These must exist before the suite starts: a small drive, and a read-only drive with v1.0.0 on it. */
 const DRIVES = { small: 'W:\\wins-e2e-small-disk', readOnly: 'V:\\wins-e2e-read-only-disk' };
 const mayUse = existsSync(DRIVES.small) && existsSync(DRIVES.readOnly);
 if (!mayUse) process.stderr.write('SKIPPED: full and read-only disks, since there are none\n');

@@ -1,5 +1,5 @@
 /** @needs releases */
-// Installs the service where there is none; afterwards a service serves, or there is still none. Then kills the helper at a sample of its acts.
+// Installs the service on a node without one, also with the helper killed at a sample of its acts. Afterwards a service serves, or there is none.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { sampleOf } from '../testing/sample.js';

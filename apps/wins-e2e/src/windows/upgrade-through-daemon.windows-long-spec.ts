@@ -1,5 +1,5 @@
 /** @needs releases */
-// Upgrades that a container requests through the pipe of the daemon that is replaced.
+// Upgrades that a container requests through the pipe of the old daemon.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { digest, release, WindowsUpgradeWorld } from './windows-upgrade-world.js';

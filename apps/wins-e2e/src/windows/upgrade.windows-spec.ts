@@ -48,7 +48,7 @@ describe('wins up on Windows', () => {
     return /v\d+\.\d+\.\d+/.exec(stdout)?.[0];
   };
   const leftovers = () => readdirSync(folder).filter((name) => !REMAINS.test(name));
-  /** Checks that the service still has its registered command, and that its program is this release and serves. */
+  /** Checks that the service still has its registered command and serves this release. */
   const assertServes = async (version: string) => {
     assert.equal(services.config(NAME).commandLine, `"${target}" ${words}`);
     assert.equal(await served(), version);
@@ -140,7 +140,7 @@ describe('wins up on Windows', () => {
 
   it('says what is missing when the helper may not outlive the daemon', async () => {
     const helper = workspace.path('held-upgrade.exe');
-    // A newer release than the running one; it is refused before it could crash.
+    // A newer release than the running one; the daemon refuses it before it could crash.
     copyFileSync(release('crashes'), helper);
     const args = ['prc', 'run', '--server', workspace.listen, '--path', helper, '--', 'up'];
     const { code, stdout, stderr } = await run(target, 'cli', ...args, '--json');
@@ -155,7 +155,7 @@ describe('wins up on Windows', () => {
     it(`is finished or undone by the daemon that starts after a helper was killed (${phase})`, async () => {
       const helper = startProgram(release('v1.1.0'), ['up', '--allow-downgrade'], process.env);
       const journal = path.join(folder, 'journal.json');
-      // The phase may pass between two looks; then nothing is left to finish, and the daemon serves anyway.
+      // The phase may pass between two polls. Then nothing is left to finish, and the daemon serves anyway.
       await until(
         () =>
           helper.child.exitCode !== null ||

@@ -55,7 +55,7 @@ describe('a service that watches a file on Windows', () => {
     return { code, stdout: stdout.toString(), stderr };
   };
   const next = workspace.path('next.exe');
-  /** Puts a release in place atomically, once the daemon does not read the file. */
+  /** Moves a release into place, as soon as the daemon is not reading the file. */
   const offer = async (name: string): Promise<void> => {
     copyFileSync(release(name), next);
     await until(isMoved);
@@ -68,10 +68,9 @@ describe('a service that watches a file on Windows', () => {
       return false;
     }
   };
-  /** Returns the number of upgrades so far. */
   const begun = (): number =>
     readFileSync(path.join(folder, 'upgrade.log'), 'utf8').split('"offered"').length - 1;
-  /** Returns the states of the watches of all services so far, in order. Other specs write to the same log. */
+  /** States of the watches of all services so far. Other specs write to the same log. */
   const states = (): string[] => {
     const files = LOG_FOLDERS.filter((folder) => existsSync(folder)).flatMap((folder) =>
       readdirSync(folder).map((name) => path.join(folder, name)),
@@ -82,7 +81,7 @@ describe('a service that watches a file on Windows', () => {
       .filter((line) => line.includes('"the watched file changed its state"'));
     return lines.map((line) => (JSON.parse(line) as { state: string }).state);
   };
-  /** Waits for this state among the states after the first `known` ones. */
+  /** Ignores the first `known` states. */
   const found = (state: string, known: number): Promise<void> =>
     until(() => states().slice(known).includes(state));
   const result = (): Result | undefined =>

@@ -8,24 +8,22 @@ import { startProgram, type Outcome, type RunningProgram } from '../testing/buil
 import { ROOT } from '../testing/workspace.js';
 import { isAlive, until, WindowsWorkspace } from './windows-workspace.js';
 
-/** Moment of the helper's death: before or after an effect. */
 export type Death = 'before' | 'after';
 
-/** JSON output of `wins up`, and its exit code. */
 export interface Report {
   readonly code: number | null;
   readonly outcome: string;
   readonly reason: string;
 }
 
-/** Time-out of `rest`, in milliseconds: far more than a service needs to become stable. */
+/** Far more than a service needs to become stable. */
 const REST_MS = 60_000;
-/** Time-out of a call in milliseconds; more than a healthy daemon needs. */
+/** More than a healthy daemon needs. */
 const ANSWER_MS = 5000;
-/** Files that stay in the private folder permanently. */
+/** Files that stay in the private folder. */
 const REMAINS = /^(lock|result\.json|upgrade\.log|record-.*\.json)$/;
 
-/** Runs `wins up`, records each of its effects, and kills it at one. */
+/** Runs `wins up`, records its effects, and kills it at one of them. */
 const DRIVER = `
 const fs = require('node:fs');
 const upgrade = require(${JSON.stringify(path.join(ROOT, 'dist', 'wins-upgrade.cjs'))});
@@ -46,19 +44,18 @@ require.cache[require.resolve(${JSON.stringify(path.join(ROOT, 'dist', 'wins-upg
 require(${JSON.stringify(path.join(ROOT, 'dist', 'wins.cjs'))});
 `;
 
-/** Path of a release that was built before the specs ran. */
+/** A release that was built before the specs ran. */
 export function release(name: string): string {
   return path.join(ROOT, 'dist', 'upgrade', `${name}.exe`);
 }
 
-/** A separate service on this machine, and its upgrades. Several can exist at the same time. */
+/** A service on this machine and its upgrades. Several can exist at the same time. */
 export class WindowsUpgradeWorld implements AsyncDisposable {
   readonly services = serviceControlManager();
   readonly workspace = new WindowsWorkspace();
   readonly service: string;
   readonly target: string;
   readonly folder: string;
-  /** Path of the helper that the daemon may run. */
   readonly helper: string;
   readonly config: string;
   readonly #driver: string;
@@ -72,14 +69,12 @@ export class WindowsUpgradeWorld implements AsyncDisposable {
     this.#driver = this.workspace.script('driver', DRIVER);
   }
 
-  /** Creates a node without the service. */
   static empty(program = 'wins.exe', name?: string): WindowsUpgradeWorld {
     const world = new WindowsUpgradeWorld(program, name);
     mkdirSync(path.dirname(world.target), { recursive: true });
     return world;
   }
 
-  /** Creates a node whose service is registered but not running. */
   static registered(installed = 'v1.0.0', name?: string): WindowsUpgradeWorld {
     const world = WindowsUpgradeWorld.empty(undefined, name);
     copyFileSync(release(installed), world.target);
@@ -87,7 +82,6 @@ export class WindowsUpgradeWorld implements AsyncDisposable {
     return world;
   }
 
-  /** Creates a node whose service runs. */
   static async running(installed?: string): Promise<WindowsUpgradeWorld> {
     const world = WindowsUpgradeWorld.registered(installed);
     await world.services.start(world.service);
@@ -108,7 +102,6 @@ export class WindowsUpgradeWorld implements AsyncDisposable {
     });
   }
 
-  /** Registered arguments of the service. */
   get words(): readonly string[] {
     return ['srv', 'app', 'run', '--config', this.config];
   }
@@ -117,7 +110,6 @@ export class WindowsUpgradeWorld implements AsyncDisposable {
     return this.services.config(this.service).commandLine;
   }
 
-  /** Starts `wins up --json` for this service. */
   startUp(args: readonly string[], deaths: Readonly<Record<number, Death>> = {}): RunningProgram {
     const trace = this.workspace.path('trace');
     rmSync(trace, { force: true });
@@ -127,27 +119,24 @@ export class WindowsUpgradeWorld implements AsyncDisposable {
     return startProgram(process.execPath, [this.#driver, ...words], environment);
   }
 
-  /** Runs `wins up` to its end. */
   async up(...args: string[]): Promise<Report> {
     const { code, stdout, stderr } = await this.startUp(args).outcome;
     if (stdout.length === 0) return { code, outcome: 'error', reason: stderr };
     return { code, ...(JSON.parse(stdout.toString()) as Omit<Report, 'code'>) };
   }
 
-  /** Runs `wins cli upgrade`, as a container does. */
   clientUpgrade(name: string, ...args: string[]): Promise<Outcome> {
     copyFileSync(release(name), this.helper);
     const words = ['upgrade', '--path', this.helper, ...args];
     return this.workspace.client(...words).outcome;
   }
 
-  /** Effects that the latest helper has reached. */
   get effects(): string[] {
     const file = this.workspace.path('trace');
     return existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : [];
   }
 
-  /** Names of files that upgrades have left, including programs beside the installed one. */
+  /** Files that upgrades left, also beside the installed program. */
   get leftovers(): string[] {
     const inside = existsSync(this.folder) ? readdirSync(this.folder) : [];
     const beside = readdirSync(path.dirname(this.target));
@@ -158,24 +147,22 @@ export class WindowsUpgradeWorld implements AsyncDisposable {
     ];
   }
 
-  /** End of the log of upgrades, to explain failed tests. */
   get #log(): string {
     const file = path.join(this.folder, 'upgrade.log');
     return existsSync(file) ? readFileSync(file, 'utf8').slice(-3000) : '';
   }
 
-  /** Program that the service names. */
   get named(): string {
     const { commandLine } = this;
     return /^"([^"]+)"/.exec(commandLine)?.[1] ?? commandLine.split(' ', 1)[0] ?? '';
   }
 
-  /** Returns the version and SHA-1 that the daemon reports; undefined when no daemon is reachable. */
+  /** Returns undefined when no daemon is reachable. */
   async answer(): Promise<{ readonly version: string; readonly sha1: string } | undefined> {
     const { address } = resolvePipePath(this.workspace.listen);
     const client = createWinsClient({ address, connectTimeoutMs: ANSWER_MS });
     try {
-      // A daemon that hangs does not answer a call, even on a connection that it accepted earlier.
+      // A hanging daemon does not answer calls, even on an accepted connection.
       const { version, checksum } = await client.info({ signal: AbortSignal.timeout(ANSWER_MS) });
       return { version, sha1: checksum.toLowerCase() };
     } catch {
@@ -192,7 +179,7 @@ export class WindowsUpgradeWorld implements AsyncDisposable {
     await until(() => pid === 0 || !isAlive(pid));
   }
 
-  /** Starts the service unless its process lives; an immediate exit is no error here. */
+  /** Starts the service unless its process lives. The program may exit at once. */
   async start(): Promise<void> {
     const { state, pid } = this.services.status(this.service);
     // Wine does not notice that the process of a service was killed.
@@ -201,8 +188,8 @@ export class WindowsUpgradeWorld implements AsyncDisposable {
   }
 
   /**
-   * Waits until the service is stable: its command names the target, the target runs, and no upgrade is under way. Meanwhile restarts the
-   * service whenever it ends, as its failure actions would. Files of a helper that died before its journal existed may remain.
+   * Waits until the service is stable: its command names the target, the target runs, and no upgrade is under way. Until then it restarts the service
+   * whenever it ends, as its failure actions would. Files of a helper that died before its journal existed may remain.
    *
    * @returns The release that serves.
    */

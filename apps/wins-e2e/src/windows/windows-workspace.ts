@@ -5,7 +5,7 @@ import { startProgram, type Outcome, type RunningProgram } from '../testing/buil
 import { WINS } from '../testing/workspace.js';
 
 /**
- * A folder that only administrators may write, with a blank in its name, for programs and a config. It has its own names for pipes, because all
+ * A folder for programs and a config that only administrators may write, with a blank in its name. Its pipes have their own names, because all
  * daemons of a Windows host share one name space.
  */
 export class WindowsWorkspace {
@@ -31,7 +31,7 @@ export class WindowsWorkspace {
     return file;
   }
 
-  /** Creates a program of the host: a copy of node.exe with this name. Its first argument is a script. */
+  /** Creates a host program: a copy of node.exe, whose first argument is a script. */
   program(name: string): string {
     const file = this.path('programs', `${name}.exe`);
     mkdirSync(path.dirname(file), { recursive: true });
@@ -55,12 +55,10 @@ export class WindowsWorkspace {
     return program;
   }
 
-  /** Runs `wins` to its end. */
   run(...args: string[]): Promise<Outcome> {
     return this.start(...args).outcome;
   }
 
-  /** Runs a command of the client against the daemon of this workspace. */
   client(...args: string[]): RunningProgram {
     const pipe = args[0] === 'proxy' ? ['--proxy', this.proxy] : ['--server', this.listen];
     const end = args.indexOf('--');
@@ -68,7 +66,7 @@ export class WindowsWorkspace {
     return this.start('cli', ...before, ...pipe, ...args.slice(before.length));
   }
 
-  /** Kills all started programs and removes the folder. A virus scanner may briefly keep an ended program open. */
+  /** Retries, because a virus scanner may briefly keep an ended program open. */
   async remove(): Promise<void> {
     for (const { child } of this.#programs) child.kill('SIGKILL');
     await Promise.all(this.#programs.map(({ outcome }) => outcome));
@@ -85,12 +83,12 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-/** Polls until a condition holds; the time limit of the spec file applies. */
+/** Polls a condition; the time limit of the spec file applies. */
 export async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 20));
 }
 
-/** Log folders of services, which the first service creates. Wine gives services another ProgramData. */
+/** The first service creates the log folder. Wine gives services another ProgramData. */
 export function serviceLogFolders(): string[] {
   const folder = path.join(process.env['ProgramData'] ?? 'C:\\ProgramData', 'rancher\\wins\\log');
   return [folder, folder.replace(/ProgramData/i, 'users\\Public')].filter(existsSync);

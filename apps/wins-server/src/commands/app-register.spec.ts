@@ -35,7 +35,7 @@ describe('wins srv app run', () => {
   it('starts with the options that a service of an earlier release may have', async () => {
     process.env['WINS_SERVICE'] = __filename;
     try {
-      // Fails at the config, because this file is not one.
+      // Fails with 78, because this file is not a config.
       await expect(run({ ...profile, config: __filename })).resolves.toBe(78);
     } finally {
       delete process.env['WINS_SERVICE'];

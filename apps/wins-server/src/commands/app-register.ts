@@ -16,7 +16,7 @@ import {
   type RegisterOptions,
 } from '../service/windows-service-definition.js';
 
-/** `wins srv app run --register`: registers the service without starting or stopping it. A config that the service could not use is refused. */
+/** `wins srv app run --register`: registers the service, but neither starts nor stops it. */
 export async function registerService(options: RegisterOptions): Promise<number> {
   // A service with an unusable config would fail at its start, and report it where users rarely look.
   const { warnings } = await loadDaemonConfig(options.config);
@@ -31,10 +31,10 @@ export async function registerService(options: RegisterOptions): Promise<number>
   return EXIT.server.ok;
 }
 
-/** Time limit for the removal; a stopped service disappears at once unless another program holds it open. */
+/** A removed service disappears at once unless another program holds it open. */
 const GONE_WITHIN_MS = 10_000;
 
-/** `wins srv app run --unregister`: also ends the runs that its daemons left behind. A service that does not stop is not removed. */
+/** `wins srv app run --unregister`: also ends the runs of former daemons. A service that does not stop stays registered. */
 export async function unregisterService(): Promise<number> {
   requireWindows('remove the service');
   const services = serviceControlManager();
@@ -60,7 +60,7 @@ function configOfService(commandLine: string): string {
   const isFile = (file: string): boolean =>
     statSync(file, { throwIfNoEntry: false })?.isFile() ?? false;
   const args = parseServiceCommand(commandLine, isFile)?.args ?? [];
-  // The first word is the program itself.
+  // The words of the program itself come first.
   return configFileOf(args.slice(wordsOf(process).length - 1), defaultConfigPath());
 }
 

@@ -58,17 +58,17 @@ async function runAtTerminal(options: RegisterOptions): Promise<number> {
   using signals = listenForShutdown();
   const logger = await createLogger(options);
   const { requested: shutdown } = signals;
-  // In specs a supervisor acts as the Windows service manager and passes the service name in a variable.
+  // In specs a supervisor passes the name of the service, as the Windows service manager would.
   const service = process.platform === 'win32' ? undefined : process.env['WINS_SERVICE'];
   const ready = await readyNotice(logger);
   return await runDaemon(options, { service, folder: '.', logger, shutdown, ready });
 }
 
-/** Returns a function that tells systemd that the daemon serves, for `Type=notify`. Child processes do not inherit the notification socket. */
+/** Tells systemd (`Type=notify`) that the daemon serves. Child processes do not inherit the socket. */
 async function readyNotice(logger: Surroundings['logger']): Promise<() => void> {
   const { NOTIFY_SOCKET: address } = process.env;
   delete process.env['NOTIFY_SOCKET'];
-  // process.platform is a constant in the bundles of an executable, so each contains the code of one system only.
+  // The bundler knows process.platform, so executables for other systems lack this code.
   if (process.platform === 'linux' && address !== undefined) {
     const { notifySupervisor } = await import('@wins/linux-host');
     return () => {
@@ -82,12 +82,12 @@ async function readyNotice(logger: Surroundings['logger']): Promise<() => void> 
   return () => undefined;
 }
 
-/** Serves, after finishing or undoing an interrupted upgrade; logs any error that prevents serving. */
+/** Finishes or undoes an interrupted upgrade, then serves. Logs an error that prevents serving. */
 async function runDaemon(options: RegisterOptions, surroundings: Surroundings): Promise<number> {
   const { service, logger, shutdown } = surroundings;
   const file = process.argv[1] ?? process.execPath;
   const upgrade = recoverInterruptedUpgrade(service, file, logger);
-  // Resolved now, because an upgrade later moves the program of a daemon on trial.
+  // Resolved now, because an upgrade may move this program later.
   const recordsFolder = service === undefined ? undefined : upgradeFolder(file);
   try {
     const ended = Promise.race([shutdown, upgrade.restart]);
@@ -95,14 +95,14 @@ async function runDaemon(options: RegisterOptions, surroundings: Surroundings): 
     return await serve(options, within, recordsFolder);
   } catch (error) {
     await upgrade.fails(error);
-    // At a terminal, or with --quiet, only the message is printed.
+    // At a terminal, or with --quiet, the caller prints the message.
     if (options.quiet || process.stderr.isTTY) throw error;
     logStartFailure(logger, error, configFileOf(options.config));
     return exitCodeForError(error);
   }
 }
 
-/** Serves until a shutdown request; resolves with the exit code. @throws ConfigError, PipeError. */
+/** @throws ConfigError, PipeError. */
 async function serve(
   options: RegisterOptions,
   { service, folder, logger, shutdown, ready, serves }: ServingSurroundings,
@@ -121,7 +121,7 @@ async function serve(
 
   await using _profile = await startRunProfile(options, folder, logger);
   let reload = (): Promise<unknown> => Promise.resolve();
-  // Without a listener the system would end the daemon at a hangup signal.
+  // Without a listener, a hangup signal would end the daemon.
   using _hangup = listenForReload(() => {
     logger.info('asked to reload the config');
     // Reload errors are already logged.
@@ -145,7 +145,7 @@ async function serve(
     // Frees the garbage of the start-up at once; V8 would collect it only after ten idle seconds.
     collector()();
     const request = await shutdown;
-    // At a shutdown the system waits for this service only and would kill the keepers without notice, so their runs are ended here.
+    // At a system shutdown only this service gets time: the system would kill the keepers, so the daemon ends their runs.
     if ('control' in request && SYSTEM_ENDS.includes(request.control))
       await kernel.of(lasting).running?.runs.endAll();
     const hasFailed = 'error' in request;

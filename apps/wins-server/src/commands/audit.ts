@@ -32,7 +32,7 @@ export interface ShowOptions extends AuditPlaceOptions {
   readonly since?: string | undefined;
 }
 
-/** `wins srv audit show`: prints the records of the audit log, oldest first; for programs one JSON line or one YAML document per record. */
+/** `wins srv audit show`: prints the records of the audit log, oldest first. */
 export async function showAudit(options: ShowOptions, { show }: CommandSurroundings) {
   const since = sinceOption(options.since);
   const directory = await auditPlace(options);
@@ -86,7 +86,7 @@ function reportOf(directory: string, verdict: AuditVerdict, isCompared: boolean)
   return `${lines.join('\n')}\n`;
 }
 
-/** Returns the named folder, else the audit folder of the config's daemon. @throws UsageError when it is not an audit folder. */
+/** @throws UsageError when the folder cannot be read. */
 async function auditPlace({ config, directory }: AuditPlaceOptions): Promise<string> {
   const folder = directory ?? auditDirectoryOf((await loadDaemonConfig(config)).config);
   try {

@@ -20,7 +20,7 @@ export interface CheckOptions {
   readonly platform?: 'windows' | 'linux' | undefined;
 }
 
-/** `wins srv config check`: unknown keys and entries that can never match are errors; with --lenient only warnings, as at the daemon's start. */
+/** `wins srv config check`: with --lenient it judges like the daemon at its start. */
 export async function checkConfig(options: CheckOptions, { show }: CommandSurroundings) {
   const { platform } = options;
   let loaded: LoadedConfig;
@@ -31,7 +31,7 @@ export async function checkConfig(options: CheckOptions, { show }: CommandSurrou
       ...(platform !== undefined && { platform: platform === 'windows' ? 'win32' : platform }),
     });
   } catch (error) {
-    // Only programs get this record; for people, the error itself is printed to standard error.
+    // Only programs read this record; people read the error on standard error.
     if (error instanceof ConfigError && options.output !== 'text') {
       const file = configFileOf(options.config);
       const found = error.code !== 'notFound';
@@ -97,7 +97,7 @@ export interface ReloadOptions extends RunningDaemonOptions {
   readonly 'allow-drop': readonly string[];
 }
 
-/** `wins srv config reload`: for a file with faults the previous config stays in force, and the exit code is 78. */
+/** `wins srv config reload`: a file with errors leaves the previous config in force, and the exit code is 78. */
 export async function reloadConfig(options: ReloadOptions, { show }: CommandSurroundings) {
   const answer = await askRunningDaemon(options, (client, signal) =>
     client.config.reload({ signal, allowDrop: options['allow-drop'] }),

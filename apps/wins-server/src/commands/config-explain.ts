@@ -22,7 +22,7 @@ export interface ExplainOptions {
   readonly path?: string | undefined;
   readonly sha256?: string | undefined;
   readonly port?: number | undefined;
-  /** Pipe of the daemon to query. Absent: the config file is judged instead. */
+  /** Pipe of the daemon that judges. Absent: this process judges by the config file. */
   readonly server?: string | undefined;
 }
 
@@ -38,7 +38,7 @@ const NEXT_STEP: Readonly<Record<string, string>> = {
   pathNotTrusted: 'move it to a folder that only administrators can write, and list its real path',
 };
 
-/** `wins srv config explain`: judges as the daemon does. Exits with 126 when not allowed; for a port, the TCP verdict decides. */
+/** `wins srv config explain`: exits with 126 when not allowed; for a port, the TCP verdict decides. */
 export async function explainConfig(options: ExplainOptions): Promise<Answer> {
   const { key, path, sha256, port, server } = options;
   const chosen = [key, path, port].filter((choice) => choice !== undefined);

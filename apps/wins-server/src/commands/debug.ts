@@ -23,7 +23,7 @@ export interface SecondsOptions extends RunningDaemonOptions {
   readonly seconds: number;
 }
 
-/** Query for diagnostics of the running daemon: exit code 64 for an invalid request, 70 when the daemon cannot answer it. */
+/** Query for diagnostics. An invalid request exits with 64; a daemon that cannot answer, with 70. */
 export const DIAGNOSIS: Question = {
   asker: 'wins srv debug',
   pipe: 'admin',
@@ -34,14 +34,13 @@ export const DIAGNOSIS: Question = {
 };
 
 export interface Receiver {
-  /** Maximum size of the answer in bytes; a larger one is an error. The answers of a real daemon are smaller. */
+  /** Maximum size of the answer in bytes; a larger one is an error. */
   readonly mostBytes: number;
   readonly take: (piece: Buffer, position: number) => Promise<void> | void;
-  /** Aborts the call early. Default: no signal. */
   readonly signal?: AbortSignal;
 }
 
-/** Receives an answer in chunks; resolves with its size. @throws DaemonCallError with exit code 70 when it is too large. */
+/** Resolves with the size of the answer. @throws DaemonCallError with exit code 70 when it is too large. */
 export async function receive<Request>(
   options: RunningDaemonOptions,
   method: MethodDefinition<Request, DebugPiece>,
@@ -70,7 +69,7 @@ export async function receive<Request>(
 
 export interface LogLevelOptions extends RunningDaemonOptions {
   readonly level: string | undefined;
-  /** Duration in milliseconds. */
+  /** In milliseconds. */
   readonly for: number;
 }
 
@@ -182,7 +181,7 @@ export interface FileAnswerOptions extends RunningDaemonOptions {
   readonly file: string;
 }
 
-/** Maximum file size in bytes; the rest of a larger answer is not written. Answers of the daemon are smaller. */
+/** Far above any answer of a daemon. */
 const LARGEST_FILE_BYTES = 2 ** 31;
 
 export function writeHeap(options: FileAnswerOptions) {
@@ -197,7 +196,7 @@ export function writeTrace(options: SecondsOptions & FileAnswerOptions) {
   return writeAnswer(debugServiceDefinition.trace, { Seconds: options.seconds }, options);
 }
 
-/** Writes an answer into a new private file; an interruption leaves no file. */
+/** Leaves no file behind when interrupted. */
 async function writeAnswer<Request>(
   method: MethodDefinition<Request, DebugPiece>,
   request: NoInfer<Request>,

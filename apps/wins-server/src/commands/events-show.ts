@@ -19,7 +19,7 @@ export interface EventsOptions extends RunningDaemonOptions {
 
 type Range = Readonly<{ since: Date | undefined; follow: boolean }>;
 
-/** `wins srv events`: prints events; programs get one JSON line or YAML document per event. Reads the files if no daemon answers. */
+/** `wins srv events`: prints events, from the files if no daemon answers. */
 export async function showEvents(options: EventsOptions, { show }: CommandSurroundings) {
   const range = { since: sinceOption(options.since), follow: options.follow };
   if (options.output === 'table')
@@ -34,8 +34,8 @@ export async function showEvents(options: EventsOptions, { show }: CommandSurrou
 }
 
 /**
- * @param fromDisk - Called with the reason, before the first event from the disk, or once if the disk has none.
- * @throws DaemonCallError, also when the daemon refuses and the disk has no events.
+ * @param fromDisk - Receives the reason before the first event from the disk, or once if the disk has none.
+ * @throws DaemonCallError
  */
 export async function* eventsOf(
   options: RunningDaemonOptions,
@@ -64,7 +64,7 @@ export async function* eventsOf(
       yield event;
     }
   } catch (error) {
-    // If the files cannot be read either, the daemon's refusal is the better explanation.
+    // When the files are unreadable too, the daemon's refusal explains more.
     throw error instanceof FeatureError && isRefused(failure) ? failure : error;
   }
   if (count > 0) return;
@@ -76,7 +76,7 @@ function askPage(options: RunningDaemonOptions, { since, follow }: Range, After:
   const request = { After, Since: since?.toISOString() ?? '', Wait: follow };
   return callRunningDaemon(options, eventsServiceDefinition.read, request, {
     asker: 'wins srv events',
-    // Errors of the daemon itself: it cannot read its events, or too many clients follow them.
+    // The daemon cannot read its events, or too many clients follow them.
     exitCode: (code) => (code === 'refused' ? undefined : EXIT.server.unavailable),
     ...(follow && { timeoutMs: Infinity }),
   });

@@ -7,10 +7,10 @@ export interface KeepOptions {
   readonly state: string;
 }
 
-/** `wins srv keep`: keeps runs that outlive the daemon that started this process, and ends when no run is left. */
+/** `wins srv keep`: keeps runs alive when their daemon ends, and ends itself after the last run. */
 export async function keepRuns({ state }: KeepOptions): Promise<number> {
   const system = await thisSystem();
-  // The keeper has no log. On systems that cannot identify clients, its private folder and token keep other processes out.
+  // Where clients cannot be identified, the keeper's private folder and token keep other processes out.
   const { processHost: host, identify, adminPipe } = system.daemonParts({ warn: () => undefined });
   const program = process.argv[1] ?? process.execPath;
   const { sha1: release } = await hashFile(program, ['sha1'], { followLinks: true });
@@ -18,9 +18,9 @@ export async function keepRuns({ state }: KeepOptions): Promise<number> {
     ...{ stateDirectory: state, host, release, identify },
     ...(adminPipe && { adminPipe }),
   });
-  // SIGTERM: the system shuts down, so runs get their grace period to end.
+  // SIGTERM means a system shutdown: runs get their grace period.
   process.on('SIGTERM', () => keeper.endAll());
-  // Ignores write errors, because the daemon that reads this output may be gone.
+  // The daemon that reads this output may be gone.
   process.stdout.on('error', () => undefined);
   await keeper.listen();
   process.stdout.write(`${JSON.stringify(keeper.record)}\n`);

@@ -13,12 +13,12 @@ import { pipeOfConfig } from './running-daemon.js';
 export interface LogsOptions {
   readonly config?: string | undefined;
   readonly follow: boolean;
-  /** Number of recent lines to print first. Default: 100. */
+  /** Lines to print at first. Default: 100. */
   readonly lines?: number | undefined;
 }
 
 const FIRST_LINES = 100;
-/** Maximum number of bytes; only the end of a larger log is read. */
+/** Only the end of a larger log is read. */
 const MOST_BYTES = 4 * 1024 * 1024;
 const EVERY_MS = 500;
 
@@ -45,7 +45,7 @@ async function filesOf({ config }: LogsOptions): Promise<() => Promise<readonly 
   return () => Promise.resolve([file]);
 }
 
-/** Returns the file to which the daemon's standard error goes, on systems other than Windows. @throws when that is not a regular file. */
+/** Returns the file that receives the daemon's standard error. @throws DaemonCallError when it is not a regular file. */
 async function standardErrorOf(listen: string): Promise<string> {
   const pid = Number(startOf(await recentEvents(listen, new Date(0)))?.['pid']);
   const { unavailable } = EXIT.server;
@@ -97,7 +97,7 @@ async function follow(files: () => Promise<readonly string[]>, print: (line: str
     for (const line of lines) if (line !== '') print(line);
     const all: readonly string[] = await files();
     const next: string | undefined = all[all.indexOf(file) + 1];
-    // After log rotation, the rest of the previous file is read before the next one.
+    // After a rotation, the previous file is read to its end first.
     if (next !== undefined && added.text === '') [file, offset] = [next, 0];
   }
 }

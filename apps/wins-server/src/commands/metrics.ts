@@ -2,7 +2,7 @@ import { metricsServiceDefinition } from '@wins/wins-api/contract';
 import { escapeText, type Answer } from '@wins/base';
 import { callRunningDaemon, type RunningDaemonOptions } from './running-daemon.js';
 
-/** @throws DaemonCallError with exit code 69 without a daemon or with metrics off, 77 for users who are not administrators. */
+/** @throws DaemonCallError with exit code 69 if no daemon answers or metrics are disabled; 77 for users other than administrators. */
 export async function showMetrics(options: RunningDaemonOptions): Promise<Answer> {
   const question = { asker: 'wins srv metrics' };
   const { scrape } = metricsServiceDefinition;

@@ -13,7 +13,7 @@ export interface TeardownOptions extends RunningDaemonOptions {
 }
 
 const QUESTION: Question = { asker: 'wins srv network' };
-/** No time-out, because changes of the routing table take an unknown time. */
+/** No time-out: changes of the routing table may take long. */
 const PATIENT: Question = { ...QUESTION, timeoutMs: Infinity };
 const { status, plan, apply, teardown } = hostNetworkServiceDefinition;
 

@@ -86,7 +86,7 @@ function short(checksum: string): string {
   return checksum.slice(0, SHOWN_DIGITS);
 }
 
-/** Query about plans to the running daemon; exit code 65 for a plan that cannot be applied. */
+/** Exits with 65 for a plan that cannot be applied. */
 export const ABOUT_PLANS: Question = {
   asker: 'wins srv plan',
   exitCode: (code) =>
@@ -123,7 +123,7 @@ export async function showPlanHistory(options: RunningDaemonOptions): Promise<An
   };
 }
 
-/** Maximum size of a plan in bytes: that of a request (1 MiB), less 1 KiB for the rest of the request. */
+/** A request has at most 1 MiB; 1 KiB of it is for other fields. */
 const MAX_PLAN_BYTES = 1024 * 1024 - 1024;
 
 export interface ApplyOptions extends RunningDaemonOptions {

@@ -18,14 +18,13 @@ export interface RunningDaemonOptions {
 export interface Question {
   /** Name of the calling command, for the daemon's log. Default: `wins srv config`. */
   readonly asker?: string;
-  /** Time limit for the answer, in milliseconds; Infinity for a call that answers after its work is done. Default: 15,000. */
+  /** Time limit in milliseconds; Infinity if the daemon answers only after long work. Default: 15,000. */
   readonly timeoutMs?: number;
-  /** The only pipe to use. Default: the administrators' pipe, or the main pipe of an earlier release, which has no administrators' pipe. */
+  /** The only pipe to try. Default: the administrators' pipe, then the main pipe, because earlier releases have no administrators' pipe. */
   readonly pipe?: 'main' | 'admin';
   readonly nextStep?: string;
-  /** Aborts the call. Default: only the time limit ends it. */
   readonly signal?: AbortSignal;
-  /** Exit code for an error that the daemon itself reported; undefined for others. A feature that is off always gives 69. */
+  /** Exit code for an error that the daemon itself reported. A feature that is off always gives 69. */
   readonly exitCode?: (code: WinsClientError['code']) => number | undefined;
 }
 
@@ -33,7 +32,7 @@ interface Attempt {
   readonly pipe: string;
   readonly absent: readonly string[];
   readonly isOfAdministrators: boolean;
-  /** Time limit in milliseconds, once it has elapsed; undefined before that. */
+  /** The time limit in milliseconds, if it has elapsed. */
   readonly lateMs: number | undefined;
 }
 
@@ -75,7 +74,7 @@ async function askOn<Answer>(
   security: PipeServerCheck | undefined,
   ask: (client: WinsClient) => Promise<Answer>,
 ): Promise<Answer> {
-  // The library would print text from the other end of the pipe; the error already describes the fault.
+  // gRPC would print text from the peer; the error already describes the fault.
   routeGrpcLog(() => undefined);
   await using client = createWinsClient({
     address: resolvePipePath(pipe).address,
@@ -100,7 +99,7 @@ function exitCodeOf({ code, reason }: WinsClientError, question: Question): numb
   return reason.endsWith('Off') ? EXIT.server.unavailable : question.exitCode?.(code);
 }
 
-/** Returns true when no pipe of that name is served, so that the request was not sent. */
+/** True when nobody serves the pipe, so that no request was sent. */
 function isNotThere({ cause }: Error): boolean {
   return cause instanceof PipeError && cause.code === 'notFound';
 }

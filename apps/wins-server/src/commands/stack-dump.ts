@@ -5,7 +5,7 @@ import { stackDumpEvent, stackDumpFile } from '../features/diagnostics/write-sta
 import { serviceLogFolder } from '../kernel/log/windows-service-log.js';
 
 export interface StackDumpOptions {
-  /** Process id. Default: that of the service, as the service manager reports it. */
+  /** Default: the process of the service. */
   readonly pid: number | undefined;
 }
 

@@ -27,7 +27,7 @@ afterAll(() => {
   rmSync(folder, { recursive: true });
 });
 
-/** Text that people may write, short and long, with the special characters of names, paths and SDDL. It names no place outside of the test. */
+/** Texts of all lengths with the special characters of names, paths and SDDL. None is a path outside the test. */
 const text = fc.oneof(
   fc.string({
     unit: fc.constantFrom(...Array.from('aZ0. -_%é€😀:;()$~')),
@@ -146,7 +146,7 @@ const argument = fc.oneof(
 );
 
 const uuid = fc.constantFrom('h', '../h');
-/** Valid and invalid values for every key of the file. The key of a list entry ends with `[]`. */
+/** Valid and invalid values of every key. A key of list entries ends with `[]`. */
 const VALUES: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   ...{
     debug: flag,
@@ -193,7 +193,7 @@ const VALUES: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   'white_list.processPaths[].lasting.restart': flag,
   'white_list.proxyPorts': listOf(number(65535)),
   'white_list.proxyUdpPorts': listOf(number(65535)),
-  // These programs do not exist, so none is started.
+  // No such programs exist, so none starts.
   'keep[].path': fc.constantFrom('/nowhere/tool', '/nowhere/other', 'x'),
   ...{ 'keep[].name': fc.constantFrom('a', 'b c', ''), 'keep[].args': listOf(text) },
   'keep[].envs': fc.dictionary(fc.constantFrom('A', 'PATH', 'a=b'), text, { maxKeys: 2 }),
@@ -208,7 +208,7 @@ const VALUES: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   'routes.allow': listOf(
     fc.constantFrom('10.42.0.0/16', '127.0.0.0/8', '0.0.0.0/0', 'x', 'fd00::/8'),
   ),
-  // No interface reaches this gateway, so no route of the machine changes. The names of clouds in hostNetwork.keep would change some.
+  // No interface reaches this gateway, so the routes of the machine stay. The cloud names that hostNetwork.keep accepts would change some.
   'hostNetwork.routes[].destination': fc.constantFrom('198.51.100.0/24', '0.0.0.0/0', 'x'),
   'hostNetwork.routes[].gateway': fc.constantFrom('203.0.113.77', '::1', 'x'),
   'hostNetwork.routes[].interface': text,
@@ -219,7 +219,7 @@ const VALUES: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   'hostNetwork.metadata.routerIp': fc.constantFrom('192.0.2.2', '::1', 'x'),
   // Published ports need a subnet.
   'hostNetwork.metadata.ports': flag,
-  // A subnet outside every cluster network is refused, so that no host gets one.
+  // A subnet outside every cluster network is refused, so this machine never gets a subnet.
   'hostNetwork.subnet': fc.constantFrom('10.42.1.0/24', 'x'),
   'hostNetwork.gateway': fc.constantFrom('10.42.1.1', 'x'),
   'hostNetwork.cluster': listOf(fc.constantFrom('10.43.0.0/16', '0.0.0.0/0', 'x')),
@@ -257,13 +257,11 @@ const VALUES: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   ...{ 'tls-config.insecure': flag, 'tls-config.certFilePath': place, agentStrictTLSMode: flag },
 };
 
-/** Keys that hold values; sections and lists of sections hold keys only. */
 const keys = configKeys('linux').map(({ key }) => key);
 const leaves = keys.filter(
   (key) => !keys.some((other) => other.startsWith(`${key}.`) || other.startsWith(`${key}[`)),
 );
 
-/** Other values that an entry requires. */
 const REQUIRED: Readonly<Record<string, unknown>> = {
   'white_list.processPaths[].path': '/bin/true',
   'hostNetwork.peers[].subnet': '10.42.2.0/24',
@@ -283,7 +281,7 @@ const REQUIRED: Readonly<Record<string, unknown>> = {
   'csi-proxy.kubeletPath': 'C:/k',
 };
 
-/** A file with a few of the keys, because with all of them one value is always invalid. */
+/** A config with at most four keys: with more, one is nearly always invalid. */
 const content = fc
   .subarray(Object.keys(VALUES), { minLength: 1, maxLength: 4 })
   .chain((names) =>
@@ -319,7 +317,6 @@ function sectionOf(key: string): string {
   return key.includes('.') ? key.slice(0, key.lastIndexOf('.')).replace(/(?<=\[\])\..*/, '') : '';
 }
 
-/** Starts a daemon as `srv app run` does, and stops it. */
 async function startAndStop(loaded: Awaited<ReturnType<typeof loadDaemonConfig>>): Promise<void> {
   const logger = createLoggerTo({ debug: false, quiet: true }, { write: () => undefined });
   using level = new LogLevel(logger);

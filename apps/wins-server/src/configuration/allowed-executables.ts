@@ -17,7 +17,7 @@ import path from 'node:path';
 const HOUR_MS = 3_600_000;
 const KEY = 'white_list.processPaths';
 
-/** Returns the whitelist for the process manager. An upgrade helper (`mayBreakAway`) becomes the daemon, so `signedBy` applies to it. */
+/** Returns the whitelist. `signedBy` applies to upgrade helpers (`mayBreakAway`), because they become the daemon. */
 export function allowedBy({
   whiteList,
   upgrade: { signedBy },

@@ -15,7 +15,7 @@ import { missingKeys, servedNote, type ServedNote } from './served-note.js';
 
 type ConfigGuardParts = Pick<Kernel, 'logger' | 'events' | 'audit' | 'trust'>;
 
-/** Returns the command that accepts the config file although it drops keys. */
+/** Returns the command that accepts the loss of keys. */
 export function howToDrop(file: string, keys: readonly GuardedKey[]): string {
   const option = file === defaultConfigPath() ? '' : ` --config ${quoteText(file)}`;
   const allowed = keys.map((key) => ` --allow-drop ${key}`).join('');
@@ -29,8 +29,8 @@ export function droppedIn(error: unknown): readonly GuardedKey[] {
 }
 
 /**
- * Keeps a daemon from losing guarded keys by accident: a config that drops one takes effect only if the request names the key or
- * `permitDrops` recorded it. A start uses the config on the disk, because there is no other, and reports the lost keys.
+ * Keeps a daemon from losing guarded keys by accident. A config that drops a key takes effect only if the request names the key, or `permitDrops`
+ * recorded it. At a start the config is used anyway, because there is no other, and the lost keys are reported.
  */
 export class ConfigGuard implements AsyncDisposable {
   readonly #parts: ConfigGuardParts;
@@ -45,7 +45,7 @@ export class ConfigGuard implements AsyncDisposable {
     this.#save();
   }
 
-  /** Reports guarded keys that the config of this start lost. An unreadable note on the disk is only logged. */
+  /** Reports the guarded keys that this start lost. An unreadable note is only logged. */
   static async begin(loaded: LoadedConfig, parts: ConfigGuardParts): Promise<ConfigGuard> {
     const { logger, trust } = parts;
     const { config } = loaded;
@@ -60,7 +60,7 @@ export class ConfigGuard implements AsyncDisposable {
     return new ConfigGuard(parts, state, withLost(note, keys));
   }
 
-  /** Judges a config before it takes effect. @throws ConfigError `invalid` for dropped keys. */
+  /** @throws ConfigError `invalid` for dropped keys. */
   async admit(next: LoadedConfig, allowed: readonly string[]): Promise<LoadedConfig> {
     const refused = await missingKeys(this.#note.served, next, this.#parts.trust, allowed);
     return judgeValues(
@@ -86,7 +86,6 @@ export class ConfigGuard implements AsyncDisposable {
     this.#save();
   }
 
-  /** Waits until the note is on the disk, or the write has failed. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#saved;
   }

@@ -6,11 +6,11 @@ const LOOK_EVERY_MS = 1000;
 export interface ConfigKeeperOptions {
   readonly trust: KeepTrust;
   readonly logger: Logger;
-  /** Whether this daemon may store a config. A daemon on trial may be rolled back, and the previous daemon then needs its own config. */
+  /** True when this daemon may store a config. A daemon on trial may not: after a rollback the previous daemon needs its own config. */
   readonly isProven: () => boolean;
 }
 
-/** Stores each config in force, so that a start can use it when the file is unusable. A failure is only logged. */
+/** Stores each config in force, for a start whose config file is unusable. A failure is only logged. */
 export class ConfigKeeper implements AsyncDisposable {
   readonly #options: ConfigKeeperOptions;
   #wanted: LoadedConfig | undefined;
@@ -21,7 +21,7 @@ export class ConfigKeeper implements AsyncDisposable {
     this.#options = options;
   }
 
-  /** Stores this config as soon as the daemon is proven; a newer config supersedes a waiting one. */
+  /** Stores the config once the daemon is proven, unless a newer one replaces it before. */
   keep(loaded: LoadedConfig): void {
     this.#wanted = loaded;
     this.#next();
@@ -49,7 +49,7 @@ export class ConfigKeeper implements AsyncDisposable {
     const { trust, logger } = this.#options;
     try {
       await keepLastGood(wanted, trust);
-      // Removes the copies that deliveries made for the previous daemon; this one falls back to the config that it has just stored.
+      // Deliveries made copies for the previous daemon; this daemon falls back to the config just stored.
       await forgetReplaced(wanted.path);
     } catch (err) {
       const lost = 'a start with an invalid file has nothing to fall back to';

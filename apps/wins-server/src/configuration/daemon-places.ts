@@ -5,9 +5,9 @@ import { auditDirectoryOf, keptDirectory, stateDirectoryOf } from '../kept-direc
 
 export interface JudgingOptions {
   readonly platform: NodeJS.Platform;
-  /** When true, an entry that can never match is an error, like an unknown key; at the daemon's start both are only warnings. */
+  /** True: an unknown key, or an entry that never matches, is an error. At the daemon's start both are warnings. */
   readonly isStrict: boolean;
-  /** This host, if it uses the config. Absent when the config is for another host: then only its content is judged. */
+  /** This host. Absent: the config is for another host, and only its content is judged. */
   readonly host?: JudgingHost | undefined;
 }
 
@@ -15,7 +15,7 @@ export interface JudgingHost {
   readonly trust: FileTrust;
   /** Called only when the config has an entry with `for`. */
   readonly tellsClientsApart: () => boolean;
-  /** Returns why this system rejects an access list of pipes; undefined when it accepts the list or has no such lists. */
+  /** Returns why Windows rejects the access list of a pipe, if it does. */
   readonly pipeAccessFault: (sddl: string) => string | undefined;
 }
 
@@ -25,10 +25,10 @@ export interface DaemonPlace {
   readonly what: string;
 }
 
-/** Folder of bare pipe names on an unknown host, and for a user without a runtime folder. */
+/** Folder of pipes on another host, or for a user without a runtime folder. */
 const USUAL_FOLDER = '/run/rancher-wins';
 
-/** Returns the folder of bare pipe names. A missing folder is reported at the start, not by the check of the config. */
+/** Returns the folder of pipes without a path. The daemon's start, not this check, reports a missing folder. */
 export function pipeFolder({ platform, host }: Pick<JudgingOptions, 'platform' | 'host'>): string {
   if (host === undefined || platform === 'win32') return USUAL_FOLDER;
   try {

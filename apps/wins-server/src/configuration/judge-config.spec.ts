@@ -14,7 +14,6 @@ const OPTIONS: JudgingOptions = {
     pipeAccessFault: () => undefined,
   },
 };
-/** Options for a config of another host. */
 const ELSEWHERE = { host: undefined } as const;
 const ON_WINDOWS = { platform: 'win32', isStrict: true, ...ELSEWHERE } as const;
 

@@ -17,7 +17,7 @@ import { judgePipes } from './judge-pipes.js';
 
 const NO_EFFECT = { severity: 'warning', code: 'noEffect' } as const;
 
-/** Judges a well-formed config. All loaders share these rules, so the daemon starts with any config that one of them accepts. @throws ConfigError */
+/** Judges a well-formed config. All loaders use these rules, so a config that one accepts is accepted by the daemon. @throws ConfigError */
 export async function judgeConfig(loaded: LoadedConfig, options: JudgingOptions) {
   const { config } = loaded;
   const dialect = options.platform === 'win32' ? 'windows' : 'posix';
@@ -74,7 +74,7 @@ function judgeEntries(
   return [...faults, ...doubts].filter(isNew);
 }
 
-/** Judges `keep`. A fault does not prevent the daemon from serving; it only skips that program. */
+/** A faulty entry is ignored; the daemon still serves. */
 function judgeKeep(
   config: WinsConfig,
   dialect: PathDialect,
@@ -114,7 +114,7 @@ function judgeUnused(config: WinsConfig, platform: NodeJS.Platform): readonly Ju
   return unused;
 }
 
-/** Judges the csi-proxy section. A fault does not prevent the daemon from serving; it only skips csi-proxy. */
+/** A fault turns off csi-proxy only; the daemon still serves. */
 function judgeCsiProxy(
   { config, path }: LoadedConfig,
   { platform, isStrict }: JudgingOptions,

@@ -24,23 +24,22 @@ export type JudgedFile =
   | { readonly kind: 'refused'; readonly reason: string }
   | {
       readonly kind: 'accepted';
-      /** Bytes to write instead of the bytes of the file; absent to write the file unchanged. */
+      /** Bytes to write instead of the file's own. */
       readonly merged?: Buffer;
       readonly kept: readonly string[];
       readonly isConfig: boolean;
-      /** SHA-256, in lower-case hex, of the judged file at `to`; absent when there is none. */
+      /** SHA-256 (lower-case hex) of the judged file at `to`, if there is one. */
       readonly replaces?: string;
     };
 
-/** Maximum size of a config (1 MiB); a larger file is not a config. */
+/** A larger file is not a config. */
 const LIMITS = { maxBytes: 1024 * 1024 };
 const NOTHING: GuardedParts = { whiteList: { processPaths: [], proxyPorts: [] } };
 
 /**
- * Judges a file before it is delivered, so that guarded keys are not lost by accident. A merged config is judged as at the daemon's start.
- *
- * An existing file that does not parse counts as no config. The running daemon still refuses to drop the guarded keys that it serves.
- * @throws TrustedFileError for a file that cannot be read.
+ * Judges a file before its delivery, so that no guarded key is lost by accident. A merged config is judged as at the daemon's start.
+ * An existing file that does not parse counts as no config; the running daemon still protects its guarded keys.
+ * @throws TrustedFileError for an unreadable file.
  */
 export async function judgeDelivery(offered: OfferedFile): Promise<JudgedFile> {
   const { from, to, base } = offered;
@@ -75,13 +74,13 @@ export async function judgeDelivery(offered: OfferedFile): Promise<JudgedFile> {
   return { kind: 'refused', reason };
 }
 
-/** Judges a config for a host with this system, without looking at its disk. */
+/** Judges a config for a host with this system, but ignores the disk. */
 async function judgeWhole(text: string, file: string): Promise<void> {
   const loaded = { ...parseConfig(text, { fileName: file }), path: file, found: true };
   await judgeConfig(loaded, { platform: process.platform, isStrict: false });
 }
 
-/** Parses a config; undefined for no file, and for a file that is not a config, because programs are delivered too. */
+/** Returns undefined unless the bytes are a config: programs are delivered too. */
 function configOf(bytes: Uint8Array | undefined): GuardedParts | undefined {
   if (bytes === undefined) return undefined;
   try {
@@ -92,7 +91,7 @@ function configOf(bytes: Uint8Array | undefined): GuardedParts | undefined {
   }
 }
 
-/** Returns undefined for a file that is missing, too large for a config, or not regular; the delivery itself reports it. */
+/** Returns undefined for a file that is missing, too large or not regular; the delivery reports these. */
 async function readSmall(path: string): Promise<Uint8Array | undefined> {
   try {
     return await readBytes(path, { ...LIMITS, followLinks: true });

@@ -8,17 +8,16 @@ import { auditDirectoryOf } from '../kept-directory.js';
 import { daemonPlaces, type DaemonPlace, type JudgingOptions } from './daemon-places.js';
 import { describeDistrust } from './judge-pipes.js';
 
-/** Maximum folder path length on Windows, which leaves space for the files in the folder. */
+/** In characters; leaves space for the files in the folder. */
 const LONGEST_ON_WINDOWS = 200;
 const LONGEST_ELSEWHERE = 3800;
 const LONGEST_NAME = 255;
-/** Names that Windows reserves for devices. https://learn.microsoft.com/windows/win32/fileio/naming-a-file */
+/** Device names of Windows: https://learn.microsoft.com/windows/win32/fileio/naming-a-file */
 const DEVICE = /^(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])$/i;
 
-/** Time limit for a look at the disk, so that an unresponsive disk does not block the start of the daemon. */
+/** Time limit, in milliseconds, so that an unresponsive disk does not block the daemon's start. */
 const LOOK_MS = 2000;
 
-/** Reports listed programs that are folders: an error in a check, a warning at the start of a daemon. */
 export async function judgeListedFolders(
   { whiteList: { processPaths } }: WinsConfig,
   isStrict: boolean,
@@ -33,7 +32,7 @@ export async function judgeListedFolders(
   }));
 }
 
-/** Reports invalid folders of the daemon: judges their paths, and on this host also what exists there. Pipe names are judged earlier. */
+/** Reports unusable folders of the daemon by their paths, and on this host also by the files there. Requires valid pipe names. */
 export function judgeOwnFolders(
   config: WinsConfig,
   options: JudgingOptions,
@@ -89,17 +88,17 @@ function placeFault(folder: DaemonPlace['folder'], platform: NodeJS.Platform): s
 function distrustOf(folder: string, { trust }: NonNullable<JudgingOptions['host']>) {
   try {
     const distrust = trust.distrustOfPrivateFolder(folder);
-    // The checking user may differ from the daemon's user, and only the daemon knows which owner is right.
+    // The user of this check may not be the daemon's, so a foreign owner may be right.
     const isOthers = distrust?.rule === 'A7 owned by another user' && process.geteuid?.() !== 0;
     return isOthers ? undefined : distrust;
   } catch (error) {
-    // Unreadable folders are not judged; the daemon reports when it cannot write there.
+    // The daemon itself reports a folder where it cannot write.
     if (error instanceof TrustedFileError) return undefined;
     throw error;
   }
 }
 
-/** Returns the positions of the listed paths that are folders. Paths not examined within two seconds in total do not count as folders. */
+/** Returns the positions of paths that are folders. After LOOK_MS the remaining paths are skipped. */
 async function listedFolders(paths: readonly string[]): Promise<readonly number[]> {
   const folders: number[] = [];
   const isOver = AbortSignal.timeout(LOOK_MS);

@@ -89,11 +89,11 @@ function nameFault(address: string): string | undefined {
   }
 }
 
-/** Returns why a daemon could not serve a socket in this folder. Not used for bare names, because the host, not the config, chooses their folder. */
+/** Returns why no daemon could serve a socket in its folder. For bare pipe names the host chooses the folder, so they are not judged. */
 function folderFault(address: string, trust: FileTrust): string | undefined {
   const folder = path.posix.dirname(address);
   try {
-    // The daemon creates the folder of its socket, but none above it.
+    // The daemon creates this folder, but none above it.
     lstatSync(path.posix.dirname(folder));
     const isThere = lstatSync(folder, { throwIfNoEntry: false }) !== undefined;
     const distrust = isThere

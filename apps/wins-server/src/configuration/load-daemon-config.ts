@@ -10,7 +10,7 @@ import { thisSystem } from '../this-system.js';
 import { judgeConfig } from './judge-config.js';
 
 export interface DaemonConfigOptions {
-  /** Whether unknown keys and entries that can never match are errors. Default: warnings, as at the start of the daemon. */
+  /** True: unknown keys and entries that never match are errors. Default: they are warnings, as at the daemon's start. */
   readonly strict?: boolean;
   /** True for a file that will be copied elsewhere: it must exist, and only its content is judged. Default false. */
   readonly isCopy?: boolean;
@@ -18,7 +18,7 @@ export interface DaemonConfigOptions {
   readonly platform?: NodeJS.Platform;
 }
 
-/** Loads a config that only administrators and this user can change. @param named - Must exist; the default file may be absent. */
+/** Loads a config, which only administrators and this user may be able to change. A `named` file must exist; the default file need not. */
 export async function loadDaemonConfig(
   named: string | undefined,
   { strict = false, isCopy = false, platform = process.platform }: DaemonConfigOptions = {},
@@ -47,11 +47,11 @@ export function configFileOf(named: string | undefined): string {
 
 export interface StartConfig {
   readonly loaded: LoadedConfig;
-  /** Why the file was refused and the previously served config is used instead; undefined when the file is used. */
+  /** Why the file is unusable, so that the previous config takes its place. */
   readonly refused?: Error;
 }
 
-/** Loads the file. If it is unusable, or empty as after a failed copy, loads the previously served config instead. @throws ConfigError */
+/** Loads the config file. If it is unusable, or empty after a failed copy, loads the previous config. @throws ConfigError */
 export async function loadStartConfig(named: string | undefined): Promise<StartConfig> {
   let file: LoadedConfig;
   try {
@@ -71,7 +71,7 @@ export async function loadStartConfig(named: string | undefined): Promise<StartC
   return { loaded: kept, refused: new Error(`the config file ${file.path} is empty`) };
 }
 
-/** Loads the config that a daemon served last, judged like the file; undefined when there is none. @throws ConfigError. */
+/** Loads the config that a daemon served last, if there is one. @throws ConfigError. */
 export async function loadKeptConfig(named: string | undefined): Promise<LoadedConfig | undefined> {
   const file = path.resolve(configFileOf(named));
   const trust = (await thisSystem()).fileTrust();

@@ -15,15 +15,15 @@ import { thisSystem } from '../this-system.js';
 
 export interface ServedNote {
   readonly served: GuardedParts;
-  /** Guarded keys that were lost at a start and not accepted since. */
+  /** Guarded keys lost at a start and not accepted since. */
   readonly lost: readonly GuardedKey[];
   readonly lostAt?: string;
 }
 
-/** Maximum size of the note, which contains the whitelist of a config of at most 1 MiB. */
+/** The note contains the whitelist of a config of at most 1 MiB. */
 const MAX_BYTES = 4 * 1024 * 1024;
 
-/** Returns the note file of the daemon with this pipe. A damaged note counts as absent; a note that others could write is refused. */
+/** A damaged note counts as absent. A note that others could write is refused. */
 export function servedNote(
   listen: string,
   trust: Pick<FileTrust, 'distrustOfFile'>,
@@ -65,8 +65,8 @@ export interface ConfigOfService {
 }
 
 /**
- * Returns why a new config of the service is refused: it lacks guarded keys of the current file or of the served config. Undefined when it lacks
- * none, or when a config cannot be read, which another check reports.
+ * Returns the reason to refuse a new config of the service, if it lacks guarded keys of the current file or of the served config.
+ * An unreadable config passes, because another check reports it.
  */
 export async function refuseDrops(config: ConfigOfService): Promise<string | undefined> {
   const trust = (await thisSystem()).fileTrust();

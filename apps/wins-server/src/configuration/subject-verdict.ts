@@ -3,7 +3,7 @@ import type { StartVerdict } from '@wins/process-manager';
 import { judgeDestination } from '@wins/tcp-tunnel';
 
 export interface DecidingEntry {
-  /** Key path; empty when no entry names the program or port. */
+  /** Key path; empty if no entry matches. */
   readonly key: string;
   readonly file: string;
   /** Line and column, from 1; absent when the entry has no position in the file. */
@@ -13,7 +13,7 @@ export interface DecidingEntry {
 
 export interface SubjectVerdict {
   readonly allowed: boolean;
-  /** Error code of the refusal; empty when the attempt is allowed. */
+  /** Error code of a refusal, else empty. */
   readonly code: string;
   /** Cause of a refusal, or the input still missing for a final verdict; else empty. */
   readonly reason: string;
@@ -43,7 +43,7 @@ export function programVerdict(
   return { allowed: true, code: '', reason, entry };
 }
 
-/** Judges whether a port of the host may be reached, with the function that judges requests of tunnel clients. Pure. */
+/** Judges as the tunnel judges its clients' requests. */
 export function portVerdict(port: number, loaded: LoadedConfig): PortVerdict {
   return { ...verdictOf('tcp', port, loaded), udp: verdictOf('udp', port, loaded) };
 }
@@ -62,7 +62,7 @@ function verdictOf(protocol: 'tcp' | 'udp', port: number, loaded: LoadedConfig):
   return { allowed: false, code: verdict.rule, reason, entry };
 }
 
-/** Returns the relays of the config that listen on a port. Only the daemon knows their state. Pure. */
+/** Returns the configured relays of a port; only the daemon knows their state. */
 export function relaysOf(port: number, loaded: LoadedConfig): readonly ExplainedRelay[] {
   const { ports = [] } = loaded.config.hostNetwork ?? {};
   return ports.flatMap(({ proto, listen, to }, index) => {

@@ -6,7 +6,6 @@ import { DaemonCallError } from '../daemon-call-error.js';
 import type { Check, DoctorHost } from './doctor-host.js';
 import { cannotTell, ok, problem, warning, type Finding } from './finding.js';
 
-/** Oldest Node version that the sources support. */
 const OLDEST_NODE = [20, 19] as const;
 
 export const checkVersions: Check = {
@@ -36,7 +35,6 @@ export const checkDaemon: Check = {
   },
 };
 
-/** Next step when no daemon serves the pipe. */
 const START_DAEMON =
   process.platform === 'win32'
     ? `start the service: sc.exe start ${SERVICE_NAME}`

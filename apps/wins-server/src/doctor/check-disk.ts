@@ -3,7 +3,7 @@ import type { Check } from './doctor-host.js';
 import { ok, problem, warning, type Finding } from './finding.js';
 
 const MIB = 1024 * 1024;
-/** Free space below which a disk counts as full, because the daemon's next record may not fit. */
+/** With less free space, the next record may not fit. */
 const FULL_BYTES = MIB;
 const NEARLY_FULL_BYTES = 64 * MIB;
 

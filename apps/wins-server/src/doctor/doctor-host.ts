@@ -18,7 +18,7 @@ import type { Finding } from './finding.js';
 export type FileJudgement =
   | { readonly kind: 'trusted' }
   | { readonly kind: 'missing' }
-  /** `fault` is the reason in a few words, `message` a full sentence. */
+  /** `fault` is a short phrase, `message` a full sentence. */
   | { readonly kind: 'untrusted'; readonly fault: string; readonly message: string };
 
 export type DialOutcome = 'open' | 'refused' | 'silent';
@@ -31,20 +31,20 @@ export interface PipeAccess {
 export interface AuditFolder {
   readonly path: string;
   readonly place: FileJudgement;
-  /** Other users with access to the folder, or the reason why this user cannot write there. */
+  /** Other users with access, or why this user cannot write there. */
   readonly faults: readonly string[];
 }
 
 export interface DaemonActivity {
-  /** Names of the runs that have not ended. */
+  /** Names of live runs. */
   readonly runs: readonly string[];
   readonly tunnels: number;
   readonly streams: number;
 }
 
-/** Queries of the doctor about a host. No method changes the host; a method rejects when it cannot determine its result. */
+/** Questions of the doctor about a host. None changes the host; each rejects if it has no answer. */
 export interface DoctorHost {
-  /** Versions of this program, of Node and of the system, and the current user, whose permissions limit the findings. */
+  /** `system` also names the current user, whose permissions limit the findings. */
   versions(): Promise<{
     readonly wins: ApplicationInfo;
     readonly node: string;
@@ -55,39 +55,39 @@ export interface DoctorHost {
   loadConfig(): Promise<LoadedConfig>;
   servedNote(listen: string): Promise<ServedNote | undefined>;
   missingKeys(before: GuardedParts, loaded: LoadedConfig): Promise<readonly GuardedKey[]>;
-  /** Loads the stored copy with which the daemon starts when the config file is unusable; undefined when there is none. @throws ConfigError */
+  /** Returns the stored config, with which the daemon starts when its file is unusable. @throws ConfigError */
   loadKeptConfig(): Promise<LoadedConfig | undefined>;
-  /** Judges the path of a file as the daemon does before it runs the file. */
+  /** Judges a file as the daemon does before it runs the file. */
   judgeFile(path: string): Promise<FileJudgement>;
   judgeFolder(path: string): Promise<FileJudgement>;
-  /** Judges the path of a file as the daemon does before an upgrade to it. */
+  /** Judges a file as the daemon does before an upgrade to it. */
   judgeWatchedFile(path: string): Promise<FileJudgement>;
   auditFolder(config: WinsConfig): Promise<AuditFolder>;
-  /** Verifies the last 8 MiB of an audit log. */
+  /** Reads only the last 8 MiB. */
   verifyAudit(directory: string): Promise<AuditVerdict>;
   latestUpgrade(): Promise<UpgradeResult | undefined>;
   upgradeUnderWay(): Promise<string | undefined>;
   judgeStart(path: string, config: WinsConfig): Promise<StartVerdict>;
-  /** Returns the free bytes on the disk of a folder, which need not exist yet. */
+  /** The folder need not exist yet. */
   freeBytes(folder: string): Promise<number>;
   /** Returns the events of the last 24 hours, oldest first: from the daemon, else from the disk. @throws DaemonCallError */
   recentEvents(name: string): Promise<readonly RingEvent[]>;
-  /** Returns the open and maximum descriptors of a process; undefined if the system has no such limit. */
+  /** Returns undefined if the system has no such limit. */
   descriptors(pid: number): Promise<{ readonly open: number; readonly most: number } | undefined>;
-  /** Connects to a port of the loopback, for at most 1 s. */
+  /** Tries the loopback addresses, each for at most 1 s. */
   dial(port: number): Promise<DialOutcome>;
-  /** Connects to a port of another host, for at most 1 s. `refused` also covers unreachable hosts. */
+  /** Waits for at most 1 s. An unreachable host counts as `refused`. */
   dialAt(host: string, port: number): Promise<DialOutcome>;
-  /** Returns the IPv4 addresses on the links of this host, and whether each of them answers; undefined on a system without /proc/net/arp. */
+  /** Returns the IPv4 neighbours of this host, and whether each answers; undefined without /proc/net/arp. */
   neighbours(): Promise<ReadonlyMap<string, boolean> | undefined>;
   activity(name: string): Promise<DaemonActivity>;
   reachPipe(name: string): Promise<void>;
   /** @param wanted - `pipeAccess` of the config. */
   pipeAccess(name: string, wanted?: string): Promise<PipeAccess>;
   daemonInfo(name: string): Promise<ApplicationInfo>;
-  /** Requests the daemon's config file and start time on its administrators' pipe. @throws DaemonCallError */
+  /** Asks over the administrators' pipe. @throws DaemonCallError */
   daemonConfig(name: string): Promise<ConfigDescription>;
-  /** Reads the Secret of the node from the API server, and checks the permission to write it. @throws AgentError */
+  /** Reads the node's Secret, and checks the permission to write it. @throws AgentError */
   reachSecret(settings: AgentSettings): Promise<'found' | 'missing'>;
   /** Checks that the registries in `registries.yaml` answer and accept their credentials. @throws AgentError */
   checkRegistries(settings: AgentSettings): Promise<RegistriesCheck>;
@@ -97,14 +97,14 @@ export interface DoctorHost {
   now(): number;
   orphans(config: WinsConfig): Promise<readonly RecoveredProcess[]>;
   readonly systemChecks: readonly Check[];
-  /** Location of the daemon's log, for advice: a folder, or the program that holds it. */
+  /** Where the log of the daemon is, for advice: a folder, or the program that holds the log. */
   readonly logPlace: string;
 }
 
-/** One check of the doctor. An error that it throws becomes a warning. */
+/** An error that `look` throws becomes a warning. */
 export interface Check {
   readonly name: string;
-  /** True when the check depends on the content of the config. It is skipped when neither the config file nor its stored copy is usable. */
+  /** True to skip the check when neither the config file nor its stored copy is usable. Default: false. */
   readonly needsConfig?: boolean;
   /** @param loaded - Config with which the daemon would start now, else the defaults. */
   readonly look: (host: DoctorHost, loaded: LoadedConfig) => Promise<readonly Finding[]>;

@@ -56,7 +56,7 @@ async function loaded(config: unknown = CONFIG, tellsClientsApart = true): Promi
   });
 }
 
-/** Returns an event that is newer than the time of the host. */
+/** The time lies in the future of the host. */
 const event = (seq: number, type: string) => ({ seq, type, time: '2026-01-01T00:00:00.000Z' });
 
 const unreachable = (pipe: string, error: PipeError) => (name: string) =>
@@ -64,7 +64,6 @@ const unreachable = (pipe: string, error: PipeError) => (name: string) =>
 const judged = (file: string, judgement: FileJudgement) => (path: string) =>
   Promise.resolve(path === file ? judgement : TRUSTED);
 
-/** Returns a host without problems, except for the given changes. */
 function host(changes: Partial<DoctorHost> = {}): DoctorHost {
   return {
     versions: gives({ wins: WINS, node: '22.1.0', system: 'Linux 6.1' }),
@@ -438,7 +437,7 @@ describe('the doctor', () => {
     );
     expect(asked).toEqual(['rancher_wins', 'rancher_wins_proxy', 'rancher_wins_admin']);
     expect(findings.filter(({ level }) => level === 'problem')).toHaveLength(3);
-    // The defaults are not judged as if they were the config.
+    // The defaults are not judged as if they stood in the file.
     expect(findings.some(({ check }) => check === 'whitelist')).toBe(false);
   });
 

@@ -12,7 +12,7 @@ import { cannotTell, ok, problem, warning, type Finding } from './finding.js';
 
 const CHECKS: readonly Check[] = [checkDaemon, checkAudit, checkDisk, checkHistory];
 
-/** Runs one check after another; a failing check does not stop the others. */
+/** A failing check does not stop the next ones. */
 export async function examine(
   host: DoctorHost,
   features: readonly Pick<Feature, 'doctor'>[] = FEATURES,
@@ -38,7 +38,7 @@ export async function runCheck({ name, look }: Check, host: DoctorHost, loaded: 
   }
 }
 
-/** Reads the config file. When it is unusable, the other checks use its stored copy, else the defaults. */
+/** If the config file is unusable, the other checks use its stored copy, else the defaults. */
 export async function checkConfig(host: DoctorHost): Promise<{
   readonly loaded: LoadedConfig;
   readonly isUsable: boolean;
@@ -95,7 +95,7 @@ async function judgeFile({ path, found, warnings }: LoadedConfig, host: DoctorHo
     if (one.code === 'noWhiteList' || isAboutEntry(one)) continue;
     findings.push(warning(name, one.message, one.nextStep));
   }
-  // A user who can replace the file, or a folder above it, controls what may run.
+  // A user who can replace the file decides which programs may run.
   const judgement = await host.judgeFile(path);
   if (judgement.kind === 'untrusted') {
     const advice =

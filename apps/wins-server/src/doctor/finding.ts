@@ -2,11 +2,10 @@ import { escapeText, EXIT, messageOf } from '@wins/base';
 import { DaemonCallError } from '../daemon-call-error.js';
 
 export interface Finding {
-  /** Subject of the check, such as `config`, `whitelist` or `pipe`. */
   readonly check: string;
   readonly level: 'ok' | 'warning' | 'problem';
   readonly found: string;
-  /** Remedy; absent only for `ok`. */
+  /** Absent only for `ok`. */
   readonly advice?: string;
 }
 
@@ -18,7 +17,7 @@ export function warning(check: string, found: string, advice: string): Finding {
   return { check, level: 'warning', found, advice };
 }
 
-/** @param what - Fact that could not be determined. Default: the whole subject of the check. */
+/** @param what - The unknown fact. Default: the whole subject of the check. */
 export function cannotTell(check: string, error: unknown, what?: string): Finding {
   const { found = messageOf(error), nextStep = UNTOLD } =
     error instanceof DaemonCallError ? error : {};
@@ -59,7 +58,6 @@ export function reportValue(findings: readonly Finding[]) {
   return { healthy: exitCodeForFindings(findings) === EXIT.doctor.ok, findings };
 }
 
-/** Returns 2 when there is a problem, 1 when there are only warnings, else 0. */
 export function exitCodeForFindings(findings: readonly Finding[]): number {
   if (findings.some(({ level }) => level === 'problem')) return EXIT.doctor.problems;
   return findings.some(({ level }) => level === 'warning') ? EXIT.doctor.warnings : EXIT.doctor.ok;

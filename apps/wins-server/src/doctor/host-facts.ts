@@ -26,7 +26,7 @@ export async function descriptorsOf(pid: number): ReturnType<DoctorHost['descrip
   }
 }
 
-/** Connects to 127.0.0.1, and if nothing listens there, to ::1, as the tunnel does. */
+/** Connects to 127.0.0.1, then to ::1 if nothing listens there, as the tunnel does. */
 export async function dial(port: number): ReturnType<DoctorHost['dial']> {
   const first = await dialAt('127.0.0.1', port);
   return first === 'refused' ? dialAt('::1', port) : first;
@@ -46,7 +46,7 @@ export function dialAt(host: string, port: number): Promise<DialOutcome> {
   });
 }
 
-/** Line of /proc/net/arp: address, hardware type, flags, … A neighbour that has not answered has the flags 0x0. */
+/** Line of /proc/net/arp: address, hardware type, flags, … Flags 0x0 mean that the neighbour has not answered. */
 const ARP_LINE = /^(\S+) +0x\w+ +0x(\w+) /;
 
 export async function neighbours(): ReturnType<DoctorHost['neighbours']> {
@@ -59,7 +59,6 @@ export async function neighbours(): ReturnType<DoctorHost['neighbours']> {
   return text === undefined ? undefined : new Map(found);
 }
 
-/** Returns the events of the last 24 hours, or since a given time, oldest first. */
 export async function recentEvents(server: string, since = new Date(Date.now() - DAY_MS)) {
   const events: RingEvent[] = [];
   for await (const event of eventsOf({ server }, { since, follow: false })) {

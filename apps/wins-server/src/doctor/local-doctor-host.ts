@@ -30,25 +30,24 @@ import { sparingUpgrader } from '../features/upgrade/process-hosts.js';
 import { loadUpgrader } from '../features/upgrade/upgrader.js';
 import type { AuditFolder, DoctorHost, FileJudgement, PipeAccess } from './doctor-host.js';
 
-/** Time limit for the daemon's answer about its build. */
 const ANSWER_TIMEOUT_MS = 5000;
 const REGISTRIES_TIMEOUT_MS = 120_000;
 const QUESTION = {
   ...{ asker: 'wins doctor', timeoutMs: ANSWER_TIMEOUT_MS },
   nextStep: 'start the daemon, or see its log',
 };
-/** Number of bytes at the end of the audit log to verify: the default size of one of its files. */
+/** The default size of one file of the audit log. */
 const VERIFIED_BYTES = 8 * 1024 * 1024;
 const OTHERS = 0o077;
 
 export interface LocalDoctorHostOptions {
-  /** Explicitly named config file. Default: the system's config file. */
+  /** Default: the system's config file. */
   readonly config: string | undefined;
   readonly executable: string;
   readonly system: OperatingSystem;
 }
 
-/** Creates the doctor's view of this host for POSIX systems; Windows overrides some of its members. */
+/** For POSIX systems; Windows overrides some members. */
 export function localDoctorHost(options: LocalDoctorHostOptions): DoctorHost {
   const { config: named, executable, system } = options;
   const security = system.pipeServerCheck?.();

@@ -35,7 +35,6 @@ export async function statusOf(
   return all;
 }
 
-/** Returns the daemon's status in one line: since when it serves, with which config, and its activity. */
 export async function headlineOf(host: DoctorHost): Promise<string> {
   const told = await statusOf(host, [checkInForce, checkActivity], []);
   return told.map(({ found }) => found).join('; ');
@@ -45,7 +44,7 @@ async function serves(host: DoctorHost, listen: string): Promise<readonly Findin
   try {
     await host.reachPipe(listen);
     const { version } = await host.daemonInfo(listen);
-    // Only administrators may make this call, so a refusal is no fault of the daemon.
+    // Only administrators may make this call; for others the age stays unknown.
     const daemon = await host.daemonConfig(listen).catch(() => undefined);
     const age = daemon && ` for ${wholeSeconds(host.now() - daemon.startedAtMs)}`;
     return [ok('daemon', `serves ${version}${daemon ? `${age} (process ${daemon.pid})` : ''}`)];

@@ -13,7 +13,7 @@ import { serviceLogFolder } from '../kernel/log/windows-service-log.js';
 import { serviceFinding } from './service-finding.js';
 import { localDoctorHost, type LocalDoctorHostOptions } from './local-doctor-host.js';
 
-/** Default access list of a pipe, and the only one of the administrators' pipe, in the form that the system reports. */
+/** Default access list of pipes, in the form that the system reports. The administrators' pipe always has it. */
 const ADMINISTRATORS_AND_SYSTEM = 'D:P(A;;FA;;;BA)(A;;FA;;;SY)';
 
 export function windowsDoctorHost(options: LocalDoctorHostOptions): DoctorHost {
@@ -27,7 +27,7 @@ export function windowsDoctorHost(options: LocalDoctorHostOptions): DoctorHost {
   };
 }
 
-/** Judges an access list. A client of the pipe controls the host, so only the default list or the one from the config is accepted. */
+/** Accepts only the default list, or the list from the config, because a client of the pipe controls the host. */
 function judgeAccess(sddl: string, wanted: string | undefined): PipeAccess {
   const same = grantsTheSame(
     parseSecurityDescriptor(sddl),

@@ -16,10 +16,7 @@ import { tracing } from './tracing/feature.js';
 import { tunnel } from './tunnel/feature.js';
 import { upgrade } from './upgrade/feature.js';
 
-/**
- * All features, in the start order of their stages. `config` is the last of `serves`, because the config may change as soon as that feature has
- * started.
- */
+/** In the start order of their stages. `config` is the last of `serves`, because changes may arrive once that feature has started. */
 export const FEATURES: readonly Feature[] = [
   ...[metrics, tracing, events],
   ...[runs, lasting, tunnel, host, routes, reflection, diagnostics, config],

@@ -6,7 +6,7 @@ import path from 'node:path';
 import { hostSystemContract } from '../kernel/host-system/testing/host-system-contract.js';
 
 const UNSHARE = '/usr/bin/unshare';
-/** Namespaces for the network and for its view of /sys, which end with their last process. */
+/** Namespaces for the network and its view of /sys. */
 const OPTIONS = ['--net', '--mount', '/bin/sh', '-c'];
 /** One adapter with an address and a default route. */
 const SETUP = `set -e
@@ -20,7 +20,7 @@ ip link set wins0 up
 ip route add default via 192.0.2.1 dev wins0
 `;
 
-/** Changes of routes are tested only in a network namespace of their own. */
+/** Tests that change routes need a network namespace of their own. */
 const mayMakeNetwork =
   process.platform === 'linux' &&
   spawnSync(UNSHARE, [...OPTIONS, SETUP], { stdio: 'ignore' }).status === 0;

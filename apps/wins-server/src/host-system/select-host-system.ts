@@ -15,7 +15,7 @@ export function hostSystem(platform: NodeJS.Platform): HostSystem {
 }
 
 async function load(platform: NodeJS.Platform): Promise<HostSystem> {
-  // In the bundles of an executable process.platform is a constant, so each bundle contains the code of one system only.
+  // The bundler knows process.platform, so an executable contains the code of its own system only.
   if (process.platform === 'win32') {
     if (platform === 'win32') return (await import('@wins/windows-host')).windowsHostSystem();
   } else if (platform === 'linux') {

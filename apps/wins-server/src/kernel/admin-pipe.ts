@@ -4,7 +4,7 @@ import type { Callers } from './rpc/administrators-only.js';
 import type { Connections } from './rpc/connections.js';
 import { ServedPipe, type PipeParts } from './served-pipe.js';
 
-/** Administrators' pipe. A failure to open it is only logged, because the daemon can serve without it. */
+/** A failure to open this pipe is only logged, because the daemon can serve without it. */
 export class AdminPipe implements AsyncDisposable {
   readonly #parts: PipeParts;
   readonly #served: ServedPipe;
@@ -23,14 +23,14 @@ export class AdminPipe implements AsyncDisposable {
         handshakes: resources.adminHandshakes,
         requestOctets: resources.adminRequestOctets,
         answerOctets: resources.adminAnswerOctets,
-        // There are fewer waits than connections, so that a run can still be stopped when all followers are connected.
+        // Fewer waits than connections: when all waits are taken, a connection is left to stop a run.
         waits: resources.followers,
       },
     });
     this.#served.open();
   }
 
-  /** Opens the pipe if it is not open; resolves after the attempt, and never rejects. Another call retries a failed one. */
+  /** Never rejects: a failure is logged, and the next call tries again. */
   async open(): Promise<void> {
     if (this.#isClosing) return;
     const opening = (this.#opening ??= this.#tryToOpen());
@@ -64,10 +64,10 @@ export class AdminPipe implements AsyncDisposable {
   }
 }
 
-/** Maximum number of logged client names, because administrators choose them freely. */
+/** Limits the log, because administrators choose these names freely. */
 const MOST_CLIENTS = 32;
 
-/** Returns the callers of the main pipe. Logs each administrator on it once, because that use is deprecated. */
+/** Warns once about each administrator on the main pipe, because that use is deprecated. */
 export function noteAdministrators(
   connections: Pick<Connections, 'clientOf' | 'ownerOf'>,
   logger: Logger,

@@ -1,7 +1,7 @@
 import { getHeapSpaceStatistics } from 'node:v8';
 import { boundHeap } from './memory.js';
 
-/** Returns used plus available bytes of the young generation; V8 14 commits its pages one by one, so the committed size is no measure. */
+/** Capacity of the young generation in bytes. V8 14 commits its pages one by one, so the committed size is no measure. */
 const placeBytes = (): number => {
   const space = getHeapSpaceStatistics().find(({ space_name: name }) => name === 'new_space');
   return space === undefined ? NaN : space.space_used_size + space.space_available_size;

@@ -21,7 +21,7 @@ export interface ConfigParts {
   readonly events: DaemonEvents;
   readonly audit: Pick<AuditTrail, 'note'>;
   readonly features: () => FeatureSet;
-  /** Called with each config before the features receive it. */
+  /** Receives each config before the features do. */
   readonly onConfig: (next: LoadedConfig) => void;
 }
 
@@ -97,7 +97,7 @@ export class ConfigInForce implements DaemonConfig {
   }
 }
 
-/** Log messages for warnings of the config; for all others the message is `config`. */
+/** Log messages for warnings by their code. Default: `config`. */
 const HEADLINES: Readonly<Partial<Record<ConfigProblemCode, string>>> = {
   doubtful: 'this entry is risky',
   noEffect: 'this part of the config has no effect',

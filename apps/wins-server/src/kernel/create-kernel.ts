@@ -1,5 +1,5 @@
 import { adminPipeOf, runtimeDirectory, TextError } from '@wins/base';
-/** Composition root of the parts that exist regardless of the config. */
+/** Parts of a daemon that its config does not turn off. */
 import { AdminPipe } from './admin-pipe.js';
 import { AuditTrail } from './audit/audit-trail.js';
 import type { LoadedConfig } from '@wins/config';
@@ -25,15 +25,15 @@ export interface KernelParts {
   readonly system: Pick<OperatingSystem, 'daemonParts' | 'fileTrust'>;
   readonly logger: Logger;
   readonly level: LogLevel;
-  /** Service name. Default: this daemon is no service. */
+  /** Absent: this daemon is no service. */
   readonly service?: string | undefined;
-  /** Folder of upgrade records. Default: no records are read. */
+  /** Absent: no upgrade records are read. */
   readonly upgradeRecords?: string | undefined;
   readonly features: readonly Feature[];
   readonly onConfig: (next: LoadedConfig) => void;
 }
 
-/** Creates a kernel, and the parts of it that features do not see; nothing is open yet. */
+/** Creates a kernel, and its parts that features do not see. Opens nothing. */
 export function createKernel(parts: KernelParts) {
   const { logger, level, service, upgradeRecords, onConfig } = parts;
   const { config: loaded } = parts.config.loaded;
@@ -81,7 +81,7 @@ export function createKernel(parts: KernelParts) {
       runtimeDirectory: ownRuntimeDirectory(),
     }),
     stateDirectory: stateDirectoryOf(listen),
-    // Hashed at the start, because an upgrade replaces the file while the old daemon still runs.
+    // Hashed now, because an upgrade replaces the file while this daemon runs.
     checksum: hashFile(program, ['sha1'], { followLinks: true }).then(
       ({ sha1 }) => sha1,
       () => '',
@@ -93,7 +93,7 @@ export function createKernel(parts: KernelParts) {
   return { kernel, features, pipe, adminPipe, config };
 }
 
-/** Returns the folder of pipes that are named without a path. Undefined if there is none; pipes with a path do not need it. */
+/** Folder of pipes without a path, if there is one. */
 function ownRuntimeDirectory(): string | undefined {
   if (process.platform === 'win32') return undefined;
   try {

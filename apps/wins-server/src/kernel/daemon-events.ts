@@ -10,17 +10,17 @@ import type { TraceContext } from '../features/tracing/trace-context.js';
 export type DaemonPipe = 'main' | 'tunnel' | 'admin';
 
 /**
- * No event contains an argument, a variable, output or the id of a run. Paths, addresses and names that clients give themselves occur in
- * decisions and events of runs, as in the audit log.
+ * Events contain no arguments, variables, output or ids of runs. As in the audit log, decisions and events of runs may contain paths,
+ * addresses, and names that clients chose.
  */
 export type DaemonEvent =
-  /** A decision was recorded, or counted as part of a flood. */
+  /** Published even if a flood makes the audit log only count the decision. */
   | { readonly type: 'decided'; readonly decision: Decision }
   | { readonly type: 'run'; readonly event: ManagerEvent }
   | {
       readonly type: 'call';
       readonly method: ServedMethod;
-      /** Number of the gRPC status; undefined when the call was aborted before there was one. */
+      /** gRPC status; undefined if the call was aborted before it had one. */
       readonly code: number | undefined;
       readonly ms: number;
       readonly trace?: TraceContext | undefined;
@@ -30,14 +30,13 @@ export type DaemonEvent =
       readonly pipe: DaemonPipe;
       readonly phase: 'opened' | 'closed';
     }
-  /** A connection was closed to free capacity for others. */
+  /** A connection was turned away to free capacity. */
   | {
       readonly type: 'connection';
       readonly pipe: DaemonPipe;
       readonly phase: 'refused';
       readonly rule: TurnedAway;
     }
-  /** A tunnel session opened or ended. */
   | { readonly type: 'tunnel'; readonly phase: 'opened'; readonly session: string }
   | {
       readonly type: 'tunnel';
@@ -53,9 +52,9 @@ export type DaemonEvent =
       readonly port: number;
       readonly code: TunnelErrorCode;
     }
-  /** A program received bytes from a stream and has sent none for 15 s. */
+  /** The program received bytes, but has sent none for 15 s. */
   | { readonly type: 'stream'; readonly phase: 'slow'; readonly port: number }
-  /** A stream was reset because no data moved: its program reads nothing, or its client may be gone. */
+  /** No data moved, so the stream was reset: the program reads nothing, or the client may be gone. */
   | {
       readonly type: 'stream';
       readonly phase: 'cut';
@@ -67,29 +66,29 @@ export type DaemonEvent =
       /** `lastGood`: the file is unusable, so the daemon started with the previous config. */
       readonly result: 'applied' | 'unchanged' | 'rejected' | 'lastGood';
       readonly changed: readonly string[];
-      /** Reason of the rejection: code and line of its first problem. */
+      /** Code and line of the first problem. */
       readonly why?: string;
       readonly dropped?: readonly GuardedKey[];
     }
   /** The daemon started without guarded keys that the previous daemon served with. */
   | { readonly type: 'configLost'; readonly keys: readonly GuardedKey[] }
-  /** Event of a feature, stored under its own name with facts that its source lists one by one. */
+  /** Event of a feature, stored under its own name. */
   | {
       readonly type: 'kept';
       readonly event: string;
       readonly facts: EventFacts;
-      /** Whether the event is written at once. Default: together with the next events. */
+      /** True: written at once. Default: written with the next events. */
       readonly isUrgent?: boolean;
     }
-  /** Records of the audit log were lost, or refused together with their actions. */
+  /** Records were lost, or refused together with their actions. */
   | { readonly type: 'auditLost'; readonly count: number }
   | { readonly type: 'stall'; readonly lateMs: number };
 
 type Listener = (event: DaemonEvent) => void;
 
 /**
- * A source checks {@link isCounted} before it creates an event for each call or stream, so that a daemon without metrics creates none. Listeners are
- * called synchronously; an exception in a listener affects neither the source nor other listeners.
+ * Sources check {@link isCounted} before they create an event for a call or a stream, so that a daemon without metrics creates none. Listeners run
+ * synchronously; their exceptions affect neither the source nor each other.
  */
 export class DaemonEvents {
   readonly #failed: (error: unknown) => void;
@@ -97,7 +96,7 @@ export class DaemonEvents {
   #listeners: readonly Listener[] = [];
   #counters: readonly Listener[] = [];
 
-  /** @param failed - Receives the first error of each listener. Default: errors are dropped. */
+  /** `failed` receives the first error of each listener. */
   constructor(failed: (error: unknown) => void = () => undefined) {
     this.#failed = failed;
   }
@@ -110,7 +109,7 @@ export class DaemonEvents {
     for (const listener of isRoutine(event) ? this.#counters : this.#listeners) listener(event);
   }
 
-  /** Calls the listener for each event until disposal; with `routine`, also for events of each call and stream. */
+  /** Calls the listener until disposal; with `routine`, also for each call, connection and stream. */
   subscribe(listener: Listener, { routine = false }: { routine?: boolean } = {}): Disposable {
     let hasFailed = false;
     const guarded: Listener = (event) => {

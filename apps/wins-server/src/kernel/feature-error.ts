@@ -10,40 +10,36 @@ const HOST_CODES = {
 
 export type HostSystemErrorCode = keyof typeof HOST_CODES;
 
-/** Error codes of a feature of the daemon; the list is closed. */
 export type FeatureErrorCode =
-  /** Errors of the host, and of requests to it. */
   | HostSystemErrorCode
-  /** The feature is off, such as `agentOff`. */
+  /** A feature is off, as in `agentOff`. */
   | `${string}Off`
   | 'shuttingDown'
-  /** The audit log cannot take a record now, so the action must not happen. */
+  /** The action must not happen, because the audit log cannot record it. */
   | 'auditUnavailable'
   /** Diagnostics. `busy`: the same recording is already running. `tooLarge`: its result exceeds the limit. */
   | 'busy'
   | 'tooLarge'
-  /** Events. */
   | 'eventsUnreadable'
   | 'invalidSince'
   | 'tooManyFollowers'
   /** Metrics: the system refuses the listen address. */
   | 'listenFailed'
-  /** csi-proxy: the archive could not be fetched. */
+  /** csi-proxy: the download failed. */
   | 'downloadFailed'
   /** The archive's digest differs from the config's, or from that of this version's first download. */
   | 'digestMismatch'
-  /** The file is not an archive, is too large, or contains more than one program. */
+  /** The file is no archive, too large, or contains several programs. */
   | 'archiveRefused'
-  /** A file or folder could not be read, written or trusted. */
   | 'fileFailed'
   /** The service manager refused, or the service did not follow a command. */
   | 'serviceFailed'
-  /** The service runs but its pipe does not appear; the previous installation, if any, was restored. */
+  /** The service runs without its pipe; the previous installation, if any, was restored. */
   | 'notServing'
   /** The feature ended, or its settings changed. */
   | 'closed';
 
-/** Error of the daemon's features: branch on `code`, show `message`, log `cause`. */
+/** Branch on `code`, show `message`, log `cause`. */
 export class FeatureError extends Error {
   override readonly name = 'FeatureError';
 
@@ -56,12 +52,12 @@ export class FeatureError extends Error {
   }
 }
 
-/** Returns true for an error of a feature, including one from another bundle, whose class is different but has the same name. */
+/** Each bundle has its own class FeatureError, so the name decides. */
 export function isFeatureError(error: unknown): error is FeatureError {
   return error instanceof Error && error.name === 'FeatureError';
 }
 
-/** Returns the code of a host system's error, regardless of its class; undefined for any other value. */
+/** Returns the code of a host system's error, whatever its class. */
 export function hostSystemErrorCode(error: unknown): HostSystemErrorCode | undefined {
   if (!(error instanceof Error) || !('code' in error)) return undefined;
   const { code } = error;

@@ -40,7 +40,7 @@ export class FeatureSet {
     return this.#switches.map((each) => ({ feature: each.feature, view: each }));
   }
 
-  /** Returns a feature as other features see it; a feature that is not in the set is off. */
+  /** A feature that is not in the set is off. */
   of<Settings extends object, Running extends RunningFeature<Settings>>(
     feature: Feature<Settings, Running>,
   ): FeatureView<Settings, Running> {
@@ -69,7 +69,7 @@ export class FeatureSet {
     }
   }
 
-  /** Starts the features of a stage, one after another. @throws any error of a feature in the stage `serves`. */
+  /** Starts the features one after another. @throws any error of a feature in the stage `serves`. */
   async start(stage: FeatureStage): Promise<void> {
     for (const each of this.#of(stage)) {
       const settings = each.feature.settings(this.#kernel.config.inForce());
@@ -82,12 +82,12 @@ export class FeatureSet {
     for (const each of this.#of(stage)) each.apply(each.feature.settings(next));
   }
 
-  /** Ends the features of the stage `works`, one after another, last first. Never rejects. */
+  /** Closes the features one after another, the last first. Never rejects. */
   async closeWorking(): Promise<void> {
     for (const each of this.#of('works').reverse()) await each.close();
   }
 
-  /** Ends the features of the stage `serves`; calls `answered` once the pending calls have their last answers. */
+  /** Calls `answered` once the features with services are closed, so that pending calls get their answers. */
   async closeServing(answered: () => Promise<void>): Promise<void> {
     const serving = this.#of('serves');
     const close = (some: readonly FeatureSwitch[]) => Promise.all(some.map((one) => one.close()));
@@ -97,7 +97,7 @@ export class FeatureSet {
     ]);
   }
 
-  /** Ends the features of the stage `observes`. Never rejects. */
+  /** Never rejects. */
   async closeObserving(): Promise<void> {
     await Promise.all(this.#of('observes').map((each) => each.close()));
   }
@@ -107,7 +107,7 @@ export class FeatureSet {
   }
 }
 
-/** Returns `wins.PlanService` for a service with the path `/wins.PlanService/Status`. */
+/** The path of a method is `/wins.PlanService/Status`. */
 function serviceNameOf(definition: ServiceDefinition): string {
   const [method] = Object.values(definition);
   return method?.path.split('/')[1] ?? '';

@@ -14,7 +14,7 @@ class Recorded {
   readonly lines: string[] = [];
   readonly clock = new StillClock();
   failures = 0;
-  /** If set, each start waits for this promise. */
+  /** Delays each start. */
   gate: Promise<unknown> | undefined;
   report: FeatureReport<Settings> | undefined;
 
@@ -122,7 +122,7 @@ describe('the switch of a feature', () => {
     one.apply({ name: 'a' });
     await until(one, () => one.state.kind === 'on');
     one.apply({ name: 'b' });
-    // Settings apply without delay, because a program that is no longer listed must not start any more.
+    // No delay: a program that is no longer listed must not start.
     expect(recorded.acts).toEqual(['start a', 'configure a', 'configure b']);
     await one.close();
     expect(recorded.acts.at(-1)).toBe('close a');
@@ -236,7 +236,7 @@ describe('the switch of a feature', () => {
     await one.begin({ name: 'b' });
     const running = one.require();
     await one.close();
-    // The running feature still answers the pending calls.
+    // The closing feature still answers pending calls.
     expect([one.require(), recorded.acts.at(-1)]).toEqual([running, 'close b']);
   });
 });

@@ -17,7 +17,7 @@ const STOPPING: FeatureOff = { reason: 'the daemon is stopping' };
 const NOTHING: RunningFeature<object> = { close: () => undefined };
 const RETRY = { initialMs: 1_000, maxMs: 60_000, jitter: 0 };
 
-/** Turns a feature on and off. One change at a time, and the newest settings win. A failure is retried after 1 s, 2 s, and so on up to a minute. */
+/** Turns a feature on and off, one change at a time; the newest settings win. Retries a failure after 1 s, 2 s, … up to a minute. */
 export class FeatureSwitch<
   Settings extends object = object,
   Running extends RunningFeature<Settings> = RunningFeature<Settings>,
@@ -32,7 +32,7 @@ export class FeatureSwitch<
   /** Set when the feature has finished its work for the desired settings. */
   #finished: FeatureOff | undefined;
   #running: Running | undefined;
-  /** Number of requested changes; a running change uses it to detect a newer one. */
+  /** Counts requests, so that a running change detects a newer one. */
   #asked = 0;
   #isChanging = false;
   #change: Promise<void> = Promise.resolve();
@@ -69,20 +69,20 @@ export class FeatureSwitch<
     throw new FeatureError(code, message);
   }
 
-  /** Requests these settings. Equal settings change nothing, and calls after {@link close} have no effect. */
+  /** Requests these settings, unless they are wanted already or the switch is closed. */
   apply(wanted: Settings | FeatureOff): void {
     if (this.#isClosed || isDeepStrictEqual(wanted, this.#wanted)) return;
     this.#want(wanted);
   }
 
-  /** Starts the feature. @throws any error of the start, which is not retried. */
+  /** @throws any error of the start, which is not retried. */
   async begin(wanted: Settings | FeatureOff): Promise<void> {
     this.#wanted = wanted;
     await this.#become(wanted);
     this.onChange();
   }
 
-  /** Turns the feature off for good, and waits up to the feature's own limit. Idempotent; never rejects. */
+  /** Turns the feature off for good, and waits for at most `closeWithinMs`. Idempotent; never rejects. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#want(STOPPING);

@@ -1,4 +1,4 @@
-/** Declaration of a feature, with all facts that the kernel needs. `features/features.ts` is the only list of features. */
+/** `features/features.ts` is the only list of features. */
 import type { ClientIdentity, ProcessHost } from '@wins/base';
 import type { ServiceDefinition, UntypedServiceImplementation } from '@grpc/grpc-js';
 import type { AuditTrail } from './audit/audit-trail.js';
@@ -15,18 +15,17 @@ import type { DaemonEvent, DaemonEvents } from './daemon-events.js';
 import type { ServedPipe } from './served-pipe.js';
 
 export interface FeatureOff {
-  /** Reason as a clause, for people. */
+  /** A clause for people. */
   readonly reason: string;
   /** Whether a fault of the config is the reason, so that the feature is unhealthy. Default: no. */
   readonly isFault?: boolean;
 }
 
-/** Returns true when the settings say that a feature is off. Settings of an active feature have no key `reason`. */
+/** Settings of an enabled feature have no key `reason`. */
 export function isOff(settings: object): settings is FeatureOff {
   return 'reason' in settings;
 }
 
-/** Started feature. Its switch closes it. */
 export interface RunningFeature<Settings> {
   /** Called with the initial settings and each change; repeated after a failure. Absent: each change restarts the feature. */
   configure?(settings: Settings): Promise<void> | void;
@@ -35,17 +34,17 @@ export interface RunningFeature<Settings> {
 }
 
 /**
- * `observes` starts when the daemon owns its pipe, and ends last. `serves` starts next; without it the daemon does not start. `works`
- * starts when the daemon is ready, and ends first.
+ * `observes` starts first, once the daemon owns its pipe, and ends last. `serves` starts next; if it fails, the daemon does not start.
+ * `works` starts when the daemon is ready, and ends first.
  */
 export type FeatureStage = 'observes' | 'serves' | 'works';
 
 export interface FeatureService {
   readonly definition: ServiceDefinition;
   readonly pipe: 'main' | 'admin' | 'both';
-  /** Whether the service has a health status. Default: yes, on the main pipe. */
+  /** True: the main pipe reports the health of this service. Default: true. */
   readonly hasHealth?: boolean;
-  /** Called once per pipe, before the first client is served. */
+  /** Called once per pipe, before its first client. */
   implement(callers: Callers): UntypedServiceImplementation;
 }
 
@@ -59,7 +58,7 @@ export function service(
 
 export interface FeatureReport<Settings> {
   readonly changed: () => void;
-  /** Reports that the work for these settings is done: the feature is off until other settings arrive. */
+  /** The work for these settings is done: the feature is off until other settings arrive. */
   readonly finished: (settings: Settings, off: FeatureOff) => void;
 }
 
@@ -69,13 +68,13 @@ export interface Feature<
 > {
   readonly name: string;
   readonly stage: FeatureStage;
-  /** Verb phrase for the log line of a failed start: `cannot …`. */
+  /** Completes the log line `cannot …` of a failed start. */
   readonly purpose: string;
   /** Config keys that are read only at the start of the daemon. Default: none. */
   readonly readAtStart?: readonly (keyof WinsConfig)[];
-  /** Returns the feature's settings from a config, or why it is off. Equal settings count as unchanged. */
+  /** Equal settings count as unchanged. */
   settings(loaded: LoadedConfig): Settings | FeatureOff;
-  /** An error is logged and the start is retried; in the stage `serves` an error ends the daemon. Absent: nothing to start. */
+  /** A failure is logged and retried, except in the stage `serves`, where it ends the daemon. */
   start?(
     settings: Settings,
     kernel: Kernel,
@@ -86,10 +85,10 @@ export interface Feature<
   /** Refusal of calls while the feature is off. Default: the refusal of a stopping daemon. */
   readonly whenOff?: { readonly code: `${string}Off`; message(reason: string): string };
   services?(view: FeatureView<Settings, Running>, kernel: Kernel): readonly FeatureService[];
-  /** Returns the health of each service name; undefined while it is unknown. */
+  /** Health by service name; undefined while unknown. */
   health?(view: FeatureView<Settings, Running>): Readonly<Record<string, boolean | undefined>>;
   readonly doctor?: readonly Check[];
-  /** Registers the metrics that are read at each scrape. @returns A function that counts an event. */
+  /** Registers metrics that each scrape reads. @returns A function that counts an event. */
   metrics?(
     registry: MetricRegistry,
     view: FeatureView<Settings, Running>,
@@ -97,7 +96,7 @@ export interface Feature<
   ): (event: DaemonEvent) => void;
 }
 
-/** State of a feature. A failed feature may keep running with its previous settings. */
+/** A failed feature may still run with its previous settings. */
 export type FeatureState =
   | ({ readonly kind: 'off' } & FeatureOff)
   | { readonly kind: 'starting' | 'on' }
@@ -108,7 +107,7 @@ export interface FeatureView<Settings, Running> {
   readonly settings: Settings | undefined;
   readonly running: Running | undefined;
   readonly reason: string;
-  /** Returns the running feature. @throws FeatureError */
+  /** @throws FeatureError while the feature does not run. */
   require(): Running;
 }
 
@@ -117,16 +116,16 @@ export interface StartedConfig {
   readonly named: string | undefined;
   readonly loaded: LoadedConfig;
   readonly refused: Error | undefined;
-  /** Fingerprint of the file before it was read. */
+  /** Taken before the file was read. */
   readonly fingerprint: ReturnType<typeof configFingerprint>;
 }
 
 export interface ConfigChange {
-  /** Changed keys; a list counts as one value. */
+  /** A list counts as one key. */
   readonly changed: readonly string[];
-  /** One line per changed key, with the values before and after if they may be shown. */
+  /** One line per changed key, with both values if they may be shown. */
   readonly changes: readonly string[];
-  /** Keys whose values in the file differ from those in force since the start. */
+  /** Changed keys that take effect only at the next start. */
   readonly needRestart: readonly string[];
 }
 
@@ -137,11 +136,11 @@ export interface DaemonConfig {
   ageMs(): number;
   /** Applies another config, as far as possible without a restart. */
   become(next: LoadedConfig): ConfigChange;
-  /** Returns the keys of this config that take effect at the daemon's next start. */
+  /** Returns the changed keys that take effect only at the next start. */
   needRestart(next: LoadedConfig): readonly string[];
 }
 
-/** Parts of a daemon that features receive; they exist regardless of the config. */
+/** The part of a daemon that its features receive. */
 export interface Kernel {
   readonly logger: Logger;
   readonly level: LogLevel;
@@ -152,20 +151,20 @@ export interface Kernel {
   readonly system: DaemonSystem;
   /** Makes host calls for clients; calls that change the host run one at a time. */
   readonly hostCalls: Pick<HostCallGate, 'answer'>;
-  /** Starts processes and passes them the variables about this daemon. */
+  /** Adds variables about this daemon to each process. */
   readonly processHost: ProcessHost;
   /** Folder of the process records that must survive a crash. */
   readonly stateDirectory: string;
-  /** Service name of this daemon; undefined when it is not a service. */
+  /** Undefined when this daemon is not a service. */
   readonly service: string | undefined;
   readonly program: string;
-  /** Folder of upgrade records; undefined for a daemon that is not a service. */
+  /** Undefined when this daemon is not a service. */
   readonly upgradeRecords: string | undefined;
-  /** SHA-1 of the program at the start; empty when it could not be read. */
+  /** SHA-1 of the program when the daemon started; empty if the file was unreadable. */
   readonly checksum: Promise<string>;
   readonly config: DaemonConfig;
   readonly pipe: Pick<ServedPipe, 'connections' | 'identify' | 'turns'>;
-  /** Returns the client of a connection, `pipe:N` or `admin:N`; undefined when it is not open. */
+  /** Returns the client of an open connection. The name is `pipe:N` or `admin:N`. */
   clientNamed(name: string): ClientIdentity | undefined;
   of<Settings extends object, Running extends RunningFeature<Settings>>(
     feature: Feature<Settings, Running>,

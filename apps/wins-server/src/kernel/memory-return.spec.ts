@@ -5,7 +5,7 @@ const QUIET = 0.01;
 const BUSY = 0.9;
 const START_MIB = 65;
 
-/** Returns the decisions of the policy, given the time in seconds, the memory in MiB and the busy share of each look. */
+/** Feeds looks to the policy: time in seconds, memory in MiB, busy share. */
 function asked(...looks: readonly (readonly [at: number, mib: number, busyShare?: number])[]) {
   const policy = new MemoryPolicy(START_MIB * MIB);
   return looks.map(([seconds, mib, busyShare = QUIET]) =>
@@ -25,7 +25,7 @@ describe('memory is given back', () => {
 
   it('never while the system cannot say how much there is, and that ends nothing', () => {
     jest.useFakeTimers();
-    // Linux opens a file to read the memory use, and there may be no descriptor left.
+    // On Linux this call opens a file, which fails without a free descriptor.
     const rss = jest.spyOn(process.memoryUsage, 'rss').mockImplementation(() => {
       throw Object.assign(new Error('too many open files'), { code: 'EMFILE' });
     });

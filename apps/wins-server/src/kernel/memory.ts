@@ -2,15 +2,15 @@ import { performance } from 'node:perf_hooks';
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
-/** Growth of the heap before a full mark. Output needs at least 300, because V8 counts up to 32 MiB of buffers as growth. */
+/** Growth of the heap before a full mark. V8 counts up to 32 MiB of buffers as growth, so busy output needs at least 300. */
 const GROWING_PERCENT = 320;
 
 /**
- * Bounds the growth of the heap and the young generation. V8 reads both flags each time it computes a limit, so they may be set at run time; a V8
- * that does not know a flag prints a line and continues. Code that is loaded later gets no code cache.
+ * Bounds the growth of the heap and of the young generation. Both flags work at run time, because V8 reads them whenever it computes a limit. A V8
+ * without such a flag prints a line and continues. Code that is loaded later gets no code cache.
  *
- * Growth: V8's default is less than the buffers between two collections of young objects, so output would cause a full mark every few milliseconds. A
- * larger limit would let an attacker create more garbage. Young generation: it has 4 MiB at this time and would grow to 48 MiB under load.
+ * Heap: V8's default is less than the buffers between two young collections, so output would cause a full mark every few milliseconds. A larger limit
+ * would let an attacker create more garbage. Young generation: at the start it has 4 MiB; under load it would grow to 48 MiB.
  */
 export function boundHeap(): void {
   setFlagsFromString(`--heap-growing-percent=${GROWING_PERCENT}`);
@@ -18,27 +18,27 @@ export function boundHeap(): void {
 }
 
 const LOOK_EVERY_MS = 500;
-/** Interval of checks while the daemon is busy, because an attacker can create tens of megabytes of garbage in a second. */
+/** Under load an attacker can create tens of megabytes of garbage per second. */
 const LOOK_WHILE_BUSY_MS = 100;
 const GROWTH_BYTES = 8 * 1024 * 1024;
-/** Growth of old objects that justifies a collection while the daemon is busy; hundreds of ended connections become such objects. */
+/** Growth of old objects that justifies a collection under load; hundreds of ended connections become such objects. */
 const OLD_GROWTH_BYTES = 8 * 1024 * 1024;
 /** Maximum busy share of the event loop for a daemon that counts as quiet. */
 const QUIET_SHARE = 0.2;
-/** V8 shrinks the young generation only in a collection that finds little allocation during the five seconds before. */
+/** V8 shrinks the young generation only if a collection finds little allocation in the five seconds before. */
 const REST_MS = 5500;
-/** Maximum pause before the next pair of collections; garbage that steady work re-creates at once is not worth shorter pauses. */
+/** Longest pause between cycles. Steady work re-creates its garbage at once, so more cycles would gain nothing. */
 const LONGEST_REST_MS = 60_000;
-/** Collections per cycle: the first frees garbage, the second shrinks the young generation. Memory that remains is in use. */
+/** Per cycle: the first collection frees garbage, the second shrinks the young generation. */
 const COLLECTIONS = 2;
 
 export interface MemoryLook {
-  /** Time of a monotonic clock, in ms. */
+  /** Monotonic clock, in milliseconds. */
   readonly at: number;
   readonly residentBytes: number;
-  /** Memory of old objects, including garbage. */
+  /** Includes garbage. */
   readonly oldBytes: number;
-  /** Busy share of the event loop since the last check, 0 to 1. */
+  /** Share of the event loop's time since the last look, 0 to 1. */
   readonly busyShare: number;
 }
 
@@ -51,14 +51,14 @@ export class MemoryPolicy {
 
   #leastBytes: number;
 
-  /** @param leastBytes - Memory of the process at the start; growth is measured from the lowest value so far. */
+  /** `leastBytes` is the memory at the start. Growth counts from the lowest value so far. */
   constructor(leastBytes: number) {
     this.#leastBytes = leastBytes;
   }
 
   look({ at, residentBytes, oldBytes, busyShare }: MemoryLook): 'wait' | 'collect' | 'trim' {
     if (this.#isToTrim) {
-      // V8 frees collected memory in a background thread, which is done by now.
+      // V8's background thread has freed the collected memory by now.
       this.#isToTrim = false;
       this.#leastOldBytes = oldBytes;
       return 'trim';
@@ -92,8 +92,8 @@ export class MemoryPolicy {
 }
 
 /**
- * V8 collects only under load, and the C library keeps freed memory. A quiet daemon would therefore keep the memory of a past attack for days. Timers
- * do not keep the process alive.
+ * V8 collects only under load, and the C library keeps freed memory: a quiet daemon would keep the memory of an attack for days. Timers do not keep
+ * the process alive.
  */
 export function returnMemory({
   collect = collector(),
@@ -118,7 +118,7 @@ export function returnMemory({
     if (action === 'collect') collect();
     else if (action === 'trim') trim?.();
   };
-  // Returns the memory that the start has freed, about 4 MiB, which the C library would keep.
+  // The start has freed about 4 MiB, which the C library would keep.
   timer = setTimeout(() => {
     trim?.();
     look();
@@ -126,7 +126,7 @@ export function returnMemory({
   return { [Symbol.dispose]: () => clearTimeout(timer) };
 }
 
-/** Returns undefined while the value is unavailable: Linux opens a file to read it, and there may be no descriptor left. */
+/** Undefined if Linux has no free descriptor for the file that this call reads. */
 function residentBytes(): number | undefined {
   try {
     return process.memoryUsage.rss();
@@ -140,11 +140,11 @@ function bytesOfOldObjects(): number {
   return spaces.find(({ space_name: name }) => name === 'old_space')?.space_used_size ?? 0;
 }
 
-/** V8 in Node 22 keeps freed pages until a last-resort collection; V8 in Node 20 would run a minor collection for any options. */
+/** V8 in Node 22 keeps freed pages until a last-resort collection. In Node 20 any options mean a minor collection. */
 const LAST_RESORT = { type: 'major', execution: 'sync', flavor: 'last-resort' } as const;
 const KNOWS_LAST_RESORT = Number.parseInt(process.versions.v8, 10) >= 12;
 
-/** V8 defines `gc` only in contexts created after the flag was set, so no other part of the program can see it. */
+/** V8 defines `gc` in contexts created while the flag is set, so nobody else sees it. */
 export function collector(): () => void {
   let collectNow: CollectNow | undefined;
   return () => {
@@ -154,7 +154,7 @@ export function collector(): () => void {
   };
 }
 
-/** Octets read between two collections of young objects. */
+/** Octets between two collections of young objects. */
 const READ_OCTETS = 8 * 1024 * 1024;
 
 /**
@@ -171,7 +171,7 @@ export function collectReads(collect = youngCollector()): (octets: number) => vo
   };
 }
 
-/** Returns V8's collection of young objects, which takes about a millisecond. */
+/** Such a collection takes about a millisecond. */
 export function youngCollector(): () => void {
   let collectNow: CollectNow | undefined;
   return () => (collectNow ??= ownCollection())({ type: 'minor' });

@@ -13,14 +13,14 @@ import type { DaemonEvents, DaemonPipe } from './daemon-events.js';
 
 export interface PipeParts {
   readonly pipe: string;
-  /** Access rules of the pipe. Default: a Unix socket of mode 0600. */
+  /** Default: a Unix socket has mode 0600. */
   readonly security: PipeSecurity | undefined;
-  /** Identifies clients. Default: clients are not identified, and none is an administrator. */
+  /** Default: clients are not identified, and none is an administrator. */
   readonly identify: IdentifyClient | undefined;
   readonly logger: Logger;
   readonly events: DaemonEvents;
   readonly resources: DaemonResources;
-  /** Adds the services at the first call. Default: the creator of the pipe has added them. */
+  /** Adds the services before the first call. Default: the creator of the pipe adds them. */
   readonly addServices?: (server: Server, callers: Callers) => void;
 }
 
@@ -29,11 +29,10 @@ export interface ServedPipeOptions
   readonly kind: ConnectionsOptions['pipe'];
   readonly what: string;
   readonly resources: PipeResources & Pick<PlacesOptions, 'connections' | 'handshakes'>;
-  /** Called after each turn. Default: no call. */
   readonly turnEnded?: ClientTurnsOptions['ended'];
 }
 
-/** Pipe with a gRPC server. Calls are queued until the pipe is opened for them. */
+/** A pipe with a gRPC server. Calls are queued until `open`. */
 export class ServedPipe {
   readonly connections: Connections;
   readonly identify: IdentifyClient;
@@ -65,12 +64,12 @@ export class ServedPipe {
     });
   }
 
-  /** Server for the services; created on first use, so that a pipe without clients has none. */
+  /** Created on first use, so that a pipe without clients has none. */
   get server(): Server {
     return (this.#calls ??= this.#serve()).server;
   }
 
-  /** Starts to listen, and can be repeated after a failure; resolves with the listen address. @throws PipeError. */
+  /** Resolves with the address. May be called again after a failure. @throws PipeError. */
   async listen(): Promise<string> {
     const { pipe, resources, security, logger, what } = this.#options;
     const { connections, handshakes } = resources;
@@ -97,14 +96,14 @@ export class ServedPipe {
     return address;
   }
 
-  /** Lets pending answers finish for this time, then ends all connections. */
+  /** Lets pending answers finish for `graceMs`, then ends all connections. */
   async drain(graceMs: number): Promise<void> {
-    // Lets all connections be read freely, so that data sent before the end still arrives.
+    // From now on every connection is read freely, so that data sent before the end still arrives.
     this.turns[Symbol.dispose]();
     await this.connections.close(graceMs);
   }
 
-  /** Releases the pipe for the next daemon, and logs the remaining counts. */
+  /** Releases the pipe for the next daemon. */
   async close(): Promise<void> {
     await this.#listener?.close();
     this.#turnedAway[Symbol.dispose]();
@@ -122,7 +121,7 @@ const NAMES: Readonly<Record<DaemonPipe, string>> = {
   ...{ main: 'gRPC', admin: 'admin', tunnel: 'tunnel' },
 };
 
-/** Reports, in the log and as events, connections that were closed to free capacity. Disposal logs the remaining counts. */
+/** Reports connections that were closed to free capacity. Disposal logs the remaining counts. */
 export function turnedAwayLog(
   pipe: DaemonPipe,
   logger: Logger,

@@ -27,7 +27,7 @@ export function watchProcess({
   };
 }
 
-/** Reports jumps of the wall clock, which explain inconsistent times; on Linux also the jump after a suspension of the host. */
+/** Reports jumps of the wall clock, which explain inconsistent times. On Linux a suspension of the host counts as a jump. */
 export function watchClock(
   jumped: (byMs: number) => void,
   { intervalMs = 1000, toleranceMs = 1000, timeOfDay = () => Date.now() } = {},
@@ -42,7 +42,7 @@ export function watchClock(
   return { [Symbol.dispose]: () => clearInterval(timer) };
 }
 
-/** Reports a blocked event loop, which explains many client-side delays. */
+/** Reports a blocked event loop, the cause of many delays that clients see. */
 export function watchStalls(
   stalled: (lateMs: number) => void,
   { intervalMs = 1000, toleranceMs = 1000 } = {},

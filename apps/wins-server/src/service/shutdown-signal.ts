@@ -6,7 +6,7 @@ import {
   type ServiceStopReason,
 } from '@wins/windows-host';
 
-/** Signals that end the daemon. Node sends them on Windows for Ctrl-C, Ctrl-Break and a closed console. */
+/** On Windows, Node raises these for Ctrl-C, Ctrl-Break and a closed console. */
 const SIGNALS: readonly NodeJS.Signals[] =
   process.platform === 'win32'
     ? ['SIGINT', 'SIGTERM', 'SIGBREAK', 'SIGHUP']
@@ -14,17 +14,17 @@ const SIGNALS: readonly NodeJS.Signals[] =
 
 export type ShutdownRequest =
   | { readonly signal: NodeJS.Signals }
-  /** Request of the service control manager or of the Windows console. */
+  /** From the service control manager or the Windows console. */
   | { readonly control: ServiceStopReason | ConsoleEvent }
   /** Uncaught error, which is a defect. The daemon still stops its runs properly. */
   | { readonly error: unknown };
 
 export interface ShutdownSignal extends Disposable {
-  /** Resolves with the first request; later requests have no effect. */
+  /** The first request; later ones have no effect. */
   readonly requested: Promise<ShutdownRequest>;
 }
 
-/** Listens for signals and uncaught errors until disposal. A service ignores the Windows console, so that it survives a log-off. */
+/** Listens until disposal. A service ignores the Windows console, so that it survives a log-off. */
 export function listenForShutdown(place: 'terminal' | 'service' = 'terminal'): ShutdownSignal {
   let request: (request: ShutdownRequest) => void = () => undefined;
   const requested = new Promise<ShutdownRequest>((resolve) => {
@@ -46,7 +46,7 @@ export function listenForShutdown(place: 'terminal' | 'service' = 'terminal'): S
   };
 }
 
-/** Returns undefined where there is no Windows console; then only Node's signals end the daemon. */
+/** Without a Windows console, only Node's signals end the daemon. */
 function hearConsole(onEvent: (event: ConsoleEvent) => void): ConsoleEvents | undefined {
   try {
     return listenToConsole(onEvent);
@@ -56,7 +56,7 @@ function hearConsole(onEvent: (event: ConsoleEvent) => void): ConsoleEvents | un
   }
 }
 
-/** Signal that requests a reload. Unused on Windows, where Node reports a closed console as SIGHUP, which ends the daemon. */
+/** Requests a reload. Not on Windows, where Node reports a closed console as SIGHUP. */
 const SIGNAL: NodeJS.Signals | undefined = process.platform === 'win32' ? undefined : 'SIGHUP';
 
 export function listenForReload(requested: () => void): Disposable {

@@ -7,7 +7,7 @@ import type { LogFileOptions, LogOptions } from '../kernel/log/logger.js';
 export interface RegisterOptions extends LogOptions, LogFileOptions, ProfileOptions {
   readonly config?: string | undefined;
   readonly 'delayed-start'?: boolean | undefined;
-  /** Service names, separated by blanks or commas. */
+  /** Separated by blanks or commas. */
   readonly 'depends-on'?: string | undefined;
 }
 
@@ -34,7 +34,7 @@ export function serviceDefinition(options: RegisterOptions, program: Program): S
   };
 }
 
-/** Returns the arguments for a profile. As in the Go release, the registration requests profiles, and each run of the service writes one. */
+/** As in the Go release, a registration with a profile makes each run of the service write one. */
 function profileWords(
   { profile = 'none', 'profile-output': output }: ProfileOptions,
   program: Program,
@@ -44,7 +44,7 @@ function profileWords(
   return ['--profile', profile, ...file.flatMap((name) => ['--profile-output', name])];
 }
 
-/** Returns the words of this program: one file, or node.exe and the script. In a single executable the second word repeats its own path. */
+/** Command of this program: one file, or node.exe and a script. A single executable has its own path as its script. */
 export function wordsOf({ execPath, argv: [, script] }: Program): readonly string[] {
   const isOneFile = script === undefined || path.win32.relative(execPath, script) === '';
   return isOneFile ? [execPath] : [execPath, script];

@@ -16,22 +16,22 @@ import {
 import { listenForShutdown, type ShutdownRequest } from './shutdown-signal.js';
 
 export interface Surroundings {
-  /** Service name of this daemon; undefined when it is not a service. */
+  /** Undefined when this daemon is not a service. */
   readonly service: string | undefined;
   /** Folder for files that an option names without a folder; undefined when there is none. */
   readonly folder: string | undefined;
   readonly logger: Logger;
-  /** Resolves when the daemon must end, with the first request. */
+  /** Resolves with the first request to stop. */
   readonly shutdown: Promise<ShutdownRequest>;
   readonly ready: () => void;
 }
 
 export interface WindowsServiceOptions extends LogOptions, LogFileOptions {
-  /** Creates the folder of the log files. Default: that of {@link windowsFileTrust}. */
+  /** Makes the log folder private. Default: that of {@link windowsFileTrust}. */
   readonly secureFolder?: SecureFolder;
 }
 
-/** @param serve - Returns the exit code; an error is logged and mapped to an exit code. @returns `undefined` when this process is not a service. */
+/** `serve` resolves with the exit code; an error is logged and becomes one. Resolves with `undefined` outside of a service. */
 export async function runAsWindowsService(
   {
     secureFolder = (folder) => windowsFileTrust().ensurePrivateFolder(folder),
@@ -70,10 +70,10 @@ export async function runAsWindowsService(
   return exitCode;
 }
 
-/** Access for administrators and SYSTEM only, without inherited entries. */
+/** Excludes inherited entries. */
 const ADMINISTRATORS_AND_SYSTEM = 'D:P(A;;GA;;;BA)(A;;GA;;;SY)';
 
-/** Writes the stacks at each signal of `Global\stackdump-PID`, as the Go release does. If that name is taken, the log says so. */
+/** Writes the stacks at each signal of `Global\stackdump-PID`, like the Go release. If that name is taken, logs an error. */
 export function listenForStackDump(folder: string, logger: Logger): AsyncDisposable {
   const name = stackDumpEvent(process.pid);
   const failed = (err: unknown): void =>

@@ -1,19 +1,19 @@
 import type { WinsConfig } from '@wins/config';
 
 const PROXY_VARIABLES = /^(?:https?|all|no)_proxy$/i;
-/** Minimum length of a secret. A shorter text reveals nothing and would match everywhere. */
+/** A shorter text reveals nothing, and would match everywhere. */
 const SHORTEST = 4;
 const REMOVED = '[removed]';
-/** User and password of an address, and its query. */
+/** User and password of an address. */
 const CREDENTIALS = /([a-z][a-z0-9+.-]*:\/\/)[^\s/@"'<>]+@/gi;
 const QUERY = /([a-z][a-z0-9+.-]*:\/\/[^\s?"'<>]+\?)[^\s"'<>#]+/gi;
 
-/** Returns an address without user, password, query and fragment. */
+/** Removes user, password, query and fragment. */
 export function addressWithoutSecrets(address: string): string {
   return address.replace(CREDENTIALS, '$1').replace(/[?#].*$/s, '');
 }
 
-/** Words that occur in every support bundle and reveal nothing; without them no line would be readable. */
+/** These words reveal nothing, and no line would be readable without them. */
 const WORDS: ReadonlySet<string> = new Set(
   ['true', 'false', 'null', 'none'].concat('debug', 'info', 'warn', 'warning', 'error', 'fatal'),
 );
@@ -23,13 +23,13 @@ const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*/g;
 type Clean = (text: string) => string;
 
 /**
- * Second line of defence: removes known secrets, also in JSON-escaped form, and users, passwords and queries of addresses. JSON stays valid.
- * @param known - Secrets. Those under four characters stay, and so do words such as `true` and log levels. Digits are removed only as a whole number.
+ * Second line of defence: removes known secrets, JSON-escaped ones too, and users, passwords and queries of addresses. JSON stays valid.
+ * Keeps secrets shorter than four characters, and words such as `true` and log levels. Removes digits only as a whole number.
  */
 export function cleanerOf(known: readonly string[]): (text: string) => string {
   const secrets = known
     .filter((secret) => secret.length >= SHORTEST && !WORDS.has(secret.toLowerCase()))
-    // Longest first, because one secret may be part of another.
+    // Longest first, because a secret may contain another.
     .sort((one, other) => other.length - one.length)
     .flatMap((secret) => [secret, JSON.stringify(secret).slice(1, -1)])
     .map((text) => (/^\d+$/.test(text) ? new RegExp(`(?<!\\d)${text}(?!\\d)`, 'g') : text));
@@ -41,7 +41,7 @@ export function cleanerOf(known: readonly string[]): (text: string) => string {
   const cleanJson = (text: string): string => (isJson(text) ? cleanTokens(text, clean) : text);
   return (text) => {
     const json = isJson(text) ? cleanJson(text) : text.split('\n').map(cleanJson).join('\n');
-    // Also cleans text that is not JSON, and secrets that span several JSON strings.
+    // Cleans text that is not JSON, and secrets across several JSON strings.
     return clean(json);
   };
 }

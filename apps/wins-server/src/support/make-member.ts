@@ -1,11 +1,10 @@
 import { messageOf } from '@wins/base';
 
 export interface SupportMember {
-  /** Name in the archive, with the extension of its type. */
   readonly name: string;
-  /** Limit in bytes; a longer text loses its beginning, because the newest part is last. */
+  /** A longer text loses its beginning, because the newest part is last. */
   readonly maxBytes: number;
-  /** Creates the text; an error becomes the text of the member instead. */
+  /** An error becomes the text of the member. */
   readonly make: () => Promise<string>;
 }
 
@@ -20,7 +19,7 @@ export interface MadeMember {
 const LONGEST_MS = 60_000;
 const CUT_LINE = '(the beginning was cut off)\n';
 
-/** Creates a member. Never rejects: a failure or a time-out of one minute becomes its text. */
+/** Never rejects: a failure, or a time-out of one minute, becomes the text. */
 export async function makeMember(
   { name, maxBytes, make }: SupportMember,
   clean: (text: string) => string,
@@ -45,7 +44,7 @@ function bounded(text: string, maxBytes: number): Pick<MadeMember, 'content' | '
   const bytes = Buffer.from(text);
   if (bytes.length <= maxBytes) return { content: bytes, isCut: false };
   const tail = bytes.subarray(bytes.length - maxBytes + CUT_LINE.length);
-  // Keeps whole lines; a text without line ends is cut anywhere.
+  // Cuts at a line end, if there is one.
   const end = tail.indexOf(0x0a);
   return { content: Buffer.concat([Buffer.from(CUT_LINE), tail.subarray(end + 1)]), isCut: true };
 }

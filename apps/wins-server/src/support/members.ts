@@ -50,7 +50,7 @@ async function versions({ host, listen }: SupportSource): Promise<object> {
       ...{ uptimeSeconds: Math.round(os.uptime()), processors: os.availableParallelism() },
       ...{ memoryBytes: os.totalmem(), freeMemoryBytes: os.freemem() },
     },
-    // Only names, because values of variables may be secret.
+    // Only names: values may be secret.
     variables: Object.keys(process.env).sort(),
     at: new Date().toISOString(),
   };

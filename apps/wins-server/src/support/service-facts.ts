@@ -1,9 +1,9 @@
 import { SERVICE_NAME } from '@wins/base';
 
-/** Service options whose values may be shown; for others only the name is shown. */
+/** Options whose values are no secrets. */
 const SHOWN: ReadonlySet<string> = new Set(['config', 'log-file-size', 'log-files']);
 
-/** Returns the service control manager's facts about the service. @throws Error on systems other than Windows. */
+/** @throws Error on systems other than Windows. */
 export async function serviceFacts(): Promise<object> {
   if (process.platform !== 'win32')
     throw new Error('cannot query the service: this system has no Windows services');
@@ -19,7 +19,7 @@ export async function serviceFacts(): Promise<object> {
   };
 }
 
-/** Returns a command line without the values of options that may not be shown. */
+/** Removes the values of options that may hold secrets. */
 export function shownCommand(commandLine: string): string {
   let isShown = true;
   return (commandLine.match(/"[^"]*"|\S+/g) ?? [])

@@ -15,7 +15,7 @@ export interface SupportSource {
   readonly host: DoctorHost;
 }
 
-/** Locates the daemon. Never rejects for an unusable config, because that may be why a support bundle is made. */
+/** Accepts an unusable config, because that may be the reason for the support bundle. */
 export async function supportSource(named: string | undefined, host: DoctorHost) {
   try {
     const loaded = await loadDaemonConfig(named);
@@ -27,14 +27,14 @@ export async function supportSource(named: string | undefined, host: DoctorHost)
   }
 }
 
-/** Returns the text of a fault. Problem messages quote file content, which may be secret, so only their positions are returned. */
+/** Returns only the positions of problems, because their messages quote the file, which may contain secrets. */
 function faultOf(error: unknown): string {
   if (!(error instanceof ConfigError)) return messageOf(error);
   const places = error.problems.map((problem) => JSON.stringify(problemPlace(problem)));
   return [`the config cannot be used: ${error.code}`, ...places].join('\n');
 }
 
-/** Returns a config without its secrets; the declarations of the keys decide which values are shown. */
+/** Removes secrets. The declaration of each key decides whether its value is shown. */
 export function maskedConfig({ config, path, found, origins, warnings }: LoadedConfig): object {
   return {
     file: path,
@@ -45,7 +45,6 @@ export function maskedConfig({ config, path, found, origins, warnings }: LoadedC
   };
 }
 
-/** Returns the location of a problem, without the content found there. */
 function problemPlace({ code, severity, line, column }: ConfigProblem): object {
   return { severity, code, line, column };
 }

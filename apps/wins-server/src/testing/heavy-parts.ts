@@ -1,4 +1,4 @@
-/** Heavy parts for specs, with a stand-in for the csi-proxy service on Linux. */
+/** For specs: on Linux csi-proxy has a stand-in for its service. */
 import { linuxManager, serviceFile } from '../features/csi-proxy/testing/linux-manager.js';
 import * as heavyParts from '../heavy-parts.js';
 

@@ -2,7 +2,6 @@ import { DaemonEvents } from '../kernel/daemon-events.js';
 import type { Kernel } from '../kernel/feature.js';
 import { createLoggerTo } from '../kernel/log/logger.js';
 
-/** Creates a kernel of these parts, plus events and a log that adds its lines to `lines`. */
 export function kernelOf(
   parts: { readonly [Part in keyof Kernel]?: unknown } = {},
   lines: string[] = [],

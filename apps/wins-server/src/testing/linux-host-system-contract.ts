@@ -1,4 +1,4 @@
-// A program of its own, because it changes routes: it runs in a network namespace of its own, and prints the result of each check as JSON.
+// A program, because it changes routes and needs a network namespace of its own. Prints the result of each check as JSON.
 import { linuxHostSystem } from '@wins/linux-host';
 import { hostSystemContract } from '../kernel/host-system/testing/host-system-contract.js';
 

@@ -6,7 +6,6 @@ export function privateFolder(directory: string) {
   return { directory, prepareDirectory };
 }
 
-/** Returns options for an audit log with its default limits. */
 export function auditPlace(directory: string) {
   return { ...privateFolder(directory), maxFileBytes: 2 ** 23, maxFiles: 16 };
 }

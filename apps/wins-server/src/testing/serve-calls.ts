@@ -9,7 +9,6 @@ import { createCallServer } from '../kernel/rpc/call-server.js';
 import { Connections } from '../kernel/rpc/connections.js';
 import { createLoggerTo } from '../kernel/log/logger.js';
 
-/** Serves calls on a socket path as the daemon does, until disposal. */
 export async function serveCalls(
   address: string,
   addServices: (server: Server, connections: Connections) => void,

@@ -1,6 +1,6 @@
 import type { Clock } from '@wins/time';
 
-/** Clock whose latest wait ends when the spec says so. */
+/** The latest wait ends when the spec calls `end`. */
 export class StillClock implements Clock {
   /** Requested waits, in milliseconds. */
   readonly waits: number[] = [];

@@ -45,7 +45,7 @@ export async function askServer(
   await checkHealth(trust, { timeoutMs }, { ...settings, secrets: [token] });
   const address = await resolveAddress(wish.address ?? '', settings);
   const internalAddress = await resolveAddress(wish.internalAddress ?? '', settings);
-  // A server that the system's certificates verify needs no certificate file of ours.
+  // The system's certificates suffice, unless the server uses an authority of its own.
   const usesOwn = trust.certificates.some(({ pem }) => trust.roots.includes(pem));
   const authorities = usesOwn ? trust.caPem : null;
   const parts = { authorities, connectionInfo: new Secret(known ?? '{}'), nodeId };
@@ -68,8 +68,8 @@ export async function readNodeId(file: string): Promise<string | undefined> {
 }
 
 /**
- * Returns the id in the file, else the given id, else the id from before an undone installation, else a new id.
- * @throws InstallError `refused` if the file has another valid id than `given`, because the server knows the node by it.
+ * Returns the id in the file, else the given one, else the one before an undone installation, else a new one.
+ * @throws InstallError `refused` if the file has a valid id other than `given`, because the server knows the node by it.
  */
 export async function findNodeId(
   file: string,

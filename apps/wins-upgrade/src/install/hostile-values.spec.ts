@@ -26,7 +26,6 @@ const EMPTY: NodeFacts = {
   ...{ platform: 'win32', states: new Map(), folders: new Map(), isServiceBeingRemoved: false },
 };
 
-/** All variables that an installation or an upgrade reads. */
 const VARIABLES = [
   ...['CATTLE_SERVER', 'CATTLE_TOKEN', 'CATTLE_CA_CHECKSUM', 'CATTLE_ROLE_WORKER', 'CATTLE_LABELS'],
   ...[
@@ -80,7 +79,7 @@ const HOSTILE: readonly string[] = [
   'canary'.repeat(6000),
 ];
 
-/** Matches a text with only characters that are safe on a terminal and in a log. */
+/** Only characters that are safe on a terminal and in a log. */
 const PLAIN = /^[^\p{C}\p{Zl}\p{Zp}]*$/u;
 
 /** Checks that a value is refused with the name of its variable, or reaches every output unchanged. */

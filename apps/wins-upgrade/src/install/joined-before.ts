@@ -4,7 +4,7 @@ import { quoteText } from '@wins/base';
 import path from 'node:path';
 import { readIfThere, readNodeId } from './ask-server.js';
 
-/** File with the values of the last join, except the token. They are stored as variables, so that the environment parser can read them. */
+/** Values of the last join, without the token, as variables for the environment parser. */
 const FILE = 'joined.json';
 const VALUES: Readonly<Record<string, (wish: EnvironmentWish) => string | undefined>> = {
   CATTLE_SERVER: (wish) => wish.server,

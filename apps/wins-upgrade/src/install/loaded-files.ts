@@ -30,7 +30,7 @@ export async function loadedFiles({ upgrade, dialOf }: Pick<NodeParts, 'upgrade'
     if (config.sha256 !== '') loaded.set(path.resolve(config.file), config.sha256);
     const { checksum: sha1 } = await client.info({ signal });
     const program = status.command.imagePath;
-    // A program that cannot be hashed counts as absent.
+    // An unreadable program counts as absent.
     const found = await hashFile(program, ['sha1', 'sha256'], { followLinks: true }).catch(
       () => undefined,
     );

@@ -83,7 +83,7 @@ export const runJoin: CommandHandler<JoinOptions> = (options, surroundings) =>
     const wish = wishFromEnvironment(environment, { ...options, token });
     const node = await nodeOf(options, wish.places);
     const { places } = node;
-    // Reads the id before an interrupted registration is rolled back, so that the registration is repeated with the same id.
+    // Read before an interrupted registration is rolled back, which then uses the same id again.
     const before = await readNodeId(places.nodeId);
     const program = await ownProgram(node);
     requireDigest(program.sha256, wish.programSha256);
@@ -124,7 +124,7 @@ export const runLeave: CommandHandler<NodeOptions> = (options, surroundings) =>
     const { places } = node;
     const wish: InstallWish = {
       ...{ places, service: SERVICE_NAME, connectionInfo: null, nodeId: null, authorities: null },
-      // Resets strict verification, which was for the old server; the next one may have no certificate authority of its own.
+      // Strict verification was for the old server; the next one may have no authority of its own.
       config: { 'systemagent.remoteEnabled': false, 'tls-config': null, agentStrictTLSMode: null },
     };
     const outcome = await changeNode(node, () => wish, 'keep', task);
@@ -174,7 +174,7 @@ export const runSuc: CommandHandler<SucCommandOptions> = (options, surroundings)
 
 const LOCAL = { CATTLE_REMOTE_ENABLED: 'false', CATTLE_LOCAL_ENABLED: 'true' };
 const SERVER_MS = 900_000;
-/** Three requests, the stop, the start and the proof must fit into the 600 s of the controller's job. */
+/** The controller's job has 600 s for three requests, the stop, the start and the proof. */
 const JOB_SERVER_MS = 150_000;
 const MAX_TOKEN_BYTES = 16 * 1024;
 const localPlaces = (): InstallPlaces => wishFromEnvironment({ ...process.env, ...LOCAL }).places;
@@ -196,7 +196,7 @@ async function requireNoServer({ nodeId, connectionInfo }: InstallPlaces): Promi
   throw new InstallError('refused', `cannot install a standalone node: ${found}; ${next}`);
 }
 
-/** Stages this program if a certificate of the node's config signed it. @throws InstallError `refused`. */
+/** Requires a signature if the node's config asks for one. @throws InstallError `refused`. */
 async function ownProgram({ upgrade, signers }: NodeParts): Promise<StagedProgram> {
   const { ownFile, service } = upgrade;
   const signed = new SignedProgram();
@@ -233,7 +233,7 @@ async function ask(
   });
 }
 
-/** Reads the token from a file, because every process can read command lines. @throws InstallError `usage`. */
+/** Reads a file, because every process can read command lines. @throws InstallError `usage`. */
 async function readToken(file: string): Promise<string> {
   const refused = (tried: string, found: string, cause?: unknown) =>
     new InstallError('usage', `cannot ${tried} --token-file ${quoteText(file)}: ${found}`, {

@@ -50,9 +50,7 @@ export class NodeLock {
     }
   }
 
-  /**
-   * Releases the lock of `wins up`, whose file blocks the removal of the program. The lock of the node suffices then.
-   */
+  /** Releases the lock of `wins up`, whose file blocks the removal of the program. The lock of the node remains. */
   async letGoOfProgram(): Promise<void> {
     await this.#ofProgram?.close();
     this.#ofProgram = undefined;

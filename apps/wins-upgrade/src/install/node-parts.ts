@@ -14,13 +14,13 @@ import { daemonClient, type DialPipe } from '../daemon-client.js';
 
 export interface NodeParts {
   readonly places: InstallPlaces;
-  /** Has no `signers`, because a program that a rollback restores is not judged. */
+  /** Without `signers`: a rollback may restore any program. */
   readonly upgrade: UpgradeContext;
   readonly signers: SignersOf;
   /** Connects only to the service. Default: accepts any server, because the owner of the socket file proves who serves it. */
   readonly dialOf?: DialPipe;
   readonly system: Pick<NodeHost, 'platform' | 'rooms' | 'strangersIn' | 'isBeingRemoved'>;
-  /** Locks the node, even before it has a service; the lock of an upgrade is beside the program of a service. */
+  /** Works even before the node has a service. The lock of an upgrade lies beside the service's program. */
   readonly lockNode: () => Promise<UpgradeLock | undefined>;
 }
 
@@ -28,12 +28,12 @@ export type NodeOfSystem = Omit<NodeParts, 'upgrade' | 'signers'> & {
   readonly upgrade: SystemParts;
 };
 
-/** Proves that a started daemon serves; resolves with the finding when it does not. */
+/** Checks a started daemon; resolves with what it lacks, if anything. */
 export type Proof = (pipe: string, limitMs: number) => Promise<string | undefined>;
 
 const LOOK_EVERY_MS = 100;
 const ONE_ANSWER_MS = 5_000;
-/** Minimum time of the last attempt; a shorter one would report a time-out instead of the real cause. */
+/** A shorter last attempt would report a time-out instead of the cause. */
 const SHORTEST_MS = 500;
 
 export async function proveService(
@@ -48,7 +48,7 @@ export async function proveService(
     const status = await service.query();
     if (status !== undefined) {
       const pipe = await pipeOf(status.command.args);
-      // Rounded up, because AbortSignal accepts only whole milliseconds.
+      // AbortSignal accepts only whole milliseconds.
       const leftMs = Math.ceil(end - performance.now());
       const limitMs = Math.max(SHORTEST_MS, Math.min(ONE_ANSWER_MS, leftMs));
       const answer = await probe(pipe, limitMs);
@@ -70,12 +70,12 @@ export async function proveService(
   }
 }
 
-/** Proves that the daemon's agent has reached its server, whatever the state of the plans. */
+/** The agent must have reached its server, whatever the state of its plans. */
 export function agentProof({ dialOf }: Pick<NodeParts, 'dialOf'>): Proof {
   return async (pipe, limitMs) => {
     await using client = daemonClient(pipe, limitMs, { clientName: 'wins-install', dialOf });
     try {
-      // Queries the health, which every client may read; on a desktop system only session 0 may read plans.
+      // Every client may read the health. On a desktop system, only session 0 may read plans.
       const asked = { service: 'wins.PlanService.Server' };
       const signal = AbortSignal.timeout(limitMs);
       const { status } = await client.call(healthServiceDefinition.check, asked, { signal });

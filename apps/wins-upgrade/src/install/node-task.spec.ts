@@ -11,7 +11,7 @@ import { changeNode, removeNode, type NodeTask } from './node-task.js';
 const SERVICE = { kind: 'service', name: SERVICE_NAME } as const;
 const RUNNING = { kind: 'running', service: SERVICE_NAME } as const;
 const TASK: NodeTask = { isDryRun: false, proofs: [], signal: new AbortController().signal };
-/** A program that runs but serves no pipe. */
+/** Runs, but serves no pipe. */
 const PROGRAM = `#!/bin/sh
 [ "$1" = --version ] && exec echo rancher-wins version v1.0.0
 exec sleep 600

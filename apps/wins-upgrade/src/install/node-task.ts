@@ -39,7 +39,7 @@ export interface NodeOutcome {
   readonly steps?: readonly string[];
   readonly kept?: readonly string[];
   readonly recovered?: 'finished' | 'undone';
-  /** Recovery that the next command performs first. A dry run plans for the node as it is before that recovery. */
+  /** Recovery by the next command. A dry run plans for the node before that recovery. */
   readonly pending?: { readonly outcome: 'finished' | 'undone'; readonly steps: readonly string[] };
 }
 
@@ -53,7 +53,7 @@ export interface NodeTask {
 /** Judges the node before any request to a server. @throws InstallError `refused`. */
 export type Judge = (parts: FetchedParts) => Promise<void>;
 
-/** `keep` changes only the parts in the wish. `ask` queries a server under the lock, so that only one command at a time does so. */
+/** `keep` changes only the parts in the wish. `ask` runs under the lock, so that only one command at a time registers the node. */
 export function changeNode(
   node: NodeParts,
   wishWith: (fetched: FetchedParts) => InstallWish,
@@ -66,7 +66,7 @@ export function changeNode(
     const decide = async (fetched: FetchedParts) => {
       const wish = wishWith(fetched);
       const found = await readFacts(context, wish, loaded);
-      // Adopts an installation of another program, so that its service is removed with the rest later.
+      // Adopts another program's installation, so that a later removal covers its service.
       const taken = planAdopt(found, wish);
       const facts = taken.kind === 'adopt' ? { ...found, manifest: taken.manifest } : found;
       const planned = how === 'install' ? planInstall : planSuc;
@@ -93,9 +93,7 @@ export function changeNode(
   });
 }
 
-/**
- * Functions that remove the parts that daemons created. Each resolves with the reason when something remains.
- */
+/** Each function removes what daemons created, and resolves with the reason if something stays. */
 export interface OfDaemon {
   readonly removeCsiProxy: (configFile: string, isAdopted: boolean) => Promise<string | undefined>;
   readonly endLastingRuns: (
@@ -133,11 +131,11 @@ export function removeNode(
     const { config } = wish.places;
     const running = await stopDaemon(context, plan.steps);
     const csiProxy = running ?? (await how.removeCsiProxy(config, isAdopted).catch(messageOf));
-    // Some systems cannot remove a running program.
+    // Runs end before the uninstallation, because some systems cannot remove a running program.
     const runs =
       running ?? (await how.endLastingRuns(config, how.keepsData === true).catch(messageOf));
     const network = running ?? (await how.removeNetwork(config).catch(messageOf));
-    // Removes the stored configs too, because they may contain the config's secrets.
+    // Stored configs may contain secrets.
     if (how.keepsData !== true) {
       await forgetLastGood(wish.places.config);
       await forgetReplaced(wish.places.config);
@@ -157,10 +155,7 @@ export function removeNode(
   });
 }
 
-/**
- * Stops the daemon first if the steps include its stop, because it would re-create its files. Resolves with the reason why the daemon's parts stay;
- * undefined when it is stopped.
- */
+/** Stops the daemon, which would re-create its files. Resolves with the reason if the stop fails. */
 async function stopDaemon({ host }: InstallContext, steps: readonly Step[]) {
   try {
     for (const { item, to } of steps)

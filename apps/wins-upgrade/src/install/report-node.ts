@@ -14,7 +14,7 @@ const EXIT_OF: Readonly<Record<NodeOutcome['outcome'], number>> = {
 const EXIT_OF_INSTALL: Readonly<Partial<Record<InstallErrorCode, number>>> = {
   ...{ usage, refused, busy },
 };
-/** Errors that a retry would repeat. */
+/** A retry would fail, too. */
 const REFUSED: ReadonlySet<string> = new Set<RancherErrorCode>([
   ...([
     'untrusted',
@@ -43,7 +43,7 @@ export async function reportNode(
   let exitCode: number;
   let outcome: NodeOutcome;
   try {
-    // A signal causes a rollback instead of a half-done change; further signals have no effect.
+    // A signal starts a rollback; further signals have no effect.
     using _signals = onSignals((signal) => stop.abort(new Error(`${signal} was received`)));
     const isDryRun = options['dry-run'];
     const isTicked = isForPeople(options) && options.quiet !== true;

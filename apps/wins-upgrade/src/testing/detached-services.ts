@@ -5,7 +5,7 @@ import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 
 const GRACE_MS = 30_000;
-/** Variables of this process that a service gets, so that its pipes are in the same folder. */
+/** Services get these variables, so that their pipes are in the same folder. */
 const PASSED_ON = ['PATH', 'WINS_RUNTIME_DIR'] as const;
 
 /** Runs services as processes that outlive this process. Linux only. */

@@ -1,6 +1,6 @@
 import type { ServiceCommand } from '@wins/service-upgrade';
 
-/** Writes a command as the one line that Windows would store. */
+/** Formats a command line as Windows stores it. */
 export function formatServiceCommand({ imagePath, args }: ServiceCommand): string {
   return [`"${imagePath}"`, ...args.map(quoteWord)].join(' ');
 }

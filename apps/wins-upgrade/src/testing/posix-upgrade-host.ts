@@ -11,8 +11,8 @@ import { messageOf, RUN_MARKER_VARIABLE } from '@wins/base';
 const TICK_MS = 10;
 
 /**
- * Upgrade host of systems with POSIX sessions. A process in its own session, without the mark and without a parent in the run, belongs to no
- * run. Therefore the process that starts it must end at once.
+ * For systems with POSIX sessions. A process leaves a run if it has its own session, no mark, and no parent in the run. So its starter must end at
+ * once.
  */
 export function createPosixUpgradeHost(): UpgradeHost {
   return {
@@ -31,7 +31,7 @@ export function createPosixUpgradeHost(): UpgradeHost {
   };
 }
 
-/** Returns the fields of `/proc/PID/stat` after the name of the program; none for a process that has ended. */
+/** Returns the fields of `/proc/PID/stat` after the program's name; none for an ended process. */
 function statOf(pid: number): readonly string[] {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8');

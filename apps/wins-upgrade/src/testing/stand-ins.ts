@@ -10,8 +10,8 @@ import { createPosixUpgradeHost } from './posix-upgrade-host.js';
 import { lockByPipe, SupervisedService } from './supervised-service.js';
 
 /**
- * Stand-ins where there is no service manager. A service is a file, named by its absolute path in `--service` or `WINS_SERVICE`, with a supervisor
- * that listens beside it. A node is a folder, which `WINS_NODE_ROOT` names.
+ * For systems without a service manager. A service is a file, named by its absolute path in `--service` or `WINS_SERVICE`; its supervisor listens
+ * beside it. A node is the folder `WINS_NODE_ROOT`.
  */
 const STAND_INS: System = {
   hasService: (name) => definitionFile(name) !== undefined,

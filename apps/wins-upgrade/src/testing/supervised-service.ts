@@ -20,13 +20,13 @@ import { formatServiceCommand } from './format-service-command.js';
 const LIMIT_BYTES = 64 * 1024;
 const STATES: readonly unknown[] = ['running', 'stopped', 'paused', 'pending'];
 
-/** Request to a supervisor. It answers with one line of JSON: the resulting state and, if known, the `pid`; or an `error`. */
+/** The supervisor answers with one line of JSON: the state and, if known, the `pid`; or an `error`. */
 type SupervisorRequest =
   { readonly do: 'query' | 'start' } | { readonly do: 'stop'; readonly graceMs: number };
 
 /**
- * A service for systems without a service manager: a file with its command line in the form of Windows, and a supervisor that starts the
- * program in the file, listens on `<file>.control`, and restarts the program when it fails.
+ * A service without a service manager: a file with a command line in the form of Windows. A supervisor runs that program, restarts it when it fails,
+ * and listens on `<file>.control`.
  */
 export class SupervisedService implements ServiceControl {
   readonly #effects: Effects;

@@ -7,9 +7,8 @@ import { rmdir, unlink } from 'node:fs/promises';
 import path from 'node:path';
 
 /**
- * Locks a file in its own private folder, which exists only while the lock is held. It is not beside the program: before the installation, the
- * program's folders would be created for it, with access for everyone.
- * @returns Undefined while another process holds the lock.
+ * Locks a file in a private folder of its own, which exists only while the lock is held. A lock beside the program would create the program's
+ * folders before the installation, with access for everyone. Undefined while another process has the lock.
  * @throws UpgradeError `refused` when others can use the folder.
  */
 export async function lockNode(
@@ -32,7 +31,7 @@ export async function lockNode(
   );
 }
 
-/** The previous holder may remove the folder at the same time. */
+/** The previous holder may be removing the folder. */
 function takeFile(file: string): ReturnType<typeof lockFile> {
   try {
     return lockFile(file);

@@ -32,7 +32,7 @@ export class WindowsServiceControl implements ServiceControl {
   readonly #upgrade: Pick<UpgradeContext, 'effects' | 'host'>;
   readonly #defaultTarget: string | undefined;
 
-  /** @param defaultTarget - Default: the path that the installer of the Go release uses. */
+  /** Default target: the path of the Go release's installer. */
   constructor(
     readonly name: string,
     upgrade: Pick<UpgradeContext, 'effects' | 'host'>,
@@ -128,7 +128,7 @@ export class WindowsServiceControl implements ServiceControl {
     );
   }
 
-  /** Registers with the program's own command, which knows its service name, restart policy and log location. */
+  /** The program registers itself, because it knows its service name, restart policy and log location. */
   async #register({ imagePath, args }: ServiceCommand): Promise<void> {
     if (this.name !== SERVICE_NAME)
       throw this.#failure('register', `it does not exist; only ${SERVICE_NAME} can be created`);

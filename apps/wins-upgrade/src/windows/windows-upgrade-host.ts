@@ -15,7 +15,7 @@ const HELD_BY_DAEMON =
 const HELD =
   'cannot start a helper that outlives this process: the job of this process forbids it; wanted a job with JOB_OBJECT_LIMIT_BREAKAWAY_OK, or none';
 
-/** Upgrade host of Windows, where a run is a job; a process that breaks away from the job belongs to no run. */
+/** On Windows a run is a job; a process that breaks away from the job leaves the run. */
 export function createWindowsUpgradeHost(): UpgradeHost {
   const { pid, created } = ownIdentity();
   return {

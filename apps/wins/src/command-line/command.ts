@@ -4,13 +4,13 @@ import type { Completed, GLOBAL_OPTIONS, Options, ValuesOf } from './option.js';
 interface Node {
   readonly name: string;
   readonly aliases?: readonly string[];
-  /** Accepted, but not shown in help or completions. */
+  /** Not shown in help or completions. */
   readonly isHidden?: boolean;
   readonly summary: string;
   readonly details?: string;
   /** Options of the command; for a group, options of all commands below it. */
   readonly options?: Options;
-  /** Page of docs/ for further reading. */
+  /** Page in docs/. */
   readonly page: string;
   readonly environment?: readonly (readonly [string, string])[];
   /** Example command lines without `wins`, each with its description. */
@@ -22,9 +22,9 @@ export interface Group extends Node {
 }
 
 export interface Given<Word = string | undefined> {
-  /** Value of {@link Command.positional}; undefined when it is optional and absent. */
+  /** Undefined when the positional word is optional and absent. */
   readonly word: Word;
-  /** Words after `--`; undefined when there are none. */
+  /** Words after `--`. */
   readonly rest: readonly string[] | undefined;
 }
 
@@ -40,7 +40,7 @@ export interface Command extends Node {
   readonly rest?: string;
   /** The exit code after an invalid command line. Default: 64. */
   readonly usageExitCode?: number;
-  /** Checks the options in combination. @throws UsageError for options that exclude each other. */
+  /** @throws UsageError for options that exclude each other. */
   readonly check?: (values: Readonly<Record<string, unknown>>) => void;
   /** Declared as a method, so that a handler may declare a narrower type for its own options. */
   run(

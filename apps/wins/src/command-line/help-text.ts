@@ -2,7 +2,7 @@ import { VERSION } from '@wins/base';
 import { isGroup, type Command, type Group } from './command.js';
 import { optionsAt } from './read-words.js';
 
-/** Returns a usage line, such as `wins cli prc run --path FILE [options] [-- ARGUMENT…]`. */
+/** `wins cli prc run --path FILE [options] [-- ARGUMENT…]` */
 export function usageLine(path: readonly (Group | Command)[]): string {
   const at = path.at(-1);
   const words = ['wins', ...path.slice(1).map(({ name }) => name)];
@@ -19,7 +19,6 @@ export function usageLine(path: readonly (Group | Command)[]): string {
   return words.join(' ');
 }
 
-/** Returns the end of a help text: environment variables, alternative words, and the page for further reading. */
 export function epilogue(path: readonly (Group | Command)[]): string {
   const at = path.at(-1);
   if (at === undefined) return '';

@@ -12,7 +12,7 @@ export type Completed = 'files' | 'folders' | 'runs' | 'adapters' | 'configKeys'
 export interface Option<Value = unknown> {
   readonly kind: 'switch' | 'text' | 'list';
   readonly describe: string;
-  /** Placeholder for the value in a usage line. Default: `TEXT`. */
+  /** Default: `TEXT`. */
   readonly placeholder?: string;
   readonly short?: string;
   readonly byDefault?: string;
@@ -21,7 +21,7 @@ export interface Option<Value = unknown> {
   readonly wanted?: string;
   readonly isHidden?: boolean;
   readonly completes?: Completed;
-  /** Parses the value. @throws UsageError for an invalid value. */
+  /** @throws UsageError for an invalid value. */
   readonly read?: (text: string) => Value;
 }
 
@@ -106,7 +106,7 @@ export function durationOption(
   return { kind: 'text', placeholder: 'TIME', byDefault, describe, read };
 }
 
-/** Defines a duration of at least 1 ms, in milliseconds; undefined when omitted. */
+/** Defines a duration of at least 1 ms, in milliseconds. */
 export function limitOption(
   name: string,
   describe: string,
@@ -126,7 +126,6 @@ function readDuration(name: string, limits: DurationLimits) {
   };
 }
 
-/** Defines a SHA-256 digest, converted to lower case. */
 export function digestOption(name: string, describe: string): Option<string | undefined> {
   const read = (text: string): string => {
     if (/^[0-9a-f]{64}$/i.test(text)) return text.toLowerCase();
@@ -135,7 +134,7 @@ export function digestOption(name: string, describe: string): Option<string | un
   return { kind: 'text', placeholder: 'DIGEST', describe, read };
 }
 
-/** Defines a number that fits into a protocol message. Whether it is valid, for example as a port, is checked later. */
+/** The number fits into a protocol message. Whether it is valid, for example as a port, is checked later. */
 export function numberOption(name: string, describe: string): Option<number | undefined> {
   const read = (text: string): number => {
     if (/^\d{1,10}$/.test(text) && Number(text) < 2 ** 32) return Number(text);
@@ -155,7 +154,7 @@ export function sizeOption(name: string, describe: string): Option<number | unde
   return { kind: 'text', placeholder: 'SIZE', describe, read, completes: 'nothing' };
 }
 
-/** Defines a number of processors with up to two decimals; undefined when omitted. */
+/** Accepts at most two decimals. */
 export function processorsOption(name: string, describe: string): Option<number | undefined> {
   const read = (text: string): number => {
     if (/^\d{1,4}(?:\.\d{1,2})?$/.test(text) && Number(text) > 0) return Number(text);

@@ -4,10 +4,9 @@ import { isGroup, type Command, type Group } from './command.js';
 import { epilogue, usageLine } from './help-text.js';
 import { GLOBAL_OPTIONS, type Option, type Options } from './option.js';
 
-/** Maximum line width, because wider lines are hard to read. */
 const WIDEST = 100;
 
-/** Prints the help of the last node of a path to standard output. yargs does the layout only; it does not parse the typed words. */
+/** yargs does the layout only; it does not parse the typed words. */
 export async function printHelp(path: readonly [Group, ...(Group | Command)[]]): Promise<void> {
   const [root, ...below] = path;
   const { help, version, ...more } = GLOBAL_OPTIONS;

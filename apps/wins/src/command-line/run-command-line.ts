@@ -3,12 +3,12 @@ import { isGroup, type Command, type Group } from './command.js';
 import { helpWords } from './help-text.js';
 import { readWords, type ReadWords, type WordPath } from './read-words.js';
 
-/** Prints an answer in the format of `--output`, or in the default format; returns false when the reader has closed the stream. */
+/** Resolves with false when the reader has closed the stream. */
 export type ShowAnswer = (answer: Answer, form: unknown) => Promise<boolean>;
 
 export interface CommandOutput {
   readonly showAnswer: ShowAnswer;
-  /** Prints the help of the last node of a path; loaded only when needed. */
+  /** Prints the help of the last node; loaded only when needed. */
   readonly printHelp: (path: readonly [Group, ...(Group | Command)[]]) => Promise<void>;
 }
 

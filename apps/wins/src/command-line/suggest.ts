@@ -2,10 +2,10 @@ import { quoteText } from '@wins/base';
 import { closestMatch } from 'leven';
 import { isGroup, type Command, type Group } from './command.js';
 
-/** Longest word to compare. All known words are much shorter, so a longer word cannot match. */
+/** All known words are much shorter, so a longer word cannot match. */
 const LONGEST_WORD = 40;
 
-/** Words of other programs, mapped to the commands of wins with the same purpose. */
+/** Words of other programs, with the commands of the same purpose. */
 const SAME_MEANING: ReadonlyMap<string, string> = new Map([
   ['bundle', 'support-bundle'],
   ['diagnose', 'doctor'],
@@ -25,7 +25,7 @@ const SAME_MEANING: ReadonlyMap<string, string> = new Map([
   ['validate', 'srv config check'],
 ]);
 
-/** Returns `; did you mean "run"?`, or an empty string when no known word is similar. */
+/** Returns `; did you mean "run"?`, or an empty string. */
 export function suggest(word: string, known: readonly string[]): string {
   if (word.length > LONGEST_WORD) return '';
   const maxDistance = Math.min(2, Math.ceil(word.length / 2));
@@ -42,7 +42,7 @@ export function suggestCommand(word: string, root: Group, at: Group): string {
   return suggest(word, known);
 }
 
-/** Returns the words of the first command of that name; commands nearer to the group come first. */
+/** Commands nearer to the group come first. */
 function pathTo(word: string, group: Group): string | undefined {
   let level: readonly (readonly [string, Group | Command])[] = [['', group]];
   while (level.length > 0) {

@@ -26,13 +26,12 @@ export function daemonOptions(waitTimeout = '0s') {
   };
 }
 
-/** `--wait-timeout`, in milliseconds. */
 export function waitTimeoutOption(byDefault = '0s', whatFor = 'a daemon that is not ready') {
   const describe = `How long to wait for ${whatFor}, such as 30s or 5m`;
   return durationOption('wait-timeout', byDefault, describe);
 }
 
-/** `--output`; `otherwise` describes the format when none is given and there is no fixed default. */
+/** `otherwise` describes the format when none is given and there is no fixed default. */
 export function outputOption<Form extends string>(
   forms: readonly Form[],
   byDefault?: NoInfer<Form>,
@@ -72,7 +71,7 @@ export const PIPE_ENVIRONMENT = [
   ],
 ] as const;
 
-/** Throws {@link UsageError} when both of two options that exclude each other are given. */
+/** @throws UsageError when both options are given. */
 export function refuseBoth(values: Readonly<Record<string, unknown>>, one: string, other: string) {
   if (values[one] && values[other])
     throw new UsageError(`--${one} and --${other} cannot be combined`);

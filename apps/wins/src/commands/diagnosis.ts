@@ -73,7 +73,7 @@ export const supportBundle = command({
   run: (values, { word }, more) => server().makeSupportBundle({ ...values, file: word }, more),
 });
 
-/** `wins stackdump`, for compatibility with the Go release; `wins srv debug stacks` reports more. */
+/** For compatibility with the Go release; `wins srv debug stacks` reports more. */
 export const stackdump = command({
   name: 'stackdump',
   isHidden: true,

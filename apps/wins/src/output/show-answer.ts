@@ -8,8 +8,6 @@ type Layouts = Pick<ReturnType<typeof output>, 'tableOf' | 'yamlOf'>;
 export type AnswerTerminal = Pick<NodeJS.WriteStream, 'isTTY' | 'rows'>;
 
 /**
- * Prints an answer to standard output.
- *
  * @param form - `json`, `yaml`, `table`, `name` or `text`. Any other value selects a table, or text if there is no table, at a terminal,
  * and JSON in a pipe.
  * @returns False when the reader has closed the stream.
@@ -55,7 +53,7 @@ export function render(
   }
 }
 
-/** Returns the table of an answer. Without a table, returns the text if this is one answer of many, else a table of the value's fields. */
+/** Without a table, uses the text of one answer of many, or else the fields of the value. */
 function inColumns({ table, text, value, isOneOfMany = false }: Answer, layouts: () => Layouts) {
   if (table === undefined && isOneOfMany && text !== undefined) return text;
   const { tableOf } = layouts();

@@ -1,7 +1,7 @@
 import { escapeText } from '@wins/base';
 import stringWidth from 'string-width';
 
-/** Returns rows under headings, with columns separated by two blanks. Wide characters count as two columns. */
+/** Wide characters count as two columns. */
 export function tableOf(headings: readonly string[], rows: readonly (readonly string[])[]): string {
   const lines = [headings, ...rows].map((row) =>
     row.map((cell) => {

@@ -1,7 +1,7 @@
 import { escapeJson } from '@wins/base';
 import { stringify } from 'yaml';
 
-/** Returns a value as YAML. All strings are in double quotes, so that terminal control characters are escaped. */
+/** All strings are in double quotes, so that terminal control characters are escaped. */
 export function yamlOf(value: unknown): string {
   // The conversion through JSON drops undefined fields and turns dates into strings, as the JSON output does.
   const plain: unknown = JSON.parse(JSON.stringify(value));

@@ -3,34 +3,34 @@ import { parseSecurityDescriptor } from './security-descriptor.js';
 import type { AccessEntry, SecurityDescriptor } from './security-descriptor.js';
 import { describeTrustee, isKnownToHostAlone, isPrivileged } from './pipe-trustees.js';
 
-/** Verdict on an access list of the daemon's pipes. Each text is the last clause of a message, such as `it has no access list`. */
+/** Verdict on the access list of the daemon's pipes. Each text is a clause such as `it has no access list`. */
 export interface PipeAccessVerdict {
-  /** Reason why a daemon cannot serve its pipes with this list; undefined when it can. */
+  /** Why a daemon cannot serve its pipes with this list. */
   readonly fault?: string;
-  /** Warnings: accounts that should not control a host or serve its pipes, and aliases that another host cannot resolve. */
+  /** Warnings about accounts that should not control this host or serve its pipes, and about aliases that other hosts cannot resolve. */
   readonly doubts: readonly string[];
 }
 
-/** Access for administrators and SYSTEM only; nothing is inherited. */
+/** SDDL that gives access to administrators and SYSTEM only, and inherits nothing. */
 export const ADMINISTRATORS_AND_SYSTEM = 'D:P(A;;GA;;;BA)(A;;GA;;;SY)';
 
 const SYSTEM = 'S-1-5-18';
 const ADMINISTRATORS = 'S-1-5-32-544';
-/** SIDs in the token of a service that runs as SYSTEM, as the daemon does. */
+/** SIDs in the token of the daemon, which runs as SYSTEM. */
 const OF_SYSTEM: ReadonlySet<string> = new Set([SYSTEM, ADMINISTRATORS, 'S-1-1-0', 'S-1-5-11']);
 const OWNERS: ReadonlySet<string> = new Set([SYSTEM, ADMINISTRATORS]);
-/** FILE_GENERIC_READ and FILE_GENERIC_WRITE: a server needs both to open another instance of a pipe. */
+/** FILE_GENERIC_READ and FILE_GENERIC_WRITE. A server needs both to open another instance of its pipe. */
 const SERVES = 0x12_019f;
-/** Rights to write, create instances, delete, or change the list or owner: with each, a client can send commands, or gain that right. */
+/** Rights to write, create instances, delete, or change list or owner. With any of them a client can send commands, or gain that right. */
 const COMMANDS = 0x2 | 0x4 | 0x10 | 0x40 | 0x100 | 0x1_0000 | 0x4_0000 | 0x8_0000;
-/** FILE_CREATE_PIPE_INSTANCE, WRITE_DAC, WRITE_OWNER: clients in containers refuse a pipe if an unprivileged account has one of them. */
+/** FILE_CREATE_PIPE_INSTANCE, WRITE_DAC, WRITE_OWNER. If an unprivileged account has one of them, clients in containers refuse the pipe. */
 const SERVE = 0x4 | 0x4_0000 | 0x8_0000;
-/** An access list is at most 64 KiB long, and an entry at most 76 bytes, so this many entries always fit. */
+/** An access list has at most 64 KiB, and an entry at most 76 bytes, so this many entries always fit. */
 const MAX_ENTRIES = 800;
 
 /**
- * Judges who may open the daemon's pipes, because every client of a pipe controls the host. Needs only the SDDL, so it
- * works on any system. Doubts err on the safe side: deny entries are ignored, and every account that may write counts. Pure.
+ * Judges who may open the daemon's pipes. Needs only the SDDL, so it works on any system. Warns too often rather than too rarely:
+ * it ignores deny entries, and counts every account that may write.
  */
 export function judgePipeAccess(sddl: string): PipeAccessVerdict {
   let descriptor: SecurityDescriptor;
@@ -81,10 +81,7 @@ function faultOf({ owner, entries, hasAudit }: SecurityDescriptor, sddl: string)
   return undefined;
 }
 
-/**
- * Whether SYSTEM gets the rights that a pipe server needs: the first entry that mentions a right decides it.
- * https://learn.microsoft.com/windows/win32/secauthz/how-dacls-control-access-to-an-object
- */
+/** The first entry that mentions a right decides it. https://learn.microsoft.com/windows/win32/secauthz/how-dacls-control-access-to-an-object */
 function letsSystemServe(entries: readonly AccessEntry[]): boolean {
   let open = SERVES;
   for (const { type, flags, rights, sid } of entries) {

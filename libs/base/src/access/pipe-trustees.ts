@@ -1,9 +1,9 @@
-/** Accounts that may control a host: SYSTEM, administrators, and the owner of an object. */
+/** SYSTEM, administrators, and the owner of an object. */
 const TRUSTED: ReadonlySet<string> = new Set(
   'S-1-5-18 S-1-5-32-544 S-1-3-0 S-1-3-1 S-1-3-4 LA DA EA'.split(' '),
 );
 
-/** Groups that operators often list by mistake, with a description. */
+/** Groups that operators often grant access by mistake. */
 const GROUPS: ReadonlyMap<string, string> = new Map([
   ['S-1-1-0', 'everyone'],
   ['S-1-5-2', 'everyone on the network'],
@@ -23,14 +23,17 @@ const GROUPS: ReadonlyMap<string, string> = new Map([
   ['DG', 'guests of the domain'],
 ]);
 
-/** Administrators (500, 512, 519), accounts and groups that they created (RIDs from 1000 on), services, IIS application pools, logon sessions. */
+/**
+ * Administrators (500, 512, 519), accounts and groups that administrators created (RIDs from 1000), services, IIS application
+ * pools, logon sessions.
+ */
 const SINGLE =
   /^S-1-5-(?:21-\d+-\d+-\d+-(?:500|512|519|[1-9]\d{3,})|(?:80|82)(?:-\d+){5}|5-\d+-\d+)$/;
 const ENTRA_ID = /^S-1-12-1(?:-\d+){4}$/;
 
 /**
- * Returns a noun phrase for an account that should not control a host; undefined for SYSTEM, administrators, a single
- * service or a single account. An unknown SID counts as an account that should not control a host.
+ * Describes an account that should not control a host. Undefined for SYSTEM, administrators, and a single service or account.
+ * Distrusts unknown SIDs.
  */
 export function describeTrustee(sid: string): string | undefined {
   if (TRUSTED.has(sid) || SINGLE.test(sid) || ENTRA_ID.test(sid)) return undefined;
@@ -44,7 +47,7 @@ export function isPrivileged(sid: string): boolean {
   return sid === 'S-1-5-18' || sid === 'S-1-5-32-544' || sid === 'LA' || sid.startsWith('S-1-3-');
 }
 
-/** Whether a SID is an alias, such as `DA`, that another host may not resolve. LA and LG resolve everywhere. */
+/** Whether a SID is an alias, such as `DA`, that other hosts may not resolve. */
 export function isKnownToHostAlone(sid: string | undefined): boolean {
   return sid !== undefined && !sid.startsWith('S-') && sid !== 'LA' && sid !== 'LG';
 }

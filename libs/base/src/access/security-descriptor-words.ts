@@ -29,10 +29,10 @@ const ACCOUNTS = new Map(
   ).map(([alias, rest]) => [alias, `S-1-${rest}`]),
 );
 
-/** Aliases of domain or machine accounts: only the host knows their SIDs. */
+/** Aliases of domain or machine accounts. Only the host knows their SIDs. */
 const RELATIVE = /^(?:CA|CN|DA|DC|DD|DG|DU|EA|EK|KA|LA|LG|PA|RO|RS|SA)$/;
 
-/** Returns the access mask, for a file or pipe, that a number or SDDL keywords stand for; undefined for other text. */
+/** Parses an access mask (a number or SDDL keywords) for a file or pipe. Undefined for other text. */
 export function accessRights(text: string): number | undefined {
   let mask = 0;
   if (/^(?:0x[0-9a-f]{1,8}|\d{1,10})$/i.test(text)) mask = Number(text);
@@ -48,7 +48,7 @@ export function accessRights(text: string): number | undefined {
   return mask >>> 0;
 }
 
-/** Returns one spelling for each account: its SID if that is the same on every host, else its alias. Undefined for other text. */
+/** Returns the SID if it is the same on every host, else the alias. Undefined for other text. */
 export function canonicalSid(text: string): string | undefined {
   const [, authority, subs] = /^S-1-(\d{1,15})((?:-\d{1,10}){1,15})$/.exec(text) ?? [];
   if (authority !== undefined && subs !== undefined) {
@@ -63,7 +63,6 @@ export function canonicalSid(text: string): string | undefined {
   return ACCOUNTS.get(text) ?? (RELATIVE.test(text) ? text : undefined);
 }
 
-/** Splits `key value key value` into pairs. */
 function pairsOf(text: string): [string, string][] {
   return [...text.matchAll(/(\S+) (\S+)/g)].map(([, first = '', second = '']) => [first, second]);
 }

@@ -3,13 +3,13 @@ import { accessRights, canonicalSid } from './security-descriptor-words.js';
 import { TextError } from '../text-error.js';
 
 export interface AccessEntry {
-  /** The type as SDDL writes it: `A` allows, `D` denies; other types, such as `XA`, depend on a condition or an object. */
+  /** `A` allows, `D` denies. Other types, such as `XA`, depend on a condition or an object. */
   readonly type: string;
-  /** The inheritance flags, such as `OI` and `IO`, sorted. */
+  /** Inheritance flags, such as `OI` and `IO`, sorted. */
   readonly flags: readonly string[];
-  /** The access mask for a file or pipe, with each generic right replaced by the rights that it stands for. */
+  /** The access mask for a file or pipe, in specific rights only. */
   readonly rights: number;
-  /** The account: a SID, or an alias that only the host can resolve, such as `DA`. */
+  /** A SID, or an alias that only the host can resolve, such as `DA`. */
   readonly sid: string;
 }
 
@@ -17,11 +17,11 @@ export interface AccessEntry {
 export interface SecurityDescriptor {
   readonly owner: string | undefined;
   readonly group: string | undefined;
-  /** True when entries of the parent folder are not inherited. */
+  /** True when the object does not inherit entries of its folder. */
   readonly isProtected: boolean;
-  /** The access list. Undefined means that everyone has full access; an empty list means that no one has access. */
+  /** Undefined: everyone has full access. Empty: no one has access. */
   readonly entries: readonly AccessEntry[] | undefined;
-  /** Whether the descriptor has an audit part (`S:`), which this library ignores. */
+  /** Whether there is an audit part (`S:`), which this library ignores. */
   readonly hasAudit: boolean;
 }
 
@@ -29,9 +29,9 @@ const MAX_CHARACTERS = 65_536;
 const NO_LIST = 'NO_ACCESS_CONTROL';
 
 /**
- * Reads a security descriptor of a file, folder or pipe from SDDL, at most 65,536 characters. Pure.
+ * Parses the SDDL of a file, folder or pipe, at most 65,536 characters.
  *
- * @throws TextError for text that is not SDDL, or that has a part that this library does not know.
+ * @throws TextError for text that is not SDDL or has an unknown part.
  */
 export function parseSecurityDescriptor(sddl: string): SecurityDescriptor {
   const bad = (found: string): TextError => {
@@ -59,8 +59,8 @@ export function parseSecurityDescriptor(sddl: string): SecurityDescriptor {
 }
 
 /**
- * Whether two descriptors give the same accounts the same rights. Aliases and generic rights are resolved, and order
- * matters only between allow and deny entries. Does not compare owner, group and protection.
+ * Whether two descriptors give the same accounts the same rights. The order of entries matters only between allow and deny
+ * entries. Ignores owner, group and protection.
  */
 export function grantsTheSame(a: SecurityDescriptor, b: SecurityDescriptor): boolean {
   return canonicalList(a) === canonicalList(b);
@@ -78,7 +78,7 @@ function canonicalList({ entries }: SecurityDescriptor): string {
   return JSON.stringify([entries !== undefined, runs]);
 }
 
-/** Splits `O:…G:…D:…S:…` by letter. Other colons occur only in conditions, which are in parentheses. */
+/** Splits `O:…G:…D:…S:…`. Other colons occur only in conditions, which are in parentheses. */
 function splitParts(sddl: string): ReadonlyMap<string, string> | undefined {
   const parts = new Map<string, string>();
   let letter: string | undefined;
@@ -103,7 +103,7 @@ function splitParts(sddl: string): ReadonlyMap<string, string> | undefined {
   return end(sddl.length) ? parts : undefined;
 }
 
-/** Returns the flags before the first parenthesis, and the contents of the outermost parentheses. */
+/** Returns the flags before the first parenthesis, and the content of each outermost pair. */
 function splitEntries(list: string): [string, { texts: string[]; isBalanced: boolean }] {
   const texts: string[] = [];
   const first = list.indexOf('(');

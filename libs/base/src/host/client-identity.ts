@@ -1,36 +1,36 @@
 import type { Socket } from 'node:net';
 
-/** Description of a client for records. All values come from the system, none from the client. */
+/** Description of a client for records. All values come from the system, never from the client. */
 export interface ClientDescription {
-  /** The process that connected; absent when this process cannot see it. */
+  /** Absent when the daemon cannot see the process. */
   readonly pid?: number;
-  /** User of the process, on Linux. */
+  /** Linux only. */
   readonly uid?: number;
-  /** SID of the client's account, on Windows. */
+  /** SID. Windows only. */
   readonly account?: string;
-  /** Windows session of the client: host services run in session 0, and a container has its own sessions. */
+  /** Windows session. Host services run in session 0; a container has its own sessions. */
   readonly session?: number;
-  /** Container of the client; `unknown` when the client ended before it could be inspected. Absent on the host itself. */
+  /** `unknown` when the client ended before the daemon inspected it. Absent for a client on the host itself. */
   readonly container?: string;
 }
 
 /** The peer of a connection, as the system identifies it. */
 export interface ClientIdentity {
-  /** Quota key: the container if there is one, else the account. Not the process, because processes are cheap to create. */
+  /** Quota key: the container, else the account. Not the process, because processes are cheap to create. */
   readonly key: string;
-  /** Whether the client has the daemon's rights and is outside any container. A part of each resource is reserved for administrators. */
+  /** Whether the client has the daemon's rights and is outside any container. Administrators have a reserved part of each resource. */
   readonly isAdministrator: boolean;
-  /** Whether the system cannot tell clients apart, so that this identity stands for all of them. */
+  /** True when the system cannot tell clients apart. This identity then stands for all of them. */
   readonly isEverybody: boolean;
   readonly description: ClientDescription;
-  /** Names by which `for` of a whitelist entry can select this client; empty when the client cannot be inspected. */
+  /** Names that `for` of a whitelist entry can list to select this client. Empty when the client cannot be inspected. */
   readonly names: readonly string[];
 }
 
-/** Identifies the client of a connection when it is accepted, before anything is read from it. Never throws. */
+/** Identifies the client of an accepted connection before the daemon reads from it. Never throws. */
 export type IdentifyClient = (connection: Socket) => ClientIdentity;
 
-/** Quota key that all unidentified clients share. Its quotas are smaller, because a client can avoid identification on purpose. */
+/** Quota key that all unidentified clients share. Its quotas are small, because a client can avoid identification on purpose. */
 export const UNIDENTIFIED = 'unidentified';
 
 /** Identity of a client that ended before it could be inspected. */
@@ -42,7 +42,7 @@ export const UNIDENTIFIED_CLIENT: ClientIdentity = {
   names: [],
 };
 
-/** Shared identity for systems that do not identify who connects. */
+/** Identity of every client on systems that do not identify clients. */
 export const EVERYBODY: ClientIdentity = {
   key: 'unknown',
   isAdministrator: false,

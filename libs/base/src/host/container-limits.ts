@@ -6,20 +6,20 @@ export interface AddressRange {
   readonly mask: number;
 }
 
-/** Allowed endpoints of container traffic. */
+/** Networks between which containers may exchange packets. */
 export interface ContainerLimits {
-  /** Networks of the containers themselves. */
+  /** The containers' own networks. */
   readonly near: readonly AddressRange[];
   readonly away: readonly AddressRange[];
 }
 
-/** Rancher's metadata and DNS addresses, which are served by containers. */
+/** Rancher's metadata and DNS addresses. Containers serve them. */
 const METADATA = '169.254.169.250/31';
 const MAX_NETWORKS = 16;
 
 /**
- * Parses the value of a `filter` item: the network of the containers first, then the networks that they may reach. Adds
- * Rancher's metadata addresses to both. Undefined for a text that is not an IPv4 network, and for more than 16 networks.
+ * Parses the value of a `filter` item: first the containers' own network, then the networks that they may reach. Adds Rancher's
+ * metadata addresses to both. Undefined for invalid text and for more than 16 networks.
  */
 export function containerLimits(networks: readonly string[]): ContainerLimits | undefined {
   if (networks.length > MAX_NETWORKS) return undefined;
@@ -32,7 +32,7 @@ export function containerLimits(networks: readonly string[]): ContainerLimits | 
     : undefined;
 }
 
-/** Returns undefined for a text that is not an IPv4 network, and for the whole IPv4 range. */
+/** Undefined for text that is not an IPv4 network, and for the whole IPv4 range. */
 export function addressRange(text: string): AddressRange | undefined {
   const network = parseNetwork(text);
   if (network?.bytes.length !== 4 || network.prefix === 0) return undefined;

@@ -1,16 +1,16 @@
-/** A static IPv4 route of the host's main routing table. */
+/** A static IPv4 route of the main routing table. */
 export interface StaticRoute {
-  /** In canonical form, always with the prefix: `169.254.169.254/32`. */
+  /** Canonical, always with the prefix: `169.254.169.254/32`. */
   readonly destination: string;
-  /** The next hop; empty when the interface reaches the destination directly. */
+  /** Next hop; empty when the interface reaches the destination directly. */
   readonly gateway: string;
   /** `id` of the {@link RouteInterface}. */
   readonly interface: string;
-  /** Metric of the route, without that of the interface. The lowest wins. */
+  /** Without the metric of the interface. The lowest wins. */
   readonly metric: number;
 }
 
-/** Whether two routes are identical. A route is removed only while it equals its record. */
+/** Compares all fields. A recorded route is removed only while it is unchanged. */
 export function isSameRoute(one: StaticRoute, other: StaticRoute): boolean {
   return (
     one.destination === other.destination &&
@@ -21,19 +21,18 @@ export function isSameRoute(one: StaticRoute, other: StaticRoute): boolean {
 }
 
 export interface ListedRoute extends StaticRoute {
-  /** Whether the route has the mark of wins; undefined on systems without such marks. */
+  /** Undefined on systems where routes have no mark of wins. */
   readonly isMarked?: boolean;
 }
 
 /** An interface that routes can lead through. */
 export interface RouteInterface {
-  /** Identifier. Where the system permits, it survives a rename of the interface. */
+  /** Survives a rename of the interface where the system permits. */
   readonly id: string;
-  /** Name for people and for the config. */
   readonly name: string;
-  /** Cost that the interface adds to the metric of each route through it. */
+  /** Added to the metric of each route through the interface. */
   readonly metric: number;
-  /** IPv4 addresses of the interface, with prefix length: `192.0.2.2/24`. */
+  /** IPv4 addresses with prefix length: `192.0.2.2/24`. */
   readonly addresses: readonly string[];
 }
 
@@ -43,12 +42,14 @@ export const CONTAINER_NETWORK = 'wins-subnet';
 /**
  * An item of the host's own container network, by its kind:
  *
- * - `bridge`: the interface, by its name. The value is empty, or `SUBNET GATEWAY` if {@link RoutingState.hasSubnetOnBridge} is true.
- * - `address`: an address of that interface, with its prefix length. The value is the name of the interface.
- * - `filter`: packets that containers may send (`NAME ingress`) and receive (`NAME egress`). The value is their own network, then the
- *   networks with which they may exchange packets. Rancher's metadata addresses are always included. All other packets are dropped.
- * - `rule`: `NAME allow` permits forwarding from an interface to the network in the value; `NAME deny` refuses all other forwarding.
- * - `forwarding`: whether packets from an interface are forwarded, `1` or `0`. This item always exists.
+ * - `bridge`: the interface. The key is its name. The value is empty, or `SUBNET GATEWAY` if
+ *   {@link RoutingState.hasSubnetOnBridge} is true.
+ * - `address`: an address of the bridge, with its prefix length. The value is the name of the bridge.
+ * - `filter`: drops all packets except those that containers may send (`NAME ingress`) and receive (`NAME egress`). The value is
+ *   their own network, then the networks that they may reach. Rancher's metadata addresses are always allowed.
+ * - `rule`: `NAME allow` permits forwarding from interface NAME to the network in the value. `NAME deny` refuses all other
+ *   forwarding.
+ * - `forwarding`: whether the host forwards packets from an interface, `1` or `0`. This item always exists.
  */
 export interface NetworkItem {
   readonly kind: 'bridge' | 'address' | 'filter' | 'rule' | 'forwarding';
@@ -57,28 +58,27 @@ export interface NetworkItem {
 }
 
 export interface ListedItem extends NetworkItem {
-  /** Whether the item has the mark of wins; undefined if such items have no marks. */
+  /** Undefined if items of this kind have no mark of wins. */
   readonly isMarked?: boolean;
 }
 
 export interface ItemChange {
   readonly op: 'add' | 'remove';
   readonly item: NetworkItem;
-  /** Previous value of an item that always exists; removing the item restores it. */
+  /** Previous value, which a removal restores; only for items that always exist. */
   readonly prior?: string;
 }
 
-/** Interfaces and routes of the system at one moment. */
+/** The host's network at one moment. */
 export interface RoutingState {
-  /** Interfaces that are up and have an IPv4 address. */
   readonly interfaces: readonly RouteInterface[];
-  /** All IPv4 routes, including those of other programs. A route that leads nowhere, or to several next hops, has no interface. */
+  /** All IPv4 routes, also those of other programs. A route to nowhere or to several next hops has no interface. */
   readonly routes: readonly ListedRoute[];
-  /** Undefined when the caller did not request items, and on a system without items. */
+  /** Undefined when not requested, or when the system has no such items. */
   readonly items?: readonly ListedItem[];
-  /** Why requested items could not be listed. The items are then unknown, so they and their record must stay unchanged. */
+  /** Error of listing the items. The items are then unknown, so they and their record must stay unchanged. */
   readonly itemsError?: unknown;
-  /** Whether the value of the `bridge` item contains the subnet and its gateway, so that another subnet needs another bridge. */
+  /** Whether the value of the `bridge` item contains subnet and gateway. If so, another subnet needs another bridge. */
   readonly hasSubnetOnBridge?: boolean;
 }
 
@@ -89,28 +89,27 @@ export interface RouteChange {
 
 export type NetworkChange = RouteChange | ItemChange;
 
-/** `exists`: another route or item is there, so nothing was added. Removing something that does not exist is `done`. */
+/** `exists`: another route or item is there, so nothing was added. Removing a missing one is `done`. */
 export type RouteOutcome =
   | { readonly kind: 'done' | 'exists' }
   | { readonly kind: 'failed'; readonly isDenied: boolean; readonly message: string };
 
-/** The static routes of this host, and the network of its own containers. Nothing created here survives a restart of the system. */
+/** Routes of this host, and the network of its containers. Nothing survives a reboot. */
 export interface HostRoutes {
-  /** Returns a mark that identifies this boot; on Linux it also identifies the network namespace. */
+  /** Identifies this boot; on Linux also the network namespace. */
   bootMark(): string;
-  /** Whether {@link bootMark} returned this mark since the last boot; false when in doubt. */
+  /** Whether a mark is of this boot; false when in doubt. */
   isThisBoot(mark: string): boolean;
-  /** @param withItems - Whether to list items too. */
   list(withItems: boolean): Promise<RoutingState>;
   /**
-   * Makes each change even if others fail, items in the given order, and returns an outcome for each. Overwrites only
-   * items that always exist, and removes a route or item only when all its fields match.
+   * Makes every change even if others fail; changes items in order. Overwrites only items that always exist. Removes a route or
+   * item only if all its fields match.
    */
   change(changes: readonly NetworkChange[]): Promise<readonly RouteOutcome[]>;
   /**
-   * Calls back after each change of routes, and after some changes of interfaces. Resolves when the signal aborts.
+   * Calls back after changes of routes and some changes of interfaces. Resolves when the signal aborts.
    *
-   * @throws when changes can no longer be followed.
+   * @throws when it can no longer watch.
    */
   watch(onChange: () => void, signal: AbortSignal): Promise<void>;
 }

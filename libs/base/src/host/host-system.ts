@@ -1,4 +1,4 @@
-/** Version of the host's system, in the form of HKLM\SOFTWARE\Microsoft\Windows NT\CurrentVersion; empty when unknown. */
+/** Values of HKLM\SOFTWARE\Microsoft\Windows NT\CurrentVersion; empty when unknown. */
 export interface HostVersion {
   readonly currentMajorVersionNumber: string;
   readonly currentMinorVersionNumber: string;
@@ -10,15 +10,14 @@ export interface HostVersion {
 }
 
 export interface NetworkAdapter {
-  /** Index of the interface in the system, in decimal digits. */
+  /** Decimal digits. */
   readonly interfaceIndex: string;
-  /** Next hop of its default route; empty when it has none. */
+  /** Next hop of its default route; empty without one. */
   readonly gatewayAddress: string;
-  /** The subnet of the adapter: `192.0.2.0/24`. */
   readonly subnetCidr: string;
-  /** The name of the host, not of the adapter. */
+  /** Name of the host, not of the adapter. */
   readonly hostName: string;
-  /** The address of the adapter, as a network of one: `192.0.2.2/32`. */
+  /** `192.0.2.2/32`. */
   readonly addressCidr: string;
 }
 
@@ -28,19 +27,19 @@ export interface HnsSubnet {
   readonly gatewayAddress: string;
 }
 
-/** One network of the Host Networking Service. */
+/** A network of the Host Networking Service. */
 export interface HnsNetwork {
   /** GUID without braces. */
   readonly id: string;
-  /** Network type, such as `Overlay` or `L2Bridge`. The first version of HNS uses lower case and other spellings. */
+  /** Such as `Overlay` or `L2Bridge`. The first version of HNS uses lower case and other spellings. */
   readonly type: string;
-  /** Empty when the network has none. */
+  /** May be empty. */
   readonly managementIp: string;
   readonly subnets: readonly HnsSubnet[];
 }
 
 export interface RouteEntry {
-  /** `192.0.2.0/24`; `0.0.0.0/0` and `::/0` are default routes. */
+  /** `0.0.0.0/0` and `::/0` are default routes. */
   readonly destinationCidr: string;
   /** The next hop; empty when the interface reaches the destination directly. */
   readonly gateway: string;
@@ -49,27 +48,27 @@ export interface RouteEntry {
   readonly metric: number;
 }
 
-/** Selects an adapter or an HNS network by its name or one of its addresses. */
+/** Selects by name or by one of the addresses. */
 export type NetworkSelector = { readonly name: string } | { readonly address: string };
 
 /**
- * Queries and changes of the host system. The `code` of an error is `notFound`, `invalidArgument`, `unavailable`, `accessDenied` or
+ * Queries and changes of the host. The `code` of an error is `notFound`, `invalidArgument`, `unavailable`, `accessDenied` or
  * `notVerified`; any other code counts as `unknown`.
  */
 export interface HostSystem {
   version(): Promise<HostVersion>;
-  /** Describes one adapter. Default: the one with the default route. Rejects with `notFound` when there is none. */
+  /** Default: the adapter with the default route. Rejects with `notFound` when there is none. */
   adapter(which?: NetworkSelector): Promise<NetworkAdapter>;
-  /** Describes one HNS network. Rejects with `notFound`, or with `unavailable` on a host without HNS. */
+  /** Rejects with `notFound`, or with `unavailable` on a host without HNS. */
   hnsNetwork(which: NetworkSelector): Promise<HnsNetwork>;
-  /** Returns the routing table, IPv4 and IPv6, without the system's own multicast and local entries. */
+  /** IPv4 and IPv6, without the system's own multicast and local entries. */
   routes(): Promise<readonly RouteEntry[]>;
   /**
-   * Adds a route to each host (`8.8.8.8`, `2001:db8::1`) or network (`10.1.0.0/16`) through the gateway of the default adapter of its
-   * address family. The caller has checked that the texts are canonical, at most 256, and routable. Existing routes stay unchanged.
-   * Resolves when the table, read again, contains all of them; else rejects with `notVerified`.
+   * Adds a route to each host (`8.8.8.8`) or network (`10.1.0.0/16`) through the default gateway of its address family. The
+   * caller has checked the texts: canonical, routable, at most 256. Existing routes stay. Rejects with `notVerified` when the
+   * table, read again, lacks one of the routes.
    */
   addRoutes(addresses: readonly string[]): Promise<void>;
-  /** Removes the routes that {@link addRoutes} adds for these addresses. A missing route is not an error. */
+  /** Removes the routes that {@link addRoutes} would add. A missing route is not an error. */
   removeRoutes(addresses: readonly string[]): Promise<void>;
 }

@@ -1,118 +1,116 @@
 import type { Readable } from 'node:stream';
 
-/** Keeps a file unchanged until the caller closes the hold. */
+/** Keeps a file unchanged until closed. */
 export interface FileHold {
-  /** Permits changes again; idempotent. */
+  /** Idempotent. */
   close(): void;
 }
 
-/** A process and everything it started, which can be ended together. */
+/** A process and its descendants. */
 export interface ProcessTree {
-  /** True once no process of the tree runs; false also when that cannot be determined. Never throws. */
+  /** True once no process of the tree runs; false when unknown. Never throws. */
   isGone(): Promise<boolean>;
-  /** Requests (`graceful`) or enforces (`force`) the end of all processes in the tree. Repeatable; never throws. */
+  /** Ends all processes, by request (`graceful`) or at once (`force`). Repeatable; never throws. */
   terminate(mode: 'graceful' | 'force'): Promise<void>;
 }
 
-/** Resource use of a whole process tree, as far as the system records it. */
+/** Resource use of a tree, as far as the system records it. */
 export interface TreeUsage {
-  /** Processor time of the tree in milliseconds, including ended processes. Never decreases. */
+  /** In milliseconds, including ended processes. Never decreases. */
   readonly cpuMs: number;
-  /** Resident memory of its processes, in bytes; shared memory counts for each process. */
+  /** Resident memory; memory that processes share counts for each of them. */
   readonly memoryBytes: number;
   readonly processes: number;
 }
 
-/** Limits of a whole tree; an absent limit does not apply. */
+/** Limits of a tree. An absent limit does not apply. */
 export interface TreeLimits {
-  /** Memory of all its processes, in bytes. */
   readonly memoryBytes?: number;
-  /** Processor time in processors, such as 0.5. */
+  /** Number of processors, such as 0.5. */
   readonly cpus?: number;
-  /** Maximum number of simultaneous processes; on Linux threads count, too. */
+  /** Simultaneous processes. On Linux threads count too. */
   readonly pids?: number;
 }
 
-/** How the limits are enforced: `jobObject` and `cgroup` limit the whole tree, `rlimit` limits each process separately. */
+/** `jobObject` and `cgroup` limit the whole tree; `rlimit` limits each process. */
 export type LimitMeans = 'jobObject' | 'cgroup' | 'rlimit';
 
-/** Signals that request the end of a tree: those of POSIX, and the Windows equivalents. */
+/** Signals that ask a tree to end. Windows has its own equivalents. */
 export const STOP_SIGNALS = {
   posix: ['SIGTERM', 'SIGINT', 'SIGQUIT', 'SIGHUP', 'SIGUSR1', 'SIGUSR2'],
   windows: ['CTRL_BREAK', 'WM_CLOSE'],
 } as const;
 
-/** Method of requesting the end of a tree: a signal to its processes, or a named Windows event that one of them waits for. */
+/** How to ask a tree to end: by a signal, or by a named Windows event that one of its processes waits for. */
 export interface StopRequest {
   readonly signal?: (typeof STOP_SIGNALS)[keyof typeof STOP_SIGNALS][number];
   readonly event?: string;
 }
 
-/** The command to start. The caller has already authorized and verified all of it. */
+/** A command that the caller has authorized and verified. */
 export interface HostCommand {
-  /** Identifies the run without granting rights to it: 32 hexadecimal digits. */
+  /** Id of the run, 32 hexadecimal digits. It grants no rights to the run. */
   readonly mark: string;
-  /** Identifies the state directory of the daemon. Daemons with the same lineage may end the run once this daemon is dead. */
+  /** Id of the daemon's state folder. Daemons with the same lineage may end the run once this daemon is dead. */
   readonly lineage: string;
-  /** Absolute path of the verified copy. */
+  /** Path of the verified copy. */
   readonly file: string;
-  /** The program's argv[0], the first word of its command line. */
   readonly argv0: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   readonly directory: string;
-  /** Whether the program may start processes outside its tree, on hosts that can prevent it. Default false. */
+  /** Whether processes may leave the tree, on hosts that can prevent it. Default false. */
   readonly mayBreakAway?: boolean;
-  /** Limits of the tree. They take effect before the program executes; if they cannot, the program does not start. Default: none. */
+  /** Limits apply before the program executes. If a limit cannot apply, the program does not start. */
   readonly limits?: TreeLimits;
-  /** How to request its end. Default: SIGTERM; on Windows, no request. */
+  /** Default: SIGTERM; on Windows, no request. */
   readonly stop?: StopRequest;
 }
 
-/** How the caller of a start reads the outputs. */
+/** Options of {@link ProcessHost.start}. */
 export interface StartOptions {
   /**
-   * Lets the host read the outputs of all runs into one buffer, which saves most of the memory. `stdout` and `stderr` then begin paused and
-   * emit `data` only, and the bytes are valid until the handler returns. A host may ignore this. Default false.
+   * Lets the host read all outputs into one buffer, which saves most of the memory. `stdout` and `stderr` then begin paused and
+   * emit only `data`. The bytes are valid until the handler returns. A host may ignore this.
    */
   readonly reusesBuffer?: boolean;
 }
 
-/** Exit status of a tree's leader. */
+/** Exit status of the tree's first process. */
 export interface HostExit {
-  /** 0 to 2^32-1; 128 + the signal number when a signal ended it. */
+  /** 0 to 2^32-1; 128 + the signal number after a signal. */
   readonly code: number;
   readonly signal?: string;
-  /** True when the system ended the leader because the tree reached its memory limit, if the system reports this. */
+  /** True when the system reports that it ended the process because the tree reached its memory limit. */
   readonly outOfMemory?: true;
 }
 
 /** A started process; the caller of `start` owns it. */
 export interface HostProcess extends ProcessTree {
   readonly pid: number;
-  /** Together with the PID, identifies the process uniquely across PID reuse and reboots. */
+  /** Identifies the process together with the PID, even after PID reuse or a reboot. */
   readonly startToken: string;
   readonly stdout: Readable;
   readonly stderr: Readable;
-  /** Settles when the leader ends; never rejects. */
+  /** Resolves when the first process ends. Never rejects. */
   readonly exited: Promise<HostExit>;
-  /** Measures the tree; undefined without data, and after `close`. Nearly free once the tree has ended. Never rejects. */
+  /** Undefined without data, and after `close`. Cheap once the tree has ended. Never rejects. */
   usage(): Promise<TreeUsage | undefined>;
-  /** Releases operating system handles; idempotent, called after the end. */
+  /** Releases handles; called after the end. Idempotent. */
   close(): void;
 }
 
 /** A process that an earlier daemon started. */
 export interface Leftover extends ProcessTree {
   readonly pid: number;
-  /** Evidence that the process belongs to an earlier daemon. */
+  /** Why the process counts as one of an earlier daemon. */
   readonly evidence: 'marker' | 'record' | 'executable';
   readonly mark: string | undefined;
-  /** True when a running daemon claims the process, or the search spares it; the process must then not be ended. */
+  /** True when a running daemon claims the process, or the search spares it. The caller must not end it then. */
   readonly claimed: boolean;
 }
 
-/** A process as stored in the record of a run. */
+/** A process in the record of a run. */
 export interface RememberedProcess {
   readonly mark: string;
   readonly pid: number;
@@ -121,52 +119,50 @@ export interface RememberedProcess {
 
 /** Criteria for finding leftovers. */
 export interface LeftoverSearch {
-  /** Verified copies; a process that runs one of them belongs to a run. */
+  /** Verified copies. A process that runs one belongs to a run. */
   readonly executables: readonly string[];
   /** Processes whose daemons are known to be dead. */
   readonly remembered: readonly RememberedProcess[];
-  /** Also find every process with the mark of a dead daemon of this lineage. */
+  /** Also find all processes marked by a dead daemon of this lineage. */
   readonly lineage?: string;
-  /** One process that always counts as claimed, whatever the evidence, in the format of `ProcessHost.daemon`. */
+  /** A process that always counts as claimed, in the format of `ProcessHost.daemon`. */
   readonly spared?: string | undefined;
 }
 
 /**
- * The port to the operating system that runs programs. `@wins/linux-host` and `@wins/windows-host` each implement it;
- * `processHostContract` in `@wins/process-manager/testing` is the contract for both. The methods throw errors of
- * the class that the caller supplies, with the codes below.
+ * Runs programs on the operating system. `@wins/linux-host` and `@wins/windows-host` implement it; `processHostContract` in
+ * `@wins/process-manager/testing` tests both. Errors have the class that the caller supplies.
  */
 export interface ProcessHost {
-  /** Path syntax of the host. */
   readonly dialect: 'windows' | 'posix';
-  /** Identifies the process of this daemon among all that ever ran on this host. */
+  /** Identifies this daemon's process among all that ever ran on this host. */
   readonly daemon: string;
-  /** Whether the process of a daemon, given in the format of `daemon`, may still run. */
+  /** Whether a daemon, in the format of `daemon`, may still run. */
   isDaemonAlive(daemon: string): boolean;
-  /** Requires that only administrators or the daemon's user could have created the file. @throws `notFound`, `pathNotTrusted`, `unknown`. */
+  /** Throws unless only administrators and the daemon's user could have created the file. @throws `notFound`, `pathNotTrusted`, `unknown`. */
   assertTrustedFile(path: string): Promise<void>;
-  /** Requires a program that the system can execute. Absent if `start` checks this. @throws `notFound`, `notExecutable`, `unknown`. */
+  /** Throws unless the system can execute the program. Absent if `start` checks this. @throws `notFound`, `notExecutable`, `unknown`. */
   assertProgram?(path: string): Promise<void>;
-  /** Works like `assertTrustedFile`, for all content of the directory. @throws `notFound`, `pathNotTrusted`, `unknown`. */
+  /** Works like `assertTrustedFile`, for all content of a directory. @throws `notFound`, `pathNotTrusted`, `unknown`. */
   assertTrustedDirectory(path: string): Promise<void>;
-  /** Requires a directory of the daemon's user in which no other user can write, or creates it. @throws `stateUnavailable`. */
+  /** Creates a directory in which only the daemon's user can write, or checks an existing one. @throws `stateUnavailable`. */
   ensurePrivateDirectory(path: string): void;
   /**
-   * Holds a file: until the hold is closed, the file can be read and executed, but not written, renamed or deleted.
-   * Absent where the operating system cannot do this; there the protection of the folder must suffice.
+   * Until the hold is closed, no process can write, rename or delete the file. Absent where the system cannot do this; the
+   * folder's protection must suffice there.
    *
-   * @throws `stagingFailed`, for instance when it is open for writing.
+   * @throws `stagingFailed`, such as for a file open for writing.
    */
   holdFile?(path: string): Promise<FileHold>;
-  /** Returns the mechanism for these limits. Absent on hosts without any. @throws `limitsUnavailable` for a limit that cannot be enforced. */
+  /** Absent on hosts that enforce no limits. @throws `limitsUnavailable` for a limit that cannot be enforced. */
   limitMeans?(limits: TreeLimits): LimitMeans;
   /**
-   * Starts a process in its own tree. Once the process exists, the promise must resolve without further waiting, so that
-   * the caller can record the process before anything else happens.
+   * Starts a process in its own tree. Once the process exists, resolves without further waiting, so that the caller can record it
+   * first.
    *
    * @throws `spawnFailed`, `limitsUnavailable`, `invalidArgument` (arguments too long).
    */
   start(command: HostCommand, options?: StartOptions): Promise<HostProcess>;
-  /** Finds processes that earlier daemons left. @throws `unknown` when the search fails. */
+  /** Finds processes of earlier daemons. @throws `unknown` when the search fails. */
   findLeftovers(search: LeftoverSearch): Promise<readonly Leftover[]>;
 }

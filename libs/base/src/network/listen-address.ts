@@ -1,6 +1,6 @@
 import { BlockList, isIP } from 'node:net';
 
-/** Address to listen on: an IP address of an adapter, never a host name, and a port. */
+/** Address to listen on: an IP address, never a host name, and a port. */
 export interface ListenAddress {
   readonly host: string;
   /** 0 lets the system choose. */
@@ -12,7 +12,7 @@ export interface ListenAddress {
 const FORM = /^(?:\[([^\]]{1,64})\]|([0-9.]{1,64})):([0-9]{1,5})$/;
 const MOST_PORT = 65_535;
 
-/** Parses `127.0.0.1:9797` or `[::1]:9797`. Undefined for other text: a host name may resolve to another address later. Pure. */
+/** Parses `127.0.0.1:9797` or `[::1]:9797`. Undefined for other text, because a host name may later resolve to another address. */
 export function parseListenAddress(text: string): ListenAddress | undefined {
   const [, v6, v4, digits = ''] = FORM.exec(text) ?? [];
   const host = v6 ?? v4 ?? '';

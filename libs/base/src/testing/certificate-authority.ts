@@ -1,4 +1,4 @@
-// Node makes keys and signatures but no certificates; writing their DER here avoids a dependency.
+// Node makes no certificates, so this file writes their DER. That avoids a dependency.
 import { generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 import { parseAddress } from '../ip-network.js';
 
@@ -10,21 +10,20 @@ export interface KeyPair {
 
 export interface CertificateAuthority extends KeyPair {
   readonly commonName: string;
-  /** Issues a certificate for a server with these names and IP addresses; without them, for a client. */
+  /** Issues a server certificate for these names and IP addresses; without them, a client certificate. */
   issue(commonName: string, names?: readonly string[], options?: IssueOptions): KeyPair;
 }
 
-/** Validity and purpose of a certificate. */
 export interface IssueOptions {
   /** Default: a day ago. */
   readonly notBefore?: Date;
   /** Default: in a day. */
   readonly notAfter?: Date;
-  /** Whether the certificate may sign programs. Default false. */
+  /** Whether the certificate may sign programs. */
   readonly signsCode?: boolean;
 }
 
-/** Creates an authority with a P-256 key, valid until tomorrow, signed by `parent` or by itself. */
+/** Creates an authority with a P-256 key, valid until tomorrow. `parent` signs it; by default it signs itself. */
 export function createCertificateAuthority(
   commonName: string,
   parent?: CertificateAuthority,
@@ -61,7 +60,7 @@ function certificate(
   extensions: readonly Buffer[],
   { notBefore, notAfter }: IssueOptions = {},
 ): string {
-  // The first byte makes the number positive and free of leading zeros, as DER requires.
+  // DER requires a positive number without leading zeros.
   const serial = Buffer.concat([Buffer.from([0x40]), randomBytes(7)]);
   const now = Date.now();
   const signed = sequence(

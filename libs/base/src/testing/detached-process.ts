@@ -15,30 +15,26 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { errnoOf } from '../errno-of.js';
 
 const LOOK_EVERY_MS = 20;
-/** Shell script that runs the program once the process is recorded. It ends if its starter ends first: no unrecorded process may run. */
+/** Runs the program only after the starter has recorded the process. If the starter dies first, the shell ends. */
 const ONCE_RECORDED = 'read -r word <&3 && exec "$@" 3<&-';
 
 export interface DetachedProgram {
-  /** Absolute path. */
   readonly file: string;
   readonly args: readonly string[];
   /** The whole environment of the process. */
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** A file to which its output is appended. Default: the output is discarded. */
+  /** File for its output. Default: the output is discarded. */
   readonly log?: string;
 }
 
-/** A process by its PID and start time, because the system reuses PIDs. */
+/** A PID and a start time, because the system reuses PIDs. */
 export interface ProcessIdentity {
   readonly pid: number;
   /** Clock ticks between boot and start: field 22 of `/proc/PID/stat`. */
   readonly started: string;
 }
 
-/**
- * A process that outlives its starter; later processes find it by a file. Replaces a service on systems without a service
- * manager. Linux only.
- */
+/** A process that outlives its starter. Other processes find it by a file. Linux only; replaces a service where there is no service manager. */
 export class DetachedProcess {
   readonly #record: string;
   /** File that exists from `stop` until the process has ended. */
@@ -50,7 +46,7 @@ export class DetachedProcess {
     this.#stopping = `${record}.stopping`;
   }
 
-  /** The PID; undefined when the process does not run. */
+  /** Undefined when the process does not run. */
   get pid(): number | undefined {
     return this.#identity()?.pid;
   }
@@ -61,7 +57,7 @@ export class DetachedProcess {
   }
 
   /**
-   * Starts the program and resolves once it is recorded. First waits for the previous process to end, and kills it after `graceMs`.
+   * Starts the program and records it. First waits for the previous process, which it kills after `graceMs`.
    *
    * @throws What Node throws when the file cannot be executed.
    */
@@ -82,18 +78,18 @@ export class DetachedProcess {
       const { pid = 0 } = child;
       writeFileSync(this.#record, `${pid} ${startOf(pid) ?? ''}`);
       const recorded = child.stdio[3] as Writable;
-      // The child may have ended already: then the write fails, and `pid` is undefined.
+      // If the child has ended already, this write fails.
       recorded.on('error', () => undefined).end('recorded\n');
     } finally {
       closeSync(output);
     }
   }
 
-  /** Asks the process to end, kills it after `graceMs`, and resolves when it is gone. */
+  /** Sends SIGTERM, then SIGKILL after `graceMs`, and resolves when the process is gone. */
   async stop(graceMs: number): Promise<void> {
     const found = this.#identity();
     if (found === undefined) return;
-    // Written before the signal, so that nobody takes the process for running.
+    // Written before the signal, so that no other process sees this one as running.
     writeFileSync(this.#stopping, '');
     signal(found, 'SIGTERM');
     await this.#ended(graceMs);
@@ -112,13 +108,13 @@ export class DetachedProcess {
   }
 }
 
-/** Returns the process with this PID; undefined when there is none, or only a zombie. Linux only. */
+/** Returns undefined for no process or a zombie. Linux only. */
 export function processOf(pid: number): ProcessIdentity | undefined {
   const started = startOf(pid);
   return started === undefined ? undefined : { pid, started };
 }
 
-/** Kills a process and resolves when it is gone. Linux only. */
+/** Kills a process and waits for its end. Linux only. */
 export async function killProcess(found: ProcessIdentity): Promise<void> {
   await endOf(found, 0);
 }

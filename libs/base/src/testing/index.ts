@@ -1,4 +1,4 @@
-/** Helpers for specs: certificates, detached processes, and a check whether this process may mount. */
+/** Helpers for specs. */
 export {
   createCertificateAuthority,
   type CertificateAuthority,

@@ -1,7 +1,6 @@
 import { encodeText } from '@wins/trusted-files';
 import { type ConfigChanges, ConfigError, editConfig, parseConfig } from '../index.js';
 
-/** Returns the codes of the problems for which a change is refused. */
 function refusals(text: string, changes: ConfigChanges): string[] {
   try {
     editConfig(text, changes);
@@ -31,7 +30,7 @@ custom:
     debug: true
 `;
 
-/** Returns the lines that a change removed (-) and added (+). */
+/** Returns removed (-) and added (+) lines. */
 function changed(before: string, changes: ConfigChanges): string[] {
   const old = before.split('\n');
   const now = editConfig(before, changes).split('\n');

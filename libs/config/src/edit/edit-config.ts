@@ -9,10 +9,7 @@ import { readFileValues } from '../parse/file-values.js';
 import { nearestKey } from '../parse/key-spelling.js';
 import { type ParsedConfig, parseConfig } from '../parse/parse-config.js';
 
-/**
- * Changes to make, by canonical key path (`debug`, `white_list.proxyPorts`): a value, or null to remove the key so that
- * its default applies. A section can only be removed; set its keys one by one.
- */
+/** New values by canonical key path (`debug`, `white_list.proxyPorts`); null removes a key. Set the keys of a section one by one. */
 export type ConfigChanges = Readonly<Record<string, EditValue | null>>;
 
 export interface EditOptions {
@@ -21,11 +18,11 @@ export interface EditOptions {
 }
 
 /**
- * Changes keys in the text of a configuration file, as a string or as bytes. All unaffected lines stay byte for byte:
- * comments, order, unknown keys, line ends, byte order mark, and encoding. Pure.
+ * Changes keys in the text of a config file. All other lines stay byte for byte: comments, order, unknown keys, line ends, byte
+ * order mark, and encoding.
  *
- * @throws ConfigError `invalid`: the text is not valid before or after the change, a key path is unknown, or the change
- * would affect other keys because of how the text is written (an alias, for example).
+ * @throws ConfigError `invalid`: the text is invalid before or after the change, a key path is unknown, or the change would
+ * affect other keys (through an alias, for example).
  */
 export function editConfig(source: string, changes: ConfigChanges, options?: EditOptions): string;
 export function editConfig(
@@ -79,7 +76,7 @@ function refuseChange(path: string, value: EditValue | null, file: string): Conf
   return [refusal(file, 'wrongType', path, 'a value for a section', wanted)];
 }
 
-/** Returns the entries of the list at a path as written in the text, including repeats. */
+/** Returns the entries as written, including repeats. */
 export function listAt(text: string, path: string): readonly EditItem[] {
   let value = readFileValues(readYaml(text, ''), FILE_SCHEMA, false).value;
   for (const key of path.split('.'))
@@ -90,7 +87,7 @@ export function listAt(text: string, path: string): readonly EditItem[] {
   return Array.isArray(value) ? (value as EditItem[]) : [];
 }
 
-/** Returns a key whose value differs although none of the paths names it; undefined when there is no such key. */
+/** Returns a changed key that no path names; undefined when there is none. */
 export function changedBystander(
   before: ParsedConfig,
   after: ParsedConfig,
@@ -100,7 +97,7 @@ export function changedBystander(
   const now = valuesOf(after);
   return [...new Set([...old.keys(), ...now.keys()])].find((key) => {
     if (old.get(key) === now.get(key)) return false;
-    // Adding the first key of a section creates the section, and with it the defaults of its other keys.
+    // The first key of a section creates the section, and so the defaults of its other keys.
     const appeared = old.has(key) !== now.has(key);
     return !paths.some(
       (path) => isWithin(key, path) || (appeared && isWithin(key, path.split('.')[0] ?? path)),

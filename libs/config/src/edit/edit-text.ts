@@ -1,4 +1,4 @@
-// Longer than most files because it has one task: finding where a key can be set in a text, for each way of writing it.
+// A long file, because it has one task: finding where to set a key in a text, for each way of writing it.
 import { isMap, isScalar, isSeq, type Node, type Pair, type YAMLMap, type YAMLSeq } from 'yaml';
 import { contentError, type ConfigError } from '../config-error.js';
 import { type EntryExtent, entryExtents } from './entry-extent.js';
@@ -8,7 +8,7 @@ import { firstLineEnd, lineStarts, nextLineStart, placeIn } from '../problems/pr
 import type { AllowedPath } from '../wins-config.js';
 import { readYaml } from '../parse/yaml-source.js';
 
-/** A value that can be written to a file: a scalar, or the entries of a list. */
+/** A scalar, or the entries of a list. */
 export type EditValue = boolean | number | string | readonly EditItem[];
 
 /** An entry of a list. */
@@ -22,10 +22,10 @@ type Section = YAMLMap<Node, Node | null>;
 type List = YAMLSeq<Node | null>;
 
 /**
- * Sets the key at a path (`key` or `section.key`) in a text, or removes it (null); other lines stay as they are.
- * `current` is the present list at that path; comparing it with the new one shows which entries stay.
+ * Sets the key at a path (`key` or `section.key`), or removes it (null). Other lines stay as they are. `current` is the present
+ * list at the path, so that its unchanged entries can stay.
  *
- * @throws ConfigError `invalid` when the text is not YAML or holds the key in a form that cannot be edited.
+ * @throws ConfigError `invalid` for text that is not YAML, or a key in a form that cannot be edited.
  */
 export function changeText(
   source: string,
@@ -47,7 +47,7 @@ export function changeText(
   });
 }
 
-/** Sets a top-level key in any spelling to a whole JSON value. @throws ConfigError `invalid` as {@link changeText}. */
+/** Sets a top-level key, in any spelling, to a JSON value. @throws ConfigError `invalid` as {@link changeText}. */
 export function putTopKey(source: string, key: string, content: unknown, file: string): string {
   return edited(source, key, file, (editor, top) => editor.replace(top, key, content));
 }
@@ -73,7 +73,6 @@ function edited(
   return mark + editor.finish();
 }
 
-/** Collects the deletions and insertions of one change. */
 class TextEditor {
   readonly #text: string;
   readonly #lineEnd: string;
@@ -90,7 +89,7 @@ class TextEditor {
     this.#lineStarts = lineStarts(text);
   }
 
-  /** Returns the pairs of a key in any spelling. The last one is effective, wherever it stands in the file. */
+  /** Returns all pairs of a key, in any spelling. The effective pair comes last, wherever it is in the file. */
   pairs(map: Section | null, key: string): Pair<Node, Node | null>[] {
     const [first, ...others] = (map?.items ?? []).flatMap((pair) => {
       const written = isScalar(pair.key) ? String(pair.key.value) : '';
@@ -118,7 +117,7 @@ class TextEditor {
     }
   }
 
-  /** Works like {@link put}, but keeps only the last pair of a repeated key. */
+  /** Like {@link put}, but keeps only the effective pair of a repeated key. */
   replace(map: Section | null, key: string, content: unknown): void {
     const earlier = this.pairs(map, key).slice(0, -1);
     if (map !== null && earlier.length > 0)
@@ -147,7 +146,7 @@ class TextEditor {
   }
 
   finish(): string {
-    // Applied from the end, so that earlier offsets stay valid.
+    // From the end, so that earlier offsets stay valid.
     const splices = [...this.#splices].sort((a, b) => b.start - a.start);
     return splices.reduce(
       (text, { start, end, insert }) => text.slice(0, start) + insert + text.slice(end),
@@ -155,7 +154,7 @@ class TextEditor {
     );
   }
 
-  /** Keeps entries that are still wanted, in their present order; adds new entries after the last. */
+  /** Keeps wanted entries in their order; adds new ones after the last. */
   #setList(map: Section, list: List, current: readonly EditItem[], wanted: readonly EditItem[]) {
     const kept = new Set<number>();
     for (const [index, item] of current.entries()) {
@@ -244,7 +243,7 @@ class TextEditor {
     return this.#text.slice(this.#ownLine(start), start);
   }
 
-  /** Returns the start of an entry's line; the entry must be alone on it. */
+  /** Requires the entry to be alone on its line. */
   #ownLine(offset: number): number {
     const start = this.#lineStart(offset);
     if (this.#text.slice(start, offset).trim() !== '') throw this.refusal();
@@ -259,13 +258,13 @@ class TextEditor {
     return this.#lineStart(offset) === offset;
   }
 
-  /** Returns the offset itself at the start of a line, as after a block scalar; else the start of the next line. */
+  /** Returns the start of the next line; at a line start, as after a block scalar, the offset itself. */
   #nextLine(offset: number): number {
     return offset > 0 && this.#isLineStart(offset) ? offset : nextLineStart(this.#text, offset);
   }
 }
 
-/** Defaults of the keys that an entry leaves out, see {@link AllowedPath}. */
+/** Defaults of the keys that an entry omits. */
 const WITHOUT = {
   sha256: [],
   envs: [],
@@ -281,7 +280,7 @@ function identity(item: EditItem): string {
   return JSON.stringify({ ...WITHOUT, ...(typeof item === 'string' ? { path: item } : item) });
 }
 
-/** Formats a value as JSON, which is also valid YAML. */
+/** JSON, which is also valid YAML. */
 function flowValue(content: unknown): string {
   if (typeof content !== 'object' || content === null) return JSON.stringify(content);
   if (Array.isArray(content)) return `[${content.map(flowValue).join(', ')}]`;
@@ -293,7 +292,7 @@ function flowPair(key: string, content: unknown): string {
   return `${JSON.stringify(key)}: ${flowValue(content)}`;
 }
 
-/** Returns the lines of a key and its value; the first line contains the key. */
+/** The first line contains the key. */
 function blockPair(key: string, content: unknown): string[] {
   const name = plainKey(key);
   if (typeof content !== 'object' || content === null || Object.keys(content).length === 0)
@@ -304,7 +303,7 @@ function blockPair(key: string, content: unknown): string[] {
   return [`${name}:`, ...lines.map((line) => `  ${line}`)];
 }
 
-/** Quotes a key, such as a variable name, where needed: older YAML parsers read words such as `yes` as values. */
+/** Quotes a key where needed, because older YAML parsers read words such as `yes` as values. */
 function plainKey(key: string): string {
   const isPlain =
     /^[A-Za-z][\w-]*$/.test(key) && !/^(?:y|yes|n|no|on|off|true|false|null)$/i.test(key);

@@ -1,21 +1,21 @@
 import type { CST, YAMLMap, YAMLSeq } from 'yaml';
 
-/** Position of a map or list entry in the text: its content, without surrounding commas and comments. */
+/** Position of an entry in the text, without surrounding commas and comments. */
 export interface EntryExtent {
   readonly start: number;
   readonly end: number;
-  /** Offset after the colon; undefined for a list entry and for a key without a colon. */
+  /** Offset after the colon; undefined for a list entry or a key without a colon. */
   readonly colonEnd: number | undefined;
 }
 
 const NO_CONTENT: ReadonlySet<string> = new Set(['space', 'newline', 'comment', 'comma']);
 
-/** Returns the extents of all entries, in the order of the items; undefined when the tokens do not match the items (a malformed collection). */
+/** Undefined for a malformed collection, whose tokens do not match its items. */
 export function entryExtents(collection: YAMLMap | YAMLSeq): EntryExtent[] | undefined {
   const token = collection.srcToken;
   if (token === undefined || !('items' in token)) return undefined;
   const extents = token.items.flatMap((item: CST.CollectionItem) => {
-    // An item without an entry holds only the comments or the comma after the last entry.
+    // An item without an entry is the comments or comma after the last entry.
     const pieces = piecesOfItem(item);
     const [first] = pieces;
     if (first === undefined) return [];
@@ -33,7 +33,7 @@ function piecesOfItem(item: CST.CollectionItem): Piece[] {
   return [...start, ...(key ? [key] : []), ...sep, ...(value ? [value] : [])].flatMap(pieceOf);
 }
 
-/** Returns the extent of a token. The recursion is bounded, because the YAML reader limits the depth. */
+/** The recursion is bounded, because the YAML reader limits the depth. */
 function pieceOf(token: CST.Token): Piece[] {
   if (NO_CONTENT.has(token.type)) return [];
   const start = token.offset;

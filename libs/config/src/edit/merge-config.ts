@@ -15,30 +15,30 @@ const UDP_PORTS = 'white_list.proxyUdpPorts';
 /** A config file merged with the keys of another. */
 export interface MergedConfig {
   readonly text: string;
-  /** The merged text in the encoding of the file, with its byte order mark. */
+  /** `text` in the encoding of the file, with its byte order mark. */
   readonly bytes: Buffer;
-  /** Top-level keys that only the file sets; they stay as they are. */
+  /** Top-level keys that only the file sets. They are unchanged. */
   readonly kept: readonly string[];
 }
 
 export interface MergeOptions {
-  /** Name of the changed file, for problems. Default `config`. */
+  /** File name in problems. Default `config`. */
   readonly fileName?: string;
-  /** Name of the file with the changes, for problems. Default `changes`. */
+  /** File name of the changes in problems. Default `changes`. */
   readonly changesName?: string;
-  /** Platform of the whitelist's paths: Windows compares them without case. Default: this platform. */
+  /** Windows compares the whitelist's paths without case. Default: this platform. */
   readonly platform?: NodeJS.Platform;
 }
 
 /**
- * Copies the top-level keys of one config into the text of another, replacing them in any spelling. All other keys stay
- * byte for byte, with their comments, as in `editConfig`. Pure.
+ * Copies the top-level keys of one config into the text of another, where it replaces every spelling of them. Other keys and
+ * comments stay byte for byte.
  *
- * The lists of `white_list` are joined: an entry of `processPaths` replaces the entry with the same path, or is added;
- * ports are added. So a merge removes nothing from a whitelist.
+ * In `white_list`, an entry of `processPaths` replaces the entry with the same path, or is added. Ports are added. So a merge
+ * removes no program or port.
  *
- * @throws ConfigError `invalid`: a text or the result is not valid, the changes have an unknown key, or the merge would
- * affect other keys because of how the text is written (an alias, for example).
+ * @throws ConfigError `invalid`: a text or the result is invalid, the changes have an unknown key, or the merge would affect
+ * other keys (through an alias, for example).
  */
 export function mergeConfig(
   source: string | Uint8Array,
@@ -53,7 +53,7 @@ export function mergeConfig(
   let text = decoded.mark + decoded.text;
   const there = topValues(source, fileName);
   for (const [key, value] of Object.entries(named)) {
-    // An unchanged value keeps its text, which may contain comments.
+    // Keep the text of an unchanged value, which may contain comments.
     if (key === 'white_list' || isDeepStrictEqual(there[key], value)) continue;
     text = putTopKey(text, key, value, fileName);
   }
@@ -90,7 +90,7 @@ function topValues(source: string | Uint8Array, file: string): Readonly<Record<s
   return value as Record<string, unknown>;
 }
 
-/** Joins two lists. Existing items keep their order, so that their comments stay with them. */
+/** Existing items keep their order, so that their comments stay with them. */
 function joined(
   current: readonly EditItem[],
   added: readonly EditItem[],

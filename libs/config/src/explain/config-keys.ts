@@ -7,32 +7,31 @@ import { foldKey, nearestKey, spellingsOf } from '../parse/key-spelling.js';
 import { SETTING_NAMES } from '../parse/to-wins-config.js';
 import type { WinsConfig, AllowedPath } from '../wins-config.js';
 
-/** Documentation of a key of the file for operators. */
+/** Documentation of a key for operators. */
 export interface ConfigKey {
-  /** Canonical key path; `[]` stands for an entry of a list: `white_list.processPaths[].sha256`. */
+  /** Canonical path; `[]` stands for a list entry: `white_list.processPaths[].sha256`. */
   readonly key: string;
   readonly meaning: string;
-  /** Description of valid values: `a port number from 1 to 65535`. */
+  /** Valid values, such as `a port number from 1 to 65535`. */
   readonly type: string;
-  /** Default value; undefined when there is none, or when `absent` describes the behaviour. */
+  /** Undefined when there is none, or when `absent` describes the behaviour. */
   readonly default: unknown;
-  /** Behaviour without the key, in words, when no value expresses it. */
+  /** Behaviour without the key, if no default value expresses it. */
   readonly absent: string | undefined;
-  /** The first release that supports the key; releases before 1.0.0 are those of the Go program. */
+  /** First release with the key. Releases before 1.0.0 are those of the Go program. */
   readonly since: string;
-  /** Spellings of the last word of the path, canonical first. The others are accepted with a warning, in any ASCII case. */
+  /** Spellings of the last word of the path, canonical first. The daemon accepts the others with a warning, in any ASCII case. */
   readonly spellings: readonly string[];
 }
 
-/** Returns all keys of the file in the order of the documentation, sections before their keys. Pure. */
+/** Returns all keys, sections before their keys. */
 export function configKeys(platform: NodeJS.Platform = process.platform): readonly ConfigKey[] {
   return Array.from(keysBelow(FILE_SCHEMA), ([key, schema]) => keyOf(key, schema, platform));
 }
 
 /**
- * Finds the keys for a search text in any accepted spelling: one key, a section with all its keys, or every key whose
- * path ends with the text (`sha256`). Indexes count as `[]`. When none matches, `nearest` is the most similar known key,
- * if one is similar enough. Pure.
+ * Finds keys by a text in any accepted spelling: one key, a section with its keys, or all keys whose path ends with the text
+ * (`sha256`). When none matches, `nearest` is the most similar key, if one is similar enough.
  */
 export function findConfigKeys(
   text: string,
@@ -71,7 +70,6 @@ function keyOf(key: string, schema: z.core.$ZodType, platform: NodeJS.Platform):
     key,
     meaning: description,
     type: typeOf(schema),
-    // The only default that depends on the platform.
     default: key === 'upgrade.watchingPath' ? defaultWatchingPath(platform) : value,
     absent,
     since,
@@ -79,7 +77,7 @@ function keyOf(key: string, schema: z.core.$ZodType, platform: NodeJS.Platform):
   };
 }
 
-/** Describes valid values in the words that the schema uses when it refuses an invalid value. */
+/** Describes valid values in the words with which the schema refuses others. */
 function typeOf(schema: z.core.$ZodType): string {
   const bare = bareSchema(schema) as z.ZodType;
   const own = bare.safeParse(Symbol()).error?.issues[0]?.message ?? '';
@@ -91,7 +89,7 @@ function typeOf(schema: z.core.$ZodType): string {
   return `${own}, ${alone}${each}`;
 }
 
-/** Returns the settings of a config, by the keys of the file, with secrets masked as their schemas declare. Pure. */
+/** Returns the settings by the keys of the file. Masks secrets as the schema declares. */
 export function maskedSettings(
   config: WinsConfig,
   addressWithoutSecrets: (address: string) => string,
@@ -99,7 +97,7 @@ export function maskedSettings(
   return maskedValue(FILE_SCHEMA, config, addressWithoutSecrets) as Record<string, unknown>;
 }
 
-/** Returns the part of a value that may be shown; undefined for a text whose schema does not permit showing it. */
+/** Undefined for a text whose schema does not permit showing it. */
 export function maskedValue(
   schema: z.core.$ZodType,
   value: unknown,
@@ -115,7 +113,7 @@ export function maskedValue(
     case 'names':
       return Object.keys(value as object);
     case 'count':
-      // A value that is not a list is a keyword: none, any.
+      // Any other value is a keyword: none, any.
       return Array.isArray(value) ? `${value.length} entries` : value;
     case undefined:
   }
@@ -153,7 +151,7 @@ const ROUTES = `# "route add" and "route rm" accept only these networks, such as
 # and its gateway are always refused; cloud metadata (169.254.169.254) needs its own entry. An empty list refuses all (routeNotGranted).
 `;
 
-/** Returns a valid YAML config of the keys that an operator may have to add to a config of an earlier release. */
+/** Returns, as YAML, the keys that an operator may have to add to a config of an earlier release. */
 export function explainMigration({ whiteList, processEnvironment, routes }: WinsConfig): string {
   const entries = whiteList.processPaths.map(entryLines);
   const variables = Object.entries(processEnvironment).map(
@@ -170,14 +168,14 @@ export function explainMigration({ whiteList, processEnvironment, routes }: Wins
   return `${HEAD}white_list:\n${list}${linesOf(others, '  ')}${ENVIRONMENT}${environment}${ROUTES}${granted}`;
 }
 
-// Written as JSON, which is valid YAML, so that untrusted text cannot break out of its quotes.
+// JSON is valid YAML, and untrusted text cannot break out of its quotes.
 function linesOf(values: object, indent: string): string {
   return Object.entries(values)
     .map(([key, value]) => `${indent}${key}: ${JSON.stringify(value)}\n`)
     .join('');
 }
 
-/** The upgrade helper, which needs `mayBreakAway` on Windows because it replaces the daemon that runs it. */
+/** Needs `mayBreakAway` on Windows, because it replaces the daemon that runs it. */
 const UPGRADE_HELPER = /[\\/]wins-upgrade\.exe$/i;
 
 function entryLines({ path, sha256, envs, args = 'any', ...others }: AllowedPath): string {

@@ -17,7 +17,7 @@ describe('a config file that is watched', () => {
   };
   const load = () => loadConfig(file, { mustExist: true });
   let watch: Disposable;
-  // The watch does not keep the process alive; in a daemon the pipe does.
+  // The watch does not keep the process alive; in a daemon, the pipe does.
   const alive = setInterval(() => undefined, 1000);
 
   beforeAll(() => {
@@ -66,7 +66,7 @@ describe('a config file that is watched', () => {
     const look = () => jest.advanceTimersByTime(1000);
     const note = (what: LoadedConfig | Error) =>
       told.push('config' in what ? what.config.debug : what.message);
-    /** Resolves after the watch has loaded the file: these loads start later, and each takes as long as its load. */
+    /** Resolves after the watch has loaded the file. The loads here start later than a load of the watch, and take as long. */
     const untilLoaded = async (): Promise<void> => {
       for (let loads = 0; loads < 3; loads += 1)
         await Promise.allSettled([Promise.resolve().then(load)]);

@@ -5,14 +5,14 @@ import { messageOf, toldAddress } from '@wins/base';
 import { maskedSettings } from '../explain/config-keys.js';
 import type { WinsConfig } from '../wins-config.js';
 
-/** Returns the key paths whose values differ between two successive configs; a list counts as one value. Pure. */
+/** Returns the key paths whose values differ. A list counts as one value. */
 export function changedKeys(next: LoadedConfig, before: LoadedConfig): readonly string[] {
   const [old, now] = [valuesOf(before), valuesOf(next)];
   const keys = new Set([...now.keys(), ...old.keys()]);
   return [...keys].filter((key) => !isDeepStrictEqual(old.get(key), now.get(key)));
 }
 
-/** Collects values by key, because each entry of a list has its own origin. */
+/** Joins the entries of a list, because each has its own origin. */
 function valuesOf({ origins }: LoadedConfig): ReadonlyMap<string, readonly unknown[]> {
   const values = new Map<string, unknown[]>();
   for (const { key, value } of origins) {
@@ -26,10 +26,9 @@ function valuesOf({ origins }: LoadedConfig): ReadonlyMap<string, readonly unkno
   return values;
 }
 
-/** Maximum characters of a value in one line. */
 const SHOWN_CHARACTERS = 500;
 
-/** Describes each change in one line, with secrets masked as in a support bundle. Pure; the lines contain untrusted text. */
+/** One line for each change, with masked secrets. The lines contain untrusted text. */
 export function describeChanges(
   keys: readonly string[],
   next: WinsConfig,
@@ -65,7 +64,7 @@ function entriesWithout(all: readonly unknown[], others: readonly unknown[]): re
 
 function shown(value: unknown): string {
   if (value === undefined) return 'not set';
-  // Show only the keys that the entry sets: most of its lists are usually empty.
+  // Omit empty lists, because most lists of an entry are empty.
   const json = (one: unknown): string =>
     JSON.stringify(one, (key, part: unknown) =>
       key !== '' && isDeepStrictEqual(part, []) ? undefined : part,
@@ -75,44 +74,41 @@ function shown(value: unknown): string {
 }
 
 const LOOK_EVERY_MS = 1000;
-/** Number of checks until a rejected file is retried: the cause may be outside the file, such as the permissions of its folder. */
+/** Checks until a rejected file is retried. The cause may lie outside the file, such as in the permissions of its folder. */
 const LOOKS_UNTIL_RETRY = 10;
 
 /** Events of a changed config file. */
 export interface ConfigWatchEvents<Change> {
-  /** Called when the file changed and is valid. Returns the effect of the change. */
+  /** The file changed and is valid. Returns the effect of the change. */
   readonly changed: (loaded: LoadedConfig) => Change;
-  /** Called when the file was removed, or changed and cannot be used; the last valid config stays in force. */
+  /** The file was removed, or is invalid now. The last valid config stays in force. */
   readonly rejected: (reason: unknown) => void;
 }
 
 /** A watched config file; disposing it ends the watch. */
 export interface ConfigWatch<Change> extends Disposable {
   /**
-   * Loads the file now, by default with the usual loader, whether it changed or not, and puts it in force. A failure is
-   * also reported to `rejected`.
+   * Loads the file now, changed or not, and puts it in force. Also reports a failure to `rejected`.
    *
-   * @throws ConfigError, or Error for a file that was removed or is empty.
+   * @throws ConfigError; Error for a removed or empty file.
    */
   reload(
     load?: () => Promise<LoadedConfig>,
   ): Promise<{ readonly loaded: LoadedConfig; readonly change: Change }>;
 }
 
-/** Returns the present state of the config file; a link is followed. */
+/** Returns the present state of the config file. Follows links. */
 export function configFingerprint(file: string): FileFingerprint {
   return fileFingerprint(file, { followLinks: true });
 }
 
 /**
- * Follows a config file by polling once a second, which detects replaced files and links on any file system. A change is
- * accepted once two successive checks, and one after loading, see the same state, because a file that is written in
- * place can be read half-written. A rejected file is retried every ten seconds; `rejected` is called again only when
- * the reason changed.
+ * Polls a config file once a second, which detects replaced files and links on any file system. Two successive checks, and one
+ * after loading, must see the same state, because a file may be half-written. Retries a rejected file every ten seconds, but
+ * calls `rejected` again only for a new reason.
  *
  * @param known State of the file before it was loaded.
- * @param load Loads and judges the file.
- * @param refused Reason of an earlier rejection. Default: the file is in force.
+ * @param refused Why the present file was rejected. Default: it is in force.
  */
 export function watchConfig<Change>(
   file: string,
@@ -121,7 +117,7 @@ export function watchConfig<Change>(
   load: () => Promise<LoadedConfig>,
   refused?: Error,
 ): ConfigWatch<Change> {
-  // Reason of the last rejection; cleared when a file is in force.
+  // Why the file was rejected; undefined while it is in force.
   let reason = refused === undefined ? undefined : messageOf(refused);
   let looks = 0;
   const reject = (error: unknown): void => {
@@ -132,7 +128,7 @@ export function watchConfig<Change>(
   let isChanging = false;
   let inForce = known;
   let isOver = false;
-  // Loads one at a time and in order, so that a slow load cannot overtake a later one.
+  // One load at a time, so that a slow one cannot overtake a later one.
   let loading: Promise<unknown> = Promise.resolve();
   const loadOnce = async (decidedOn: FileFingerprint, isRetry: boolean): Promise<void> => {
     let report: () => unknown;
@@ -147,7 +143,7 @@ export function watchConfig<Change>(
       report = () => (isKnown ? undefined : reject(error));
     }
     if (isOver) return;
-    // The file may have changed during loading; if so, the next checks decide.
+    // If the file changed during loading, the next checks decide.
     if (configFingerprint(file) === decidedOn) {
       inForce = decidedOn;
       report();
@@ -164,13 +160,13 @@ export function watchConfig<Change>(
     const isDue = isRejected && (looks += 1) % LOOKS_UNTIL_RETRY === 0;
     if (isDue || (isSame && isChanging)) loading = loading.then(() => loadOnce(state, isDue));
     isChanging = !isSame && isThere;
-    // Reject a missing or empty file: editors and failed copies leave one behind, and nobody empties a whitelist that way.
+    // A missing or empty file comes from an editor or a failed copy. Nobody empties a whitelist that way.
     if (!isSame && !isChanging) reject(unusable(file, state));
   };
   const loadNow = async (loadThis: () => Promise<LoadedConfig>) => {
     try {
       const state = configFingerprint(file);
-      // Accept an absent or empty file only if that state is already in force.
+      // Accept a missing or empty file only if that state is already in force.
       const isNothing = state === 'empty' || state === 'gone';
       if (isNothing && state !== inForce) throw unusable(file, state);
       seen = state;

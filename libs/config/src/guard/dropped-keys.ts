@@ -5,7 +5,7 @@ import * as z from 'zod';
 import type { ConfigTrust } from '../load/load-config.js';
 import { translateFileError } from '../config-error.js';
 
-/** The guarded parts of a config. A `WinsConfig` has this shape. */
+/** Guarded parts of a config. A `WinsConfig` fits. */
 export interface GuardedParts {
   /** Only its presence counts. */
   readonly systemAgent?: object | undefined;
@@ -13,7 +13,7 @@ export interface GuardedParts {
   readonly csiProxy?: object | undefined;
   /** Only its presence counts. */
   readonly hostNetwork?: object | undefined;
-  /** Only whether it is empty matters. Absent in records of earlier releases. */
+  /** Only whether it is empty counts. Absent in records of earlier releases. */
   readonly keep?: readonly object[];
   readonly whiteList: {
     readonly processPaths: readonly { readonly path: string; readonly mayBreakAway?: boolean }[];
@@ -31,7 +31,7 @@ const LOSSES: Readonly<Record<GuardedKey, string>> = {
   keep: 'without which the programs that the daemon keeps end',
 };
 
-/** Returns the guarded keys for which the config has content. Pure. */
+/** Returns which guarded keys have content. */
 export function presentKeys(parts: GuardedParts): Readonly<Record<GuardedKey, boolean>> {
   const { systemAgent, csiProxy, hostNetwork, keep = [] } = parts;
   return {
@@ -44,10 +44,9 @@ export function presentKeys(parts: GuardedParts): Readonly<Record<GuardedKey, bo
 }
 
 /**
- * Returns the guarded keys that were present in the previous config and are missing now. The whitelist counts as dropped
- * when none of its entries remains; programs are compared by path, regardless of digests and grants. Upgrade helpers
- * (`mayBreakAway`) count only when the list contains nothing else, because a config with only the helper allows no
- * program that the node needs. Pure.
+ * Returns the guarded keys that only the previous config has. The whitelist counts as dropped when no entry remains; programs are
+ * compared by path only. Upgrade helpers (`mayBreakAway`) count only if nothing else was listed: a config that keeps only the
+ * helper has dropped all other programs.
  */
 export function droppedKeys(before: GuardedParts, after: GuardedParts): readonly GuardedKey[] {
   const [had, has] = [presentKeys(before), presentKeys(after)];
@@ -56,7 +55,7 @@ export function droppedKeys(before: GuardedParts, after: GuardedParts): readonly
   );
 }
 
-/** Reduces a config to its guarded parts without settings, for a record on disk. Pure. */
+/** Reduces a config to what {@link droppedKeys} compares, for a record on disk. */
 export function guardedParts(parts: GuardedParts): GuardedParts {
   const { systemAgent, csiProxy, hostNetwork, keep = [], whiteList } = parts;
   return {
@@ -75,7 +74,7 @@ export function guardedParts(parts: GuardedParts): GuardedParts {
   };
 }
 
-/** Lists keys with the effect of losing them: `systemagent (which follows the plans of the node), …`. */
+/** Such as `systemagent (which follows the plans of the node), …`. */
 export function describeLosses(keys: readonly GuardedKey[]): string {
   return keys.map((key) => `${key} (${LOSSES[key]})`).join(', ');
 }
@@ -104,7 +103,7 @@ function helpersOf({ whiteList }: GuardedParts): string[] {
     .map(({ path }) => folded(path));
 }
 
-/** Folds a path as Windows compares paths. Safe on other systems too, because the result only serves to compare configs. */
+/** Folds a path as Windows does. Safe on other systems, because only comparisons of configs use the result. */
 export function folded(path: string): string {
   return path.replaceAll('\\', '/').toLowerCase();
 }
@@ -115,9 +114,9 @@ const EXPECTED = 'a folder in which the file can be replaced';
 const permissionSchema = z.object({ sha256: z.string(), allowDrop: z.array(z.unknown()) });
 
 /**
- * Permits a config file with this SHA-256 (lower-case hex) to drop keys. Writes a file beside it (`FILE.allow-drop`), so
- * that the next reader of the config finds the permission even after a restart or through a mount. Only those who may
- * replace the config can write that file. Replaces an earlier permission; an empty list of keys removes it.
+ * Permits a config with this SHA-256 (lower-case hex) to drop keys. Writes `FILE.allow-drop` beside the config, so that the
+ * permission survives a restart and works through a mount. Only users who may replace the config can write there. Replaces an
+ * earlier permission; an empty list removes it.
  *
  * @throws ConfigError `accessDenied`, `notFound` (no folder), `unknown`.
  */
@@ -135,7 +134,7 @@ export async function permitDrops(
   }
 }
 
-/** Returns the keys that {@link permitDrops} permits a content to drop. Ignores a permission that is unreadable or not trusted. */
+/** Returns the keys that a config with this SHA-256 may drop. Ignores a permission that is unreadable or not trusted. */
 export async function permittedDrops(
   config: string,
   sha256: string | undefined,

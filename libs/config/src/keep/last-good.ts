@@ -10,15 +10,15 @@ import { errnoOf } from '@wins/base';
 import { existsSync } from 'node:fs';
 import { MAX_CONFIG_BYTES } from '../parse/yaml-source.js';
 
-/** Rules for access to the saved files; the same rules as for the config file itself. */
+/** Trust rules of the saved files, the same as of the config file. */
 export type KeepTrust = Pick<FileTrust, 'distrustOfFile' | 'ensurePrivateFolder'>;
 
-/** Folder beside a config file in which the daemon saves the config in force; private, because a config may contain secrets. */
+/** Folder beside a config file, for a copy of the config in force. Private, because a config may contain secrets. */
 export function lastGoodFolder(file: string): string {
   return `${path.resolve(file)}.last-good`;
 }
 
-/** File with the config that was last in force: a digest in a YAML comment line, then the original bytes. */
+/** Copy of the config in force: a digest in a YAML comment line, then the original bytes. */
 export function lastGoodFile(file: string): string {
   return path.join(lastGoodFolder(file), 'config');
 }
@@ -29,9 +29,9 @@ const headerOf = (sha256: string): Buffer =>
 const HEADER_BYTES = headerOf('0'.repeat(64)).length;
 
 /**
- * Saves the bytes of the config in force, durably and atomically. Removes the copy when there is no config file.
+ * Saves the config in force, durably and atomically. Without a config file, removes the copy.
  *
- * @throws ConfigError; the previous copy is then unchanged.
+ * @throws ConfigError; the previous copy then stays.
  */
 export async function keepLastGood(loaded: LoadedConfig, trust: KeepTrust): Promise<void> {
   const { path: file, bytes, sha256 } = loaded;
@@ -47,16 +47,15 @@ export async function keepLastGood(loaded: LoadedConfig, trust: KeepTrust): Prom
   }
 }
 
-/** Removes the saved copy of a config file. Idempotent. */
+/** Removes the saved copy. Idempotent. */
 export async function forgetLastGood(file: string): Promise<void> {
   await rm(lastGoodFolder(file), { recursive: true, force: true });
 }
 
 /**
- * Loads the saved copy of a config file, under the same trust rules as the file itself; undefined when there is no copy.
- * Problems and the `path` of the result name the copy.
+ * Loads the saved copy of a config file; undefined without one. Problems and `path` name the copy.
  *
- * @throws ConfigError as for loading; `damaged` when the bytes do not match their digest.
+ * @throws ConfigError as {@link loadConfig}; `damaged` when the digest does not match.
  */
 export async function loadLastGood(
   file: string,
@@ -69,7 +68,7 @@ export async function loadLastGood(
   return { ...parsed, path: kept, found: true, bytes, sha256: digestOf(bytes) };
 }
 
-/** Reads the saved bytes of a config file; undefined without a copy. @throws ConfigError as {@link loadLastGood}. */
+/** Undefined without a copy. @throws ConfigError as {@link loadLastGood}. */
 export async function readLastGood(
   file: string,
   trust: Pick<KeepTrust, 'distrustOfFile'>,
@@ -89,11 +88,11 @@ function digestOf(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex');
 }
 
-/** Maximum number of replaced contents kept between two starts of a daemon; beyond it the oldest is removed. */
+/** Replaced contents to keep between two starts of a daemon. Beyond the limit the oldest is removed. */
 const MOST_KEPT = 4;
-/** Tolerance, because process starts and file changes are timed by clocks that differ by some hundredths of a second. */
+/** Process starts and file changes have clocks that differ by some hundredths of a second. */
 const CLOCKS_DIFFER_MS = 1_000;
-/** File name of a saved content: start and end of the period in which it was in place, in milliseconds since 1970. */
+/** File name `START-END`: when the content was in place, in milliseconds since 1970. */
 const NAME = /^(\d{1,15})-(\d{1,15})$/;
 
 interface Kept {
@@ -107,10 +106,9 @@ function folderOf(file: string): string {
 }
 
 /**
- * Saves the content of a config file that is about to be replaced: a Go release reads the file only at its start, and
- * saves no copy itself. Nothing is saved when there is no file, when the file is too large for a config, or when
- * the daemon saves its config in force itself. The copy lies in the folder `FILE.replaced`, which only this user can
- * read; on Windows it inherits the access list of the parent folder, as the file does. At most four copies are kept.
+ * Saves a config file that is about to be replaced, because a Go release reads the file only at its start and keeps no copy.
+ * Saves nothing if there is no file, if it is too large, or if the daemon keeps a copy itself. The folder `FILE.replaced` keeps
+ * at most four copies. Only this user can read it; on Windows it inherits the access list of its parent.
  *
  * @throws ConfigError when the copy cannot be saved.
  */
@@ -126,7 +124,7 @@ export async function keepReplaced(file: string): Promise<void> {
     const added = { name: `${found.since}-${Date.now()}`, since: found.since };
     await replaceFile(path.join(folder, added.name), found.bytes);
     const others = (await list(folder)).filter(({ name }) => name !== added.name);
-    // The same content was saved earlier but then not replaced: it has been in place until now.
+    // This content was saved before, but then not replaced: it has been in place until now.
     const again = others.filter(({ since }) => since === added.since);
     const earlier = others.filter(({ since }) => since !== added.since);
     const surplus = Math.max(0, earlier.length + 1 - MOST_KEPT);
@@ -138,10 +136,9 @@ export async function keepReplaced(file: string): Promise<void> {
 }
 
 /**
- * Reads the content that was in place at a given time, in milliseconds since 1970; undefined if that content was not
- * saved, or is still in place. The trust rules of the config file apply.
+ * Reads the content that was in place at a time, in milliseconds since 1970. Undefined if it was not saved, or is still in place.
  *
- * @throws ConfigError as for loading.
+ * @throws ConfigError as {@link loadConfig}.
  */
 export async function readReplaced(
   file: string,
@@ -160,12 +157,12 @@ export async function readReplaced(
   return (await readConfigFile(path.join(folder, inPlace.name), trust))?.bytes;
 }
 
-/** Removes the saved replaced contents, once a daemon has started after the replacement. Idempotent. */
+/** Call after a daemon has started with the new config. Idempotent. */
 export async function forgetReplaced(file: string): Promise<void> {
   await rm(folderOf(file), { recursive: true, force: true });
 }
 
-/** Lists saved contents, oldest first. */
+/** Oldest first. */
 async function list(folder: string): Promise<readonly Kept[]> {
   let names: readonly string[];
   try {

@@ -31,7 +31,7 @@ describe('configs that are replaced', () => {
   });
   afterEach(() => rmSync(folder, { recursive: true }));
 
-  /** Puts a content in place, with a modification time in seconds since 1970. */
+  /** Writes the config with a modification time in seconds since 1970. */
   function put(content: string, fromS: number): void {
     writeFileSync(file, content);
     utimesSync(file, fromS, fromS);
@@ -46,7 +46,7 @@ describe('configs that are replaced', () => {
     put('a: 1', 1000);
     await keepReplaced(file);
     expect(await inPlaceAt(998)).toBeUndefined();
-    // Half a second early also counts, because the clocks of processes and of files differ.
+    // Half a second early also counts, because processes and files use different clocks.
     expect(await inPlaceAt(999.5)).toBe('a: 1');
     expect(await inPlaceAt(1000)).toBe('a: 1');
     const later = Date.now() / 1000 + 1;

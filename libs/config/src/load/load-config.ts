@@ -8,23 +8,21 @@ import { createHash } from 'node:crypto';
 import { defaultConfigPath } from '../default-config.js';
 import { type ParsedConfig, parseConfig, type ParseOptions } from '../parse/parse-config.js';
 
-/** The bytes of a configuration file and its metadata. */
 interface ConfigFile {
   readonly bytes: Uint8Array;
   readonly stats: Stats;
 }
 
-/** Judges which other users could have written a file, or can change it. */
+/** Judges who could have written a file, or can change it. */
 export type ConfigTrust = Pick<FileTrust, 'distrustOfFile'>;
 
 const EXPECTED = 'a readable regular file';
 
 /**
- * Reads a file if it is trusted; returns undefined when it does not exist. All checks are made on the open file, so the
- * checked file is the one that is read. A symbolic link is followed and checked as well; a dangling link is an error,
- * because a file was intended.
+ * Reads a trusted file; undefined when there is none. Checks the open file, so that it reads what it checked. Follows and checks
+ * symbolic links. A dangling link is an error, because the user intended a file.
  *
- * @param extraBytes Bytes allowed beyond the size limit of a config, for data that is not part of it.
+ * @param extraBytes Allowed bytes beyond the size limit of a config, for other data in the file.
  * @throws ConfigError `notRegularFile`, `accessDenied`, `insecure`, `tooLarge`, `notFound` (a parent is not a directory),
  * `unknown`.
  */
@@ -54,41 +52,37 @@ async function isLink(path: string): Promise<boolean> {
   try {
     return (await lstat(path)).isSymbolicLink();
   } catch {
-    // Opening the file already showed that it is absent.
+    // Opening the file has already shown that it is absent.
     return false;
   }
 }
 
-/** Options for loading a configuration; problems name the file by its path. */
+/** Problems name the file by its path. */
 export interface LoadOptions extends Omit<ParseOptions, 'fileName'> {
-  /**
-   * Judges who could have written the file, or can change it. The default checks owner and mode, and trusts no file on Windows; use
-   * `windowsFileTrust()` of `@wins/windows-host` there.
-   */
+  /** Default: checks owner and mode. On Windows the default trusts no file; use `windowsFileTrust()` of `@wins/windows-host` there. */
   readonly trust?: ConfigTrust | undefined;
-  /** Whether a missing file is an error, because the user named it and so did not intend the defaults. Default false. */
+  /** Whether a missing file is an error, for example because the user named it. Default false. */
   readonly mustExist?: boolean;
 }
 
 /** A configuration and its file. */
 export interface LoadedConfig extends ParsedConfig {
-  /** The path that was read. */
   readonly path: string;
-  /** False when there is no file, so that all values are defaults and no program may run. */
+  /** False without a file. All values are defaults then, and no program may run. */
   readonly found: boolean;
-  /** Bytes of the file; absent without one. They may contain secrets. */
+  /** Bytes of the file, which may contain secrets. Absent without a file. */
   readonly bytes?: Uint8Array;
-  /** SHA-256 of the file, in lower-case hex; absent without one. */
+  /** Digest of the file, in lower-case hex; absent without a file. */
   readonly sha256?: string;
 }
 
 /**
- * Loads a configuration file, by default {@link defaultConfigPath}; a missing file gives the defaults, unless it must
- * exist. To reload, call it again, and keep the last good value when it throws or when `found` becomes false.
+ * Loads a config file, by default {@link defaultConfigPath}. A missing file gives the defaults, unless it must exist. When you
+ * reload, keep the last good value if it throws or `found` becomes false.
  *
- * @throws ConfigError `invalid` for the content; `notRegularFile` for a directory, a device, a FIFO, or a dangling link;
- * `accessDenied`; `insecure` when other users may write the file, or replace the file or a link to it; `tooLarge` above
- * 1 MiB; `notFound` when a parent is not a directory, or the file must exist; `unknown`.
+ * @throws ConfigError `invalid` for the content; `notRegularFile`, also for a dangling link; `accessDenied`; `insecure` when
+ * other users may change or replace the file or a link to it; `tooLarge` above 1 MiB; `notFound` when a parent is not a
+ * directory, or the file must exist; `unknown`.
  */
 export async function loadConfig(path?: string, options: LoadOptions = {}): Promise<LoadedConfig> {
   const file = path ?? defaultConfigPath(options.platform);

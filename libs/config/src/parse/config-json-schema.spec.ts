@@ -29,7 +29,6 @@ it('knows the keys of the canonical spelling, with the defaults that parsing giv
       .split('.')
       .reduce<Schema | undefined>((part, name) => part?.properties?.[name], schema);
     expect(found).toBeDefined();
-    // The only default that depends on the platform.
     if (value !== undefined && key !== 'upgrade.watchingPath')
       expect(found?.default).toEqual(value);
   }

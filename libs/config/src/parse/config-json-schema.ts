@@ -2,13 +2,12 @@ import * as z from 'zod';
 import { FILE_SCHEMA } from '../schema/file-schema.js';
 import { notationOf, notesOf } from '../schema/notation.js';
 
-/** Our metadata, which JSON Schema does not define; removed because strict validators report unknown keywords. */
+/** Our metadata, which strict JSON Schema validators would report as unknown. */
 const OUR_WORDS = 'shorthand strictKeys asWritten isSecret shown since absent'.split(' ');
 
 /**
- * Returns the JSON Schema (draft 2020-12) of the file for editors; a new object on each call.
- *
- * It describes only the canonical spelling, so that an editor marks legacy and unknown keys, for which the daemon merely warns.
+ * Returns a new JSON Schema (draft 2020-12) of the file, for editors. Only the canonical spelling is valid in it, so an editor
+ * marks legacy and unknown keys, for which the daemon merely warns.
  */
 export function configJsonSchema(): Record<string, unknown> {
   const schema = z.toJSONSchema(FILE_SCHEMA, {

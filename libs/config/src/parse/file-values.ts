@@ -1,4 +1,4 @@
-// Longer than most files because it is one recursive walk: keys, scalars, lists and aliases call each other, and share the visited nodes.
+// A long file, because it is one recursive walk: keys, scalars, lists and aliases call each other, and share the visited nodes.
 import { hasInvisible } from '@wins/base';
 import { isDeepStrictEqual } from 'node:util';
 import { isAlias, isMap, isScalar, isSeq, type Node, type Pair } from 'yaml';
@@ -11,31 +11,30 @@ import type { KeyWriting } from './key-spelling.js';
 import { describe, describeSecret, isNothing, scalarValue, typedScalar } from './scalar-value.js';
 import { MAX_DEPTH, offsetOf, type YamlSource } from './yaml-source.js';
 
-/** Maximum number of visited values, counting values behind an alias once per use. */
+/** Limit of visited values. A value behind an alias counts once per use. */
 export const MAX_VALUES = 100_000;
 
 export interface ValuePlace {
   readonly offset: number | undefined;
   readonly found: string;
-  /** The text as written, when it is in double quotes and a backslash turned a letter into an invisible character. */
+  /** The text as written, if it has double quotes and an escape made an invisible character. */
   readonly misread?: string;
 }
 
 export interface FileValues {
   readonly value: unknown;
-  /** By canonical key path, such as `white_list.proxyPorts[0]`. */
+  /** By canonical key path: `white_list.proxyPorts[0]`. */
   readonly places: ReadonlyMap<string, ValuePlace>;
 }
 
 /**
- * Reads values by a schema: finds keys in any spelling, and converts scalars to the type in the schema. A value
- * that does not fit stays as it is, and the schema refuses it. Problems with keys go to the report.
+ * Reads values by a schema: finds keys in any spelling, and converts scalars. Leaves values that do not fit for the schema to
+ * refuse. Reports problems of keys.
  */
 export function readFileValues(source: YamlSource, schema: z.ZodType, strict: boolean): FileValues {
   return new FileReader(source, schema, strict).read();
 }
 
-/** A section being read: its keys, whether an unknown key is an error, and its position. */
 interface Level {
   readonly fields: ReadonlyMap<string, z.core.$ZodType>;
   readonly strictKeys: boolean;
@@ -44,7 +43,7 @@ interface Level {
 
 type Entry = Pair<Node, Node | null>;
 
-/** A known key as written in its section. */
+/** A known key, as written. */
 interface Writing extends KeyWriting {
   readonly pair: Entry;
 }
@@ -77,7 +76,7 @@ class FileReader {
     return this.#within(written, () => this.#valueHere(written, schema, path));
   }
 
-  /** Limits depth and number of values: an anchor may contain an alias to itself, and aliases may expand without bound. */
+  /** An anchor may contain an alias to itself, and aliases may multiply values without bound. */
   #within<Value>(written: Node | null, read: () => Value): Value {
     const offset = offsetOf(written);
     const refuse = (code: 'tooDeep' | 'tooManyValues', most: string): void => {
@@ -126,7 +125,7 @@ class FileReader {
     return isScalar(node) ? scalarValue(node, bareSchema(schema)) : {};
   }
 
-  /** Reads a value whose shape the schema does not determine beforehand. */
+  /** Reads a value whose shape the schema does not know. */
   #written(node: Node, path: string, schema: z.core.$ZodType): unknown {
     const within = (inner: Node | null, innerPath: string): unknown =>
       this.#value(inner, schema, innerPath);
@@ -136,7 +135,7 @@ class FileReader {
       if (!isScalar(node)) return {};
       return schema === TYPED ? typedScalar(node) : String(node.value);
     }
-    // No prototype, so that a name such as __proto__ is an ordinary name.
+    // No prototype, so that `__proto__` is an ordinary name.
     const values = Object.create(null) as Record<string, unknown>;
     for (const pair of node.items) {
       const key = this.#keyText(pair, path);
@@ -187,7 +186,7 @@ class FileReader {
       if (field === undefined) continue;
       const { pair } = this.#writingThatCounts(key, writings, level);
       const value = this.#value(pair.value, field, joinKey(path, key));
-      // A key without a value counts as absent, except where that would lift a restriction.
+      // A key without a value counts as absent, unless that would lift a restriction.
       const isStrict = strictKeys || notationOf(bareSchema(field)).strictKeys === true;
       if (value !== null || isStrict) values[key] = value;
       else this.#places.delete(joinKey(path, key));
@@ -217,7 +216,7 @@ class FileReader {
     return counts;
   }
 
-  /** Handles a repeated key: usually an installer has appended its config to that of an earlier installer. */
+  /** Reports a repeated key. Usually one installer has appended its config to that of another. */
   #twin(key: string, twin: Writing, counts: Writing, level: Level): void {
     const { report } = this.#source;
     const [skipped, used] = [twin, counts].map(({ pair }) => this.#content(pair.value));
@@ -233,7 +232,7 @@ class FileReader {
     } as const;
     const field = level.fields.get(key);
     const isList = field !== undefined && (fieldsOf(field) ?? entryOf(field)) !== undefined;
-    // Earlier releases do not define which spelling takes effect, and a wrong guess may allow something that was meant to be forbidden.
+    // Earlier releases do not define which spelling wins. A wrong guess may allow something forbidden.
     const isGuess = level.strictKeys || (isList && !isFoundByGo(counts.written, key));
     const found = `${quote(twin.written)} beside ${other}, which has`;
     if (isSame) report.warning({ ...finding, found: `${found} the same value` });
@@ -246,7 +245,7 @@ class FileReader {
     return isAlias(written) ? (this.#source.resolve(written) ?? null) : written;
   }
 
-  /** Returns the written content, independent of layout and key spelling, within the limits of the file. */
+  /** Content for comparison, without layout and key spelling. */
   #content(written: Node | null): unknown {
     return this.#within(written, () => {
       const node = this.#resolved(written);
@@ -266,8 +265,8 @@ class FileReader {
   #unknownKey(written: string, pair: Entry, { fields, strictKeys, path }: Level): void {
     const marked = /^\uFEFF\s*(.+)$/.exec(written)?.[1];
     if (marked !== undefined && !strictKeys) {
-      // Two files were joined, and the second begins with a byte order mark. The Go releases ignore the key behind the mark, so it must not
-      // take effect now.
+      // Somebody joined two files, and the second begins with a byte order mark. The Go releases ignore the key after the mark,
+      // so it must have no effect now.
       this.#source.report.warning({
         code: 'noEffect',
         keyPath: joinKey(path, quote(marked).slice(1, -1)),
@@ -295,7 +294,7 @@ class FileReader {
   }
 }
 
-/** Returns the correct path of a known key that stands in the wrong section. */
+/** Returns the path of a known key that is in the wrong section. */
 function misplacedKey(written: string, schema: z.core.$ZodType): string | undefined {
   const isMeant = ([path]: readonly [string, unknown]): boolean =>
     !path.includes('[]') && foldKey(path.slice(path.lastIndexOf('.') + 1)) === foldKey(written);

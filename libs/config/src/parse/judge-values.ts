@@ -5,12 +5,12 @@ import type { LoadedConfig } from '../load/load-config.js';
 
 const LAST = Number.MAX_SAFE_INTEGER;
 
-/** A well-formed value that the code using the config rejects or warns about. */
+/** A well-formed value that the daemon rejects or warns about. */
 export interface JudgedValue {
   readonly severity: 'error' | 'warning';
   /** Default `wrongValue`. */
   readonly code?: ContentProblemCode;
-  /** The key path of an origin, such as `white_list.processPaths[0]`, or of a section. */
+  /** Path of a key, such as `white_list.processPaths[0]`, or of a section. */
   readonly keyPath: string;
   readonly found: string;
   readonly expected: string;
@@ -18,9 +18,9 @@ export interface JudgedValue {
 }
 
 /**
- * Adds the findings of the code that uses the values to the warnings of a config, each with its position in the file. Pure.
+ * Adds findings about values to the warnings of a config, with their positions in the file.
  *
- * @throws ConfigError `invalid` with all problems, warnings included, when one of them is an error.
+ * @throws ConfigError `invalid` with all problems, when a finding is an error.
  */
 export function judgeValues(loaded: LoadedConfig, values: readonly JudgedValue[]): LoadedConfig {
   if (values.length === 0) return loaded;
@@ -36,7 +36,7 @@ function problemOf(
   { code = 'wrongValue', ...value }: JudgedValue,
 ): ConfigProblem {
   const { keyPath } = value;
-  // A section itself has no origin; only its keys do.
+  // Sections have no origin; their keys have.
   const { origin = 'default' } =
     origins.find(({ key }) => key === keyPath) ??
     origins.find((one) => one.key.startsWith(`${keyPath}.`) && one.origin !== 'default') ??

@@ -1,6 +1,6 @@
 /**
- * Returns the form shared by all accepted spellings of a key: `white_list`, `whiteList`, `White-List`. Only ASCII letters
- * lose their case: U+212A (Kelvin sign) does not become `k`, nor U+0130 `i`.
+ * Returns one form for all accepted spellings of a key: `white_list`, `whiteList`, `White-List`. Folds ASCII letters only: U+212A
+ * (Kelvin sign) does not become `k`.
  */
 export function foldKey(key: string): string {
   return key
@@ -8,7 +8,7 @@ export function foldKey(key: string): string {
     .replace(/(?<=[a-z0-9])[-_](?=[a-z0-9])/g, '');
 }
 
-/** Whether earlier releases find a key under this spelling: they ignore case, and accept no other difference. */
+/** Earlier releases ignore case, and accept no other difference. */
 export function isFoundByGo(written: string, key: string): boolean {
   return written.toLowerCase() === key.toLowerCase();
 }
@@ -19,9 +19,9 @@ export interface KeyWriting {
 }
 
 /**
- * Chooses among several writings of a key (given in file order) as the Go releases from 0.1.2 on do. A spelling that
- * those releases accept wins over any other. Among equal spellings the last wins. Different spellings are read in
- * character order, and each that has a value overwrites the previous ones.
+ * Chooses the effective one of several writings of a key (in file order), as the Go releases since 0.1.2 do. A spelling that
+ * those releases accept wins. Of equal spellings, the last one wins. Of different ones, the last in character order that has a
+ * value wins.
  */
 export function writingThatCounts<Writing extends KeyWriting>(
   writings: readonly [Writing, ...Writing[]],
@@ -36,7 +36,7 @@ export function writingThatCounts<Writing extends KeyWriting>(
   });
 }
 
-/** Returns the usual spellings of a key, canonical first: camel, snake and kebab case. */
+/** Usual spellings: canonical first, then camel, snake and kebab case. */
 export function spellingsOf(key: string): readonly string[] {
   const words = key
     .replace(/([a-z0-9])(?=[A-Z])|([A-Z])(?=[A-Z][a-z])/g, '$&-')
@@ -49,8 +49,8 @@ export function spellingsOf(key: string): readonly string[] {
 }
 
 /**
- * Returns the known key that a misspelt key most likely means; undefined when all differ in more than a third of the
- * letters. Two swapped letters count as one difference.
+ * Returns the known key that a misspelt key most likely means; undefined when more than a third of the letters differ. Two
+ * swapped letters count once.
  */
 export function nearestKey(key: string, known: Iterable<string>): string | undefined {
   const wanted = foldKey(key);
@@ -59,7 +59,7 @@ export function nearestKey(key: string, known: Iterable<string>): string | undef
   for (const candidate of known) {
     const folded = foldKey(candidate);
     const limit = Math.floor(folded.length / 3);
-    // Also avoids comparing a key of a million letters letter by letter.
+    // A key may have a million letters.
     if (Math.abs(folded.length - wanted.length) > limit) continue;
     const distance = editDistance(wanted, folded);
     if (distance <= limit && distance < nearestDistance) {
@@ -70,7 +70,7 @@ export function nearestKey(key: string, known: Iterable<string>): string | undef
   return nearest;
 }
 
-/** Returns the Damerau-Levenshtein distance, in the variant that edits no substring twice. */
+/** Damerau-Levenshtein distance (optimal string alignment). */
 function editDistance(a: string, b: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, column) => column);

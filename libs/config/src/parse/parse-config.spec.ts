@@ -13,7 +13,6 @@ function read(text: string | Uint8Array, options?: ParseOptions) {
   return parseConfig(text, { platform: 'win32', ...options });
 }
 
-/** Returns the problems of a text that must be refused. */
 function problemsOf(text: string | Uint8Array, options?: ParseOptions): readonly ConfigProblem[] {
   try {
     read(text, options);

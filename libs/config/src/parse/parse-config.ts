@@ -11,37 +11,35 @@ import { inDoubleQuotes, readYaml } from './yaml-source.js';
 export interface ParseOptions {
   /** File name in problems. Default `config`. */
   readonly fileName?: string;
-  /** Treat unknown keys as errors instead of warnings. Default false. */
+  /** Whether unknown keys are errors instead of warnings. Default false. */
   readonly strict?: boolean;
-  /** The platform whose defaults apply. Default: this one. */
+  /** Platform of the defaults. Default: this one. */
   readonly platform?: NodeJS.Platform;
 }
 
 /** Origin of a key's value. */
 export interface ConfigOrigin {
-  /** Canonical key path; a list with entries has one origin per entry. */
+  /** Canonical path. A list that is not empty has one origin per entry. */
   readonly key: string;
-  /** The effective value; undefined when the key is not set and has no default. */
+  /** Undefined when the key is not set and has no default. */
   readonly value: unknown;
-  /** Position in the file (line and column from 1), or `default`. */
+  /** Line and column from 1, or `default`. */
   readonly origin: 'default' | { readonly line: number; readonly column: number };
 }
 
 /** A valid configuration. */
 export interface ParsedConfig {
   readonly config: WinsConfig;
-  /** Every key with its value and origin, in the order of the documentation. */
+  /** Every key, in the order of the documentation. */
   readonly origins: readonly ConfigOrigin[];
-  /** Warnings about the file, in file order; never an error. */
+  /** In file order; never errors. */
   readonly warnings: readonly ConfigProblem[];
 }
 
 /**
- * Reads a configuration from the text (or UTF-8 bytes) of a YAML or JSON file. Empty text gives the defaults. Limits:
- * 1 MiB, 32 levels, 100,000 values, 1,000 problems. Pure.
+ * Parses a YAML or JSON file. Empty text gives the defaults. Limits: 1 MiB, 32 levels, 100,000 values, 1,000 problems.
  *
- * @throws ConfigError `tooLarge`, or `invalid` with all problems: those of the structure alone if it is broken, else
- * those of all keys and values.
+ * @throws ConfigError `tooLarge`; `invalid` with all problems of the structure or, if that is sound, of all keys and values.
  */
 export function parseConfig(source: string | Uint8Array, options: ParseOptions = {}): ParsedConfig {
   const { fileName = 'config', strict = false, platform = process.platform } = options;
@@ -52,7 +50,7 @@ export function parseConfig(source: string | Uint8Array, options: ParseOptions =
   if (checked.success) reportSamePipe(checked.data, values, report);
   else reportIssues(checked.error.issues, values, report);
   report.throwIfBroken();
-  // Only for the compiler: a failed check has already thrown.
+  // For the compiler only: a failed check has thrown.
   const content = checked.data ?? FILE_SCHEMA.parse({});
 
   warnAboutContent(content, values, report);
@@ -73,7 +71,7 @@ function reportIssues(
   const told = new Set<string>();
   for (const issue of issues.map(nearestIssue)) {
     const keyPath = formatPath(issue.path);
-    // Report a key once, even if its value breaks several rules.
+    // Report a key once, even if it breaks several rules.
     if (told.has(keyPath)) continue;
     told.add(keyPath);
     const place = values.places.get(keyPath);
@@ -90,7 +88,7 @@ function reportIssues(
   }
 }
 
-/** For a value that may have several shapes, returns the issue of the most similar shape; for an invalid key, the issue of its name. */
+/** Returns the issue of the most similar member of a union, or of the name of an invalid key. */
 function nearestIssue(issue: z.core.$ZodIssue): z.core.$ZodIssue {
   if (issue.code === 'invalid_key') {
     return { ...issue, message: issue.issues[0]?.message ?? issue.message };
@@ -105,7 +103,7 @@ function nearestIssue(issue: z.core.$ZodIssue): z.core.$ZodIssue {
   return inner === undefined ? issue : { ...inner, path: [...issue.path, ...inner.path] };
 }
 
-/** Reports equal names, because each pipe has its own protocol and one name cannot serve both. */
+/** Each pipe has its own protocol, so one name cannot serve both. */
 function reportSamePipe(
   { listen, proxy }: FileContent,
   { places }: FileValues,
@@ -117,7 +115,7 @@ function reportSamePipe(
   report.error({ code: 'wrongValue', keyPath: 'proxy', offset, found, expected });
 }
 
-/** Ignores case, as Windows does; there is no need for two names that differ only in case. */
+/** Ignores case, as Windows does. */
 function pipeNameOf(written: string): string {
   return written.replace(/^(npipe:\/\/\/\/|\\\\)\.[\\/]pipe[\\/]/i, '').toLowerCase();
 }

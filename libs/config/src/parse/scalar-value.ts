@@ -2,12 +2,12 @@ import { isScalar, isSeq, type Node, type Scalar } from 'yaml';
 import * as z from 'zod';
 import { quote } from '../problems/config-problem.js';
 
-/** Converts a scalar to the type of its field; text that does not fit stays text. */
+/** Text that does not fit the type stays text. */
 export function scalarValue(node: Scalar, schema: z.core.$ZodType): unknown {
   const text = String(node.value);
   const plain = isPlain(node);
   if (schema instanceof z.ZodBoolean && plain) {
-    // YAML 1.1 booleans, which existing files use.
+    // YAML 1.1, which existing files use.
     if (/^(?:true|yes|on|y)$/i.test(text)) return true;
     if (/^(?:false|no|off|n)$/i.test(text)) return false;
   }
@@ -18,11 +18,11 @@ export function scalarValue(node: Scalar, schema: z.core.$ZodType): unknown {
   return text;
 }
 
-/** Returns the number that a text means in YAML 1.1, as the parser of the Go releases reads it; undefined for any other text. */
+/** Reads a number of YAML 1.1, as the Go releases do; undefined for other text. */
 function numberOf(text: string): number | undefined {
   if (!/^[-+.\d]/.test(text)) return undefined;
   const [, sign = '', digits = ''] = /^([-+]?)(.*)$/.exec(text.replaceAll('_', '')) ?? [];
-  // A number such as 09796 is not octal, so it is decimal.
+  // 09796 is decimal, because it cannot be octal.
   const octal = /^0o?([0-7]+)$/i.exec(digits)?.[1];
   const isNumber =
     /^0(?:x[\da-f]+|b[01]+)$/i.test(digits) ||
@@ -32,16 +32,16 @@ function numberOf(text: string): number | undefined {
   return sign === '-' ? -number : number;
 }
 
-/** Converts an unquoted scalar by its form: a whole number, `true` or `false`. */
+/** Whole numbers, `true` and `false` get their type, unless quoted. */
 export function typedScalar(node: Scalar): unknown {
   const text = String(node.value);
   if (!isPlain(node)) return text;
   if (text === 'true' || text === 'false') return text === 'true';
-  // No leading zero, because a number would lose it.
+  // A number would lose a leading zero.
   return /^(?:0|-?[1-9]\d{0,14})$/.test(text) ? Number(text) : text;
 }
 
-/** Whether a node has no value: absent, empty, `~` or `null`. */
+/** True for an absent or empty value, `~` and `null`. */
 export function isNothing(node: Node | null): node is null {
   return (
     node === null ||
@@ -49,7 +49,7 @@ export function isNothing(node: Node | null): node is null {
   );
 }
 
-/** Describes a value that messages and logs must not repeat. */
+/** For values that messages and logs must not repeat. */
 export function describeSecret(node: Node | null): string {
   return isScalar(node) && !isNothing(node) ? 'a text' : describe(node);
 }

@@ -12,7 +12,7 @@ export const SETTING_NAMES = {
   agentStrictTLSMode: 'agentStrictTlsMode',
 } as const satisfies Partial<Record<keyof FileContent, keyof WinsConfig>>;
 
-/** Section keys with paths on this host, which {@link onSystemDrive} resolves. Paths in whitelist rules stay as written. */
+/** Keys with paths that {@link onSystemDrive} resolves. Paths in whitelist rules stay as written. */
 const PLACES: ReadonlySet<string> = new Set(
   (
     'workDirectory localPlanDirectory appliedPlanDirectory connectionInfoFile imagesDirectory ' +
@@ -20,7 +20,7 @@ const PLACES: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 
-/** Converts checked content to the program's names, with all defaults. A key without a typed setting is a compile error. */
+/** Converts the content to the program's names. A key without a setting is a compile error. */
 export function toWinsConfig(
   file: FileContent,
   platform: NodeJS.Platform,
@@ -41,7 +41,7 @@ export function toWinsConfig(
           ...(maxLimits && { maxLimits: withoutEmpty(maxLimits) }),
           sha256,
           envs: envs[0] === 'any' ? 'any' : envs,
-          // The schema has converted words to strings and checked that each argument has exactly one form.
+          // The schema has checked the forms and converted words to strings.
           ...(args !== undefined && { args: args as ArgumentRules }),
           directories,
         }),
@@ -74,7 +74,7 @@ type SettingParts = Omit<WinsConfig, 'keep'> & {
   entry: AllowedPath;
   kept: KeptProgram;
 };
-/** Keys without a setting, in the file, its sections and its whitelist entries. */
+/** Keys without a setting. */
 type KeyWithoutSetting = {
   [Part in keyof SettingParts]-?: Exclude<
     keyof NonNullable<FileParts[Part]>,
@@ -102,7 +102,7 @@ function placed(section: object, platform: NodeJS.Platform): object {
   return Object.fromEntries(settled);
 }
 
-/** Omits unset values, including empty strings, which installers write for unset values. */
+/** Installers write empty strings for unset values. */
 function withoutEmpty<Section extends object>(section: Section): Settled<Section> {
   const isSet = ([, value]: [string, unknown]) => value !== undefined && value !== '';
   return Object.fromEntries(Object.entries(section).filter(isSet)) as Settled<Section>;

@@ -7,10 +7,10 @@ import { Composer, isAlias, isNode, Lexer, Parser, visit } from 'yaml';
 import type { Alias, CST, Node } from 'yaml';
 import { quote, SHOWN_CHARACTERS } from '../problems/config-problem.js';
 
-/** Maximum size of a configuration file, in bytes; a larger one is refused before it is parsed. */
+/** Limit of the file size, checked before parsing. */
 export const MAX_CONFIG_BYTES = 1024 * 1024;
 
-/** Decodes the bytes of a configuration file. @throws ConfigError `tooLarge` above 1 MiB; `invalid` for bytes that are not text. */
+/** @throws ConfigError `tooLarge` above 1 MiB; `invalid` for bytes that are not text. */
 export function decodeConfig(source: string | Uint8Array, file: string): DecodedText {
   const sizeBytes = typeof source === 'string' ? Buffer.byteLength(source) : source.byteLength;
   if (sizeBytes > MAX_CONFIG_BYTES) throw tooLarge(file, `${sizeBytes} bytes`);
@@ -31,21 +31,21 @@ export function tooLarge(file: string, found: string): ConfigError {
   return fileError('tooLarge', file, found, `at most ${MAX_CONFIG_BYTES} bytes`);
 }
 
-/** Maximum nesting depth; a file needs five levels. */
+/** A normal file needs five levels. */
 export const MAX_DEPTH = 32;
 
-/** A well-formed YAML text, and the report for further problems in it. */
+/** A well-formed YAML text. */
 export interface YamlSource extends DecodedText {
   readonly report: ProblemReport;
-  /** The root node; null for a text without content. */
+  /** Null for a text without content. */
   readonly root: Node | null;
-  /** Returns the node that an alias stands for; undefined when no such anchor precedes it. */
+  /** Undefined when no anchor before the alias has its name. */
   resolve(alias: Alias): Node | undefined;
 }
 
 /**
- * Reads the structure of a text: YAML 1.2, which includes JSON, with the line ends of YAML 1.1. Scalars are not
- * interpreted. Limits: 1 MiB, {@link MAX_DEPTH} levels, one document; empty ones may follow it.
+ * Parses YAML 1.2 (so also JSON), with the line ends of YAML 1.1. Does not interpret scalars. Limits: 1 MiB, {@link MAX_DEPTH}
+ * levels, one document; empty documents may follow.
  *
  * @throws ConfigError `tooLarge`, or `invalid` with every fault of the structure.
  */
@@ -73,7 +73,7 @@ function refuseControlCharacters(text: string, report: ProblemReport): void {
   report.throwIfBroken();
 }
 
-/** Tokenizes the text iteratively, to find a depth that would exhaust the stack later. */
+/** Iterative, so that it can refuse a depth that would exhaust the stack later. */
 function tokenize(text: string, report: ProblemReport): CST.Token[] {
   const parser = new Parser();
   const tokens: CST.Token[] = [];
@@ -83,7 +83,7 @@ function tokenize(text: string, report: ProblemReport): CST.Token[] {
       tokens.push(token);
       if (token.type === 'error') faults++;
     }
-    // Further faults would not be reported, and each would create an error object.
+    // No more faults would be reported, and each would create an error object.
     if (faults > MAX_PROBLEMS) break;
     if (parser.stack.filter((token) => 'items' in token).length <= MAX_DEPTH) continue;
     const offset = Math.min(parser.offset, text.length);
@@ -105,7 +105,7 @@ function tokenize(text: string, report: ProblemReport): CST.Token[] {
 }
 
 function compose(tokens: CST.Token[], text: string, report: ProblemReport) {
-  // `readFileValues` finds duplicate keys; the library would compare each key with every other.
+  // `uniqueKeys` would compare each key with every other. `readFileValues` finds duplicates faster.
   const composer = new Composer({
     schema: 'failsafe',
     uniqueKeys: false,
@@ -130,10 +130,10 @@ function compose(tokens: CST.Token[], text: string, report: ProblemReport) {
   return document;
 }
 
-/** Maximum characters of a line that is searched for the quotes around an escape; the search takes quadratic time. */
+/** Limit of the search for quotes around an escape, which takes quadratic time. */
 const LONGEST_LINE = 2048;
 
-/** Reports one problem per line, because a path may contain many backslashes. */
+/** One problem per line, because a path may contain many backslashes. */
 function reportEscapes(
   errors: readonly { readonly pos: readonly [number, number] }[],
   text: string,
@@ -155,11 +155,11 @@ function reportEscapes(
   }
 }
 
-/** Describes a double-quoted text with a backslash, and how to write it instead. */
+/** Describes the problem of a backslash in double quotes, and how to write the text instead. */
 export function inDoubleQuotes(written: string): Pick<Finding, 'found' | 'nextStep'> {
   const shown = escapeText(written, { maxLength: SHOWN_CHARACTERS });
   const inner = /^"([^'"]*)"$/s.exec(written)?.[1];
-  // A truncated text would not be a usable example.
+  // A truncated text would be no usable example.
   const isShort = inner !== undefined && inner.length <= SHOWN_CHARACTERS;
   const example = isShort ? `: '${inner}'` : '';
   return {
@@ -168,7 +168,7 @@ export function inDoubleQuotes(written: string): Pick<Finding, 'found' | 'nextSt
   };
 }
 
-/** Resolves all aliases in one pass. An anchor may be redefined; an alias refers to the nearest one before it. */
+/** An anchor may be redefined: an alias refers to the nearest one before it. */
 function findTargets(root: Node): Map<Alias, Node> {
   const anchors = new Map<string, Node>();
   const targets = new Map<Alias, Node>();

@@ -1,6 +1,6 @@
 import { escapeText, quoteText } from '@wins/base';
 
-/** Next step for each kind of problem; a problem may have its own instead. */
+/** Default next step for each code. */
 const NEXT_STEP: Readonly<Record<ConfigProblemCode, string>> = {
   accessDenied: "run this as an administrator or as the daemon's user",
   controlCharacter: 'remove the character, or write it as an escape',
@@ -31,12 +31,12 @@ const NEXT_STEP: Readonly<Record<ConfigProblemCode, string>> = {
   wrongValue: 'write what is expected; see "wins srv config explain KEY"',
 };
 
-/** A problem without its message; a missing `nextStep` defaults to that of its code. */
+/** A problem without its message. Without `nextStep`, the default of the code applies. */
 export type ProblemFacts = Omit<ConfigProblem, 'message' | 'nextStep'> & {
   readonly nextStep?: string | undefined;
 };
 
-/** Renders a problem as `file:line:column: key: found …, expected …`, followed by its own next step if it has one. */
+/** Renders `file:line:column: key: found …, expected …`, and the problem's own next step, if any. */
 export function describeProblem(problem: ProblemFacts): ConfigProblem {
   const { file, line, column = 1, keyPath, found, expected, nextStep } = problem;
   const place = line === undefined ? file : `${file}:${line}:${column}`;
@@ -57,7 +57,7 @@ export type ConfigProblemCode = FileProblemCode | ContentProblemCode;
 export type FileProblemCode =
   'damaged' | 'tooLarge' | 'notRegularFile' | 'accessDenied' | 'insecure' | 'notFound' | 'unknown';
 
-/** Problems of the content: the text, a key, and problems that are always warnings. */
+/** Problems of the content. Some are always warnings. */
 export type ContentProblemCode =
   | ('notUtf8' | 'controlCharacter' | 'syntax' | 'multipleDocuments' | 'tooDeep')
   | ('tooManyValues' | 'tooManyProblems' | 'unsupported' | 'wrongType' | 'wrongValue' | 'missing')
@@ -66,31 +66,30 @@ export type ContentProblemCode =
 
 /** An error or a warning, with its position. */
 export interface ConfigProblem {
-  /** An error keeps the configuration from being used; a warning does not. */
+  /** An error makes the config unusable. */
   readonly severity: 'error' | 'warning';
   readonly code: ConfigProblemCode;
-  /** The file name that the caller gave. */
+  /** Name that the caller gave. */
   readonly file: string;
-  /** Line, from 1; absent when the problem has no position in the text. */
+  /** From 1; absent for a problem without a position. */
   readonly line?: number;
-  /** Column in UTF-16 units, from 1; present exactly when `line` is. */
+  /** In UTF-16 units, from 1; present when `line` is. */
   readonly column?: number;
-  /** Canonical path of the key, such as `white_list.proxyPorts[2]`; empty for the file as a whole. */
+  /** Canonical path, such as `white_list.proxyPorts[2]`; empty for the whole file. */
   readonly keyPath: string;
   readonly found: string;
   readonly expected: string;
-  /** For an unknown key: the most similar known key path, if one is similar enough. */
+  /** For an unknown key: the path of the most similar known key, if one is similar enough. */
   readonly nearestKey?: string;
-  /** Next step, in a few words. */
   readonly nextStep: string;
-  /** All of the above as one printable line: control and formatting characters are escaped. */
+  /** All facts in one line, with invisible characters escaped. */
   readonly message: string;
 }
 
-/** Maximum characters of an untrusted text in a message. */
+/** Longest untrusted text in a message, in characters. */
 export const SHOWN_CHARACTERS = 80;
 
-/** Quotes untrusted text for a message: invisible characters are escaped, and the text is cut to 80 characters. */
+/** Escapes invisible characters, and cuts the text at 80 characters. */
 export function quote(text: string): string {
   return quoteText(text, { maxLength: SHOWN_CHARACTERS });
 }

@@ -1,7 +1,6 @@
 import { ConfigError } from '../config-error.js';
 import { type ConfigProblem, type ContentProblemCode, describeProblem } from './config-problem.js';
 
-/** Line and column, both from 1. */
 interface TextPlace {
   readonly line: number;
   readonly column: number;
@@ -10,7 +9,6 @@ interface TextPlace {
 /** Line ends of YAML 1.1: LF, CR LF, CR, and NEL (U+0085). CR CR LF, from a double conversion, counts as one. */
 const lineEnds = (): RegExp => /\r{0,2}\n|[\r\u0085]/g;
 
-/** Returns the first line end of a text; undefined for a single line. */
 export function firstLineEnd(text: string): string | undefined {
   return lineEnds().exec(text)?.[0];
 }
@@ -25,7 +23,6 @@ export function lineStarts(text: string): number[] {
   return [0, ...Array.from(text.matchAll(lineEnds()), ({ index, 0: end }) => index + end.length)];
 }
 
-/** Returns the position of an offset in a text with these {@link lineStarts}. */
 export function placeIn(
   text: string,
   offset: number,
@@ -41,18 +38,18 @@ export function placeIn(
   return { line: low + 1, column: offset - (starts[low] ?? 0) + 1 };
 }
 
-/** Returns the text with LF and CR LF as its only line ends, at the same offsets. CR CR LF becomes two line ends, as in YAML 1.1. */
+/** Makes LF and CR LF the only line ends, and keeps all offsets. CR CR LF becomes two line ends, as in YAML 1.1. */
 export function withLineFeeds(text: string): string {
   return text.replace(/\r(?!\n)|\u0085/g, '\n');
 }
 
-/** Maximum number of problems reported for a file, warnings included; at the limit the file is refused. */
+/** Limit of problems, warnings included. When it is reached, the file is refused. */
 export const MAX_PROBLEMS = 1000;
 
 export interface Finding {
   readonly code: ContentProblemCode;
   readonly keyPath?: string;
-  /** Index into the text; absent when the finding has no position. */
+  /** Absent when the finding has no position. */
   readonly offset?: number | undefined;
   readonly found: string;
   readonly expected: string;
@@ -82,17 +79,16 @@ export class ProblemReport {
     this.#add('warning', finding);
   }
 
-  /** Line and column of an index into the text, both from 1. */
   place(offset: number): TextPlace {
     return placeIn(this.#text, offset, this.#lineStarts);
   }
 
-  /** Returns the problems in text order; those without a position come last. */
+  /** In text order; problems without a position come last. */
   sorted(): ConfigProblem[] {
     return [...this.#problems].sort((a, b) => a.offset - b.offset).map(({ problem }) => problem);
   }
 
-  /** @throws ConfigError `invalid` with all problems, when one of them is an error. */
+  /** @throws ConfigError `invalid` with all problems, if there is an error. */
   throwIfBroken(): void {
     const problems = this.sorted();
     if (problems.some(({ severity }) => severity === 'error'))

@@ -8,8 +8,8 @@ import { sha256, shown, someText, variables } from './value-schemas.js';
 import { whiteListSection } from './white-list-schema.js';
 
 /**
- * Schema of the file in its canonical spelling: keys, types, limits, defaults, and the wording of expected values. Only
- * the default of `upgrade.watchingPath` is missing, because it depends on the platform.
+ * Schema of the file: keys in canonical spelling, types, limits, defaults. Only the default of `upgrade.watchingPath` is missing,
+ * because it depends on the platform.
  */
 export const FILE_SCHEMA = section({
   debug: about(flag(), 'Log at debug level.', { since: '0.1.3' }).default(false),
@@ -88,7 +88,7 @@ export const FILE_SCHEMA = section({
       mode: about(
         z
           .enum(['none', 'watching', ''], { error: 'none or watching' })
-          // The Go release wrote an empty mode to mean the default.
+          // The Go releases wrote an empty mode for the default.
           .overwrite((mode) => (mode === '' ? 'none' : mode)),
         'Whether the daemon is upgraded to the watched file.',
         { since: '0.0.1' },
@@ -115,5 +115,5 @@ export const FILE_SCHEMA = section({
   agentStrictTLSMode: sections.agentStrictTlsMode(),
 });
 
-/** The checked content of a file, in canonical spelling with the defaults of the schema filled in. */
+/** The checked content of a file, with the defaults of the schema. */
 export type FileContent = z.output<typeof FILE_SCHEMA>;

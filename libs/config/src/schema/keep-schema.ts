@@ -3,7 +3,6 @@ import { list, matching, required, section, sha256 } from './value-schemas.js';
 import { shown, someText, variables } from './value-schemas.js';
 import { stopKeys, treeLimits } from './white-list-schema.js';
 
-/** Schema of the programs that the daemon starts and keeps running. */
 export function keptPrograms() {
   return about(
     list(keptProgram(), 'sections'),

@@ -1,13 +1,15 @@
 import * as z from 'zod';
 
 /**
- * Alternative notations of a part of the file; stored in the schema's metadata.
+ * How a part of the file may be written and shown; stored in the schema's metadata.
  *
- * `shorthand`: on an object, a single scalar stands for the object with only that key; on a list (`true`), a single scalar stands for a
- * list of one. `strictKeys`: an unknown or empty key is always an error, because ignoring it would widen what is allowed; on a list, a
- * missing value is an error. `asWritten`: the operator chooses the names; a scalar is always a text (`text`), or has the type that its form
- * suggests (`typed`). `isSecret`: problems do not repeat the values. `shown`: how much of a text support may see: all, the names of a
- * section, an address without its secrets, or the number of entries; nothing if absent. Numbers, booleans and keywords of a list are always shown.
+ * - `shorthand`: a single scalar may stand for the object with only that key, or (`true`) for a list of one.
+ * - `strictKeys`: an unknown or empty key is always an error, because ignoring it would widen what is allowed. On a list, a
+ *   missing value is an error.
+ * - `asWritten`: the operator chooses the keys. A scalar is always text (`text`), or gets the type of its form (`typed`).
+ * - `isSecret`: problems do not repeat the values.
+ * - `shown`: what support may see of a text: all, the names in a section, an address without secrets, or the number of entries.
+ *   Absent: nothing. Numbers, booleans and keywords are always shown.
  */
 export interface Notation {
   readonly shorthand?: string | true;
@@ -17,19 +19,18 @@ export interface Notation {
   readonly shown?: 'all' | 'names' | 'address' | 'count';
 }
 
-/** Documentation of a key. */
 export interface KeyNotes {
   readonly description?: string;
-  /** The first release that supports the key. */
+  /** First release with the key. */
   readonly since?: string;
-  /** Behaviour without the key, when no value of the file expresses it. */
+  /** Behaviour without the key, if no default value expresses it. */
   readonly absent?: string;
 }
 
-/** The first release of this program; earlier releases are those of the Go program. */
+/** First release of this program; earlier ones are those of the Go program. */
 const FIRST = '1.0.0';
 
-/** Adds the meaning and the notations of a key to its schema. `since` defaults to the first release of this program. */
+/** Adds meaning and notation to the schema of a key. `since` defaults to the first release of this program. */
 export function about<Schema extends z.ZodType>(
   schema: Schema,
   description: string,
@@ -38,19 +39,18 @@ export function about<Schema extends z.ZodType>(
   return schema.meta({ description, since, ...notes });
 }
 
-/** Returns the notation of a schema; empty when it has none. */
 export function notationOf(schema: z.core.$ZodType): Notation {
   return (z.globalRegistry.get(schema) ?? {}) as Notation;
 }
 
-/** Returns the notes in a schema and in the schemas that it wraps; its own win. */
+/** Includes the notes of wrapped schemas; outer notes win. */
 export function notesOf(schema: z.core.$ZodType): KeyNotes {
   const own = (z.globalRegistry.get(schema) ?? {}) as KeyNotes;
   const inner = isLayer(schema) ? notesOf(schema.unwrap()) : {};
   return { ...inner, ...own };
 }
 
-/** Unwraps a schema: removes layers that make it optional or add a default. */
+/** Removes layers that make a schema optional or add a default. */
 export function bareSchema(schema: z.core.$ZodType): z.core.$ZodType {
   let bare = schema;
   while (isLayer(bare)) bare = bare.unwrap();
@@ -61,20 +61,19 @@ function isLayer(schema: z.core.$ZodType): schema is z.ZodOptional | z.ZodDefaul
   return [z.ZodOptional, z.ZodDefault, z.ZodPrefault].some((layer) => schema instanceof layer);
 }
 
-/** Returns the keys of a section and their schemas, in order; undefined when the schema is not a section. */
+/** Returns the keys of a section in order; undefined for other schemas. */
 export function fieldsOf(schema: z.core.$ZodType) {
   const bare = bareSchema(schema);
   if (!(bare instanceof z.ZodObject)) return undefined;
   return new Map<string, z.core.$ZodType>(Object.entries(bare.shape));
 }
 
-/** Returns the schema of a list's entries; undefined when the schema is not a list. */
 export function entryOf(schema: z.core.$ZodType): z.core.$ZodType | undefined {
   const bare = bareSchema(schema);
   return bare instanceof z.ZodArray ? bare.element : undefined;
 }
 
-/** Yields every key below a path, a section before its keys; `[]` stands for a list entry. */
+/** Yields every key below a path, each section before its keys. `[]` stands for a list entry. */
 export function* keysBelow(
   schema: z.core.$ZodType,
   path = '',

@@ -1,7 +1,4 @@
-/**
- * Sections of the config that configure a node; those that Rancher writes are read as in earlier releases. Longer than
- * most files because each section is defined here once, with its keys, defaults and rules, and several rules are shared.
- */
+/** Sections that configure a node. One file, because several rules are shared. */
 import { isPlainAddress, overlap, parseAddress, parseListenAddress } from '@wins/base';
 import { parseNetwork, type IpNetwork } from '@wins/base';
 import * as z from 'zod';
@@ -139,7 +136,7 @@ const MAX_RELAYS = 512;
 const TOO_MANY_RELAYS = `at most ${MAX_RELAYS} ports`;
 const ENDPOINT = 'an IPv4 address and a port from 1 to 65535, such as 0.0.0.0:8080';
 
-/** Accepts one spelling only: no leading zero, no name, no range. */
+/** One spelling only: no leading zero, no name, no range. */
 function isEndpoint(written: string): boolean {
   const [address = '', port = '', ...more] = written.split(':');
   if (more.length > 0 || !/^[1-9][0-9]{0,4}$/.test(port) || Number(port) > 65_535) return false;
@@ -170,7 +167,7 @@ const UUID = /^[a-z0-9](?:[-a-z0-9]{0,62}[a-z0-9])?$/i;
 const LOCAL = /^(?:169\.254|127\.\d{1,3})\.\d{1,3}\.\d{1,3}$/;
 const SERVICE = 'a link-local or loopback address, with or without a port, such as 169.254.169.250';
 
-/** Accepts link-local and loopback addresses only: Rancher's metadata is plain HTTP, so no other host may answer. */
+/** Link-local and loopback addresses only: Rancher's metadata is plain HTTP, so no other host may answer. */
 function isMetadataAddress(written: string): boolean {
   const { host = '', port = 0 } =
     parseListenAddress(written.includes(':') ? written : `${written}:80`) ?? {};
@@ -207,12 +204,11 @@ function ipv4Address(expected: string) {
   return shown(checked((written) => parseAddress(written)?.length === 4, expected));
 }
 
-/** Whether one network contains another. */
 function holds(range: IpNetwork | undefined, one: IpNetwork): boolean {
   return range !== undefined && range.prefix <= one.prefix && overlap(range, one);
 }
 
-/** Whether an address is a host address of a subnet: neither its first nor its last address. */
+/** Whether an address is in a subnet, but not its first or last address. */
 function isHostOf(subnet: string, gateway: string): boolean {
   const own = parseNetwork(subnet);
   const address = parseNetwork(gateway);

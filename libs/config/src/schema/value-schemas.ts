@@ -1,24 +1,23 @@
-/** Schemas of single values of the file, with descriptions of valid values. */
 import { isIpv4LinkLocal, networkOf, overlap, parseNetwork } from '@wins/base';
 import * as z from 'zod';
 import { about, type Notation } from './notation.js';
 
-/** Minimum prefix length. A larger network, such as half of all addresses, would take over the default route. */
+/** A larger network, such as half of all addresses, would take over the default route. */
 const SHORTEST_PREFIX = 8;
 
-/** Forbidden route destinations: this host, loopback, multicast, reserved, IPv6 link-local. `::/8` includes the IPv4-mapped addresses. */
+/** Forbidden destinations: this host, loopback, multicast, reserved, IPv6 link-local. `::/8` includes the IPv4-mapped addresses. */
 const NEVER = [
   ...['0.0.0.0/8', '127.0.0.0/8', '224.0.0.0/3'],
   ...['::/8', 'fe80::/10', 'ff00::/8'],
 ].flatMap((text) => parseNetwork(text) ?? []);
 
 /**
- * Whether routes into a network may be granted: `10.42.0.0/16`, `2001:db8::/32`, or one address. The prefix has at least
- * 8 bits, no bit is set below it, and the network does not overlap loopback, link-local, multicast or reserved
- * addresses. Exception: a single address of 169.254.0.0/16, because clouds serve their metadata there.
+ * Whether the config may grant routes into a network, such as `10.42.0.0/16` or one address. Requires a prefix of at least 8
+ * bits, no bit set below it, and no overlap with {@link NEVER} or 169.254.0.0/16. Single addresses of 169.254.0.0/16 are allowed,
+ * because clouds serve metadata there.
  */
 export function isRouteNetwork(text: string): boolean {
-  // Refuse a text with both a dot and a colon: it is an IPv4 address within an IPv6 address.
+  // A dot and a colon: an IPv4 address within an IPv6 address.
   if (text.includes('.') && text.includes(':')) return false;
   const network = parseNetwork(text);
   if (network === undefined || network.prefix < SHORTEST_PREFIX) return false;
@@ -27,32 +26,29 @@ export function isRouteNetwork(text: string): boolean {
   return !NEVER.some((never) => overlap(network, never));
 }
 
-/** Whether a text is a network that is refused because it overlaps the IPv4 link-local addresses. */
+/** Whether a network is refused because it overlaps the IPv4 link-local addresses. */
 function isLinkLocalNetwork(text: string): boolean {
   const network = parseNetwork(text);
   return network !== undefined && network.prefix >= SHORTEST_PREFIX && isIpv4LinkLocal(network);
 }
 
-// Excludes control characters (C0, DEL, C1), line separators and lone surrogates, which no name or path contains.
+// Excludes control characters, line separators and lone surrogates, which no name or path contains.
 const PRINTABLE = /^[^\p{Cc}\p{Zl}\p{Zp}\p{Cs}]*$/u;
 const PRINTABLE_NOT_BLANK = /^(?=.*\S)[^\p{Cc}\p{Zl}\p{Zp}\p{Cs}]*$/u;
 
 export const flag = () => z.boolean({ error: 'true or false' });
 
-/** A key with a flag, by default false. */
+/** A flag that is false by default. */
 export const off = (description: string) => about(flag(), description).default(false);
 
-/** A key that its section must have. */
 export const required = <Schema extends z.ZodType>(schema: Schema, description: string) =>
   about(schema, description, { absent: 'required' });
 
-/** A text that fulfils a condition. */
 export const checked = (isFit: (text: string) => boolean, error: string) =>
   z.string({ error }).refine(isFit, { error });
 export const matching = (pattern: RegExp, expected: string) =>
   z.string({ error: expected }).regex(pattern, { error: expected });
 
-/** A printable text, possibly empty. */
 export const text = () => matching(PRINTABLE, 'text without control characters');
 
 export const someText = (what: string) =>
@@ -60,11 +56,11 @@ export const someText = (what: string) =>
 
 const DIGEST = /^[0-9a-fA-F]{64}$/;
 
-/** A SHA-256 digest, converted to lower case. */
+/** Converts the digest to lower case. */
 export const sha256 = (what = 'digest') =>
   matching(DIGEST, `a SHA-256 ${what} of 64 hexadecimal digits`).toLowerCase();
 
-/** Marks a text, or a list of texts, as visible to support. */
+/** Lets support see the text, or the texts of a list. */
 export const shown = <Schema extends z.ZodType>(schema: Schema) =>
   schema.meta({ shown: 'all' } satisfies Notation);
 
@@ -91,7 +87,6 @@ export function list<Item extends z.ZodType>(item: Item, what: string) {
   return z.array(item, { error: `a list of ${what}` });
 }
 
-/** A section that accepts only its known keys. */
 export function section<Shape extends z.ZodRawShape>(shape: Shape) {
   return z.strictObject(shape, { error: 'a section (key: value pairs)' });
 }

@@ -4,9 +4,9 @@ import { count, flag, list, matching, off, port, required } from './value-schema
 import { section, sha256, shown, someText } from './value-schemas.js';
 import { about } from './notation.js';
 
-/** The arguments of an entry. Checks only their form; `@wins/process-manager` checks what the paths mean. */
+/** Checks only the form of the arguments; `@wins/process-manager` checks the meaning of paths. */
 function argumentRules() {
-  // Not `transform`, because the JSON Schema would then lose the surrounding defaults.
+  // `transform` would lose the surrounding defaults in the JSON Schema.
   const word = z
     .union([z.string(), z.number(), z.boolean()], { error: 'a word' })
     .overwrite(String)
@@ -43,7 +43,7 @@ function argumentRules() {
   );
 }
 
-/** A caller as the system identifies it. Instead of a container id, a prefix of at least 12 digits and `*` is enough. */
+/** A caller as the system identifies it. A container id may be cut after 12 digits or more, with `*` in place of the rest. */
 const CALLER =
   /^(?:administrators|user:(?:0|[1-9][0-9]{0,9})|account:S-1-[0-9]{1,15}(?:-[0-9]{1,10}){1,15}|container:(?:\*|[0-9a-f]{12,63}\*|[0-9a-f]{64}))$/;
 const VARIABLE_PATTERN = /^(?=.*\S)[^=*\p{Cc}\p{Zl}\p{Zp}\p{Cs}]+\*?$/u;
@@ -73,7 +73,6 @@ export function whiteListSection() {
   ).prefault({});
 }
 
-/** Keys that define how to stop a run. */
 export function stopKeys() {
   return {
     stopSignal: about(
@@ -91,7 +90,6 @@ export function stopKeys() {
   };
 }
 
-/** Limits of a whole run. */
 export function treeLimits() {
   const wanted = 'a number of processors from 0.01 to 4096';
   return section({

@@ -4,30 +4,30 @@ import { createHash, hash, type Hash } from 'node:crypto';
 const LINE_END = 0x0a;
 
 export interface LineOptions {
-  /** Longest line whose text is kept, in bytes without the line feed; a longer line is reduced to its digest. */
+  /** Longest line that keeps its text, in bytes without the line feed. A longer line has only its digest. */
   readonly maxLineBytes: number;
-  /** Reads only this many bytes at the end of the file, from the first line that begins there. Default: the whole file. */
+  /** Reads only this many bytes at the end of the file, from the first whole line. Default: the whole file. */
   readonly lastBytes?: number | undefined;
-  /** Throws for a missing file. Default: a missing file has no lines, because the oldest file may be removed while the others are read. */
+  /** Throws for a missing file. Default: it has no lines, because the oldest file may disappear while others are read. */
   readonly mustExist?: boolean;
 }
 
 export interface FileLine {
-  /** Line number from 1, counted from where reading began. */
+  /** From 1, counted from where reading began. */
   readonly number: number;
   /** Undefined when the line is longer than the limit. */
   readonly text: string | undefined;
-  /** SHA-256 of its bytes without the line feed. */
+  /** Covers the bytes without the line feed. */
   readonly sha256: string;
-  /** Size without its line end. */
+  /** Without the line end. */
   readonly sizeBytes: number;
-  /** Offset of its end in the file, line end included. */
+  /** Offset in the file after the line end. */
   readonly endBytes: number;
-  /** False for a last line without a line end. */
+  /** False for a last line that has no line end. */
   readonly isEnded: boolean;
 }
 
-/** Reads an open file line by line, and closes it. Memory is limited by `maxLineBytes`. @throws what Node throws. */
+/** Reads a file line by line, then closes it. `maxLineBytes` limits the memory. @throws what Node throws. */
 export async function* fileLines(
   { handle, stats }: OpenFile,
   { maxLineBytes, lastBytes = Infinity }: LineOptions,
@@ -85,7 +85,7 @@ class PartialLine {
     if (this.#hash !== undefined)
       return { ...facts, sha256: this.#hash.digest('hex'), text: undefined };
     const bytes = Buffer.concat(this.#pieces);
-    // Computed on demand, because most callers need no digest.
+    // Lazy, because most callers need no digest.
     return {
       ...facts,
       text: bytes.toString('utf8'),

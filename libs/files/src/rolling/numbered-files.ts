@@ -3,16 +3,16 @@ import { readdir, unlink } from 'node:fs/promises';
 import path from 'node:path';
 import { fileLines, type FileLine, type LineOptions } from './file-lines.js';
 
-/** Folder and names of numbered files: `PREFIX.NUMBER.SUFFIX`. */
+/** The files are named `PREFIX.NUMBER.SUFFIX`. */
 export interface NumberedFilesOptions {
   readonly folder: string;
   readonly prefix: string;
   readonly suffix: string;
-  /** Minimum number of digits, with leading zeros: 1 to 15. Longer numbers keep all their digits. */
+  /** Minimum digits of a number, with leading zeros: 1 to 15. */
   readonly digits: number;
 }
 
-/** Files of one folder in a numbered sequence. This class reads and removes them; a {@link RollingFile} writes them. */
+/** A numbered sequence of files in one folder. Reads and removes them; a {@link RollingFile} writes them. */
 export class NumberedFiles {
   readonly folder: string;
   readonly #prefix: string;
@@ -34,7 +34,7 @@ export class NumberedFiles {
     return path.join(this.folder, this.nameOf(number));
   }
 
-  /** Returns the numbers of existing files, in order. @throws what Node throws for an unreadable folder. */
+  /** Returns the existing numbers in order. @throws what Node throws for an unreadable folder. */
   async numbers(): Promise<readonly number[]> {
     const names = await readdir(this.folder);
     return names
@@ -43,19 +43,19 @@ export class NumberedFiles {
       .sort((a, b) => a - b);
   }
 
-  /** Reads a file line by line, even while it is written. @throws TrustedFileError as `openRegularFile`, and what Node throws. */
+  /** Reads a file, even while it grows. @throws TrustedFileError as `openRegularFile`, and what Node throws. */
   async *lines(number: number, options: LineOptions): AsyncGenerator<FileLine> {
     const opened = openRegularFile(this.pathOf(number));
     const file = await (options.mustExist === true ? opened : opened.catch(unlessNotFound));
     if (file !== undefined) yield* fileLines(file, options);
   }
 
-  /** Removes files. A file that another program holds open stays until the next call. Never rejects. */
+  /** Removes files. A file that another program holds open stays. Never rejects. */
   async remove(numbers: readonly number[]): Promise<void> {
     await Promise.allSettled(numbers.map((number) => unlink(this.pathOf(number))));
   }
 
-  /** Returns the number in a file name; undefined for a name that this class would not give, such as `wins.7.log` with 6 digits. */
+  /** Undefined for a name that this class would not give, such as `wins.7.log` with 6 digits. */
   #numberOf(name: string): number | undefined {
     const digits = name.slice(this.#prefix.length, -this.#suffix.length);
     if (!/^\d{1,15}$/.test(digits)) return undefined;

@@ -3,19 +3,18 @@ import { constants, fstatSync } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
 import type { NumberedFiles } from './numbered-files.js';
 
-// Windows has no such flag.
 const { O_NOFOLLOW = 0 } = constants as Partial<typeof constants>;
 const PRIVATE = 0o600;
 const LINE_END = 0x0a;
 
 export interface RollingFileOptions {
-  /** Flush each append so that it survives a power loss; slower than writing alone. Default false. */
+  /** Flushes each append, so that it survives a power loss. Slower. */
   readonly isDurable?: boolean;
 }
 
 /**
- * The current file of a numbered sequence. Appends whole lines or nothing: after a failure, it cuts off the part that
- * reached the disk. No other writer may exist, and the caller awaits each call before the next.
+ * The current file of a numbered sequence. Appends whole lines or nothing: it cuts off a partly written line. It must be the only
+ * writer. Await each call before the next.
  */
 export class RollingFile {
   readonly #files: NumberedFiles;
@@ -32,24 +31,24 @@ export class RollingFile {
     this.#isDurable = isDurable;
   }
 
-  /** Number of the last opened file; 0 before the first. */
+  /** 0 before the first `open`. */
   get number(): number {
     return this.#number;
   }
 
-  /** Size of the file when it was opened, plus the bytes appended since. */
+  /** Size at opening, plus the bytes appended since. */
   get sizeBytes(): number {
     return this.#sizeBytes;
   }
 
-  /** Whether the last line had no line end when the file was opened: a power loss may cut a line anywhere. */
+  /** Whether the last line had no line end at opening, as after a power loss. */
   get hasHalfLine(): boolean {
     return this.#hasHalfLine;
   }
 
   /**
-   * Opens a file in place of the current one, or creates it (mode 0600), and returns its size. Truncates it to
-   * `keepBytes`, to remove the half line that a crash left. Default: removes only what a failed `append` left.
+   * Opens or creates (mode 0600) the next current file, and returns its size. Truncates the file to `keepBytes`, so that a caller
+   * can remove a half line. By default only a half line from a failed `append` is removed.
    *
    * @throws TrustedFileError for a device or pipe; what Node throws, such as `ELOOP` for a link.
    */
@@ -81,14 +80,14 @@ export class RollingFile {
     }
   }
 
-  /** Whether the file is open and no other program has changed it. Synchronous, because a call through the thread pool is slower. */
+  /** Whether the file is open and no other program has changed it. Synchronous, because that is faster than the thread pool. */
   isIntact(): boolean {
     if (this.#handle === undefined) return false;
     const { size, nlink } = fstatSync(this.#handle.fd);
     return size === this.#sizeBytes && nlink > 0;
   }
 
-  /** Appends all bytes or none; after a failure, reopen the file. @throws what Node throws, such as `ENOSPC`. */
+  /** Appends all bytes or none. After a failure, reopen the file. @throws what Node throws, such as `ENOSPC`. */
   async append(bytes: Uint8Array): Promise<void> {
     const handle = this.#handle;
     if (handle === undefined) throw new Error('cannot append to a rolling file: it is not open');
@@ -100,7 +99,7 @@ export class RollingFile {
       if (this.#isDurable) await handle.datasync();
     } catch (error) {
       this.#isTorn = true;
-      // Truncate at once if possible, before a reader sees the partial line or a crash makes it permanent.
+      // Truncate at once, before a reader sees the partial line or a crash makes it permanent.
       await handle.truncate(this.#sizeBytes).catch(() => undefined);
       await this.close().catch(() => undefined);
       throw error;
@@ -108,7 +107,7 @@ export class RollingFile {
     this.#sizeBytes += bytes.length;
   }
 
-  /** Closes the file; number and size stay readable. Idempotent. */
+  /** Number and size stay readable. Idempotent. */
   async close(): Promise<void> {
     const handle = this.#handle;
     this.#handle = undefined;

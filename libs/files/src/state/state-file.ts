@@ -3,21 +3,21 @@ import type { FileTrust } from '@wins/trusted-files';
 import { rm } from 'node:fs/promises';
 
 export interface StateFileOptions<T> {
-  /** Absolute path, in a folder that other users cannot write to. */
+  /** Absolute path in a folder that other users cannot write. */
   readonly path: string;
-  /** Maximum size; a larger file counts as damaged. */
+  /** A larger file counts as damaged. */
   readonly maxBytes: number;
-  /** Converts parsed JSON to the state, and checks its version. Throws for anything else; the file then counts as damaged. */
+  /** Checks parsed JSON and its version. When it throws, the file counts as damaged. */
   readonly parse: (json: unknown) => T;
-  /** Handles a damaged file: throws, or returns a substitute value. `cause` may quote the content. */
+  /** Throws, or returns a substitute for a damaged file. `cause` may quote the content. */
   readonly damaged: (cause: unknown) => T | undefined;
-  /** Judges who could have written the file. Default: refuses a link, and checks nothing else. */
+  /** Judges who could have written the file. Default: only refuses a link. */
   readonly trust?: Pick<FileTrust, 'distrustOfFile'> | undefined;
-  /** Replaces the file durably, and sets its permissions. Default: `replaceFile`, mode 0600. */
+  /** Replaces the file durably and sets its permissions. Default: `replaceFile`, mode 0600. */
   readonly replace?: (path: string, content: Buffer) => Promise<void>;
 }
 
-/** A value that outlives the process, as JSON in a private file. A reader sees either the old or the new value, even after a power loss. */
+/** A value in a private JSON file. A reader finds the old or the new value, even after a power loss. */
 export class StateFile<T> {
   readonly #options: StateFileOptions<T>;
 
@@ -29,7 +29,7 @@ export class StateFile<T> {
     this.#options = options;
   }
 
-  /** Reads the value; undefined without a file. @throws TrustedFileError as `readBytes`; what `damaged` throws. */
+  /** Undefined without a file. @throws TrustedFileError as `readBytes`; what `damaged` throws. */
   async read(): Promise<T | undefined> {
     const { path, maxBytes, trust, parse, damaged } = this.#options;
     let bytes: Buffer | undefined;
@@ -47,13 +47,13 @@ export class StateFile<T> {
     }
   }
 
-  /** Replaces the value durably and atomically; a failure leaves the old one. `parse` must accept the value. @throws as `replace`. */
+  /** Replaces the value durably and atomically; after a failure the old one remains. `parse` must accept the value. @throws as `replace`. */
   async write(value: object): Promise<void> {
     const { path, replace = replaceFile } = this.#options;
     await replace(path, Buffer.from(`${JSON.stringify(value, undefined, 2)}\n`));
   }
 
-  /** Removes the file. Idempotent. @throws what Node throws. */
+  /** Idempotent. @throws what Node throws. */
   async remove(): Promise<void> {
     await rm(this.#options.path, { force: true });
   }

@@ -17,7 +17,7 @@ const PEER: DesiredRoute = {
   ...{ destination: '10.1.0.0/16', gateway: '172.16.0.3', metric: 256 },
 };
 
-/** A clock that stands still; a test ends all waits of a given length. */
+/** Stands still. A test ends all waits of a given length. */
 class StillClock implements Clock {
   readonly #waits = new EventEmitter();
   now = () => new Date(0);
@@ -25,7 +25,6 @@ class StillClock implements Clock {
     signal?.throwIfAborted();
     await once(this.#waits, String(ms), { signal });
   }
-  /** Lengths of the waits, in milliseconds. */
   get lengths(): readonly number[] {
     return this.#waits.eventNames().map(Number);
   }

@@ -13,9 +13,9 @@ import {
 } from '../plan/plan.js';
 import type { RouteRecords } from './route-records.js';
 
-/** Interval of routine checks, because an event can be lost. */
+/** Routine checks, because an event can be lost. */
 const LOOK_EVERY_MS = 60_000;
-/** Route changes come in bursts: one check covers all changes within this time. */
+/** Route changes come in bursts. One check covers all changes within this time. */
 const GATHER_MS = 1_000;
 
 export interface HostNetworkOptions {
@@ -23,26 +23,25 @@ export interface HostNetworkOptions {
   readonly records: RouteRecords;
   /** Default: `systemClock`. */
   readonly clock?: Clock;
-  /** Called before steps are carried out; a rejection prevents all of them. */
+  /** Called before the steps of a plan. A rejection prevents all of them. */
   readonly beforeSteps: (steps: readonly PlannedStep[]) => Promise<void>;
-  /** Called when the status changes. */
   readonly onStatus: (status: HostNetworkStatus) => void;
-  /** Called for problems that do not prevent the management of routes. */
+  /** Problems that do not prevent the management of routes. */
   readonly onWarning: (problem: string) => void;
 }
 
 /**
- * Status of the host's network. `settled`: each route exists, or cannot exist now. `partial`: a step failed. `failed`: the host could not
- * be inspected, or the record could not be written.
+ * `settled`: each route exists, or cannot exist now. `partial`: a step failed. `failed`: the host could not be inspected, or the
+ * record could not be written.
  */
 export interface HostNetworkStatus {
   readonly kind: 'starting' | 'settled' | 'partial' | 'failed';
   readonly standings: readonly Standing[];
-  /** Routes (by destination) and items (by key) that carry the mark of wins but are neither recorded nor desired. */
+  /** Same as in {@link RoutePlan}. */
   readonly orphans: readonly string[];
-  /** Reasons for failed steps, or for the failure of the whole pass, which is retried after 1 s to 5 min and on each change of routes. */
+  /** Why steps, or the whole pass, failed. The daemon retries after 1 s to 5 min, and on each change of routes. */
   readonly problems: readonly string[];
-  /** Whether the network was torn down manually; false again once it is applied or the desired network changes. */
+  /** Whether an operator tore the network down. False again once it is applied or the desired network changes. */
   readonly isDown: boolean;
 }
 
@@ -54,8 +53,8 @@ interface Waiting {
 }
 
 /**
- * Maintains the desired routes of this host until it is closed. On each change of routes and once a minute it inspects the host, plans,
- * writes the record, makes changes and checks the result. Closing leaves the routes in place.
+ * Maintains the desired network of this host. On each change of routes, and once a minute, it inspects the host, plans, writes
+ * the record and makes changes. Closing leaves the routes in place.
  */
 export class HostNetwork implements AsyncDisposable {
   readonly #options: HostNetworkOptions;
@@ -68,9 +67,9 @@ export class HostNetwork implements AsyncDisposable {
     ...{ kind: 'starting', standings: [], orphans: [], problems: [], isDown: false },
   };
   #isDown = false;
-  /** Undefined until the record was read. */
+  /** Undefined until read. */
   #record: readonly Owned[] | undefined;
-  /** Aborted to end the wait between two passes. */
+  /** Ends the wait between two passes. */
   #wake = new AbortController();
   #isGathering = false;
   #waiting: Waiting[] = [];
@@ -86,18 +85,14 @@ export class HostNetwork implements AsyncDisposable {
     return this.#status;
   }
 
-  /** Whether nothing is desired, and nothing made by wins is left. */
+  /** Whether nothing is desired, and nothing of wins is left. */
   get isBare(): boolean {
     const { routes, peers = [], own } = this.#desired;
     const isNothing = routes.length === 0 && peers.length === 0 && own === undefined;
     return isNothing && this.#record?.length === 0;
   }
 
-  /**
-   * Sets the desired network.
-   *
-   * @param options - `staysDown`: keep a manual teardown in force, because no user requested this change.
-   */
+  /** @param options - `staysDown`: keep a manual teardown in force, because no user requested the change. */
   want(desired: DesiredNetwork, { staysDown = false } = {}): void {
     if (isDeepStrictEqual(desired, this.#desired)) return;
     this.#desired = desired;
@@ -109,7 +104,7 @@ export class HostNetwork implements AsyncDisposable {
    * Returns the present plan without carrying it out.
    *
    * @param options - `isDown`: plan as if the network were torn down.
-   * @throws errors of the host, also when requested items cannot be listed.
+   * @throws errors of the host, also when it cannot list requested items.
    */
   async plan({ isDown = this.#isDown } = {}): Promise<RoutePlan> {
     this.#throwIfClosed();
@@ -119,13 +114,13 @@ export class HostNetwork implements AsyncDisposable {
     return plan(isDown ? NOTHING : this.#desired, actual, record);
   }
 
-  /** Runs a pass at once, without waiting for the next check. @throws HostNetworkError `closed`; the abort reason of the signal. */
+  /** Runs a pass at once. @throws HostNetworkError `closed`; the abort reason of the signal. */
   apply(signal?: AbortSignal): Promise<HostNetworkStatus> {
     return this.#pass(false, signal);
   }
 
   /**
-   * Removes all routes made by wins, and adds none until the network is applied again or the desired network changes.
+   * Removes everything that wins made, until the network is applied again or the desired network changes.
    *
    * @throws HostNetworkError `closed`; the abort reason of the signal.
    */
@@ -133,7 +128,7 @@ export class HostNetwork implements AsyncDisposable {
     return this.#pass(true, signal);
   }
 
-  /** Stops the management after the current step; the routes stay. Idempotent. */
+  /** Stops after the current step; the routes stay. Idempotent. */
   async close(): Promise<void> {
     this.#closing.abort();
     await this.#working;
@@ -167,7 +162,6 @@ export class HostNetwork implements AsyncDisposable {
     for (const { reject } of this.#waiting.splice(0)) reject(closed());
   }
 
-  /** Triggers a pass after each change of routes. */
   async #follow(): Promise<void> {
     const { signal } = this.#closing;
     const backoff = new Backoff({ initialMs: 1_000, maxMs: LOOK_EVERY_MS });
@@ -196,7 +190,7 @@ export class HostNetwork implements AsyncDisposable {
   }
 
   /**
-   * Runs one pass. Never rejects.
+   * Never rejects.
    *
    * @returns Milliseconds until the next pass.
    */
@@ -222,7 +216,7 @@ export class HostNetwork implements AsyncDisposable {
     return this.#options.host.list(own !== undefined || record.some((one) => 'item' in one));
   }
 
-  /** Plans and makes changes until every remaining step was tried; collects the reasons of failures. */
+  /** Makes changes until every step was tried. */
   async #settle(problems: string[]): Promise<RoutePlan> {
     const { host, records, beforeSteps } = this.#options;
     const isFirst = this.#record === undefined;
@@ -231,8 +225,8 @@ export class HostNetwork implements AsyncDisposable {
     for (;;) {
       const desired = this.#isDown ? NOTHING : this.#desired;
       const planned = plan(desired, await this.#list(this.#record), this.#record, { tried });
-      // Record before the steps, so that ownership is known even after a crash between a step and the next check. A record of an
-      // earlier boot reads as empty; writing the empty record removes its file.
+      // Write the record before the steps, so that it survives a crash during a step. A record of an earlier boot reads as empty;
+      // writing the empty record removes its file.
       const isStale = isFirst && planned.record.length === 0;
       if (isStale || !isDeepStrictEqual(planned.record, this.#record))
         await records.write(planned.record);
@@ -257,7 +251,7 @@ export class HostNetwork implements AsyncDisposable {
         if (failed !== undefined && step.op === 'remove')
           problems.push(`${'route' in step ? step.route.destination : step.item.key}: ${failed}`);
       }
-      // An identical route or item that already existed belongs to another program.
+      // An identical route or item existed before, so another program owns it.
       this.#record = this.#record.filter(
         (one) => one.state === 'applied' || !preceded.has(stepKeyOf({ op: 'add', ...one })),
       );

@@ -8,11 +8,11 @@ const FORMAT = 1;
 /** Record of the routes and items that wins made on this host. */
 export interface RouteRecords {
   /**
-   * Resolves with an empty list when there is no record, or when it comes from an earlier boot or another network: routes of wins
-   * survive neither, so an identical route belongs to another program.
+   * Resolves with an empty list if there is no record of this boot and this network. Routes of wins survive neither change, so an
+   * identical route belongs to another program.
    */
   read(): Promise<readonly Owned[]>;
-  /** Replaces the record durably and atomically; an empty one is removed. */
+  /** Durable and atomic. An empty record is removed. */
   write(owned: readonly Owned[]): Promise<void>;
 }
 
@@ -20,7 +20,7 @@ export interface RouteRecordOptions extends PrivateFileOptions {
   readonly host: Pick<HostRoutes, 'bootMark' | 'isThisBoot'>;
 }
 
-/** Stores the record in a private file; routes listed in an invalid record stay untouched. Both methods reject with TrustedFileError. */
+/** Stores the record in a private file. Routes of an invalid record stay untouched. Methods reject with TrustedFileError. */
 export function routeRecords({ host, ...options }: RouteRecordOptions): RouteRecords {
   const state = privateFile(options, parse);
   return {

@@ -23,7 +23,7 @@ export function extentOf({ bytes, prefix }: IpNetwork): Extent {
   return { first, last: first + 2 ** (32 - prefix) - 1 };
 }
 
-/** Returns the extents of those texts that are IPv4 networks. */
+/** Skips texts that are not IPv4 networks. */
 export function extentsOf(networks: readonly string[]): readonly Extent[] {
   return networks.flatMap((text) => {
     const network = parseNetwork(text);
@@ -31,7 +31,7 @@ export function extentsOf(networks: readonly string[]): readonly Extent[] {
   });
 }
 
-/** Parses an IPv4 address to a number; undefined for any other text. */
+/** Undefined for any text but an IPv4 address. */
 export function addressOf(text: string): number | undefined {
   const bytes = text === '' ? undefined : parseAddress(text);
   return bytes?.length === 4 ? numberOf(bytes) : undefined;
@@ -45,7 +45,7 @@ export function textOf(address: number): string {
   return formatAddress(Uint8Array.from([24, 16, 8, 0], (shift) => (address >>> shift) & 0xff));
 }
 
-/** Returns the index of the first item whose number is at least the address; the items are sorted by that number. */
+/** Index of the first item whose number is at least `address`. Items must be sorted by that number. */
 export function firstAtLeast<Item>(
   sorted: readonly Item[],
   address: number,

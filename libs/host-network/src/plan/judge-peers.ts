@@ -17,33 +17,32 @@ import {
   type Extent,
 } from './extent.js';
 
-/** Another host of the cluster and its containers, as reported by a source: the config, the metadata service, or the API server. */
+/** Another host and its containers, from the config, the metadata service, or the API server. */
 export interface DesiredPeer {
-  /** Identifies the host. One host may have several subnets, all behind one next hop. */
+  /** Identifies the host. A host may have several subnets, but one next hop. */
   readonly id: string;
-  /** The network of its containers, in canonical form: `10.42.1.0/24`. */
+  /** Network of the host's containers: `10.42.1.0/24`. */
   readonly subnet: string;
-  /** The host's IPv4 address, in a network that it shares with this host. */
+  /** IPv4 address of the host, in a network of this host. */
   readonly nextHop: string;
 }
 
 /** Facts by which a peer is judged, apart from its conflicts with other peers. */
 export interface PeerRules {
-  /** Networks that must contain the peers' subnets. Default: the private networks of RFC 1918. */
+  /** Networks that must contain the peers' subnets. Default: RFC 1918. */
   readonly cluster?: readonly string[];
-  /** The network of this host's own containers. */
   readonly own?: string | undefined;
-  /** Addresses that no peer may take over: resolvers, the Rancher server, the API server. */
+  /** Addresses that no peer's subnet may contain: resolvers, the Rancher server, the API server. */
   readonly reserved?: readonly string[];
-  /** Routes of this host that wins did not make. */
+  /** Routes that wins did not make. */
   readonly foreign?: readonly StaticRoute[];
-  /** Routes to previously accepted peers. In a dispute between peers, these win. */
+  /** Routes to accepted peers. Accepted peers win over new ones. */
   readonly incumbents?: readonly Pick<StaticRoute, 'destination' | 'gateway'>[];
 }
 
 /**
- * Reason why containers cannot have a subnet. `notCanonical`: not an IPv4 network, or has bits below its prefix. `prefixLength`: not 16 to
- * 29. `unroutable`: loopback, multicast and the like. `foreignRoute`: a route of another program already leads to the subnet, or into it, by
+ * Why containers cannot have a subnet. `notCanonical`: not an IPv4 network, or bits below its prefix. `prefixLength`: not 16 to
+ * 29. `unroutable`: loopback, multicast and the like. `foreignRoute`: another program has a route to the subnet, or into it, by
  * another way.
  */
 export type SubnetFault =
@@ -55,8 +54,8 @@ export type SubnetFault =
   | 'foreignRoute';
 
 /**
- * Reason why a peer is refused. `disputed`: the subnet overlaps that of another peer. `idRepeated`: one host has two next hops.
- * `nextHopShared`: two hosts have the same next hop.
+ * Why a peer is refused. `disputed`: two subnets overlap. `idRepeated`: one host has two next hops. `nextHopShared`: two hosts
+ * have one next hop.
  */
 export type PeerRejectionCode =
   | SubnetFault
@@ -75,20 +74,19 @@ export interface RejectedPeer {
   readonly detail: string;
 }
 
-/** Verdicts: every peer is in exactly one of the lists, in the order of ids. */
+/** Every peer is in exactly one list, in the order of ids. */
 export interface JudgedPeers {
   readonly accepted: readonly DesiredPeer[];
   readonly rejected: readonly RejectedPeer[];
 }
 
-/** Maximum number of hosts; in the order of ids, hosts beyond the limit are refused. */
+/** Maximum number of hosts. Beyond it, new hosts with the last ids are refused. */
 export const MAX_PEERS = 1024;
-/** Maximum number of cluster networks; further ones are ignored. */
+/** Further cluster networks are ignored. */
 export const MAX_CLUSTER = 8;
 export const RFC_1918: readonly string[] = ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16'];
 const [SHORTEST_PREFIX, LONGEST_PREFIX] = [16, 29];
 
-/** A peer with parsed subnet and next hop. */
 interface Candidate {
   readonly peer: DesiredPeer;
   readonly extent: Extent;
@@ -96,12 +94,12 @@ interface Candidate {
   readonly isIncumbent: boolean;
 }
 
-/** A reason, with one clause for people. */
+/** The detail is one clause, for people. */
 export type Refusal<Code = PeerRejectionCode> = readonly [code: Code, detail: string];
 
 /**
- * Decides which peers may have a route, and gives the reason for each refusal. Pure and total: the order of peers does not matter, and an
- * invalid peer does not affect the others. Whether this host reaches a next hop is judged when the route is planned.
+ * Decides which peers may have a route. Never throws. The order of peers does not matter, and an invalid peer affects no other.
+ * Does not check whether this host reaches the next hop; {@link plan} does.
  */
 export function judgePeers(peers: readonly DesiredPeer[], rules: PeerRules = {}): JudgedPeers {
   const { cluster = RFC_1918, own, reserved = [], foreign = [], incumbents = [] } = rules;
@@ -120,7 +118,7 @@ export function judgePeers(peers: readonly DesiredPeer[], rules: PeerRules = {})
   const sorted = sortedBy(peers, ({ id, subnet, nextHop }) => `${id}\0${subnet}\0${nextHop}`);
   const first = new Map<string, DesiredPeer>();
   for (const peer of sorted.toReversed()) first.set(routeOf(peer), peer);
-  // Count accepted peers first, so that newcomers with invented ids cannot displace them.
+  // Accepted peers count first, so that peers with invented ids cannot displace them.
   let room = MAX_PEERS - [...first.values()].filter(isKnown).length;
 
   const candidateOf = (peer: DesiredPeer): Candidate | Refusal => {
@@ -180,7 +178,7 @@ export function judgePeers(peers: readonly DesiredPeer[], rules: PeerRules = {})
   };
 }
 
-/** Finds a route of another program that leads to a peer's subnet, or into it, but not through the peer. */
+/** Finds a foreign route to a peer's subnet, or into it, that does not go through the peer. */
 function rivalOf<Other extends Extent & Pick<StaticRoute, 'destination' | 'gateway'>>(
   { subnet, nextHop }: DesiredPeer,
   extent: Extent,
@@ -194,7 +192,7 @@ function rivalOf<Other extends Extent & Pick<StaticRoute, 'destination' | 'gatew
   }
 }
 
-/** Parses a subnet of containers. @returns Its extent, or a refusal if no host may have this subnet. */
+/** Returns a refusal if no host may have the subnet. */
 export function readSubnet(subnet: string): Extent | Refusal<SubnetFault> {
   const network = parseNetwork(subnet);
   if (network?.bytes.length !== 4 || formatNetwork(networkOf(network)) !== subnet)
@@ -219,8 +217,8 @@ function readPeer({ subnet, nextHop }: DesiredPeer): Pick<Candidate, 'extent' | 
 }
 
 /**
- * Decides between peers that claim the same subnet, id or next hop. A previously accepted peer wins over a new one. Of two
- * accepted or two new peers, both are refused, because neither has a better claim.
+ * Decides between peers with the same subnet, id or next hop. An accepted peer wins over a new one. Two new or two accepted peers
+ * are both refused, because neither has a better claim.
  */
 function dispute(
   pairs: Iterable<readonly [Candidate, Candidate]>,
@@ -233,7 +231,6 @@ function dispute(
   }
 }
 
-/** Yields pairs with overlapping subnets. */
 function* bySubnet(all: readonly Candidate[]): Iterable<readonly [Candidate, Candidate]> {
   const sorted = [...all].sort((a, b) => a.extent.first - b.extent.first);
   let reaching: Candidate[] = [];
@@ -244,7 +241,7 @@ function* bySubnet(all: readonly Candidate[]): Iterable<readonly [Candidate, Can
   }
 }
 
-/** Yields pairs with equal `common` texts but different `other` texts. */
+/** Yields pairs with equal `common` but different `other` texts. */
 function* byText(
   all: readonly Candidate[],
   common: (one: Candidate) => string,

@@ -12,12 +12,12 @@ import type { OwnedItem } from './plan-items.js';
 import { Surroundings } from './resolve-route.js';
 
 /**
- * Reason why a host gets no network for its containers. `hostInCluster`: the host is in the network intended for its containers, or in one
- * that they may reach. `unsupported`: this system cannot have such a network.
+ * Why a host gets no container network. `hostInCluster`: the host itself is in a network that the containers would have or reach.
+ * `unsupported`: the system cannot have one.
  */
 export type SubnetRejectionCode = SubnetFault | 'unsupported' | 'gatewayInvalid' | 'hostInCluster';
 
-/** Returns the reason why the desired network must not be made on this host; undefined when it may. Pure. */
+/** Undefined when the container network may be made on this host. */
 export function judgeSubnet(
   { subnet, gateway }: DesiredSubnet,
   { cluster = RFC_1918, reserved = [] }: Pick<DesiredNetwork, 'cluster' | 'reserved'>,
@@ -44,7 +44,7 @@ export function judgeSubnet(
   );
   if (met !== undefined)
     return ['hostInCluster', `containers would reach ${met.text}, which the host is in`];
-  // Check this only for a new network, because other programs may add routes into an existing one.
+  // For a new network only, because other programs may add routes into an existing one.
   const own = addressItem({ subnet, gateway });
   if (record.some(({ item }) => item.value === own.value && item.key === own.key)) return undefined;
   const rival = routes.find(({ destination, interface: through }) => {
@@ -55,8 +55,8 @@ export function judgeSubnet(
 }
 
 /**
- * Lists all items of the container network. Rules exist only for interfaces on which wins itself enables forwarding, so that the host does
- * not become a router. If another program already enabled forwarding, that program is responsible for limiting it.
+ * Lists all items of the container network. Rules exist only for interfaces on which wins enables forwarding, so that the host
+ * does not become a router. If another program has enabled forwarding, that program must limit it.
  *
  * @param uplinks - Interfaces that lead to peers.
  */

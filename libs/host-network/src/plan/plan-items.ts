@@ -1,17 +1,18 @@
 import type { ItemChange, ListedItem, NetworkItem } from '@wins/base';
 
 /**
- * State of a desired route or item. `applied`: it exists and is ours. `foreign`: it exists but belongs to another program, so it stays when
- * it is no longer desired. `planned`: a step of this plan makes it. `conflict`: another program has a different one in its place.
+ * State of a desired route or item. `applied`: exists and is ours. `foreign`: exists, but another program made it, so wins will
+ * not remove it. `planned`: a step of this plan makes it. `waiting`: something that it needs is missing. `conflict`: another
+ * program uses its place.
  */
 export type RouteState =
   'applied' | 'foreign' | 'planned' | 'waiting' | 'conflict' | 'rejected' | 'failed';
 
-/** An item that wins made, or was about to make when the record was last written. */
+/** An item that wins made. `pending`: recorded before the step that makes it. */
 export interface OwnedItem {
   readonly item: NetworkItem;
   readonly state: 'pending' | 'applied';
-  /** Previous value, for an item that always exists. */
+  /** Previous value of an item that always exists. */
   readonly prior?: string;
 }
 
@@ -22,14 +23,14 @@ export interface ItemStanding {
 }
 
 export interface ItemPlan {
-  /** Removals first, dependent items before those that they depend on. */
+  /** Removals first. An item is removed before the items that it needs. */
   readonly steps: readonly (ItemChange & { readonly reason: string })[];
   readonly record: readonly OwnedItem[];
   readonly standings: readonly ItemStanding[];
   readonly orphans: readonly NetworkItem[];
 }
 
-/** Order of creation. Each kind depends on the previous ones: forwarding is enabled only when all filters and rules exist. */
+/** Order of creation. Forwarding is enabled last, when all filters and rules exist. */
 const STAGES: readonly (readonly NetworkItem['kind'][])[] = [
   ['bridge'],
   ['address', 'filter', 'rule'],
@@ -37,8 +38,8 @@ const STAGES: readonly (readonly NetworkItem['kind'][])[] = [
 ];
 
 /**
- * Plans the changes after which the host has exactly these items of wins. The rules for routes apply (see `plan`), except that each item can
- * exist only once. Pure and total. While an item is missing, dependent items are removed, so that a failure never leaves the host more open.
+ * Plans the changes after which the host has exactly these items of wins, by the rules of `plan` for routes. While an item is
+ * missing, items that need it are removed, so that a failure never leaves the host more open.
  */
 export function planItems(
   wanted: readonly NetworkItem[],
@@ -80,7 +81,7 @@ export function planItems(
 
   const going = owned.filter((one) => !staying.has(one));
   const highest = Math.max(...going.map(({ item }) => stageOf(item)));
-  // Remove dependent items first; the items that they depend on wait for a later plan.
+  // The last stage goes first; earlier ones wait for a later plan.
   const removals = going.filter(
     ({ item }) => stageOf(item) === highest && !tried.has(itemKey(item, 'remove')),
   );
@@ -117,7 +118,6 @@ export function planItems(
   };
 }
 
-/** Identifies a step across plans. */
 export function itemKey({ kind, key, value }: NetworkItem, op: ItemChange['op'] = 'add'): string {
   return `${op} ${kind} ${key} ${value}`;
 }

@@ -15,7 +15,7 @@ import { itemsOf, judgeSubnet, type SubnetRejectionCode } from './own-network.js
 import { itemKey, planItems, type OwnedItem, type RouteState } from './plan-items.js';
 import { Surroundings, type ResolvedRoute } from './resolve-route.js';
 
-/** A route or item that wins made, or was about to make when the record was last written. */
+/** A route or item that wins made. `pending`: recorded before the step that makes it. */
 export type Owned = OwnedRoute | OwnedItem;
 
 export interface OwnedRoute {
@@ -23,11 +23,11 @@ export interface OwnedRoute {
   readonly state: 'pending' | 'applied';
 }
 
-/** Limits of a plan. Excess routes and steps are reported; routes are taken in the order of destinations. */
+/** Limits of a plan. Routes count in the order of destinations. */
 export interface PlanLimits {
-  /** Maximum desired routes; the others are rejected. Default 1,024. */
+  /** Maximum number of desired routes; the others are rejected. Default 1,024. */
   readonly routes: number;
-  /** Maximum steps in one plan; the next plan contains the rest. Default 256. */
+  /** Maximum number of steps for routes. Later plans contain the rest. Default 256. */
   readonly steps: number;
 }
 
@@ -40,50 +40,47 @@ export type PlannedStep = NetworkChange & {
   readonly reason: string;
 };
 
-/** State of a route, an item of the container network, or a refused container network. */
+/** State of a route, an item, or a refused container network. */
 export interface Standing {
   readonly kind: 'route' | 'subnet' | NetworkItem['kind'];
-  /** Destination of a route, or key of an item. */
+  /** Destination of a route, key of an item, or the subnet. */
   readonly destination: string;
   readonly state: RouteState;
   /** One clause, for people; may be empty. */
   readonly detail: string;
-  /** Next hop; empty while it is not known. */
+  /** Empty while unknown. */
   readonly gateway: string;
-  /** Name of the interface. */
   readonly interface: string;
   readonly metric: number;
-  /** The `id` of the peer that the route leads to; absent for other routes. */
+  /** `id` of the peer behind the route; absent for other routes. */
   readonly peer?: string;
-  /** Reason why the peer or the subnet is refused. */
+  /** Why the peer or subnet is refused. */
   readonly code?: PeerRejectionCode | SubnetRejectionCode;
 }
 
 export interface RoutePlan {
-  /** Removals of items and routes come first, because a new one may replace an old one. */
+  /** Items before routes. Of each, removals come first, because a new one may replace an old one. */
   readonly steps: readonly PlannedStep[];
-  /** The record, which must be on disk before the first step. */
+  /** Must be on disk before the first step. */
   readonly record: readonly Owned[];
-  /** One per desired route in the order of destinations, then the refused peers, then the container network. */
+  /** Desired routes in the order of destinations, then refused peers, then the container network. */
   readonly standings: readonly Standing[];
-  /** Routes (by destination) and items (by key) that carry the mark of wins but are neither recorded nor desired. They stay unchanged. */
+  /** Destinations and items with the mark of wins that are neither recorded nor desired. They stay. */
   readonly orphans: readonly string[];
-  /** Whether steps are left for the next plan. */
   readonly isLimited: boolean;
 }
 
 export interface PlanOptions {
   readonly limits?: PlanLimits;
-  /** Steps that were already tried and must not be repeated now, by {@link stepKeyOf}, with their outcomes. */
+  /** Outcomes of steps that must not be repeated now, by {@link stepKeyOf}. */
   readonly tried?: ReadonlyMap<string, string>;
 }
 
 /**
- * Plans the changes after which the host has the desired routes and no other routes of wins. Pure and total: equal input gives equal output.
+ * Plans the changes after which the host has the desired routes and no other routes of wins. Pure, and never throws.
  *
- * A route belongs to wins while the record and the host contain it in identical form; only such routes are removed. An equivalent route of
- * another program satisfies a desired route; a different route in its place stays, and is a conflict. A route that another program changed or
- * removed no longer belongs to wins.
+ * A route belongs to wins while the record and the host have it unchanged. Only such routes are removed. If another program has
+ * an equal route, the desired route counts as present; if it has a different one in that place, this is a conflict.
  */
 export function plan(
   desired: DesiredNetwork,
@@ -147,7 +144,7 @@ export function plan(
     if (resolved.kind !== 'route') {
       const { kind, detail } = resolved;
       if (kind === 'rejected') remove(ours, detail, peer === undefined);
-      // Keep existing routes while the host lacks something that they need: an interface may return at any moment.
+      // The host lacks something that may return at any moment, such as an interface: keep existing routes.
       else kept.push(...ours.map(({ route }) => ({ route, state: 'applied' as const })));
       const isKept = kind === 'waiting' && ours.length > 0;
       stands(isKept ? 'applied' : kind, detail, isKept ? ours[0]?.route : undefined);
@@ -214,7 +211,7 @@ export function plan(
   };
 }
 
-/** Plans the container network or its removal. While its items are unknown, the plan keeps the record and has no steps. */
+/** While the items of the container network are unknown, the plan keeps the record and has no steps. */
 function planOwn(
   desired: DesiredNetwork,
   actual: RoutingState,
@@ -236,7 +233,7 @@ function planOwn(
   const isMade = own !== undefined && refusal === undefined;
   const wanted = isMade ? itemsOf(own, desired, uplinks, actual, record) : [];
   const planned = planItems(wanted, listed, record, tried);
-  // Names to show for interfaces; empty if the id already is the name.
+  // Empty if the id already is the name.
   const names = new Map(actual.interfaces.map(({ id, name }) => [id, name === id ? '' : name]));
   const standings = planned.standings.map(({ item, state, detail }): Standing => ({
     ...{ ...bare, kind: item.kind, destination: item.key, state, detail },
@@ -253,7 +250,7 @@ function planOwn(
   return { ...planned, standings, orphans };
 }
 
-/** Merges the desired routes, each destination once; a route of the config wins over a route to a peer. */
+/** Each destination once: a route of the config wins over a route to a peer. */
 function wantedRoutes(
   routes: readonly DesiredRoute[],
   { accepted }: JudgedPeers,
@@ -265,7 +262,7 @@ function wantedRoutes(
   return sortedBy([...all.values()], ({ destination }) => destination);
 }
 
-/** Identifies a step across plans, by all fields of its route or item. */
+/** Identifies a step across plans. */
 export function stepKeyOf(change: NetworkChange): string {
   return 'route' in change ? stepKey(change.route, change.op) : itemKey(change.item, change.op);
 }
@@ -274,7 +271,7 @@ function stepKey(route: StaticRoute, op: RouteChange['op'] = 'add'): string {
   return [op, route.destination, route.gateway, route.interface, route.metric].join(' ');
 }
 
-/** Whether a listed route is the recorded one rather than an identical route of another program. */
+/** Excludes an identical route of another program where routes have marks. */
 function isOurs(listed: ListedRoute, recorded: StaticRoute): boolean {
   return listed.isMarked !== false && isSameRoute(listed, recorded);
 }

@@ -24,8 +24,8 @@ import {
 } from './extent.js';
 
 /**
- * A desired route resolved for the present state of this host. `waiting`: the host lacks something that may return, such as its default
- * route. `rejected`: the route would misdirect traffic.
+ * A desired route with its next hop and interface. `waiting`: the host lacks something that may return, such as its default
+ * route. `rejected`: the route would misdirect traffic, or its values are invalid.
  */
 export type ResolvedRoute =
   | { readonly kind: 'route'; readonly route: StaticRoute }
@@ -33,31 +33,29 @@ export type ResolvedRoute =
 
 const ANYWHERE = '0.0.0.0/0';
 
-/** An address of this host, with the extent of its network. */
+/** An address of this host. The extent is that of its network. */
 interface OwnAddress extends Extent {
   readonly address: number;
   readonly net: IpNetwork;
 }
 
-/** An interface with parsed addresses. */
 interface Link extends Pick<RouteInterface, 'id' | 'name'> {
   readonly own: readonly OwnAddress[];
 }
 
-/** A next hop that the host uses, with its destination if it serves only one. */
+/** A next hop in use. `destination` is set if only one destination is behind it. */
 interface Hop {
   readonly address: number;
   readonly destination: string | undefined;
 }
 
-/** Facts of a {@link RoutingState} that decide about routes, computed once for all of them. */
+/** Facts of a {@link RoutingState}, computed once for all routes. */
 export class Surroundings {
   readonly #links: readonly Link[];
   /** Default routes through a gateway, lowest cost first. */
   readonly #defaults: readonly ListedRoute[];
-  /** The networks of this host. */
+  /** Networks of this host. */
   readonly taken: readonly (Extent & { readonly text: string })[];
-  /** Sorted by address. */
   readonly #hops: readonly Hop[];
 
   constructor({ interfaces, routes }: RoutingState) {
@@ -73,7 +71,6 @@ export class Surroundings {
     this.#hops = hopsOf(routes);
   }
 
-  /** Finds gateway and interface of a desired route, and judges whether it is allowed. */
   resolve(desired: DesiredRoute): ResolvedRoute {
     const network = parseNetwork(desired.destination);
     if (network?.bytes.length !== 4) return rejected('its destination is not an IPv4 network');
@@ -95,7 +92,7 @@ export class Surroundings {
       : this.#throughGateway(desired, gateway, candidates);
   }
 
-  /** Returns the reason when a destination would take over a network of the host, or one of its next hops. */
+  /** Refuses a destination that would take over a network of the host, or one of its next hops. */
   #ownReason(network: IpNetwork, { destination, gateway }: DesiredRoute): string | undefined {
     const extent = extentOf(network);
     const taken = this.taken.find((own) => meet(own, extent));
@@ -137,7 +134,7 @@ export class Surroundings {
     const reaching = candidates.filter(
       ({ id, own }) =>
         own.some((net) => net.first < net.last && isWithin(hop, net)) ||
-        // In some clouds a machine has a /32 address but still uses a gateway.
+        // In some clouds a machine has a /32 address, but still a gateway.
         this.#defaults.some((route) => route.gateway === gateway && route.interface === id),
     );
     const [found, another] = reaching;
@@ -155,8 +152,7 @@ export class Surroundings {
 function takenBy(links: readonly Link[]): Surroundings['taken'] {
   return links.flatMap(({ own }) =>
     own.map(({ net }) => {
-      // An adapter without DHCP has an address in 169.254.0.0/16, which also contains cloud metadata addresses that are not on that
-      // adapter's network.
+      // An adapter without DHCP has an address in 169.254.0.0/16, but cloud metadata in that range is not on its network.
       const taken = isIpv4LinkLocal(net) ? { ...net, prefix: 32 } : networkOf(net);
       return { ...extentOf(taken), text: formatNetwork(taken) };
     }),
@@ -182,7 +178,7 @@ function hopsOf(routes: readonly ListedRoute[]): readonly Hop[] {
   return [...hops.values()].sort((a, b) => a.address - b.address);
 }
 
-/** Returns the reason when an address cannot be another host: it is this host's own, the network address, or the broadcast address. */
+/** Refuses this host's own address, the network address, and the broadcast address. */
 function wrongHop(hop: number, { address, net, first, last }: OwnAddress): string | undefined {
   if (hop === address) return 'an address of this host';
   if (net.prefix > 30) return undefined;

@@ -3,22 +3,21 @@ import { ElementList, isElementId, type ElementFault } from './element-list.js';
 import { followMetadata, type Fields, type MetadataServiceOptions } from './metadata-service.js';
 import type { Feed } from './source.js';
 
-/** A port that a container of this host asks to publish; not yet judged. */
+/** A port that a container of this host publishes; not yet judged. */
 export interface DesiredPort {
   /** UUID of the container. */
   readonly id: string;
   readonly proto: 'tcp' | 'udp';
-  /** Listening address of the host: `0.0.0.0:8080`. */
+  /** Address of the host: `0.0.0.0:8080`. */
   readonly listen: string;
-  /** The address and the port of the container. */
   readonly to: string;
 }
 
-/** Maximum number of ports; beyond it, the ports of the containers with the last UUIDs are omitted. */
+/** Maximum number of ports. Beyond it, containers with the last UUIDs lose theirs. */
 export const MAX_PORTS = 512;
-/** Maximum number of rules per container; the others are omitted. */
+/** Further rules of a container are omitted. */
 const MAX_RULES = 64;
-/** Includes `stopping`, because such a container still finishes its requests. */
+/** A `stopping` container still finishes its requests. */
 const STATES: ReadonlySet<unknown> = new Set(['starting', 'running', 'stopping']);
 const PORT = '[1-9]\\d{0,4}';
 const RULE = new RegExp(`^([\\d.]{7,15}):(${PORT}):(${PORT})(?:/(tcp|udp))?$`);
@@ -26,13 +25,10 @@ const RULE = new RegExp(`^([\\d.]{7,15}):(${PORT}):(${PORT})(?:/(tcp|udp))?$`);
 const NOT_PUBLISHED = new RegExp(`^0\\.0\\.0\\.0:${PORT}(?:/(?:tcp|udp))?$`);
 const ANY = '0.0.0.0';
 
-/**
- * Feed of the ports that containers of this host publish, from Rancher's metadata service. Stopped containers publish none; containers of
- * other hosts and environments are ignored.
- */
+/** Feed of the ports that running containers of this host publish, from Rancher's metadata service. Ignores other hosts and environments. */
 export function containerFeed(options: MetadataServiceOptions): Feed<DesiredPort> {
   return followMetadata(options, '/containers', async (pass) => {
-    // MAX_PORTS also limits the elements, because each has at least one port.
+    // An element has at least one port, so MAX_PORTS also limits the elements.
     const list = new ElementList<readonly DesiredPort[]>(MAX_PORTS);
     let isCut = false;
     await pass((container) => {
@@ -49,7 +45,7 @@ export function containerFeed(options: MetadataServiceOptions): Feed<DesiredPort
       isCut ||= rules.length > MAX_RULES;
       const read = rules.slice(0, MAX_RULES).flatMap((rule) => readRule(rule, container) ?? []);
       const good = read.filter((one) => typeof one === 'object');
-      // An unreadable rule does not affect the other rules of its container.
+      // An unreadable rule does not affect other rules.
       for (const fault of new Set(read.filter((one) => typeof one === 'string')))
         list.skip(fault, isElementId(uuid) ? uuid : '');
       if (good.length > 0) list.add(uuid, good);
@@ -61,7 +57,7 @@ export function containerFeed(options: MetadataServiceOptions): Feed<DesiredPort
   });
 }
 
-/** Parses a rule; undefined for a rule that publishes no port. */
+/** Undefined for a rule that publishes no port. */
 function readRule(
   rule: unknown,
   { uuid, primary_ip: address }: Fields,
@@ -78,7 +74,7 @@ function readRule(
   };
 }
 
-/** Whether a text is the canonical IPv4 address of a single host. */
+/** Canonical IPv4 addresses of single hosts only. */
 function isHost(text: string): boolean {
   const network = parseNetwork(text);
   return (

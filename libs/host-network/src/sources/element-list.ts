@@ -1,9 +1,6 @@
 import type { DesiredPeer } from '../plan/judge-peers.js';
 
-/**
- * Reason why an element of a source is not a valid peer, or not a container with published ports. Whether a peer may have a route, or a port
- * may be relayed, is judged later.
- */
+/** Why an element is skipped. Whether its peer gets a route, or its port a relay, is decided later. */
 export type ElementFault =
   | 'badElement'
   | 'badId'
@@ -16,7 +13,7 @@ export type ElementFault =
   | 'badPort';
 
 export interface SkippedElement {
-  /** Empty when the element has no id that can be shown. */
+  /** Empty without an id that can be shown. */
   readonly id: string;
   readonly code: ElementFault;
 }
@@ -27,17 +24,16 @@ export interface Gathered<Item> {
   /** The first 64 skipped elements. */
   readonly skipped: readonly SkippedElement[];
   readonly skippedCount: number;
-  /** Whether items with the last ids were omitted. */
+  /** Whether the items with the last ids were omitted. */
   readonly isLimited: boolean;
 }
 
 const TOLD = 64;
-/** Maximum characters of a network or address. */
 const MAX_TEXT = 64;
-/** Format of UUIDs and node names. */
+/** UUIDs and node names. */
 const ID = /^[a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?$/i;
 
-/** Collects the elements of one snapshot one by one, in bounded memory. The result does not depend on their order. */
+/** Collects the elements of a snapshot in bounded memory. Their order does not matter. */
 export class ElementList<Item extends object> {
   readonly #most: number;
   #items = new Map<string, Item | 'repeated'>();
@@ -45,17 +41,17 @@ export class ElementList<Item extends object> {
   #skippedCount = 0;
   #isLimited = false;
 
-  /** @param most - Maximum number of elements; those with the last ids are omitted. */
+  /** @param most - Maximum number of elements. Those with the last ids are omitted. */
   constructor(most: number) {
     this.#most = most;
   }
 
-  /** Adds a parsed element or its fault; the id may be of any type. */
+  /** The id may be of any type. */
   add(id: unknown, read: Item | ElementFault): void {
     if (!isElementId(id)) this.skip('badId');
     else if (this.#items.has(id)) {
       this.skip('repeatedId', id);
-      // Both are dropped, whichever came first, because neither is trustworthy.
+      // Drop both, because neither is trustworthy.
       this.#items.set(id, 'repeated');
     } else if (typeof read === 'string') this.skip(read, id);
     else if (this.#items.set(id, read).size >= 4 * this.#most) this.#cut();
@@ -86,7 +82,7 @@ export function isElementId(id: unknown): id is string {
   return typeof id === 'string' && ID.test(id);
 }
 
-/** Parses a peer. Parts that are absent, null or empty count as missing. */
+/** Absent, null and empty parts count as missing. */
 export function readPeer(
   id: unknown,
   subnet: unknown,

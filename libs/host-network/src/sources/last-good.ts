@@ -6,11 +6,11 @@ import type { LastGood } from './source.js';
 const FORMAT = 1;
 
 export interface LastGoodOptions extends PrivateFileOptions {
-  /** Identifies the source and its settings; data of another origin is ignored. */
+  /** Identifies the source and its settings. Data of another origin is ignored. */
   readonly origin: string;
 }
 
-/** Stores the last peers in a private file. Both methods reject with TrustedFileError. */
+/** Stores the last peers in a private file. Methods reject with TrustedFileError. */
 export function lastGood({ origin, ...options }: LastGoodOptions): LastGood {
   const state = privateFile(options, parse);
   return {

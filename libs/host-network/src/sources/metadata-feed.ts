@@ -11,7 +11,7 @@ import {
 import type { Feed } from './source.js';
 
 export interface MetadataFeedOptions extends MetadataServiceOptions {
-  /** Required labels of this host in the metadata: its subnet, and its address (`routerIp`). Absent: any. */
+  /** Required labels of this host in the metadata. Absent: any. */
   readonly subnet?: string | undefined;
   readonly routerIp?: string | undefined;
 }
@@ -45,7 +45,7 @@ function readHost(host: Fields): DesiredPeer | ElementFault {
   return readPeer(host['uuid'], labels[`${LABELS}.subnet`], nextHop);
 }
 
-/** @throws HostNetworkError `badSource`: the service does not list this host, or describes it differently from its config. */
+/** @throws HostNetworkError `badSource`: this host is missing, or its labels differ from the config. */
 function checkOwn(own: Fields | undefined, options: MetadataFeedOptions): void {
   if (own === undefined)
     throw new HostNetworkError('badSource', 'cannot use the hosts: this host is not among them');

@@ -6,17 +6,17 @@ import type { Gathered } from './element-list.js';
 import { readElements } from './read-elements.js';
 import type { Feed, FeedListener, Snapshot } from './source.js';
 
-/** Address of Rancher's metadata service, and identity of this host. */
+/** Rancher's metadata service, and the identity of this host. */
 export interface MetadataServiceOptions {
-  /** Address of the service: `169.254.169.250`, with the port unless it is 80. */
+  /** `169.254.169.250`, with the port unless it is 80. */
   readonly address: string;
-  /** UUID of this host. Answers for another host are rejected. */
+  /** An answer for another host is rejected. */
   readonly hostUuid: string;
-  /** UUID of the environment; hosts and containers of other environments are omitted. */
+  /** Hosts and containers of other environments are ignored. */
   readonly environmentUuid: string;
   /** Default: `systemClock`. */
   readonly clock?: Clock;
-  /** Default: 5 s to connect and between two parts of an answer, 30 s in total; 75 s for a long poll. */
+  /** Default: 5 s to connect and between parts of an answer, 30 s in total; 75 s for a long poll. */
   readonly limits?: Partial<HttpLimits>;
 }
 
@@ -26,20 +26,19 @@ const MAX_BODY_BYTES = 32 * 1024 * 1024;
 const MAX_ELEMENT_BYTES = 64 * 1024;
 const MAX_TEXT_BYTES = 4096;
 const LONG_POLL_S = 60;
-/** Exceeds a long poll, because the service answers up to 5 s late. */
+/** Longer than a long poll, because the service answers up to 5 s late. */
 const LONG_POLL_MS = 75_000;
 const LIMITS = { connectMs: 5_000, answerMs: 10_000, idleMs: 5_000, totalMs: 30_000 };
-/** New versions come in bursts, often without changes in the list. */
+/** Versions come in bursts, often without changes in the list. */
 const GATHER_MS = 1_000;
 
-/** An unvalidated JSON object. */
 export type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * Follows one list of Rancher's metadata service: reads it as one snapshot, and again a second after each new version. The service
- * speaks plain HTTP on a link-local address; redirects and proxies are not used.
+ * Follows a list of Rancher's metadata service: reads it at once, and again a second after each new version. The service speaks
+ * plain HTTP. Redirects and proxies are not used.
  *
- * @param read - Builds a snapshot in one pass over the list; undefined stands for an element that is not an object.
+ * @param read - Builds a snapshot in one pass. An element that is not an object arrives as undefined.
  */
 export function followMetadata<Item>(
   options: MetadataServiceOptions,

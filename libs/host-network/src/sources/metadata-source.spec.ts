@@ -55,7 +55,7 @@ describe("Rancher's metadata service as a source of peers", () => {
     return server;
   };
 
-  /** Returns a source that follows the server, a function that waits for a status, and all statuses so far. */
+  /** Returns a source, a function that waits for a status, and all statuses so far. */
   function follow(server: MetadataServer | string, options: Partial<MetadataFeedOptions> = {}) {
     const clock = new LeapingClock();
     const changes = new EventEmitter();

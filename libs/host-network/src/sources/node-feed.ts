@@ -5,11 +5,11 @@ import { MAX_PEERS, type DesiredPeer } from '../plan/judge-peers.js';
 import { ElementList, readPeer, type Gathered } from './element-list.js';
 import type { Feed } from './source.js';
 
-/** Reads the nodes of a cluster from its API server. The objects are unvalidated Kubernetes objects. */
+/** Reads the nodes of a cluster from its API server, as unvalidated Kubernetes objects. */
 export interface NodeReader extends Disposable {
-  /** Lists all nodes. @returns The version from which to watch. */
+  /** @returns The version from which to watch. */
   list(onNode: (node: unknown) => void, signal: AbortSignal): Promise<string>;
-  /** Reports each change after a version until the server ends the watch. */
+  /** Reports each later change, until the server ends the watch. */
   watch(
     version: string,
     onEvent: (type: string, node: unknown) => void,
@@ -18,11 +18,10 @@ export interface NodeReader extends Disposable {
 }
 
 export interface NodeFeedOptions {
-  /** Connects to the API server. */
   readonly connect: () => Promise<NodeReader>;
-  /** Returns the present addresses of this host; a node with one of them is this host. */
+  /** Present addresses of this host. The node with one of them is this host. */
   readonly ownAddresses: () => ReadonlySet<string>;
-  /** Required subnet of this host in the cluster. Absent: any. */
+  /** Required subnet of this host. Absent: any. */
   readonly subnet?: string | undefined;
   /** Default: `systemClock`. */
   readonly clock?: Clock;
@@ -38,7 +37,7 @@ interface NodeFacts {
   readonly nextHop: unknown;
 }
 
-/** Feed of the other nodes of the cluster: the subnet of their Pods, with their internal address as the next hop. */
+/** Feed of the other nodes: the subnet of their Pods, behind their internal address. */
 export function nodeFeed(options: NodeFeedOptions): Feed {
   const { connect, clock = systemClock } = options;
   return {
@@ -55,7 +54,7 @@ export function nodeFeed(options: NodeFeedOptions): Feed {
       const version = await reader.list((node) => void put(node), signal);
       const tell = async (): Promise<void> => {
         const againMs = await onSnapshot({ ...snapshotOf(nodes, options), version });
-        // After `follow` returns, its caller calls it again, which lists the nodes again.
+        // End this call: the caller calls `follow` again, which lists the nodes anew.
         if (againMs > 0) await clock.wait(againMs, signal);
         if (againMs > 0) ended.abort();
       };
@@ -117,7 +116,7 @@ function snapshotOf(
   return list.result();
 }
 
-/** Returns a node's key, which lists and watches share, and its relevant facts. Missing facts and those of another type are undefined. */
+/** Facts that are missing or of another type are undefined. */
 function factsOf(node: unknown): readonly [string, NodeFacts] {
   const { metadata, spec, status } = (node ?? {}) as {
     readonly metadata?: { readonly name?: unknown } | null;
@@ -139,7 +138,7 @@ function factsOf(node: unknown): readonly [string, NodeFacts] {
   ];
 }
 
-// A function, so that the compiler does not treat the value as constant across an await.
+// A function, because the compiler would treat the value as constant across an await.
 function isAborted(signal: AbortSignal): boolean {
   return signal.aborted;
 }

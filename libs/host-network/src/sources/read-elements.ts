@@ -2,14 +2,14 @@ import { HostNetworkError } from '../host-network-error.js';
 
 const [QUOTE, BACKSLASH, COMMA] = [0x22, 0x5c, 0x2c];
 const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d];
-/** Maximum bytes outside a list: white space, or `null`. */
+/** Limit for white space, or `null`, outside the list. */
 const MAX_OUTSIDE_BYTES = 4096;
 
 /**
- * Reads a JSON list element by element, so that memory use does not depend on the length of the list. `null` counts as an empty list.
+ * Reads a JSON list element by element, so that a long list needs no more memory. `null` counts as an empty list.
  *
- * @param onElement - Called with each value; with undefined for a value larger than `maxElementBytes`.
- * @throws HostNetworkError `badSource`: the text is not a list, or is incomplete.
+ * @param onElement - Receives each value; undefined for one larger than `maxElementBytes`.
+ * @throws HostNetworkError `badSource` for any other text.
  */
 export async function readElements(
   parts: AsyncIterable<Uint8Array>,

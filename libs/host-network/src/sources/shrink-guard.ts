@@ -1,14 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
 
-/** Number of items that may always disappear at once. */
+/** This many items may always disappear at once. */
 const FREELY_DROPPED = 3;
 const CONFIRMED_AFTER_MS = 10_000;
 
-/** Accepts the loss of most items only if the same snapshot comes again at least 10 s later, because a starting source may list few. */
+/** A starting source may list few items. Accepts the loss of most items only if the same snapshot comes again 10 s later. */
 export class ShrinkGuard<Item extends object> {
   #doubted: { readonly items: readonly Item[]; readonly sinceMs: number } | undefined;
 
-  /** Judges a snapshot. @returns 0 when it is accepted, else the milliseconds after which to read it again. */
+  /** @returns 0 for an accepted snapshot, else the milliseconds until it should be read again. */
   judge(known: readonly Item[], next: readonly Item[], nowMs: number): number {
     const texts = new Set(next.map(textOf));
     const dropped = known.filter((one) => !texts.has(textOf(one))).length;

@@ -7,69 +7,67 @@ import { ShrinkGuard } from './shrink-guard.js';
 
 /** All items of a source at one time: peers, or published ports. */
 export interface Snapshot<Item = DesiredPeer> extends Gathered<Item> {
-  /** Identifies the snapshot within its source. */
   readonly version: string;
 }
 
 export interface FeedListener<Item = DesiredPeer> {
-  /** Resolves with 0 when the snapshot is accepted, else with the milliseconds after which to read it again. */
+  /** Resolves with 0 for an accepted snapshot, else with the milliseconds until it should be read again. */
   readonly onSnapshot: (snapshot: Snapshot<Item>) => Promise<number>;
-  /** Called when the source reports that nothing has changed. */
+  /** The source reports that nothing has changed. */
   readonly onContact: () => void;
 }
 
 /** A feed of the other hosts, or of the published ports of this host's containers. */
 export interface Feed<Item = DesiredPeer> {
-  /** Reports each snapshot until it fails or the signal aborts. When it resolves without an error, the caller calls `follow` again. */
+  /** Reports each snapshot, until it fails or the signal aborts. When it resolves, the caller calls it again. */
   follow(listener: FeedListener<Item>, signal: AbortSignal): Promise<void>;
 }
 
 /**
- * State of a source. `starting`: no data since this start. `current`: in contact. `stale`: failing, and the last data stays in use.
- * `degraded`: failing for 2 minutes or more.
+ * `starting`: no data since the start. `current`: in contact. `stale`: failing; the last data stays in use. `degraded`: failing
+ * for 2 minutes or more.
  */
 export type SourceState = 'starting' | 'current' | 'stale' | 'degraded';
 
 export interface SourceStatus<Item = DesiredPeer> extends Snapshot<Item> {
   readonly state: SourceState;
-  /** Milliseconds since the last contact; undefined before the first. */
+  /** Time since the last contact; undefined before the first. */
   readonly ageMs: number | undefined;
-  /** Milliseconds since the start of the source. */
+  /** Time since the start of the source. */
   readonly sinceMs: number;
-  /** Whether the latest snapshot lacks most of the items and is therefore not accepted yet. */
+  /** Whether the latest snapshot lacks most items and is not accepted yet. */
   readonly isDoubted: boolean;
-  /** Reason of the present failure; empty when there is none. */
+  /** Why the source fails now; empty if it does not. */
   readonly problem: string;
 }
 
-/** Storage of the last items of a source, for the next start. */
+/** Stores the last items for the next start. */
 export interface LastGood<Item = DesiredPeer> {
-  /** Resolves with undefined when there are none, or when they are of another source. */
+  /** Undefined when there are none, or only items of another source. */
   read(): Promise<readonly Item[] | undefined>;
   write(items: readonly Item[]): Promise<void>;
 }
 
 export interface SourceOptions<Item = DesiredPeer> {
   readonly feed: Feed<Item>;
-  /** Absent: data from before this start is not used. */
+  /** Default: data from before the start is not used. */
   readonly lastGood?: LastGood<Item>;
   /** Default: `systemClock`. */
   readonly clock?: Clock;
   /** From 0 to less than 1. Default: `Math.random`. */
   readonly random?: () => number;
-  /** Called when the items or the state change. */
   readonly onChange: () => void;
   readonly onWarning: (problem: string) => void;
 }
 
 const DEGRADED_AFTER_MS = 120_000;
-/** Delays of 1, 2, 4 … 60 s, each up to a fifth longer or shorter. */
+/** 1, 2, 4 … 60 s, each up to a fifth longer or shorter. */
 const RETRIES = { initialMs: 1_200, maxMs: 72_000, jitter: 1 / 3 };
 const NOTHING: Snapshot<never> = {
   ...{ version: '', items: [], skipped: [], skippedCount: 0, isLimited: false },
 };
 
-/** Keeps the last good snapshot of a feed through all its failures, until it is closed. */
+/** Keeps the last good snapshot of a feed through all failures. */
 export class Source<Item extends object = DesiredPeer> implements AsyncDisposable {
   readonly #options: SourceOptions<Item>;
   readonly #clock: Clock;
@@ -94,7 +92,7 @@ export class Source<Item extends object = DesiredPeer> implements AsyncDisposabl
     this.#working = this.#run();
   }
 
-  /** Whether the items were received since this start. Older items justify keeping routes, but not removing any. */
+  /** Whether the items came after the start. Older items justify keeping routes, but not removing any. */
   get hasSpoken(): boolean {
     return this.#hasSpoken;
   }

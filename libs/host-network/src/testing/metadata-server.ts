@@ -4,15 +4,14 @@ import type { AddressInfo } from 'node:net';
 
 const BASE = '/2016-07-29';
 
-/** Stands in for Rancher's metadata service, with hosts and containers; a test can replace its answers by faults. */
+/** Rancher's metadata service for tests, which can replace answers by faults. */
 export class MetadataServer implements AsyncDisposable {
-  /** Requested paths, in order. */
   readonly asked: string[] = [];
   hosts: unknown;
   containers: unknown = null;
   /** UUID of the host that asks. */
   self = 'h-a';
-  /** Answers a request in place of this server, unless it returns false. */
+  /** Answers a request, unless it returns false. */
   fault: ((...parts: Parameters<RequestListener>) => unknown) | undefined;
   readonly #server: Server;
   #version = 1;
@@ -43,14 +42,14 @@ export class MetadataServer implements AsyncDisposable {
     return `v${this.#version}`;
   }
 
-  /** Publishes a new version, and answers waiting long polls. */
+  /** Also answers waiting long polls. */
   publish(hosts: unknown = this.hosts): void {
     this.hosts = hosts;
     this.#version += 1;
     for (const response of this.#waiting.splice(0)) response.end(JSON.stringify(this.version));
   }
 
-  /** Answers with a fault from now on, and closes waiting requests. */
+  /** Also closes waiting requests. */
   break(fault: MetadataServer['fault']): void {
     this.fault = fault;
     this.#waiting = [];

@@ -15,25 +15,23 @@ import {
 import type { Owned } from '../plan/plan.js';
 import type { RouteRecords } from '../keep/route-records.js';
 
-/** Linux allows one route per destination and metric, and marks those of wins; Windows allows one per destination, interface and next hop. */
+/** Linux has one route per destination and metric, and marks. Windows has one per destination, interface and next hop, and no marks. */
 export type Dialect = 'linux' | 'windows';
 
-/** A host whose routing table follows the rules of its system, and the stored record. It dies at a call that the test chooses. */
+/** A host by the rules of its system, with the stored record. It dies at a call that the test chooses. */
 export class ModelHost implements HostRoutes, RouteRecords {
   routes: ListedRoute[];
   interfaces: RouteInterface[];
   items: ListedItem[];
-  /** Error that listing items reports; undefined while listing works. */
+  /** Error of listing the items. */
   itemsError: Error | undefined;
-  /** Called after each change. */
   onChange: () => unknown = () => undefined;
   recorded: readonly Owned[] = [];
   boot = 'this boot';
-  /** Calls left before the host dies. */
+  /** Calls until the host dies. */
   callsLeft = Infinity;
-  /** Number of requested changes. */
   changes = 0;
-  /** Destinations and kinds for which the system refuses changes. */
+  /** Destinations and kinds that the system refuses to change. */
   readonly denied = new Set<string>();
   readonly watchers = new Set<() => void>();
   readonly #dialect: Dialect;
@@ -51,7 +49,7 @@ export class ModelHost implements HostRoutes, RouteRecords {
     for (const route of foreign) this.add(route);
   }
 
-  /** Adds a route as another program would; false when the system already has a route in its place. */
+  /** Adds a route of another program; false if its place is taken. */
   add(route: StaticRoute, isMarked = false): boolean {
     if (this.routes.some((at) => this.#hasPlaceOf(at, route))) return false;
     this.routes.push({ ...route, ...(this.#dialect === 'linux' && { isMarked }) });
@@ -83,7 +81,7 @@ export class ModelHost implements HostRoutes, RouteRecords {
     return this.items.find((at) => at.kind === kind && at.key === key);
   }
 
-  /** Sets, adds or removes (undefined) an item as another program would. */
+  /** Sets or removes (undefined) an item, as another program would. */
   put(
     {
       kind,

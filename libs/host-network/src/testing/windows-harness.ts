@@ -28,8 +28,8 @@ const NONE = Uint8Array.of(0, 0, 0, 0);
 const HOST_INTERFACE = `vEthernet (${CONTAINER_NETWORK})`;
 
 /**
- * Model of the documented calls of Windows: HNS takes an adapter and adds an interface with another index, an address adds routes, and
- * filters change in one transaction. It dies at a call that the test chooses; later calls have no effect.
+ * Model of Windows: HNS takes an adapter and adds an interface with another index, an address adds routes, and filters change in
+ * one transaction. The model dies at a call that the test chooses; later calls have no effect.
  */
 export class WindowsModel implements RouteRecords {
   adapters: AdapterEntry[];
@@ -42,16 +42,16 @@ export class WindowsModel implements RouteRecords {
   /** The last request to HNS. */
   settings = '';
   callsLeft = Infinity;
-  /** Remaining calls for which HNS lists its networks. */
+  /** Calls until HNS stops listing its networks. */
   listsLeft = Infinity;
-  /** Whether the call at which the model dies still takes effect. */
+  /** Whether the fatal call still takes effect. */
   diesAfter = false;
   isDead = false;
-  /** Number of calls that changed the host. */
+  /** Calls that changed the host. */
   changes = 0;
   onChange: () => unknown = () => undefined;
   readonly denied = new Set<WindowsCall>();
-  /** The adapter that HNS has taken. */
+  /** Adapter that HNS took. */
   #taken: AdapterEntry | undefined;
   #nextIndex = 20;
 
@@ -127,7 +127,7 @@ export class WindowsModel implements RouteRecords {
     () => 0,
   );
 
-  /** State of the host, without the record. */
+  /** Without the record. */
   get state(): readonly string[] {
     return [
       ...this.adapters.map(({ guid, name, addresses }) =>
@@ -144,12 +144,12 @@ export class WindowsModel implements RouteRecords {
     return this.adapters.find((one) => one.name === name)?.index ?? -1;
   }
 
-  /** Removes the network of HNS, with its interface and the routes of that interface. */
+  /** Removes the network of HNS, its interface, and the routes of that interface. */
   loseNetwork(): void {
     this.#delete();
   }
 
-  /** Gives an adapter another index, as a reinstallation of its driver does. */
+  /** Gives an adapter another index, as a new installation of its driver does. */
   renumber(name: string): void {
     const index = this.#nextIndex++;
     const before = this.index(name);
@@ -260,7 +260,7 @@ export class WindowsModel implements RouteRecords {
   }
 }
 
-/** A GUID in memory as text. */
+/** From the layout in memory. */
 function textOf(id: Buffer): string {
   const parts = [id.subarray(0, 4), id.subarray(4, 6), id.subarray(6, 8)].map((part) =>
     Buffer.from(part).reverse().toString('hex'),

@@ -3,12 +3,12 @@ import { STATIC_TABLE, type HeaderField } from './static-table.js';
 /** Overhead of an entry besides its octets (RFC 7541, section 4.1). */
 export const FIELD_OVERHEAD = 32;
 
-/** Returns the size of a header in a table or header list. */
+/** Size in a table or header list. */
 export function fieldSize([name, value]: HeaderField): number {
   return name.length + value.length + FIELD_OVERHEAD;
 }
 
-/** The dynamic table of a peer: at most 4,096 octets as HPACK counts them; the oldest headers are evicted first. */
+/** Dynamic table of a peer, at most 4,096 octets as HPACK counts them. */
 export class DynamicTable {
   static readonly LARGEST = 4096;
   /** Newest last. */
@@ -16,12 +16,11 @@ export class DynamicTable {
   #size = 0;
   #maxSize = DynamicTable.LARGEST;
 
-  /** Size of the table as HPACK counts it. */
   get size(): number {
     return this.#size;
   }
 
-  /** Returns the header at an index into both tables; undefined when there is none. */
+  /** `index` counts through both tables, from 1. */
   at(index: number): HeaderField | undefined {
     if (index <= STATIC_TABLE.length) return STATIC_TABLE[index - 1];
     return this.#fields[this.#fields.length - (index - STATIC_TABLE.length)];
@@ -33,7 +32,7 @@ export class DynamicTable {
     this.#evict();
   }
 
-  /** Sets a new size, at most `LARGEST`; the caller has checked it. */
+  /** The caller ensures that `maxSize` is at most `LARGEST`. */
   resize(maxSize: number): void {
     this.#maxSize = maxSize;
     this.#evict();

@@ -3,16 +3,15 @@ import { DynamicTable, fieldSize } from './dynamic-table.js';
 import { decodeHuffman } from './huffman.js';
 import type { HeaderField } from './static-table.js';
 
-/** Limits of one decoded header block. */
 export interface HeaderLimits {
   /** Maximum octets of names and values, plus 32 per header, as RFC 9113 counts a header list. */
   readonly listSize: number;
   readonly fields: number;
 }
 
-/** Maximum octets of an integer: five hold more than any index or length in an allowed block. */
+/** Five octets hold more than any index or length in an allowed block. */
 const MOST_INTEGER_OCTETS = 5;
-/** Maximum table size changes at the beginning of a block; two are enough for every legal sequence. */
+/** Two table size changes at the beginning of a block are enough for every legal sequence. */
 const MOST_RESIZES = 2;
 
 /** HPACK decoder of one connection (RFC 7541). Blocks must be passed whole and in order. */
@@ -26,7 +25,6 @@ export class HpackDecoder {
     this.#limits = limits;
   }
 
-  /** Octets of decoded headers in the dynamic table. */
   get heldOctets(): number {
     return this.#table.size;
   }

@@ -3,12 +3,11 @@ import { STATIC_TABLE, type HeaderField } from './static-table.js';
 const INDEXED = new Map(
   STATIC_TABLE.map(([name, value], index) => [`${name}\0${value}`, index + 1]),
 );
-/** First static index of each name. */
 const NAMED = new Map(STATIC_TABLE.map(([name], index) => [name, index + 1] as const).reverse());
 
 /**
- * HPACK encoder of one connection. gRPC answers have a few short headers, so it uses no dynamic table and no Huffman
- * code: headers in the static table are indexed, all others are literals. Its first block sets the table size to zero.
+ * HPACK encoder of one connection. gRPC answers have few and short headers, so it uses neither a dynamic table nor a
+ * Huffman code. The first block sets the table size to zero.
  */
 export class HpackEncoder {
   #begun = false;

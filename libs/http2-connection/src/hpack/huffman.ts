@@ -25,7 +25,7 @@ const CODE_BITS: readonly number[] = [
 const SHORTEST = 5;
 const LONGEST = 30;
 const EOS = 256;
-/** State after invalid input: a string that contains EOS, which must not be encoded. */
+/** State after EOS, which must not be encoded. */
 const NOWHERE = 0xffff;
 const NOTHING = 0xffff;
 
@@ -33,11 +33,11 @@ interface HuffmanTable {
   /** Next state, indexed by state and four bits of input. The shortest code has five bits, so a step yields at most one octet. */
   readonly next: Uint16Array;
   readonly octet: Uint16Array;
-  /** Whether a string may end in this state: the remaining padding is at most seven bits, all ones. */
+  /** True where a string may end: the padding is at most seven bits, all ones. */
   readonly mayEnd: Uint8Array;
 }
 
-/** Builds the nodes of the code tree: `[child after 0, child after 1]`; a leaf is -1 - octet. */
+/** Nodes are `[child after 0, child after 1]`; a leaf is -1 - octet. */
 function codeTree(): [number, number][] {
   const tree: [number, number][] = [[0, 0]];
   let code = 0;
@@ -88,7 +88,7 @@ function buildTable(): HuffmanTable {
 /** Built lazily, for the first string that needs it. */
 let table: HuffmanTable | undefined;
 
-/** Decodes a Huffman-coded string in linear time; undefined when it encodes EOS, or its padding is too long or not all ones. */
+/** Takes linear time. Returns undefined for a string that encodes EOS, or whose padding is too long or not all ones. */
 export function decodeHuffman(coded: Buffer): Buffer | undefined {
   const { next, octet, mayEnd } = (table ??= buildTable());
   const decoded = Buffer.allocUnsafe(Math.ceil((coded.length * 8) / SHORTEST));

@@ -5,7 +5,6 @@ import { HpackDecoder } from '../hpack/hpack-decoder.js';
 import type { HeaderField } from '../hpack/static-table.js';
 import { HpackEncoder } from '../hpack/hpack-encoder.js';
 
-/** A frame that the server sent. */
 export interface ReceivedFrame {
   readonly type: number;
   readonly flags: number;
@@ -13,7 +12,7 @@ export interface ReceivedFrame {
   readonly payload: Buffer;
 }
 
-/** For specs: a client that sends whatever frames a test wants. */
+/** A client that sends any frames. */
 export class FrameClient implements Disposable {
   readonly frames: ReceivedFrame[] = [];
   readonly closed: Promise<void>;
@@ -50,7 +49,6 @@ export class FrameClient implements Disposable {
     this.socket.write(frame(type, flags, streamId, payload));
   }
 
-  /** Encodes the headers of a gRPC call, with additional headers. */
   block(path = '/x.Y/Unary', more: readonly HeaderField[] = []): Buffer {
     return this.#encoder.encode([
       [':method', 'POST'],
@@ -63,7 +61,6 @@ export class FrameClient implements Disposable {
     ]);
   }
 
-  /** Opens a stream. */
   headers(streamId: number, flags: number = FLAG.endHeaders, block = this.block()): void {
     this.send(FRAME.headers, flags, streamId, block);
   }
@@ -78,13 +75,11 @@ export class FrameClient implements Disposable {
     }
   }
 
-  /** Resolves with the reason in the server's GOAWAY. */
   async goaway(): Promise<string> {
     const { payload } = await this.received(({ type }) => type === FRAME.goaway);
     return payload.subarray(8).toString();
   }
 
-  /** Resolves with the code of the RST_STREAM of a stream. */
   async reset(stream: number): Promise<number> {
     const { payload } = await this.received(
       ({ type, streamId }) => type === FRAME.rstStream && streamId === stream,
@@ -99,7 +94,6 @@ export class FrameClient implements Disposable {
     await this.received((got) => got.type === FRAME.ping && got.payload.equals(payload));
   }
 
-  /** Returns the DATA received so far on a stream. */
   body(stream: number): Buffer {
     return Buffer.concat(
       this.frames
@@ -108,7 +102,7 @@ export class FrameClient implements Disposable {
     );
   }
 
-  /** Decodes an answer's headers. Call it for every block, in the order of arrival. */
+  /** Call it for every block, in the order of arrival. */
   decode(received: ReceivedFrame): Record<string, string> {
     return Object.fromEntries(this.#decoder.decode(received.payload));
   }

@@ -9,7 +9,7 @@ import type { RequestHeaders } from '../request-headers.js';
 import { serveHttp2Connection, type Http2Connection } from '../serve-http2-connection.js';
 import type { Http2Limits } from '../connection-limits.js';
 
-/** Stands in for gRPC: echoes the messages of a request once it is complete. */
+/** Echoes the messages of a request once it is complete. */
 export function echo(stream: ServedStream): void {
   const messages: Buffer[] = [];
   stream.on('data', (message: Buffer) => messages.push(message));
@@ -21,7 +21,7 @@ export function echo(stream: ServedStream): void {
   });
 }
 
-/** For specs: counts the octets that connections hold, and can end a connection. */
+/** Counts the octets that connections hold. */
 export class CountingPool implements OctetPool {
   readonly #accounts = new Map<OctetAccount, () => void>();
 
@@ -39,7 +39,6 @@ export class CountingPool implements OctetPool {
     return account;
   }
 
-  /** Ends the connection that holds the most. */
   endLargest(): void {
     const [largest] = [...this.#accounts].sort(([one], [other]) => other.held - one.held);
     largest?.[0].release();
@@ -53,7 +52,7 @@ export interface FrameServerOptions {
   readonly hasOneRequest?: (path: string) => boolean;
 }
 
-/** For specs: serves connections on a socket path, and records how they end. */
+/** Serves connections on a socket path, and records how they end. */
 export class FrameServer implements AsyncDisposable {
   readonly inbound = new CountingPool();
   readonly outbound = new CountingPool();
@@ -117,7 +116,6 @@ export class FrameServer implements AsyncDisposable {
     return server;
   }
 
-  /** Resolves once the condition holds; checks it after each event. */
   async until(condition: () => boolean): Promise<void> {
     while (!condition()) await new Promise<void>((resolve) => this.#changed.push(resolve));
   }

@@ -7,12 +7,12 @@ const presence = z.literal('present');
 const at = <K extends string, S extends z.ZodRawShape>(kind: K, names: S) =>
   z.strictObject({ kind: z.literal(kind), ...names });
 /**
- * Access to a file or folder: `private` (administrators and this account), `readable`, `executable` (by everyone), or
- * in the form of the operating system: SDDL on Windows, mode and owner on POSIX.
+ * `private` (administrators and this account), `readable`, `executable` (by everyone), or in the form of the operating
+ * system: SDDL on Windows, mode and owner on POSIX.
  */
 const access = text;
 
-/** Kinds of items, each with the schemas of its name and its state, as stored in the journal and the manifest. */
+/** Each kind has a schema of its name, and one of its state. */
 export const KINDS = {
   /** `isData`: the whole content of the folder belongs to wins, and is removed with it. */
   folder: [
@@ -20,14 +20,13 @@ export const KINDS = {
     z.strictObject({ access }),
   ],
   file: [at('file', { path: text }), z.strictObject({ sha256: digest, access })],
-  /** The program file that a service runs; an upgrade of the service replaces it. */
+  /** The program file that a service runs. */
   program: [at('program', { path: text }), z.strictObject({ sha256: digest })],
   pathElement: [at('pathElement', { path: text }), presence],
-  /** A certificate in the machine's root store, by the SHA-256 of its DER form. */
+  /** In the machine's root store, by the SHA-256 of the DER form. */
   certificate: [at('certificate', { sha256: digest }), presence],
   winHttpProxy: [at('winHttpProxy', {}), z.strictObject({ proxy: text, bypass: text })],
   eventSource: [at('eventSource', { name: text }), presence],
-  /** Command line and start type of a service, as the service manager stores them. */
   service: [
     at('service', { name: text }),
     z.strictObject({
@@ -35,9 +34,9 @@ export const KINDS = {
       startType: z.enum(['automatic', 'delayed', 'manual', 'disabled']),
     }),
   ],
-  /** An environment variable of one service, with the SHA-256 of its value, which may be secret. */
+  /** By the SHA-256 of the value, which may be secret. */
   variable: [at('variable', { service: text, name: text }), z.strictObject({ sha256: digest })],
-  /** A dependency: the service starts only after another one. */
+  /** The service starts only after `on`. */
   dependency: [at('dependency', { service: text, on: text }), presence],
   running: [at('running', { service: text }), presence],
 } as const;
@@ -52,7 +51,7 @@ export type StateOf<K extends ItemKind = ItemKind> = {
   [Kind in K]: Readonly<z.infer<(typeof KINDS)[Kind][1]>>;
 }[K];
 
-/** Returns an id that is equal for the same item; letter case does not matter in Windows paths. */
+/** Equal ids mean the same item. Letter case does not matter in Windows paths. */
 export function itemId(item: Item): string {
   const name = itemName(item);
   return 'path' in item && /^[A-Za-z]:\\/.test(item.path) ? name.toLowerCase() : name;

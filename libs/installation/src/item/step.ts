@@ -3,8 +3,8 @@ import * as z from 'zod';
 import { itemName, KINDS, type Item, type StateOf } from './item.js';
 
 /**
- * One change of the node, as data: an item, its previous and its new state; undefined means absent. Writing `to` does
- * the step, writing `from` undoes it. Values that may be secret are digests.
+ * One change of the node. An undefined state means that the item is absent. Writing `to` does the step, writing `from` undoes it.
+ * Values that may be secret are digests.
  */
 export interface Step {
   readonly item: Item;
@@ -24,7 +24,7 @@ export function stepOf(item: Item, from: StateOf | undefined, to: StateOf | unde
   return { item, ...(from !== undefined && { from }), ...(to !== undefined && { to }) };
 }
 
-/** Compares states without the quotes of a command line, because an upgrade quotes it differently. */
+/** Ignores the quotes of a command line, because an upgrade quotes it differently. */
 export function isSameState(a: StateOf | undefined, b: StateOf | undefined): boolean {
   return isDeepStrictEqual(plain(a), plain(b));
 }
@@ -40,7 +40,7 @@ export function contentOf(item: Item, state: StateOf | undefined): string | unde
   return typeof state === 'object' && 'sha256' in state ? state.sha256 : undefined;
 }
 
-/** Describes a step in words, without secrets. */
+/** Contains no secrets. */
 export function describeStep({ item, from, to }: Step): string {
   if (item.kind === 'running') return `${to === undefined ? 'stop' : 'start'} ${item.service}`;
   const verb = to === undefined ? 'remove' : from === undefined ? 'make' : 'change';

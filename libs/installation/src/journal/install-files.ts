@@ -35,7 +35,7 @@ const MAX_BYTES = 16 * 1024 * 1024;
 const MAX_FIRST_BYTES = MAX_BYTES / 2;
 const MAX_CONTENT_BYTES = 512 * 1024 * 1024;
 
-/** Private folder with the manifest, the journal and, until an installation is recorded, the contents of its files. */
+/** Private folder of the manifest and the journal; during an installation also of file contents. */
 export class InstallFiles {
   readonly #context: InstallContext;
   readonly #folder: string;
@@ -100,7 +100,7 @@ export class InstallFiles {
     });
   }
 
-  /** @throws InstallError `refused` when the journal or the manifest would be too large or invalid to read back. */
+  /** @throws InstallError `refused` when the journal or the manifest would be too large, or could not be read back. */
   requireReadable(steps: readonly Step[], isProved: boolean, merged: Manifest): void {
     journalHeader(steps, isProved);
     manifestText(merged);
@@ -221,7 +221,7 @@ function manifestText(manifest: Manifest): string {
   return readableJson(MANIFEST_SCHEMA, manifest, 'write the manifest', 2);
 }
 
-/** @throws InstallError `refused` for a value that could not be read again to finish or undo the installation. */
+/** @throws InstallError `refused` for a value that a later run could not read back. */
 export function readableJson(schema: z.ZodType, value: object, what: string, indent = 0): string {
   const text = `${JSON.stringify(value, null, indent)}\n`;
   const bytes = Buffer.byteLength(text);

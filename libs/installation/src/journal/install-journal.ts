@@ -23,7 +23,7 @@ export interface JournalRecord {
   readonly lines: readonly JournalLine[];
 }
 
-/** Steps that may have been carried out, in part or whole, and are not undone yet. */
+/** Steps that began, and are not undone yet. The last one may be incomplete. */
 export function begunSteps({ steps, lines }: JournalRecord): readonly Step[] {
   const undone = lines.flatMap((line) => ('undo' in line ? [line.undo] : []));
   const begun = lines.flatMap((line) => ('begin' in line ? [line.begin] : []));

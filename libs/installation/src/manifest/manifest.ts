@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { itemId, type StateOf } from '../item/item.js';
 import { isSameState, stepOf, STEPS_SCHEMA, type Step } from '../item/step.js';
 
-/** Everything installed on a node, in order. Each entry has the state before the installation and the installed state. */
+/** Everything installed on a node, in order. `from` is the state before the installation. */
 export interface Manifest {
   readonly format: 1;
   readonly isAdopted: boolean;
@@ -25,7 +25,7 @@ function asFile(step: Step): Step {
   return stepOf({ kind: 'file', path: step.item.path }, state(step.from), state(step.to));
 }
 
-/** Merges steps into a manifest; drops items that are in their original state again. Idempotent. */
+/** Drops items that are in their original state again. Idempotent. */
 export function mergeSteps(manifest: Manifest | undefined, steps: readonly Step[]): Manifest {
   const entries = new Map<string, Step>();
   for (const entry of manifest?.entries ?? []) entries.set(itemId(entry.item), entry);

@@ -17,7 +17,6 @@ function wishOf(more: Partial<InstallWish> = {}): InstallWish {
   return { places, service: 'rancher-wins', ...more };
 }
 
-/** Facts of a node with a running installation. */
 function installed(
   more: Partial<NodeFacts> = {},
   states: readonly [Item, StateOf][] = [],

@@ -95,8 +95,8 @@ function hasReadOther(facts: NodeFacts, steps: readonly Step[]): boolean {
 }
 
 /**
- * Builds a manifest for an installation made by another program. It lists all items at known paths, except parent
- * folders, the program folder, certificates and the WinHTTP proxy, which may have existed before.
+ * Builds a manifest for an installation made by another program. Omits parent folders, the program folder, certificates
+ * and the WinHTTP proxy, which may have existed before.
  */
 export function planAdopt(facts: NodeFacts, wish: InstallWish): AdoptPlan {
   const { places, service } = wish;

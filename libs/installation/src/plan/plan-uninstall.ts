@@ -8,7 +8,7 @@ import { isListAlone, refuseFolder } from './refuse-install.js';
 export interface UninstallWish {
   readonly service: string;
   readonly keepsData?: boolean;
-  /** Also remove items that were changed after the installation, and items that existed before with other content. */
+  /** Also remove changed items, and items that existed before with other content. */
   readonly isForced?: boolean;
   readonly programs: readonly string[];
 }

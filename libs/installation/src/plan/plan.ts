@@ -11,7 +11,7 @@ export type Content = Uint8Array | { readonly file: string };
 export interface StepPlan {
   readonly kind: 'steps';
   readonly steps: readonly Step[];
-  /** Contents that the steps need, by digest. Never print them, because they contain secrets. */
+  /** By digest. Never print them, because they contain secrets. */
   readonly contents: ReadonlyMap<string, Content>;
   readonly isProved: boolean;
 }
@@ -43,7 +43,7 @@ export interface KeptItem {
 
 export const refuse = (reason: string): Refusal => ({ kind: 'refusal', reason });
 
-/** Returns the plan as numbered lines, without secrets. */
+/** Returns numbered lines, without secrets. */
 export function describePlan(
   plan: Extract<InstallPlan | AdoptPlan, { kind: 'adopt' | 'steps' }>,
 ): readonly string[] {

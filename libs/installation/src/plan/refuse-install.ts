@@ -32,15 +32,16 @@ function refuseService(facts: NodeFacts, { service: name }: InstallWish): Refusa
 }
 
 /**
- * Whether the folder's own access list is the only fault. Correcting the list would not help if another user owned the
- * folder (an open handle may keep the right to change the list), or could replace the folder in a writable parent.
+ * Whether the folder's own access list is the only fault. Correcting the list does not help if another user owns the
+ * folder, because an open handle may keep the right to change the list. Nor does it help if another user could replace
+ * the folder in its parent.
  */
 export function isListAlone({ rule, path }: Distrust, folder: string): boolean {
   if (path !== folder) return false;
   return rule === 'A7 writable by other users' || rule === 'A7 open to other users';
 }
 
-/** Whether a folder that other users can change becomes safe once its access list is corrected. */
+/** Whether correcting the access list makes the folder safe. */
 export function isMendable(facts: NodeFacts, folder: string): boolean {
   const { distrust, strangers } = facts.folders.get(folder) ?? { strangers: [] };
   return distrust !== undefined && isListAlone(distrust, folder) && strangers.length === 0;
@@ -89,7 +90,6 @@ function refuseProgram(facts: NodeFacts, wish: InstallWish): Refusal | undefined
     return undefined;
   const flag = 'use --allow-downgrade to accept it';
   const down = (found: string): Refusal => refuse(`${found}; ${flag}`);
-  // Accept an installed program that reports no release.
   if (installed === undefined) return undefined;
   if (program.version === installed)
     return down(`the release ${installed} is already installed with another digest`);

@@ -13,13 +13,13 @@ import { dataFolders } from '../wish/install-places.js';
 import type { Content } from './plan.js';
 import { isMendable, validNodeId } from './refuse-install.js';
 
-/** Returns the changed config; throws when the changes cannot be made. Implemented by `editConfig` of `@wins/config`. */
+/** Throws when the changes cannot be made. Implemented by `editConfig` of `@wins/config`. */
 export type EditConfig = (config: Buffer, changes: ConfigChanges) => Buffer;
 
 export class WantedItems {
   /** Steps that do not affect a running program. */
   readonly quiet: Step[] = [];
-  /** Steps between the stop of the old daemon and the start of the new one. */
+  /** Steps while the daemon is stopped. */
   readonly files: Step[] = [];
   readonly last: Step[] = [];
   readonly contents = new Map<string, Content>();
@@ -57,7 +57,7 @@ export class WantedItems {
   }
 }
 
-/** Items of a new installation: folders, PATH, the root store, the event source. */
+/** Items that an update leaves alone. */
 export function wantSurroundings(wanted: WantedItems, facts: NodeFacts, wish: InstallWish): void {
   const { places, service } = wish;
   const privateFolders = [places.configFolder, places.dataFolder, ...dataFolders(places)];
@@ -90,7 +90,7 @@ export function wantSurroundings(wanted: WantedItems, facts: NodeFacts, wish: In
   wanted.want(wanted.files, item, stateIn(facts, item) ?? newService(wish));
 }
 
-/** Items of installations and upgrades: files, environment and start type of the service, and its program. */
+/** Items that an update changes too. */
 export function wantParts(
   wanted: WantedItems,
   facts: NodeFacts,
@@ -145,7 +145,6 @@ function wantProgram(
   const isElsewhere = used === undefined || itemId({ kind: 'file', path: used }) !== itemId(copy);
   if (isElsewhere && stateIn(facts, copy)?.sha256 !== sha256)
     wanted.want(wanted.files, copy, { sha256, access: 'executable' });
-  // This step comes last, because it starts the daemon and tests it with all earlier changes.
   if (used === undefined) return;
   if (wanted.want(wanted.files, { kind: 'program', path: used }, { sha256 }))
     wanted.disturbs = true;

@@ -18,13 +18,11 @@ import { Secret } from '../wish/secret.js';
 import { finishOrUndo } from './apply-plan.js';
 
 const CANARY = 'canary-7d1f-token';
-/** The long tier runs this file too, with all cases. */
 const IS_LONG = process.env['WINS_TEST_TIER'] === 'long';
 const RUNS = IS_LONG ? 200 : 15;
 const STRIDE = IS_LONG ? 1 : 8;
 const { cert: CERTIFICATE } = createCertificateAuthority('authority');
 
-/** How a node differs from an empty one before the installation. */
 interface Before {
   readonly config?: string;
   readonly service?: 'running' | 'stopped';
@@ -307,7 +305,6 @@ describe('an installation', () => {
       });
       let asked = 0;
       const answers = (): Promise<void> => {
-        // The previous daemon runs again before it is asked.
         expect([...node.running]).toEqual(['rancher-wins']);
         asked += 1;
         return isWell ? Promise.resolve() : Promise.reject(new Error('no one'));
@@ -508,7 +505,6 @@ async function dieAt(before: Before, more: Wishes, at: number, fault: Fault): Pr
     expect({ at, fault, now }).toEqual({ at, fault, now: found });
     await expect(node.install(wish)).resolves.toEqual({ outcome: 'installed' });
   }
-  // The installation is complete, so another run has nothing to do.
   const again = await node.install(wish);
   expect({ at, fault, ...again }).toMatchObject({ at, fault, outcome: 'nothing' });
   expect(node.running.has('rancher-wins')).toBe(true);

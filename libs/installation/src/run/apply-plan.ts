@@ -20,7 +20,7 @@ export type ApplyOutcome =
 
 /**
  * Carries out a plan, verifies that the daemon serves, and records the installation. After a failure it undoes all
- * steps. The caller holds the lock of the node, and has called `finishOrUndo`, which removes an earlier journal.
+ * steps. The caller holds the lock of the node, and has called `finishOrUndo`.
  * @throws InstallError `refused` before any change, when journal or manifest is not trusted or could not be read back;
  * `notUndone`.
  */
@@ -158,7 +158,7 @@ export type Recovered =
 
 export interface PendingRecovery {
   readonly outcome: Recovered['outcome'];
-  /** Steps to record, or steps that undo the installation, in the order in which they run. */
+  /** In the order in which they run. */
   readonly steps: readonly Step[];
 }
 
@@ -188,7 +188,7 @@ export async function finishOrUndo(context: InstallContext): Promise<Recovered |
   return { outcome: 'undone', left, ...(problem !== undefined && { problem }) };
 }
 
-/** Reports what `finishOrUndo` would do, without changes. @throws InstallError `refused`, `unreadable`. */
+/** Reports what `finishOrUndo` would do. @throws InstallError `refused`, `unreadable`. */
 export async function pendingRecovery(
   context: InstallContext,
 ): Promise<PendingRecovery | undefined> {

@@ -9,7 +9,7 @@ import type { InstallWish } from '../wish/install-wish.js';
 import { Secret } from '../wish/secret.js';
 import { applyPlan } from './apply-plan.js';
 
-/** Installs, and calls `act` just before the first effect whose name begins with `effectPart`. */
+/** Calls `act` just before the first effect whose name begins with `effectPart`. */
 async function installWhile(
   node: TestNode,
   wish: InstallWish,

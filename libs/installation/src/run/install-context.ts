@@ -40,7 +40,6 @@ export async function keepItem(host: NodeHost, item: Item, file: string): Promis
   await roomOf(host, item).keep?.(item, file);
 }
 
-/** Whether a folder was not removed because it contains files of other programs. */
 export function isNotEmpty(error: unknown): boolean {
   return ['ENOTEMPTY', 'EEXIST'].includes(errnoOf(error) ?? '');
 }

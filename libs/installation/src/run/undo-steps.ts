@@ -29,8 +29,7 @@ export async function undoSteps(context: InstallContext, record: JournalRecord) 
       const isOurs = isSameState(now, to) || index === half || item.kind === 'running';
       const sha256 = contentOf(item, from);
       const content = sha256 && files.contentPath(sha256);
-      // Skip an item that another program changed. Also skip a step whose old content was not saved: it found the desired
-      // state and changed nothing.
+      // Skip an item that another program changed, and a step that found the desired state: its old content was not saved.
       if (!isOurs || (content !== undefined && !existsSync(content))) {
         if (!isSameState(now, from)) left.push(step);
         continue;
@@ -63,7 +62,7 @@ function notUndone(tried: string, cause: unknown): InstallError {
   return new InstallError('notUndone', `cannot ${tried}: ${messageOf(cause)}`, { cause });
 }
 
-/** Waits until a stopped daemon serves again; resolves with its problem, if any. */
+/** Resolves with the problem of the restarted daemon, if any. */
 export async function daemonAgain({ host, signal }: InstallContext, undone: readonly Step[]) {
   if (!undone.some(({ item, to }) => item.kind === 'running' && to === undefined)) return undefined;
   try {

@@ -18,7 +18,6 @@ function fullWish(node: TestNode): InstallWish {
   });
 }
 
-/** The long tier runs this file too, with a fault at every effect. */
 const STRIDE = process.env['WINS_TEST_TIER'] === 'long' ? 1 : 4;
 
 describe('taking an installation away', () => {

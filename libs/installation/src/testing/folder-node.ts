@@ -7,17 +7,14 @@ import { posixFiles, posixFolders, posixStrangers } from './posix-files.js';
 import { posixSystem, readSystem, type FolderSystem, type ServiceRunner } from './posix-system.js';
 
 export interface FolderNodeOptions {
-  /** Absolute path of the folder; it is the root of the node's file system. */
+  /** Absolute path; the root of the node's file system. */
   readonly root: string;
   readonly runner: ServiceRunner;
-  /** Wraps every operation that changes something. Default: runs it. */
+  /** Wraps every change. Default: runs it. */
   readonly around?: Around;
 }
 
-/**
- * A node in a folder, for specs and the demonstration: files with modes, and one JSON file for the state that Windows
- * keeps in its registry. A runner starts its services.
- */
+/** A node in a folder: files with modes, and one JSON file for the state that Windows keeps in its registry. */
 export class FolderNode implements Pick<
   NodeHost,
   'platform' | 'rooms' | 'strangersIn' | 'isBeingRemoved'
@@ -40,11 +37,9 @@ export class FolderNode implements Pick<
     };
   }
 
-  /** The current content of the JSON file. */
   get system(): FolderSystem {
     return readSystem(this.#file);
   }
 
-  /** False, because no service is ever marked for removal here. */
   readonly isBeingRemoved = (): Promise<boolean> => Promise.resolve(false);
 }

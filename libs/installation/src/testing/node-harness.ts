@@ -27,10 +27,10 @@ import type { ServiceRunner } from './posix-system.js';
 /** In memory, because the tests make thousands of durable writes. */
 const MEMORY = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
 
-/** Fault at one change of the node: the installer dies before or after it, or the change fails. */
+/** The installer dies before or after a change, or the change fails. */
 export type Fault = 'before' | 'after' | 'EIO';
 
-/** A node with real files in its own folder, and services that a test controls. */
+/** A node with real files; the test controls its services. */
 export class TestNode implements Disposable {
   readonly root = realpathSync(mkdtempSync(path.join(MEMORY, 'wins-node-')));
   readonly places = installPlaces('linux', { root: path.join(this.root, 'system') });
@@ -57,7 +57,6 @@ export class TestNode implements Disposable {
     return new PosixNode({ root: this.#system, runner: this.runner, ...options });
   }
 
-  /** Returns a fetched program of this release. */
   program(version: string): StagedProgram {
     const file = path.join(this.root, `fetched-${version}`);
     const content = `#!/bin/sh\necho ${version}\n`;
@@ -65,13 +64,11 @@ export class TestNode implements Disposable {
     return { file, version, sha256: digestOf(content) };
   }
 
-  /** Writes a file, and creates its parent folders. */
   put(file: string, content: string, mode = 0o600): void {
     mkdirSync(path.dirname(file), { recursive: true, mode: 0o755 });
     writeFileSync(file, content, { mode });
   }
 
-  /** Returns all files with modes and contents, and the running services. */
   snapshot(): readonly string[] {
     const lines = namesIn(this.#system)
       .sort()
@@ -117,7 +114,7 @@ export class TestNode implements Disposable {
     return readFacts(this.context().context, wish);
   }
 
-  /** Runs an installer until it ends or dies: it recovers an interrupted installation, plans and applies. */
+  /** Resolves when the installer ends or dies. */
   async install(
     wish: InstallWish,
     faults?: ReadonlyMap<number, Fault>,
@@ -135,7 +132,6 @@ export class TestNode implements Disposable {
     return Promise.race([life(), death.then((outcome) => ({ outcome }))]);
   }
 
-  /** Recovers an interrupted installation, as every command does first. */
   async recover(
     faults?: ReadonlyMap<number, Fault>,
   ): Promise<Recovered['outcome'] | 'died' | 'none'> {
@@ -173,7 +169,7 @@ interface Life {
   readonly death: Promise<'died'>;
 }
 
-/** Edits a config of lines `key: JSON`; other lines stay. */
+/** Each line of the config is `key: JSON`. */
 export function editConfig(config: Buffer, changes: ConfigChanges): Buffer {
   let edited = config.toString();
   for (const [key, value] of Object.entries(changes)) {
@@ -190,7 +186,6 @@ export function plainWish(node: TestNode, more: Partial<InstallWish> = {}): Inst
   return { places: node.places, service: 'rancher-wins', program: node.program('v1.1.0'), ...more };
 }
 
-/** Returns all names below a folder, without following links. */
 function namesIn(folder: string, prefix = ''): string[] {
   return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
     const name = path.join(prefix, entry.name);

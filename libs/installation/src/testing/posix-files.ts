@@ -13,7 +13,6 @@ const FILE_MODES: Readonly<Record<string, number>> = {
 const MAX_STRANGERS = 100;
 const MAX_BYTES = 512 * 1024 * 1024;
 
-/** Room for folders whose access is a mode and an owner. */
 export function posixFolders(around: Around): Room<'folder'> {
   return {
     read: async ({ path: folder }) => {
@@ -42,7 +41,6 @@ export function posixFolders(around: Around): Room<'folder'> {
   };
 }
 
-/** Room for files whose access is a mode and an owner. */
 export function posixFiles(around: Around): Room<'file'> {
   return {
     read: async ({ path: file }) => {
@@ -77,7 +75,6 @@ export function posixFiles(around: Around): Room<'file'> {
   };
 }
 
-/** Lists the paths in a folder that others made or can write to, at any depth; at most 100. */
 export async function posixStrangers(folder: string): Promise<readonly string[]> {
   const found: string[] = [];
   for (const entry of await readdir(folder)) {

@@ -2,19 +2,16 @@ import { posixFileTrust } from '@wins/trusted-files';
 import { FolderNode, type FolderNodeOptions } from './folder-node.js';
 import type { NodeHost, ProgramSwap } from '../ports.js';
 
-/** Ports that a spec may replace. */
 export interface PosixNodeOptions extends FolderNodeOptions {
-  /** Rejects unless the daemon serves as expected. Default: resolves. */
   readonly prove?: NodeHost['prove'];
-  /** Waits until a daemon answers. Default: resolves at once. */
   readonly answers?: NodeHost['answers'];
-  /** Release that a program reports. Default: none. */
+  /** Default: reports no release. */
   readonly versionOf?: NodeHost['versionOf'];
   /** Default: replaces the file and starts the service. */
   readonly swap?: ProgramSwap;
 }
 
-/** A node in a folder with all ports of an installation. A port that the spec does not replace succeeds at once. */
+/** A port that the spec does not replace succeeds at once. */
 export class PosixNode extends FolderNode implements NodeHost {
   readonly trust = posixFileTrust();
   readonly swap: ProgramSwap;

@@ -6,7 +6,6 @@ import { contentOf } from '../item/step.js';
 import type { NodeRooms, Room } from '../ports.js';
 import type { Around } from '../run/install-context.js';
 
-/** A service of the node, with the settings that Windows keeps in its registry. */
 export interface FolderService extends StateOf<'service'> {
   readonly dependencies: readonly string[];
   readonly environment: Readonly<Record<string, string>>;
@@ -15,18 +14,17 @@ export interface FolderService extends StateOf<'service'> {
 /** State that Windows keeps in its registry and certificate stores; here one JSON file. */
 export interface FolderSystem {
   readonly services: Readonly<Record<string, FolderService>>;
-  /** Elements of the PATH, certificates, the proxy of WinHTTP and event sources by `itemId`; content is base64. */
+  /** By `itemId`; content is base64. */
   readonly things: Readonly<Record<string, { readonly state: StateOf; readonly content?: string }>>;
 }
 
-/** Starts and stops the programs of services. */
 export interface ServiceRunner {
-  /** Starts a service. First waits for the end of a stopping service. */
+  /** First waits for the end of a stopping service. */
   start(name: string, service: FolderService): Promise<void>;
   stop(name: string): Promise<void>;
   /** True also for a stopping service. */
   isRunning(name: string): boolean;
-  /** Whether `stop` was called and the service has not ended yet. Absent: no service is stopping. */
+  /** Whether `stop` was called, and the service has not ended yet. Absent: never. */
   isStopping?(name: string): boolean;
 }
 
@@ -34,7 +32,7 @@ const EMPTY: FolderSystem = { services: {}, things: {} };
 
 type SystemRooms = Omit<NodeRooms, 'folder' | 'file'>;
 
-/** Rooms for all items except files and folders. Each write replaces the JSON file durably and atomically. */
+/** Each write replaces the JSON file durably and atomically. */
 export function posixSystem(file: string, runner: ServiceRunner, around: Around): SystemRooms {
   const system = (): FolderSystem => readSystem(file);
   const service = (name: string): FolderService | undefined => system().services[name];
@@ -52,7 +50,6 @@ export function posixSystem(file: string, runner: ServiceRunner, around: Around)
     const services = { ...system().services, [name]: { ...before, ...changed } };
     await change('change service', { services });
   };
-  /** Room for items that have only a state and content. */
   const things = <K extends ItemKind>(): Room<K> => ({
     read: (item) => {
       const found = system().things[itemId(item as Item)];
@@ -129,7 +126,6 @@ export function posixSystem(file: string, runner: ServiceRunner, around: Around)
   };
 }
 
-/** Reads the state from disk; empty without a file. */
 export function readSystem(file: string): FolderSystem {
   if (!existsSync(file)) return EMPTY;
   return { ...EMPTY, ...(JSON.parse(readFileSync(file, 'utf8')) as Partial<FolderSystem>) };
@@ -139,7 +135,7 @@ function presence(isThere: boolean): Promise<'present' | undefined> {
   return Promise.resolve(isThere ? 'present' : undefined);
 }
 
-/** Refuses to stop a service on which a running service depends, as the Windows service manager does. */
+/** The Windows service manager refuses this, too. */
 function requireNoDependents(system: FolderSystem, name: string, runner: ServiceRunner): void {
   for (const [other, { dependencies }] of Object.entries(system.services)) {
     if (!dependencies.includes(name) || !runner.isRunning(other)) continue;

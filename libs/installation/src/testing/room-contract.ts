@@ -7,19 +7,18 @@ import type { Item, ItemKind, StateOf } from '../item/item.js';
 import { contentOf } from '../item/step.js';
 import type { Room } from '../ports.js';
 
-/** A room to test, with an item that the test may create and remove. */
 export interface RoomSubject<K extends ItemKind = ItemKind> {
   readonly room: Room<K>;
-  /** An item that does not exist before the first check. */
+  /** Must not exist before the first check. */
   readonly item: Item<K>;
-  /** States to write one after the other; several if the kind has several. */
+  /** States to write in turn. */
   readonly states: readonly [StateOf<K>, ...StateOf<K>[]];
   /** The content of each digest in the states. */
   readonly contents?: readonly Uint8Array[];
 }
 
 /**
- * Returns the checks that every room must pass, as pairs of a name and a check for any test runner:
+ * Checks that every room must pass, for any test runner:
  * `test.each(roomContract(subject))('%s', async (_name, check) => check())`. Each check depends on those before it.
  */
 export function roomContract<K extends ItemKind>(

@@ -41,7 +41,7 @@ function digestOf(content: Uint8Array): string {
   return createHash('sha256').update(content).digest('hex');
 }
 
-/** Whether the service manager stores dependencies, which that of Wine does not. */
+/** Whether the service manager stores dependencies; Wine's forgets them. */
 function keepsDependencies(): boolean {
   const services = serviceControlManager();
   const name = `${SERVICE}-4`;
@@ -136,7 +136,6 @@ describe('a node of Windows', () => {
       states: [{ sha256: one }, { sha256: two }],
       contents: bytes,
     },
-    // Wine accepts dependencies of a service, but forgets them.
     ...(keepsDependencies() && {
       dependency: {
         room: rooms.dependency,

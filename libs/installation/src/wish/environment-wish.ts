@@ -2,7 +2,6 @@ import { installPlaces, type InstallPlaces, judgePlaces } from './install-places
 import { NODE_ID, Variables } from './read-variables.js';
 import type { Secret } from './secret.js';
 
-/** Parameters of Rancher's install command, and the variables with the same meaning. */
 const PARAMETERS: Readonly<Record<keyof InstallParameters, string>> = {
   ...{ server: 'CATTLE_SERVER', token: 'CATTLE_TOKEN', 'ca-checksum': 'CATTLE_CA_CHECKSUM' },
   ...{ worker: 'CATTLE_ROLE_WORKER', label: 'CATTLE_LABELS', taint: 'CATTLE_TAINTS' },
@@ -47,10 +46,10 @@ export interface EnvironmentWish extends ServerWish {
 export interface ServerWish {
   readonly server: string | undefined;
   readonly token: Secret | undefined;
-  /** Lower-case SHA-256 of the authorities exactly as the server sends them. */
+  /** Lower-case SHA-256 of the authorities as the server sends them. */
   readonly caChecksum: string | undefined;
   readonly isStrictTls: boolean | undefined;
-  /** `HTTP_PROXY`, `HTTPS_PROXY` and `NO_PROXY`, if set; null for an empty variable, which removes the setting. */
+  /** Null for an empty variable, which removes the setting. */
   readonly proxies: ProxyWish;
 }
 
@@ -59,9 +58,9 @@ export type ProxyWish = Readonly<Record<string, Secret | null>>;
 export const PROXY_VARIABLES = ['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY'] as const;
 
 /**
- * Reads the variables and parameters of Rancher's own installer, with the same meaning. Pure. Deliberate differences:
- * nothing is written back to the environment, and only the three proxy variables are read. As in that installer,
- * `CATTLE_ROLE_NONE` and roles other than worker are not read.
+ * Reads variables and parameters as Rancher's installer does, with two differences: it writes nothing back to the
+ * environment, and reads only the three proxy variables. Like that installer, it ignores `CATTLE_ROLE_NONE` and all
+ * roles except worker.
  * @throws InstallError `usage`; the message names the variable.
  */
 export function wishFromEnvironment(

@@ -1,6 +1,6 @@
 import path from 'node:path';
 
-/** Paths of an installation, all absolute and canonical. */
+/** All paths are absolute and canonical. */
 export interface InstallPlaces {
   readonly configFolder: string;
   readonly config: string;
@@ -11,14 +11,14 @@ export interface InstallPlaces {
   readonly connectionInfo: string;
   readonly workFolder: string;
   readonly appliedFolder: string;
-  /** Folder of programs, readable by everyone and in the PATH. */
+  /** Readable by everyone, and in the PATH. */
   readonly programFolder: string;
   readonly program: string;
-  /** Folders of other programs that also belong in the PATH. */
+  /** Folders of other programs, for the PATH. */
   readonly morePathElements: readonly string[];
-  /** Files that Rancher's install script creates; if its installation was adopted, uninstalling removes them. */
+  /** Files of Rancher's install script. Uninstalling an adopted installation removes them. */
   readonly filesOfGo: readonly string[];
-  /** Private folder of manifest, journal and staged files; outside all other folders. */
+  /** Private, and outside all other folders. */
   readonly stateFolder: string;
 }
 
@@ -26,11 +26,11 @@ export interface PlaceChoices {
   readonly configFolder?: string | undefined;
   readonly dataFolder?: string | undefined;
   readonly prefix?: string | undefined;
-  /** Root of the file system. Default: `C:\\` or `/`. */
+  /** Default: `C:\\` or `/`. */
   readonly root?: string | undefined;
 }
 
-/** Returns the paths of Rancher's own installer, on which Rancher's plans rely, or equivalent paths on other systems than Windows. */
+/** Paths of Rancher's installer, on which Rancher's plans rely; outside Windows their equivalents. */
 export function installPlaces(
   platform: NodeJS.Platform,
   { configFolder, dataFolder, prefix, root: given }: PlaceChoices = {},
@@ -78,9 +78,8 @@ const OF_POSIX =
   /^\/(?:(?:bin|boot|dev|etc|home|lib|opt|proc|root|run|sbin|srv|sys|tmp|usr|var)|usr\/(?:bin|lib|local|sbin|share)|var\/(?:lib|log|run|tmp))?$/;
 
 /**
- * Returns the variable that names an unusable folder, and the reason. Config and data folders are made private, and
- * uninstalling removes the data, so they must not be system folders, nor contain anything that others need or that must
- * stay. Pure.
+ * Returns the variable that names an unusable folder, and the reason. Installing makes config and data folders private,
+ * and uninstalling removes the data. So they must not be system folders, nor contain files that others need.
  */
 export function judgePlaces(
   places: InstallPlaces,

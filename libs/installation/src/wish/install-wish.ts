@@ -10,7 +10,7 @@ import { dataFolders, type InstallPlaces } from './install-places.js';
 import { Secret } from './secret.js';
 import { Variables } from './read-variables.js';
 
-/** New values by key path, for `editConfig` of `@wins/config`; null removes a key. */
+/** By key path, for `editConfig` of `@wins/config`; null removes a key. */
 export type ConfigChanges = Readonly<
   Record<string, string | number | boolean | readonly string[] | null>
 >;
@@ -21,18 +21,18 @@ export interface StagedProgram {
   readonly version: string;
 }
 
-/** The WinHTTP proxy: `host:port`, and the bypass list, separated by `;`. */
+/** `proxy` is `host:port`; `bypass` is a list, separated by `;`. */
 export type WinHttpProxy = StateOf<'winHttpProxy'>;
 
-/** Desired state of a node. Undefined leaves a part unchanged; null removes it. */
+/** Undefined leaves a part unchanged; null removes it. */
 export interface InstallWish {
   readonly places: InstallPlaces;
   readonly service: string;
   readonly program?: StagedProgram;
-  /** Accept an older release, a release that cannot be compared, and a different program of the same release. */
+  /** Accept an older release, one that cannot be compared, and another program of the same release. */
   readonly allowDowngrade?: boolean;
   readonly config?: ConfigChanges;
-  /** The server's authorities: PEM with certificates only. */
+  /** PEM, with certificates only. */
   readonly authorities?: string | null;
   readonly trustMachineStore?: boolean;
   /** Content of `rancher2_connection_info.json`. */
@@ -40,16 +40,15 @@ export interface InstallWish {
   /** Written when the node has no valid id. */
   readonly nodeId?: string | null;
   readonly startType?: 'automatic' | 'delayed';
-  /** Whether rke2 starts only after the service. */
   readonly isRke2Dependent?: boolean;
-  /** Variables of the service; its other variables stay. */
+  /** Other variables of the service stay. */
   readonly environment?: Readonly<Record<string, Secret | null>>;
   readonly winHttpProxy?: WinHttpProxy | null;
 }
 
 export const RKE2_SERVICE = 'rke2';
 
-/** Verified parts from the server. Authorities are null when the server needs none. */
+/** The parts are verified. Authorities are null when the server needs none. */
 export type FetchedParts = Omit<
   InstallWish,
   'places' | 'service' | 'config' | 'startType' | 'isRke2Dependent' | 'environment'
@@ -101,7 +100,7 @@ export function newService({ places, startType }: InstallWish): StateOf<'service
   return { command, startType: startType ?? 'automatic' };
 }
 
-/** Items that a desired state may affect. `program` is the program that the service runs now. */
+/** `program` is the program that the service runs now. */
 export function itemsOfWish(wish: InstallWish, program: string | undefined): readonly Item[] {
   const { places, service } = wish;
   const own = [places.configFolder, places.dataFolder, places.programFolder];
@@ -128,7 +127,7 @@ export function itemsOfWish(wish: InstallWish, program: string | undefined): rea
   ];
 }
 
-/** Changes that a job of the system-upgrade controller requests. Undefined leaves a part unchanged. */
+/** Requested by a job of the system-upgrade controller. Undefined leaves a part unchanged. */
 export interface SucWish extends ServerWish {
   readonly places: InstallPlaces;
   readonly isDebug: boolean | undefined;
@@ -147,7 +146,7 @@ export interface SucOptions {
   readonly platform?: NodeJS.Platform;
 }
 
-/** Pure. @throws InstallError `usage`; the message names the variable. */
+/** @throws InstallError `usage`; the message names the variable. */
 export function sucWishFromEnvironment(
   environment: Readonly<Record<string, string | undefined>>,
   { rancherCompatible = false, platform = process.platform }: SucOptions = {},

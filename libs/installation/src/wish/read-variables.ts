@@ -33,7 +33,7 @@ export class Variables {
     this.#values.set(name, before === undefined ? value : `${before},${value}`);
   }
 
-  /** Whether a variable is set but empty, which removes a setting. An unset variable leaves the setting. */
+  /** An empty variable removes a setting; an unset variable leaves it. */
   isEmpty(name: string): boolean {
     return this.#empty.has(name) && !this.#values.has(name);
   }
@@ -55,7 +55,7 @@ export class Variables {
     return value === undefined ? undefined : new Secret(value);
   }
 
-  /** Accepts true and false in any letter case, also PowerShell's `$true` and `$false`. @throws InstallError `usage`. */
+  /** Accepts any letter case, also PowerShell's `$true` and `$false`. @throws InstallError `usage`. */
   flag(name: string): boolean | undefined {
     const value = this.text(name);
     const word = value?.toLowerCase().replace(/^\$/, '');
@@ -114,9 +114,9 @@ export class Variables {
 }
 
 /**
- * Returns the canonical form of a path: absolute, on a drive of this machine, without `.` parts. On Windows a path
- * that begins with a slash is on the system drive. Undefined for a path that is relative, names another machine or a
- * device, has `..` or more than 200 characters, or has a character that a list of folders or a log could misread.
+ * Returns the canonical form of an absolute path on a drive of this machine, else undefined. Also refuses `.` and `..`,
+ * device names, more than 200 characters, and characters that a list of folders or a log could misread. On Windows a
+ * leading slash means the system drive.
  */
 export function canonicalPath(text: string, platform: NodeJS.Platform): string | undefined {
   if (text.length > MAX_PATH_CHARACTERS || REFUSED_IN_PATH.test(text)) return undefined;

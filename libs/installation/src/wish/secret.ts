@@ -10,7 +10,6 @@ export class Secret {
     this.#text = text;
   }
 
-  /** Returns the value, for its intended use only. */
   reveal(): string {
     return this.#text;
   }

@@ -5,8 +5,8 @@ import { processOrigin, type ProcessOrigin } from './process-origin.js';
 import { unixSocketPeers, type UnixPeer } from './unix-socket-peers.js';
 
 /**
- * Identifies clients of Unix sockets by their socket credentials and by the container of the process. Root and the user
- * of this process are administrators, unless they are in a container.
+ * Identifies clients of Unix sockets by their socket credentials and their container. Root and the user of this process
+ * are administrators, unless they are in a container.
  *
  * @throws LinuxError `unavailable` when the system cannot provide the credentials.
  */
@@ -40,7 +40,7 @@ export function canTellLinuxClients(): boolean {
   }
 }
 
-/** Builds an identity from the system's data. A process that cannot be inspected gets the container `unknown`. */
+/** A process that cannot be inspected gets the container `unknown`. */
 export function linuxClient(peer: UnixPeer, origin: ProcessOrigin, ownUid: number): ClientIdentity {
   const { pid, uid } = peer;
   const process = { ...(pid > 0 && { pid }), uid };
@@ -62,7 +62,7 @@ export function linuxClient(peer: UnixPeer, origin: ProcessOrigin, ownUid: numbe
   };
 }
 
-/** Returns the descriptor of a socket, for which Node has no public API. */
+/** Node has no public API for the descriptor of a socket. */
 function descriptorOf(connection: Socket): number | undefined {
   const { _handle: handle } = connection as unknown as { _handle?: { fd?: unknown } | null };
   return typeof handle?.fd === 'number' && handle.fd >= 0 ? handle.fd : undefined;

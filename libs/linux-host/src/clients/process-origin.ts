@@ -1,6 +1,5 @@
 import { closeSync, openSync, readlinkSync, readSync } from 'node:fs';
 
-/** Location of a process relative to this one. */
 export type ProcessOrigin =
   /** The process has the same mounts as this process, so no container separates them. */
   | { readonly kind: 'host' }
@@ -14,7 +13,6 @@ const CGROUP_BYTES = 16 * 1024;
 /** Docker, containerd, CRI-O and Podman all use this id in names of control groups; the outermost id is the container on this host. */
 const CONTAINER_ID = /(?<![0-9a-f])[0-9a-f]{64}(?![0-9a-f])/;
 
-/** Process flag of the kernel. */
 const PF_EXITING = 4;
 
 /** Locates a process, by default from `/proc`. Call it when the process connects, because the PID may be reused. */

@@ -2,23 +2,20 @@ import { closeSync, readFileSync } from 'node:fs';
 import { loadCLibrary } from '../c-library.js';
 import { LinuxError } from '../linux-error.js';
 
-/** Peer of a Unix socket, as the kernel recorded it at connect time. */
+/** The kernel recorded the peer, with its effective ids, at connect time. */
 export interface UnixPeer {
   /** PID in the namespace of this process; 0 for a process outside it. The process may have ended since. */
   readonly pid: number;
-  /** Effective user id. */
   readonly uid: number;
-  /** Effective group id. */
   readonly gid: number;
 }
 
-/** Identifies the peers of accepted Unix sockets. */
 interface UnixSocketPeers {
-  /** Returns the peer of the socket with this descriptor. @throws LinuxError `noPeer` when it is not a connected Unix socket. */
+  /** @throws LinuxError `noPeer` unless the descriptor is a connected Unix socket. */
   peerOf(fd: number): UnixPeer;
   /**
    * Whether the connected process still has its PID. Call it after inspecting a process by PID, because the PID may have
-   * been reused by then. Undefined when the kernel cannot tell (before Linux 6.5). Never throws.
+   * been reused by then. Undefined before Linux 6.5. Never throws.
    */
   isThere(fd: number, peer: UnixPeer): boolean | undefined;
 }
@@ -33,7 +30,7 @@ const ESRCH = 3;
 /** User id that the kernel reports for a socket that was never connected. */
 const NOBODY = 0xffff_ffff;
 
-/** Loads the calls that identify peers, with the constants of most architectures. @throws LinuxError as `loadCLibrary`. */
+/** Uses the constants of most architectures. @throws LinuxError as `loadCLibrary`. */
 export function unixSocketPeers(): UnixSocketPeers {
   const { getsockopt, errno } = loadCLibrary();
   return {

@@ -11,7 +11,6 @@ const OWN = '10.42.1.0/24';
 const NETWORKS = [OWN, '10.42.0.0/16', '10.99.7.0/24'];
 const [ARP, IPV4, IPV6] = [0x0806, 0x0800, 0x86dd];
 
-/** Returns an Ethernet frame with a packet between these addresses. */
 function frame(type: number, source: string, destination: string): DataView {
   const view = new DataView(new ArrayBuffer(64));
   view.setUint16(12, type);
@@ -24,7 +23,7 @@ function frame(type: number, source: string, destination: string): DataView {
   return view;
 }
 
-/** Runs a filter program as the kernel does; returns true when the frame passes. */
+/** Runs a filter program as the kernel does. */
 function passes(code: readonly FilterInstruction[], view: DataView): boolean {
   let accumulator = 0;
   for (let at = 0; at < code.length; at += 1) {

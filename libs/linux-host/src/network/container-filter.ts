@@ -21,8 +21,8 @@ const [SOURCE, DESTINATION] = [26, 30] as const;
 const [PASS, DROP] = [0, 2] as const;
 
 /**
- * Compiles the filter of a bridge. Containers must use an address of their own network or Rancher's metadata address. They may exchange IPv4
- * packets only with these addresses and the given networks, including any that belong to this host. ARP passes; everything else is dropped.
+ * Containers must use an address of their own network or Rancher's metadata address. They may exchange IPv4 packets only with these addresses
+ * and the given networks, including any that belong to this host. ARP passes; everything else is dropped.
  *
  * @param networks - The containers' own network first.
  * @returns undefined when a text is not a network, or there are more than 16.
@@ -59,7 +59,7 @@ export function compileFilter(
   return code;
 }
 
-/** Returns the networks from which a filter was compiled; undefined for any other program. */
+/** Undefined unless `compileFilter` made the program. */
 export function readFilter(
   code: readonly FilterInstruction[],
   hook: FilterHook,

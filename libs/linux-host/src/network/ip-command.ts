@@ -14,7 +14,7 @@ const MAX_OUTPUT_BYTES = 16 * 1024 * 1024;
 const run = promisify(execFile);
 
 /**
- * Runs `ip`, or another program of iproute2, with these arguments. Resolves with its output; the time-out is 10 seconds.
+ * Runs a program of iproute2, and resolves with its output. The time-out is 10 seconds.
  *
  * @throws LinuxError `unavailable` when the program is not installed, `accessDenied` when this user may not change routes, `unknown` with
  * its error output.
@@ -37,8 +37,8 @@ const OPTIONS = {
 } as const;
 
 /**
- * Runs several commands in one `ip` process, each regardless of earlier failures; the time-out is 10 seconds in total. There is no shell
- * and no quoting, so words must not contain spaces.
+ * Runs all commands in one `ip` process, even after one has failed. The time-out is 10 seconds in total. Words must not contain spaces,
+ * because `ip` knows no quoting here.
  *
  * @returns The error output of each failed line; undefined for a successful one.
  * @throws LinuxError as {@link runIp}, when no line could be run.
@@ -72,7 +72,7 @@ export async function runIpLines(
   return lines.map((_, index) => failures.get(index + 1));
 }
 
-/** Calls back for each output of `ip` until the signal aborts. @throws LinuxError when `ip` ends before that. */
+/** @throws LinuxError when `ip` ends before the signal aborts. */
 export async function followIp(
   args: readonly string[],
   onOutput: () => void,

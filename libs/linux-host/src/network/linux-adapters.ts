@@ -12,7 +12,7 @@ import type { NetworkInterfaceInfo } from 'node:os';
 import { LinuxError } from '../linux-error.js';
 import { defaultRouteOf, type LinuxRoute } from './linux-routing-table.js';
 
-/** Interfaces by name, as `os.networkInterfaces()` lists them. */
+/** In the form of `os.networkInterfaces()`. */
 export type Interfaces = Readonly<Record<string, readonly NetworkInterfaceInfo[] | undefined>>;
 
 /** An adapter without its index and the host name, which the caller adds. */
@@ -21,10 +21,10 @@ export interface FoundAdapter extends Omit<NetworkAdapter, 'interfaceIndex' | 'h
 }
 
 /**
- * Finds an adapter by its name or one of its addresses; by default the one with the default route. The result has the given address, or
- * else the first IPv4 address, or the first IPv6 address that is not link-local.
+ * By default finds the adapter with the default route. The result has the given address, or else the first IPv4 address, or the first IPv6
+ * address that is not link-local.
  *
- * @throws LinuxError `notFound`, `invalidArgument` for a text that is not an address.
+ * @throws LinuxError `notFound`; `invalidArgument` for a text that is not an address.
  */
 export function findAdapter(
   interfaces: Interfaces,

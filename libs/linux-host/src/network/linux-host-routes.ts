@@ -18,7 +18,7 @@ const WATCH = ['monitor', 'link', 'address', 'route', 'rule', 'netconf'];
 /** Names that need no quoting, which a batch of `ip` does not support. */
 const PLAIN_NAME = /^[^\s/"'\\#;]{1,15}$/;
 
-/** Manages static routes and the container network of this host with `ip`. Rejects with LinuxError: `unavailable` without iproute2. */
+/** Uses `ip`. Rejects with LinuxError: `unavailable` without iproute2. */
 export function linuxHostRoutes(): HostRoutes {
   const bootMark = (): string => networkIdentity() ?? '';
   return {
@@ -78,7 +78,7 @@ function outcomeOf(op: RouteChange['op'], said: string | undefined): RouteOutcom
 
 /**
  * Parses the output of `ip -j -N route show`. A route that leads nowhere, or to several next hops, gets an empty interface. Omits
- * routes for one type of service only (`tos`), because they do not conflict with others.
+ * routes for one type of service (`tos`), which do not conflict with others.
  *
  * @throws LinuxError `unknown` for output in another format.
  */

@@ -18,7 +18,7 @@ import {
 } from './linux-routing-table.js';
 import { linuxVersion } from './linux-version.js';
 
-/** Implements the host system with `/proc`, `/sys` and, for changes, `ip`. Throws LinuxError; `unavailable` without iproute2. */
+/** Uses `/proc`, `/sys` and, for changes, `ip`. Throws LinuxError; `unavailable` without iproute2. */
 export function linuxHostSystem(): HostSystem {
   return {
     version: async () => {
@@ -64,13 +64,13 @@ async function change(verb: 'add' | 'del', addresses: readonly string[]): Promis
   if (failed !== undefined) throw notVerified(failed, now, verb === 'add' ? 'added' : 'removed');
 }
 
-/** A desired route; it has the next hop of `through`, the default route of the same address family. */
+/** A desired route. Its next hop is that of `through`, the default route of the same address family. */
 interface WantedRoute {
   readonly destinationCidr: string;
   readonly through: LinuxRoute;
 }
 
-/** @throws LinuxError `invalidArgument`, `notFound` when an address family has no default route. */
+/** @throws LinuxError `invalidArgument`; `notFound` when an address family has no default route. */
 function wantedRoutes(
   addresses: readonly string[],
   table: readonly LinuxRoute[],
@@ -140,7 +140,7 @@ async function readTable(): Promise<readonly LinuxRoute[]> {
   return [...parseIpv4Routes(ipv4, endianness()), ...parseIpv6Routes(ipv6)];
 }
 
-/** Returns an empty text for a missing file: a kernel without IPv6 does not have it. */
+/** Returns an empty text for a missing file, because a kernel without IPv6 lacks one. */
 async function readOrNone(file: string): Promise<string> {
   try {
     return await readFile(file, 'utf8');
@@ -150,7 +150,7 @@ async function readOrNone(file: string): Promise<string> {
   }
 }
 
-/** Returns the index of an interface; 0 when it was removed meanwhile. The path is safe: the kernel allows no slash in a name. */
+/** Returns 0 when the interface was removed meanwhile. The path is safe: the kernel allows no slash in a name. */
 async function indexOf(interfaceName: string): Promise<number> {
   return Number(await readOrNone(`/sys/class/net/${interfaceName}/ifindex`));
 }

@@ -19,8 +19,8 @@ import {
 import { isDenial, runIp } from './ip-command.js';
 
 /**
- * Protocol number that marks routes and rules made by wins; also the group number of its bridge. Other programs may use it too, so it
- * proves nothing; but without it a route, rule or bridge is not ours.
+ * Protocol number of our routes and rules, and group number of our bridge. Other programs may use it too, so it proves nothing; but an item
+ * without it is not ours.
  */
 export const PROTOCOL = '199';
 /** Priorities of our rules: after the system's rule for local addresses and before its rules for all others. */
@@ -33,7 +33,7 @@ const CONF = '/proc/sys/net/ipv4/conf';
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** Lists the items of the container network, and the forwarding setting of these interfaces. @throws LinuxError */
+/** Includes the forwarding setting of these interfaces. @throws LinuxError */
 export async function listItems(names: readonly string[]): Promise<readonly ListedItem[]> {
   const [rules, bridge, forwarding] = await Promise.all([
     runIp(['-j', '-N', '-4', 'rule', 'show']).then((text) => rowsOf(text).flatMap(ruleOf)),
@@ -44,7 +44,7 @@ export async function listItems(names: readonly string[]): Promise<readonly List
   return [...bridge, ...filters, ...rules, ...forwarding];
 }
 
-/** Creates or removes one item. Never rejects. */
+/** Never rejects. */
 export async function changeItem(change: ItemChange): Promise<RouteOutcome> {
   try {
     return await (change.op === 'add' ? addItem(change.item) : removeItem(change));
@@ -154,7 +154,7 @@ function ruleOf(row: Row): readonly ListedItem[] {
   return isDeny ? [{ ...rule, key: `${iif} deny`, value: '' }] : [];
 }
 
-/** Lists the bridge and its addresses. If another program made the interface of this name, its `isMarked` is false. */
+/** If another program made the interface of this name, `isMarked` is false. */
 async function listBridge(): Promise<readonly ListedItem[]> {
   const name = CONTAINER_NETWORK;
   let text: string;
@@ -208,7 +208,6 @@ async function listForwarding(names: readonly string[]): Promise<readonly Listed
   );
 }
 
-/** Returns the forwarding setting; undefined when there is no such interface. */
 async function readForwarding(name: string): Promise<string | undefined> {
   try {
     return (await readFile(forwardingFile(name), 'utf8')).trim();

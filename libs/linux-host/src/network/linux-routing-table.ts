@@ -16,8 +16,7 @@ const LOCAL = 0x8000_0000;
 const MULTICAST = 0xff;
 
 /**
- * Parses `/proc/net/route`: the main table of IPv4. Addresses are machine integers, so their byte order is that of the machine. Lines in
- * another format are skipped.
+ * Parses `/proc/net/route`: the main table of IPv4. Its addresses are machine integers. Skips lines in another format.
  */
 export function parseIpv4Routes(text: string, order: 'LE' | 'BE'): readonly LinuxRoute[] {
   return text.split('\n').flatMap((line) => {
@@ -58,7 +57,7 @@ export function parseIpv6Routes(text: string): readonly LinuxRoute[] {
   });
 }
 
-/** Returns the default route of an address family with the lowest metric; without a family, IPv4 first. */
+/** Returns the default route with the lowest metric; without a family, IPv4 first. */
 export function defaultRouteOf(
   routes: readonly LinuxRoute[],
   family?: LinuxRoute['family'],

@@ -1,7 +1,7 @@
 import type { HostVersion } from '@wins/base';
 
 export interface LinuxSystem {
-  /** Text of `/etc/os-release`; empty when the file does not exist. */
+  /** Empty when the file does not exist. */
   readonly osRelease: string;
   /** `uname -r`: `6.1.0-18-amd64`. */
   readonly kernelRelease: string;
@@ -10,8 +10,8 @@ export interface LinuxSystem {
 }
 
 /**
- * Maps a Linux version to the fields of a Windows version: major, minor and build are the kernel's three numbers; the release is that
- * of the distribution (`12`); the build lab is the distribution and the full kernel name.
+ * Fills the fields of a Windows version: major, minor and build are the kernel's three numbers; the release is that of
+ * the distribution (`12`); the build lab is the distribution and the full kernel name.
  */
 export function linuxVersion(system: LinuxSystem): HostVersion {
   const { osRelease, kernelRelease, kernelVersion } = system;

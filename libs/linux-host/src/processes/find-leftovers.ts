@@ -12,9 +12,11 @@ export interface LeftoverContext {
 }
 
 /**
- * Finds processes of earlier daemons, never by PID alone: by the mark of a dead daemon of the same lineage, by a
- * record with matching PID and start time (then with the whole tree), or by the verified copy that they run. Never lists
- * this process or its ancestors.
+ * Finds processes of earlier daemons, but never this process or its ancestors. A PID alone is no evidence. Evidence is:
+ *
+ * - the mark of a dead daemon of the same lineage;
+ * - a record with the same PID and start time, which counts for the whole tree;
+ * - the verified copy that a process runs.
  */
 export async function findLeftovers(
   context: LeftoverContext,
@@ -61,7 +63,7 @@ function isClaimed(context: LeftoverContext, marker: RunMarker | undefined): boo
   return marker !== undefined && context.isDaemonAlive(marker.daemon);
 }
 
-/** Returns this process and its ancestors: they are no leftovers, even if an earlier daemon started them and so marked them. */
+/** This process and its ancestors are no leftovers, even if an earlier daemon started and marked them. */
 function ancestry(parentOf: (pid: number) => number | undefined): Set<number> {
   const pids = new Set<number>();
   for (let pid = process.pid; pid > 0 && !pids.has(pid);) {

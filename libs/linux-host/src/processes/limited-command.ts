@@ -19,7 +19,7 @@ export interface LimitedCommand {
   readonly cgroup?: RunCgroup;
 }
 
-/** Applies limits by cgroups. Without cgroups only memory is limited, by the data size limit of each process. */
+/** Uses cgroups. Without them it limits only memory, by the data size of each process. */
 export class LinuxLimits {
   readonly #cgroups: RunCgroups;
   readonly #failure: MakeHostFailure;
@@ -38,7 +38,7 @@ export class LinuxLimits {
     throw this.#failure('limitsUnavailable', message, {});
   }
 
-  /** Returns the command to start instead; undefined when the given one has no limits. */
+  /** Returns undefined when the command has no limits. */
   limit(command: HostCommand): LimitedCommand | undefined {
     const { file, argv0, args, env, mark, limits } = command;
     if (limits === undefined) return undefined;

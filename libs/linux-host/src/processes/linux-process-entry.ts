@@ -10,7 +10,6 @@ export class LinuxProcessEntry {
   readonly sessionId: number;
   /** Start time in clock ticks since boot. */
   readonly startTicks: number;
-  /** Whether the process has ended and only waits to be reaped. */
   readonly isZombie: boolean;
   /** Processor time of the process and of its reaped children, in clock ticks. */
   readonly cpuTicks: number;
@@ -22,7 +21,7 @@ export class LinuxProcessEntry {
   #executable: string | undefined | null = null;
   readonly #ownMounts: string;
 
-  /** Reads a process; undefined when it does not exist. `ownMounts` is `mountsOf` of this process. */
+  /** `ownMounts` is `mountsOf` of this process. */
   static read(pid: number, ownMounts: string): LinuxProcessEntry | undefined {
     const fields = statFieldsOf(pid);
     return fields === undefined ? undefined : new LinuxProcessEntry(pid, fields, ownMounts);
@@ -42,8 +41,8 @@ export class LinuxProcessEntry {
   }
 
   /**
-   * Mark in the initial environment of the process. Undefined, and not cached, when it cannot be read now, or while
-   * `isBetweenPrograms`, which `createMarkReader` waits out.
+   * Mark in the initial environment of the process. Undefined, and not cached, when the environment cannot be read now,
+   * or while `isBetweenPrograms`. `createMarkReader` waits until it can be read.
    */
   get marker(): RunMarker | undefined {
     if (this.#marker === null) {
@@ -60,7 +59,7 @@ export class LinuxProcessEntry {
     return this.#marker !== null;
   }
 
-  /** Takes over the mark that an earlier entry of the same process read, unless the process has executed another program since. */
+  /** Takes over the mark of an earlier entry, unless the process has executed another program since. */
   keepMarkOf(earlier: LinuxProcessEntry | undefined): void {
     const place = this.#environmentEnd;
     const isSame =
@@ -71,14 +70,14 @@ export class LinuxProcessEntry {
     if (isSame) this.#marker = earlier.#marker;
   }
 
-  /** Whether the mark is unknown because the last read found the process within `execve`, where it has no environment. */
+  /** True when the last read found the process within `execve`, where it has no environment. */
   get isBetweenPrograms(): boolean {
     return this.#isBetweenPrograms;
   }
 
   /**
    * Path of the running executable, even if it was replaced or removed since. Undefined for a process with its own
-   * mounts, such as one in a container, because the creator of those mounts controls the meaning of the path.
+   * mounts, such as one in a container: the creator of the mounts controls the meaning of the path.
    */
   get executable(): string | undefined {
     if (this.#executable === null) {
@@ -99,13 +98,13 @@ export class LinuxProcessEntry {
   }
 }
 
-// Returns the fields from the third on: the second is the name in parentheses, which may itself contain parentheses and spaces.
+// Returns the fields after the name, which is in parentheses and may itself contain parentheses and spaces.
 function statFieldsOf(pid: number): readonly string[] | undefined {
   const stat = attempt(() => readProcFile(`/proc/${pid}/stat`));
   return stat?.slice(stat.lastIndexOf(')') + 2).split(' ');
 }
 
-/** Returns the end address of the environment; `0` until the kernel has placed the environment; undefined for kernel threads. */
+/** Returns `0` until the kernel has placed the environment; undefined for kernel threads. */
 function environmentEndIn(fields: readonly string[]): string | undefined {
   return Number(fields[20]) > 0 ? fields[48] : undefined;
 }
@@ -133,7 +132,7 @@ function attempt<T>(read: () => T): T | undefined {
   }
 }
 
-/** Mark in every process of a run: identifies the run and the daemon that started it. */
+/** Identifies the run and the daemon that started it. */
 export interface RunMarker {
   readonly mark: string;
   /** Identifies the state directory that successive daemons share: 16 hexadecimal digits. */
@@ -148,7 +147,7 @@ export function formatRunMarker(marker: RunMarker): string {
   return `${marker.mark}:${marker.lineage}:${marker.daemon}`;
 }
 
-/** Parses a mark; undefined for a text that wins did not write. */
+/** Undefined for a text that wins did not write. */
 export function parseRunMarker(text: string): RunMarker | undefined {
   const [, mark, lineage, daemon] = MARKER.exec(text) ?? [];
   return mark === undefined || lineage === undefined || daemon === undefined
@@ -156,7 +155,7 @@ export function parseRunMarker(text: string): RunMarker | undefined {
     : { mark, lineage, daemon };
 }
 
-/** Splits `PID:start token`; the PID is 0 when the text is not of that form. */
+/** The PID is 0 for a text of another form. */
 export function parseDaemon(daemon: string): { readonly pid: number; readonly startToken: string } {
   const colon = daemon.indexOf(':');
   return { pid: Number(daemon.slice(0, Math.max(0, colon))), startToken: daemon.slice(colon + 1) };

@@ -8,7 +8,7 @@ const PROCESSES_PER_TURN = 64;
 
 export type LinuxProcesses = ReadonlyMap<number, LinuxProcessEntry>;
 
-/** Reads `/proc`: the PIDs and processes of our own PID namespace. */
+/** Sees only the PID namespace of this process. */
 export class LinuxProcessTable {
   /** Identifies the boot and the PID namespace in which PIDs and start times are valid. */
   readonly realm: string;
@@ -39,7 +39,7 @@ export class LinuxProcessTable {
     return this.#next;
   }
 
-  /** Returns the trees of the living processes, from a scan as in `processes`. @throws as `processes`. */
+  /** Scans and throws like `processes`. */
   async trees(): Promise<TreeIndex<LinuxProcessEntry>> {
     const processes = await this.processes();
     const trees = this.#trees.get(processes) ?? indexTrees([...processes.values()]);
@@ -47,7 +47,7 @@ export class LinuxProcessTable {
     return trees;
   }
 
-  /** Returns a living process; undefined when it does not exist or is a zombie. */
+  /** Undefined for a missing process or a zombie. */
   entry(pid: number): LinuxProcessEntry | undefined {
     const entry = LinuxProcessEntry.read(pid, this.#ownMounts);
     return entry?.isZombie === true ? undefined : entry;
@@ -58,7 +58,7 @@ export class LinuxProcessTable {
     return this.entry(pid)?.startTicks === startTicks;
   }
 
-  /** Returns the start time of a process, including a zombie. */
+  /** Also works for a zombie. */
   startTicks(pid: number): number | undefined {
     return LinuxProcessEntry.read(pid, this.#ownMounts)?.startTicks;
   }

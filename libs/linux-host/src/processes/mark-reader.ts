@@ -1,13 +1,12 @@
 import type { RunMarker, LinuxProcessEntry } from './linux-process-entry.js';
 import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
 
-/** The properties needed to read the mark of a process. */
 export type MarkedProcess = Pick<LinuxProcessEntry, 'marker' | 'isBetweenPrograms'>;
 
 /**
- * Returns a function that reads marks during one scan of all processes. Within `execve` a process has no environment, so
- * the function waits in steps of 1 ms, at most `waits` times per scan, because a process can prolong its `execve`
- * forever. Then it treats the process as unmarked.
+ * Reads marks during one scan of all processes. Within `execve` a process has no environment, so the function waits in
+ * steps of 1 ms. It waits at most `waits` times per scan, because a process can prolong its `execve` forever. Then the
+ * process counts as unmarked.
  */
 export function createMarkReader(
   waits = 1_000,
@@ -23,7 +22,7 @@ export function createMarkReader(
   };
 }
 
-/** Yields the items, and lets the event loop run after every `itemsPerTurn` items. */
+/** Lets the event loop run after every `itemsPerTurn` items. */
 export async function* inTurns<Item>(
   items: Iterable<Item>,
   itemsPerTurn: number,

@@ -23,7 +23,6 @@ const descriptors = (): readonly string[] =>
     try {
       return [readlinkSync(`/proc/self/fd/${fd}`)];
     } catch {
-      // The descriptor that read the folder is closed by now.
       return [];
     }
   });

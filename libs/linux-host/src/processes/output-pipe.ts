@@ -7,13 +7,13 @@ const O_CLOEXEC = 0o2_000_000;
 const F_SETPIPE_SZ = 1031;
 /** Capacity of a pipe; unprivileged programs may have up to 1 MiB. A larger pipe wakes its reader less often. */
 const PIPE_BYTES = 256 * 1024;
-/** Size of a read; Node has the same, so a pause takes effect just as early. */
+/** Node reads as much, so a pause takes effect just as early. */
 const READ_BYTES = 64 * 1024;
 
 export interface OutputPipe {
-  /** Output of the child; the caller destroys it. */
+  /** The caller destroys it. */
   readonly stream: Socket;
-  /** End for the child; the caller closes it once the child has inherited it, because otherwise the stream never ends. */
+  /** The caller closes it once the child has inherited it; otherwise the stream never ends. */
   readonly childEnd: number;
 }
 
@@ -23,8 +23,8 @@ let calls: PipeCalls | 'none' | undefined;
 let sharedBuffer: Buffer | undefined;
 
 /**
- * Creates a pipe from a child to this process, which no other child inherits. Node itself gives a child a Unix socket, which costs twice as
- * much processor time, and which the child cannot open again as `/dev/stdout`.
+ * Creates a pipe that no other child inherits. Node itself gives a child a Unix socket, which costs twice as much processor time, and which
+ * the child cannot open again as `/dev/stdout`.
  *
  * @param reusesBuffer - As in `StartOptions`.
  * @returns Undefined if the system cannot create one.

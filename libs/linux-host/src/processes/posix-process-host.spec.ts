@@ -34,7 +34,6 @@ describe('a start of a file that somebody has open for writing', () => {
       code: 'spawnFailed',
       message: expect.stringMatching(/: ETXTBSY$/) as string,
     });
-    // Seven tries, with six waits between them.
     expect(spawns).toHaveBeenCalledTimes(7);
     spawns.mockRestore();
     closeSync(writer);

@@ -19,7 +19,7 @@ import { RunCgroups } from './run-cgroups.js';
 // A child forked while the program was being written keeps that file open until its own `execve`, for microseconds.
 const BUSY_RETRY_DELAYS_MS = [5, 10, 20, 40, 80, 160];
 
-/** Runs programs in their own sessions. Without `/proc` it finds no leftovers, and treats every daemon as possibly alive. */
+/** Without `/proc` every daemon counts as possibly alive. */
 export interface PosixProcessHost extends ProcessHost {
   readonly dialect: 'posix';
 }
@@ -30,8 +30,8 @@ export interface PosixProcessHostOptions extends ProcessHostOptions {
 }
 
 /**
- * The process host of POSIX systems, based on sessions, process groups and, on Linux, `/proc`. On other systems (macOS)
- * it finds no leftovers and ends only process groups, so a program that creates its own session outlives its run.
+ * Uses sessions, process groups and, on Linux, `/proc`. On other systems (macOS) it finds no leftovers and ends only
+ * process groups, so a program that creates its own session outlives its run.
  *
  * @throws LinuxError `unavailable` on Windows.
  */
@@ -103,7 +103,7 @@ export function posixProcessHost(options: PosixProcessHostOptions = {}): PosixPr
   };
 }
 
-/** Maps an error of a start. Only overlong arguments are the fault of the request. */
+/** Only overlong arguments are the fault of the request. */
 function startCode(error: unknown): HostFailureCode {
   return errnoOf(error) === 'E2BIG' ? 'invalidArgument' : 'spawnFailed';
 }

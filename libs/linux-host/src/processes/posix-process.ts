@@ -16,7 +16,7 @@ export interface PosixChild {
   readonly startToken: string;
   /** Undefined without `/proc`; then only the process group is known. */
   readonly table: LinuxProcessTable | undefined;
-  /** Cgroup of the run, if it has limits that a cgroup enforces. */
+  /** Present when a cgroup enforces the limits of the run. */
   readonly cgroup: RunCgroup | undefined;
   /** Signal that requests the end. Default SIGTERM. */
   readonly stopSignal: NodeJS.Signals | undefined;

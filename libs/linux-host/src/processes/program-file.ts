@@ -11,7 +11,7 @@ const MACHINES: Readonly<Partial<Record<string, readonly number[]>>> = {
   arm64: [183, 40],
 };
 
-/** Returns why the kernel would refuse to execute a file; undefined when it accepts the file. Node would pass a refused file to /bin/sh. */
+/** Returns why the kernel would refuse to execute the file. Node would pass a refused file to /bin/sh. */
 export async function faultOfProgram(path: string): Promise<string | undefined> {
   await using file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   const { mode } = await file.stat();

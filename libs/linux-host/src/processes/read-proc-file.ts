@@ -6,7 +6,7 @@ const SCRATCH = Buffer.allocUnsafeSlow(64 * 1024);
 /** More than the environment of a process can hold in practice; further bytes are not read. */
 const MAX_BYTES = 4 * 1024 * 1024;
 
-/** Reads a file of `/proc`; each byte becomes one character. @throws as Node; `ENOENT` or `ESRCH` for an ended process. */
+/** Each byte becomes one character. @throws as Node; `ENOENT` or `ESRCH` for an ended process. */
 export function readProcFile(path: string): string {
   const descriptor = openSync(path, 'r');
   try {
@@ -26,8 +26,8 @@ const AT_PAGESZ = 6n;
 const MOST_COMMON = 4096;
 
 /**
- * Returns the size of a memory page in bytes: 4,096 nearly everywhere, up to 64 KiB on arm64. Source: the auxiliary
- * vector, https://man7.org/linux/man-pages/man3/getauxval.3.html
+ * Returns 4,096 nearly everywhere, and up to 64 KiB on arm64. Source: the auxiliary vector,
+ * https://man7.org/linux/man-pages/man3/getauxval.3.html
  */
 export function pageBytes(): number {
   let vector: Buffer;

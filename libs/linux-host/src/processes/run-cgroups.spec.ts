@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { posixProcessHost } from './posix-process-host.js';
 
-/** Returns a new cgroup; undefined when this user may not create one. */
+/** Undefined when this user may not create a cgroup. */
 function ownCgroup(): string | undefined {
   const [, mountPoint] =
     /^\S+ \S+ \S+ \S+ (\S+) .* - cgroup2 /m.exec(readFileSync('/proc/self/mountinfo', 'latin1')) ??

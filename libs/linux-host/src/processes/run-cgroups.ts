@@ -4,14 +4,14 @@ import path from 'node:path';
 import { readProcFile } from './read-proc-file.js';
 
 const RUN_PREFIX = 'wins-run-';
-/** Child cgroup for the daemon itself, because a cgroup that enables controllers for its children must not contain processes. */
+/** A cgroup that enables controllers for its children must not contain processes, so the daemon moves to this child. */
 const DAEMON_LEAF = 'wins-daemon';
 const CONTROLLERS: Readonly<Record<keyof TreeLimits, string>> = {
   memoryBytes: 'memory',
   cpus: 'cpu',
   pids: 'pids',
 };
-/** Period for the accounting of processor time, in microseconds; the kernel's default. */
+/** In microseconds; the kernel's default. */
 const CPU_PERIOD_US = 100_000;
 
 /** The cgroup of one run: https://docs.kernel.org/admin-guide/cgroup-v2.html */
@@ -22,23 +22,23 @@ export class RunCgroup {
     this.#folder = folder;
   }
 
-  /** File for adding processes: a process that writes 0 to it joins the cgroup, with everything that it starts afterwards. */
+  /** A process that writes 0 to this file joins the cgroup, with everything that it starts afterwards. */
   get procsFile(): string {
     return path.join(this.#folder, 'cgroup.procs');
   }
 
-  /** Whether the kernel killed a process in the cgroup for lack of memory. */
+  /** Whether the kernel killed a process for lack of memory. */
   hasRunOutOfMemory(): boolean {
     const [, kills = '0'] = /^oom_kill (\d+)$/m.exec(this.#read('memory.events')) ?? [];
     return kills !== '0';
   }
 
-  /** Whether the cgroup contains no processes, not even ones that `/proc` does not attribute to the run. */
+  /** Also counts processes that `/proc` does not attribute to the run. */
   isEmpty(): boolean {
     return !/^populated 1$/m.test(this.#read('cgroup.events'));
   }
 
-  /** Kills all processes in the cgroup, if the kernel supports that (Linux 5.14). */
+  /** Does nothing before Linux 5.14. */
   kill(): void {
     try {
       fs.writeFileSync(path.join(this.#folder, 'cgroup.kill'), '1', { flag: 'r+' });
@@ -47,7 +47,7 @@ export class RunCgroup {
     }
   }
 
-  /** Removes the cgroup. If it is not empty, a later daemon removes it after this process has ended. */
+  /** If the cgroup is not empty, a later daemon removes it. */
   remove(): void {
     removeQuietly(this.#folder);
   }
@@ -61,7 +61,6 @@ export class RunCgroup {
   }
 }
 
-/** Creates the cgroups of runs, below the cgroup assigned to this process. */
 export class RunCgroups {
   readonly #folder: string | undefined;
 
@@ -70,7 +69,7 @@ export class RunCgroups {
     this.#folder = folder;
   }
 
-  /** Returns the reason why these limits cannot be enforced; undefined when they can. Enables the necessary controllers. */
+  /** Enables the necessary controllers. Returns the reason when these limits cannot be enforced. */
   whyNot(limits: TreeLimits): string | undefined {
     const folder = this.#folder;
     if (folder === undefined) return 'this system has no cgroup v2';
@@ -85,7 +84,7 @@ export class RunCgroups {
     }
   }
 
-  /** Creates the cgroup of a run. @throws what `node:fs` throws; then no cgroup remains. */
+  /** @throws as `node:fs`; then no cgroup remains. */
   create(mark: string, limits: TreeLimits): RunCgroup {
     if (this.#folder === undefined) throw new Error('this system has no cgroup v2');
     sweep(this.#folder);
@@ -112,10 +111,7 @@ export class RunCgroups {
   }
 }
 
-/**
- * Removes empty cgroups left by daemons and keepers that have ended. The empty cgroup of a live process stays, because its run may be about
- * to start.
- */
+/** Keeps the empty cgroup of a live process, because its run may be about to start. */
 function sweep(folder: string): void {
   for (const name of fs.readdirSync(folder)) {
     if (!name.startsWith(RUN_PREFIX)) continue;
@@ -144,7 +140,7 @@ function* settingsOf({ memoryBytes, cpus, pids }: TreeLimits): Generator<[string
   if (pids !== undefined) yield ['pids.max', String(pids)];
 }
 
-/** Disables swap, because the memory limit would otherwise cover only RAM. Without swap accounting the file does not exist. */
+/** The memory limit covers only RAM. Without swap accounting the file does not exist. */
 function forbidSwap(folder: string): void {
   try {
     fs.writeFileSync(path.join(folder, 'memory.swap.max'), '0', { flag: 'r+' });
@@ -153,7 +149,7 @@ function forbidSwap(folder: string): void {
   }
 }
 
-/** Moves this process and its descendants in the cgroup into a child cgroup. If other processes remain, the cgroup cannot be used. */
+/** Moves this process and its descendants into a child cgroup. If other processes remain, the cgroup cannot be used. */
 function leave(folder: string): void {
   const leaf = path.join(folder, DAEMON_LEAF);
   fs.mkdirSync(leaf, { recursive: true });
@@ -162,7 +158,6 @@ function leave(folder: string): void {
     try {
       fs.writeFileSync(path.join(leaf, 'cgroup.procs'), pid, { flag: 'r+' });
     } catch (error) {
-      // The process has ended meanwhile.
       if (errnoOf(error) !== 'ESRCH') throw error;
     }
   }
@@ -182,7 +177,7 @@ function parentOf(pid: number): number {
   }
 }
 
-/** Returns the folder of the cgroup v2 in which this process was started. */
+/** Returns the cgroup v2 in which this process was started. */
 function ownCgroup(): string | undefined {
   try {
     const [, own = ''] = /^0::(\/.*)$/m.exec(fs.readFileSync('/proc/self/cgroup', 'latin1')) ?? [];

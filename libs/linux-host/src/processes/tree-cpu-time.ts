@@ -10,15 +10,15 @@ export type MeasuredProcess = Pick<
 const MS_PER_TICK = 10;
 
 /**
- * Processor time of a tree over many measurements. The kernel adds the time of an ended process to the parent that waited for it; for a
- * process without such a parent in the tree, the last measured time is kept.
+ * The kernel adds the time of an ended process to the parent that waited for it. For a process without such a parent in
+ * the tree, the last measured time is kept.
  */
 export class TreeCpuTime {
   #seen = new Map<number, MeasuredProcess>();
   #lostTicks = 0;
   #mostMs = 0;
 
-  /** Measures the tree. Returns the total time so far in milliseconds, which never decreases. */
+  /** Returns the total time so far in milliseconds, which never decreases. */
   update(living: readonly MeasuredProcess[]): number {
     const now = new Map(living.map((each) => [each.pid, each]));
     for (const each of this.#seen.values()) {

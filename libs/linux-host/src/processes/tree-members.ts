@@ -6,7 +6,6 @@ import { createMarkReader, type MarkedProcess } from './mark-reader.js';
 /** Environments read before the event loop runs again; few, because a process may make its own as large as 4 MiB. */
 export const ENVIRONMENTS_PER_TURN = 4;
 
-/** The properties that decide whether a process belongs to a run. */
 export type TreeProcess = MarkedProcess &
   Pick<LinuxProcessEntry, 'pid' | 'parentPid' | 'sessionId' | 'startTicks' | 'isMarkRead'>;
 
@@ -17,12 +16,11 @@ export interface TreeLeader {
 }
 
 /**
- * Finds the living processes of a run: those in the leader's session, those with the run's mark, and the children of any of these. The mark
- * finds processes that created their own session; the session finds processes that overwrote their environment, as programs that set
- * their title do. A process that did both and lost its parent cannot be found by `/proc`.
+ * Finds the living processes of a run: those in the leader's session, those with the run's mark, and the children of both. The mark finds
+ * processes that created their own session. The session finds processes that overwrote their environment, for example to set their title.
+ * `/proc` cannot find a process that did both and lost its parent.
  *
- * No process that started before the leader belongs to the run. If the leader's PID was reused, a session of that number is not ours, and
- * only mark and parents count.
+ * No process that started before the leader belongs to the run. If the leader's PID was reused, a session of that number is not ours.
  */
 export async function findTreeMembers<Process extends TreeProcess>(
   processes: ReadonlyMap<number, Process>,
@@ -32,12 +30,11 @@ export async function findTreeMembers<Process extends TreeProcess>(
   return (await indexTrees(candidates)).membersOf(leader);
 }
 
-/** Process trees, indexed for fast look-up. */
 export interface TreeIndex<Process> {
   membersOf(leader: TreeLeader): Process[];
 }
 
-/** Reads each unknown mark once, so that many trees need only one read of each environment. */
+/** Reads each environment at most once, for any number of trees. */
 export async function indexTrees<Process extends TreeProcess>(
   processes: readonly Process[],
 ): Promise<TreeIndex<Process>> {

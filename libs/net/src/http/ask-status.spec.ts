@@ -26,7 +26,6 @@ function ask(url: string, more: Partial<StatusRequest> = {}): Promise<number | u
   );
 }
 
-/** Starts a server that answers the first bytes of a connection. */
 const answering = (answer: (socket: Socket) => void): Promise<number> =>
   portOf(
     createServer((socket) => {

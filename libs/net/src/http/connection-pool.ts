@@ -6,11 +6,11 @@ const KEEP_ALIVE_MS = 30_000;
 
 export interface PooledOptions {
   readonly poolName: string;
-  /** Returns the connection opened for the request; undefined when a kept one will be used. */
+  /** Undefined when the request reuses a kept connection. */
   readonly opened: () => Socket | undefined;
 }
 
-/** Open connections, by destination, trust and proxy. The caller opens them step by step. */
+/** Connections by destination, trust and proxy. The caller opens them. */
 export class ConnectionPool extends Agent {
   readonly #numbers = new WeakMap<TlsTrust, number>();
   #lastNumber = 0;
@@ -23,7 +23,7 @@ export class ConnectionPool extends Agent {
     super(options);
   }
 
-  /** The name includes trust and proxy, so that a request with a different trust or proxy does not reuse the connection. */
+  /** Includes trust and proxy, so that a request never reuses a connection with another trust or proxy. */
   nameOf(url: URL, trust: TlsTrust, proxy: URL | undefined): string {
     let number = this.#numbers.get(trust);
     if (number === undefined) this.#numbers.set(trust, (number = this.#lastNumber += 1));

@@ -2,15 +2,15 @@ import { quoteText } from '@wins/base';
 
 const MAX_LENGTH = 256;
 
-/** Quotes at most 256 characters of text from a server or proxy, and masks the secrets in it. */
+/** Quotes at most 256 characters of a server's or proxy's text, with secrets masked. */
 export function quoteForeign(text: string, secrets: readonly string[]): string {
   return quoteText(withoutSecrets(text, secrets), { maxLength: MAX_LENGTH });
 }
 
-/** Shorter secrets are not masked, because they occur in any text by chance. */
+/** Shorter secrets are not masked, because any text may contain them by chance. */
 const SHORTEST_SECRET = 4;
 
-/** Masks the secrets in any letter case, because a URL, for example, has its host in lower case. */
+/** Ignores letter case, because a URL, for example, has its host in lower case. */
 export function withoutSecrets(text: string, secrets: readonly string[]): string {
   let rest = text;
   for (const secret of secrets.filter(({ length }) => length >= SHORTEST_SECRET)) {

@@ -7,7 +7,7 @@ import type { RequestLifetime } from './request-lifetime.js';
 export interface BodyOptions {
   /** Use `Infinity` only when the reader limits the size itself. */
   readonly maxBytes: number;
-  /** Accepts an encoded body and leaves it encoded, for a reader that knows its digest. Default: false, so it is refused. */
+  /** Passes encoded bodies on undecoded, for readers that check the digest. Default: false, which refuses such bodies. */
   readonly mayBeEncoded?: boolean;
 }
 
@@ -19,11 +19,10 @@ export interface HttpAnswer extends Disposable {
   readonly declaredBytes: number | undefined;
   /** Reads the body in parts. @throws NetError `badShape`, `tooLarge`, `interrupted`, `timedOut`, `aborted`. */
   body(options: BodyOptions): AsyncGenerator<Buffer, void>;
-  /** @throws as {@link body}. */
   bytes(options: BodyOptions): Promise<Buffer>;
-  /** Ends the answer early; the reader of its body gets this error. */
+  /** Ends the answer early; the reader of its body gets `cause`. */
   end(cause: NetError): void;
-  /** Closes the answer. If it was read completely, its connection may be kept for the next request. */
+  /** Keeps the connection for the next request if the answer was read completely. */
   close(): void;
 }
 

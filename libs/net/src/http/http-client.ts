@@ -12,7 +12,7 @@ import { isRepeatable, secretsOf, sendRequest, type HttpRequest } from './send-r
 export interface RetryOptions {
   /** The operation, worded to follow "cannot" in a message. */
   readonly what: string;
-  /** Time limit for all attempts and the waits between them. 0: one attempt, with only the client's own limits. */
+  /** Time limit for all attempts and waits together. 0: one attempt, with only the client's own limits. */
   readonly timeoutMs: number;
   /** Default: unlimited. */
   readonly maxTries?: number;
@@ -28,14 +28,14 @@ const CUT = new Set(['interrupted', 'tlsFailed']);
 const TOLD_BYTES = 512;
 
 /**
- * Client for HTTP/1.1 with or without TLS; the creator closes the client. Each step of a request (name resolution,
- * connection, proxy, TLS, answer) has its own limit and code of {@link NetError}.
+ * HTTP/1.1 client, with or without TLS; its creator closes it. Each step of a request (name resolution, connection, proxy,
+ * TLS, answer) has its own time limit and {@link NetError} code.
  */
 export class HttpClient implements Disposable {
   readonly settings: CompleteSettings;
   readonly #pool: ConnectionPool;
 
-  /** @param other - A client whose connections are shared. */
+  /** @param other - Client to share connections with. */
   constructor(settings: HttpSettings = {}, other?: HttpClient) {
     this.settings = completeSettings(settings);
     const { keptConnections } = this.settings;
@@ -43,15 +43,15 @@ export class HttpClient implements Disposable {
   }
 
   /**
-   * Resolves with the headers of any answer. If `tries` is above 1, retries a repeatable request after a broken connection
-   * or a transient status; when no attempt is left, a transient status is an error. @throws NetError
+   * Resolves once the headers of an answer arrive, with any status. With `tries` above 1, retries a repeatable request after a
+   * broken connection or a transient status; such a status after the last attempt is an error. @throws NetError
    */
   async open(request: HttpRequest, what: string, signal?: AbortSignal): Promise<HttpAnswer> {
     const { tries: maxTries, limits } = this.settings;
     const own = signal === undefined ? this : this.#with({ signal });
     if (maxTries === 1) return await own.#openOnce(request, what);
     const timeoutMs = limits.totalMs;
-    // An unreachable server is not retried here, because the caller may have another one.
+    // Do not retry an unreachable server: the caller may have another one.
     const mayRepeat = ({ code, status }: NetError<string>) =>
       isRepeatable(request) && (status !== undefined || CUT.has(code));
     return await own.retry({ what, timeoutMs, maxTries, mayRepeat }, async (each) => {
@@ -61,7 +61,7 @@ export class HttpClient implements Disposable {
     });
   }
 
-  /** Expects status 200, passes the answer to `use`, and closes it when `use` ends. @throws NetError */
+  /** Requires status 200. Closes the answer when `use` ends. @throws NetError */
   async ask<T>(
     request: HttpRequest,
     { what, ...body }: Asked,
@@ -86,8 +86,8 @@ export class HttpClient implements Disposable {
   }
 
   /**
-   * Repeats an operation until it succeeds, fails permanently, or the time is over; then throws the last failure. Each
-   * attempt uses the client that it receives, which is limited to the remaining time.
+   * Repeats `attempt` until it succeeds, fails permanently, or the time is over; then throws the last failure. The client
+   * passed to `attempt` is limited to the remaining time.
    */
   async retry<T>(
     { what, timeoutMs, maxTries, mayRepeat = () => true }: RetryOptions,
@@ -97,7 +97,6 @@ export class HttpClient implements Disposable {
     const startMs = clock.now().getTime();
     for (let tries = 1; ; tries += 1) {
       const leftMs = timeoutMs - (clock.now().getTime() - startMs);
-      // Without retries, the only attempt may take as long as the client's own limit.
       const totalMs = timeoutMs === 0 ? limits.totalMs : Math.min(limits.totalMs, leftMs);
       try {
         return await attempt(this.#with({ limits: { ...limits, totalMs } }));
@@ -127,7 +126,7 @@ export class HttpClient implements Disposable {
     }
   }
 
-  /** Closes kept connections, but no active requests. */
+  /** Closes idle connections only. */
   endKept(): void {
     this.#pool.endKept();
   }
@@ -188,7 +187,7 @@ export class HttpClient implements Disposable {
 
   async #badStatus(request: HttpRequest, answer: HttpAnswer, what: string): Promise<NetError> {
     const { status, headers } = answer;
-    // Omits a long or incomplete text, because a secret that is cut off in it would not be masked.
+    // Omit a long or incomplete text: masking would miss a secret that is cut off in it.
     const bytes = await answer.bytes({ maxBytes: TOLD_BYTES }).catch(() => Buffer.alloc(0));
     answer.close();
     const said = bytes.toString('utf8').trim();
@@ -203,7 +202,6 @@ export class HttpClient implements Disposable {
   }
 }
 
-/** Masks the secrets in message, stack trace and causes of an error. */
 function masked(error: NetError<string>, secrets: readonly string[]): NetError<string> {
   const cause = isNetError(error.cause) ? masked(error.cause, secrets) : error.cause;
   const message = withoutSecrets(error.message, secrets);

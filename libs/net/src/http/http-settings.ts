@@ -4,7 +4,7 @@ import type { Environment } from '../proxy/proxy-of.js';
 import { systemRoots } from '../trust/system-roots.js';
 import { decoded } from './basic-authorization.js';
 
-/** Time limits of a request, and the number of redirects; may be `Infinity`. */
+/** Limits of a request; each may be `Infinity`. */
 export interface HttpLimits {
   /** For name resolution, connection, proxy and TLS, each. Default: 30 s. */
   readonly connectMs: number;
@@ -26,7 +26,7 @@ export interface HttpSettings {
   readonly limits?: Partial<HttpLimits>;
   /** Attempts of a repeatable request. Default: 3. */
   readonly tries?: number;
-  /** Connections per server that stay open for further requests; `close` ends them. Default: 0. */
+  /** Idle connections to keep open per server; `close` ends them. Default: 0. */
   readonly keptConnections?: number;
   /** Default: `wins/VERSION`. */
   readonly userAgent?: string;
@@ -36,7 +36,7 @@ export interface HttpSettings {
   readonly random?: () => number;
   /** Called for problems that do not end a request. The text never contains a secret. */
   readonly onWarning?: (message: string) => void;
-  /** Further texts that messages must not contain, because a server may know secrets that this client did not send. */
+  /** More texts to mask in messages: a server may know secrets that this client did not send. */
   readonly secrets?: readonly string[];
   readonly signal?: AbortSignal;
 }
@@ -73,7 +73,7 @@ export function completeSettings(settings: HttpSettings): CompleteSettings {
 
 function proxyPasswords(environment: Environment): readonly string[] {
   return ['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy'].flatMap((name) => {
-    // Split at the last @, because a password may contain an unescaped one.
+    // Split at the last @, because a password may contain an unescaped @.
     const address = (environment[name] ?? '').trim().replace(/^[a-z][a-z0-9+.-]*:\/\//i, '');
     const [, user = '', password] = /^([^:]*):(.+)@[^@]*$/s.exec(address) ?? [];
     if (password === undefined) return [];

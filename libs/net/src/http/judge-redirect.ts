@@ -1,18 +1,17 @@
 import { quoteForeign, withoutSecrets } from './foreign-text.js';
 import { decoded } from './basic-authorization.js';
 
-/** Minimum length of the secrets to search for. No token is shorter; a shorter password may occur in an address by chance. */
+/** Shorter passwords are not searched for: an address may contain them by chance. No token is that short. */
 const LONG_SECRET = 8;
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 
-/** Returns undefined to follow a redirect, or a description of the targets that would be accepted. */
+/** Returns undefined to follow a redirect; otherwise describes the accepted targets, for the message. */
 export type RedirectRule = (to: URL, from: URL) => string | undefined;
 
 /** Follows to any server, but not from TLS to plain HTTP. */
 export const securely: RedirectRule = (to, from) =>
   to.protocol === 'http:' && from.protocol === 'https:' ? 'https://' : undefined;
 
-/** Follows within the same origin only. */
 export const withinOrigin: RedirectRule = (to, from) =>
   securely(to, from) ??
   (to.origin === from.origin ? undefined : `a redirect within ${from.origin}`);
@@ -39,11 +38,11 @@ export function judgeRedirect(facts: RedirectFacts) {
   const to = URL.canParse(location, from.href) ? new URL(location, from) : undefined;
   if (to === undefined || !/^https?:$/.test(to.protocol))
     return { found: 'a redirect without a web address', wanted: 'an https:// address' };
-  // A secret would leak: host names are resolved in plain text, and the new server receives the rest of the address.
+  // A secret would leak: DNS carries host names in plain text, and the new server receives the rest of the address.
   const long = secrets.filter(({ length }) => length >= LONG_SECRET);
   if ([to.href, decoded(to.href)].some((text) => withoutSecrets(text, long) !== text))
     return { found: 'a redirect to an address with a secret in it', wanted: 'one without' };
-  // Only the origin, because the rest of an address may contain a signature.
+  // Show only the origin, because the rest of an address may contain a signature.
   const origin = quoteForeign(to.origin, secrets);
   if (to.username !== '' || to.password !== '')
     return { found: `a redirect to ${origin} with a user`, wanted: 'one without' };

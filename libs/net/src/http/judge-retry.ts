@@ -10,8 +10,8 @@ export type RetryFacts = Readonly<
 };
 
 /**
- * Returns the wait before the next attempt: 1 s, doubled each time, at most 30 s, shortened randomly by up to a half,
- * and not less than the server requests. Undefined: no further attempt.
+ * Returns the wait before the next attempt: 1 s, doubled each time up to 30 s, then shortened at random by up to half.
+ * Never less than the server requests. Undefined: no further attempt.
  */
 export function judgeRetry(facts: RetryFacts): number | undefined {
   const { isTransient, retryAfterMs = 0, tries, maxTries = Infinity } = facts;
@@ -22,14 +22,14 @@ export function judgeRetry(facts: RetryFacts): number | undefined {
   return elapsedMs + waitMs < timeoutMs ? waitMs : undefined;
 }
 
-/** HTTP statuses after which a retry may succeed. 499, and 520 and above, come from proxies in front of the server. */
+/** 499, and 520 and above, come from proxies in front of the server. */
 const TRANSIENT = new Set([408, 429, 499, 500, 502, 503, 504, 520, 521, 522, 523, 524]);
 
 export const isTransientStatus = (status: number): boolean => TRANSIENT.has(status);
 
 const MAX_MS = 300_000;
 
-/** Milliseconds of `Retry-After`: seconds or a date (RFC 9110 10.2.3), at most 5 min; undefined for anything else. */
+/** Converts `Retry-After`, in seconds or as a date (RFC 9110 10.2.3), to at most 5 min; undefined for anything else. */
 export function retryAfterMs(header: string | undefined, nowMs: number): number | undefined {
   const text = header?.trim() ?? '';
   const ms = /^\d{1,9}$/.test(text) ? Number(text) * 1000 : Date.parse(text) - nowMs;

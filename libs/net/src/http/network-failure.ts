@@ -35,7 +35,7 @@ export interface RequestFacts {
   readonly secrets: readonly string[];
 }
 
-/** Translates an error of Node; returns a `NetError` unchanged. `peer`: `host:port` of the stage. */
+/** Returns a `NetError` unchanged. `peer`: `host:port`. */
 export function networkFailure(
   error: unknown,
   stage: Stage,
@@ -49,7 +49,7 @@ export function networkFailure(
   const failed = (code: NetErrorCode, found: string, isTransient: boolean) =>
     new NetError(code, `cannot ${what}: ${found}`, {
       isTransient,
-      // The parser's error contains the bytes that it could not parse, so it is not passed on as the cause.
+      // No cause: the parser's error contains bytes of the answer, which may be secret.
       ...(errno.startsWith('HPE_') ? {} : { cause: error }),
     });
 

@@ -39,7 +39,7 @@ export async function openConnection(
       `the TLS handshake with ${hostAndPort(to)} did not finish`,
       async () => {
         const secured = lifetime.own(tls.connect({ socket, ...tlsOptions(its, bareHost(to)) }));
-        // Without a listener, a later error would end the process; the code that is then waiting reports it.
+        // Without a listener, a later error would end the process. The code that waits on the socket reports it.
         secured.on('error', () => undefined).once('close', () => socket.destroy());
         await once(secured, 'secureConnect');
         return secured;

@@ -26,7 +26,6 @@ async function start(options: Partial<Parameters<typeof proxy>[0]> = {}) {
 const addressOf = (host: string, scheme = 'http') =>
   `${scheme}://${encodeURIComponent(user.name)}:${encodeURIComponent(PASSWORD)}@${host}`;
 
-/** Makes a request without retries. */
 async function ask(trust: TlsTrust, settings: HttpSettings, address = 'https://server.invalid/x') {
   const { client } = clientOf({ tries: 1, ...settings });
   const request = { url: new URL(address), trust, authorization: `Bearer ${TOKEN}` };

@@ -26,7 +26,7 @@ export class RequestLifetime {
     return this.#cause !== undefined;
   }
 
-  /** Returns the reason if the request was ended early; otherwise translates an error of Node. */
+  /** If the request was ended early, returns the reason, not the error that followed. */
   failure(error: unknown, stage: Stage, peer: string): NetError {
     return this.#cause ?? networkFailure(error, stage, peer, this.facts);
   }
@@ -47,7 +47,7 @@ export class RequestLifetime {
     this.#release(cause);
   }
 
-  /** Ends the request when `act` exceeds its time. @param found - Finding for the message: `it sent nothing`. */
+  /** Ends the request when `act` takes longer than `ms`. @param found - For the message, such as `it sent nothing`. */
   async within<T>(ms: number, found: string, act: () => Promise<T>): Promise<T> {
     const timer = after(ms, () => this.end(this.#late(found, ms)));
     try {

@@ -1,4 +1,3 @@
-/* Node's HTTP/1.1 over connections that are opened step by step. */
 import { request, type ClientRequest, type IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { errnoOf } from '@wins/base';
@@ -72,7 +71,7 @@ export async function sendRequest(
     try {
       return await answerOf(outgoing);
     } catch (error) {
-      // The server closed the kept connection, perhaps after it read the request: retry only a repeatable request.
+      // The server closed the kept connection, perhaps after reading the request: retry only a repeatable request.
       const isStale =
         outgoing.reusedSocket && ['ECONNRESET', 'EPIPE'].includes(errnoOf(error) ?? '');
       if (!isStale || lifetime.isOver || !isRepeatable(asked))
@@ -107,10 +106,10 @@ export async function sendRequest(
       maxHeaderSize: MAX_HEAD_BYTES,
       ...pooled,
     });
-    // Errors reach the code that waits for the answer; the error of a cancelled request is ignored.
+    // A cancelled request's error would otherwise end the process. Other errors reach `answerOf`.
     outgoing.on('error', () => undefined);
     lifetime.handOver(outgoing);
-    // A kept connection became free in the meantime, so the new one is not needed.
+    // A kept connection became free in the meantime, so close the new one.
     unused?.destroy();
     return outgoing;
   }

@@ -31,9 +31,9 @@ const FIELDS = z.object({
 const ESCAPED = /[<>&\u2028\u2029]/g;
 
 /**
- * Judges the text of `rancher2_connection_info.json`, at most 1 MiB: JSON with `kubeConfig`, `namespace` and
- * `secretName`, in any letter case, as in Go. Optional `allowHttp`, which `wins join --allow-http` writes, accepts an
- * `http://` address of another machine. Refusals and warnings contain no values.
+ * Parses `rancher2_connection_info.json`, at most 1 MiB: JSON with `kubeConfig`, `namespace` and `secretName`, in any letter
+ * case, as in Go. `allowHttp`, which `wins join --allow-http` writes, accepts an `http://` address of another machine.
+ * Refusals and warnings contain no values.
  */
 export function judgeConnectionInfo(text: string): ConnectionInfo | Refusal {
   if (Buffer.byteLength(text) > MAX_CONNECTION_INFO_BYTES)
@@ -46,9 +46,8 @@ export function judgeConnectionInfo(text: string): ConnectionInfo | Refusal {
 }
 
 /**
- * Builds the connection info of a node from the answer of `/v3/connect/agent`, in Rancher's format: keys in order, an
- * indent of two spaces, `<`, `>` and `&` escaped, a final LF.
- * @param allowHttp - Stored with the connection. The server's answer cannot set it.
+ * Formats the answer of `/v3/connect/agent` as Rancher does: ordered keys, two-space indent, `<`, `>` and `&` escaped, final LF.
+ * @param allowHttp - Stored in the text; the server's answer cannot set it.
  */
 export function keepConnectionInfo(
   answer: string,

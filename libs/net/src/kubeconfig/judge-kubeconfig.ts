@@ -4,11 +4,11 @@ import { z } from 'zod';
 import { readCertificates } from '../pem/read-certificates.js';
 import { readYaml } from '../yaml/read-yaml.js';
 
-/** Access to an API server. Contains secrets: never log it. */
+/** Contains secrets: never log it. */
 export interface ClusterAccess {
   /** `https:`, or `http:` if allowed. May have a path, as Rancher's proxies do; API paths are appended to it. */
   readonly server: URL;
-  /** Name that the certificate must have; absent means the host of `server`. */
+  /** Name that the certificate must have. Default: the host of `server`. */
   readonly tlsServerName?: string;
   /** PEM with at least one certificate, and nothing else. */
   readonly ca?: string;
@@ -22,7 +22,7 @@ export interface ClusterAccess {
  * refuses any other key in the cluster or user. So the text cannot run a program (`exec`, `auth-provider`),
  * disable verification, or make the daemon send a file elsewhere (`tokenFile`, `certificate-authority`,
  * `client-certificate`, `client-key`). Refusals and warnings contain no values.
- * @param allowHttp - Accepts an `http://` address of another machine; an address of this machine is always accepted.
+ * @param allowHttp - Accepts an `http://` address of another machine. This machine's addresses are always accepted.
  */
 export function judgeKubeconfig(text: string, allowHttp: boolean) {
   const warnings: string[] = [];
@@ -120,7 +120,6 @@ function server(allowHttp: boolean, warnings: string[]) {
   });
 }
 
-/** PEM with certificates only; undefined for an empty text. */
 function certificates(key: string, warnings: string[]) {
   return z
     .string()

@@ -21,7 +21,7 @@ export interface FoundCertificates {
 const MAX_WARNINGS = 10;
 const LABELS = new Set(['CERTIFICATE', 'X509 CERTIFICATE']);
 
-/** Returns only certificates, so that no private key reaches a file or a server. Warns of all else, which Go omits silently. */
+/** Returns only certificates, so that no private key reaches a file or a server. Warns of all other blocks, which Go omits silently. */
 export function readCertificates(text: string, from: string): FoundCertificates {
   const certificates = new Map<string, Certificate>();
   const warnings: string[] = [];
@@ -70,7 +70,7 @@ export interface PemBlock {
 
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 
-/** Reads the blocks of a PEM text (RFC 7468) in linear time, and skips other text. An incomplete block has no bytes. */
+/** Reads PEM (RFC 7468) in linear time, and skips other text. */
 export function readPemBlocks(text: string): readonly PemBlock[] {
   const blocks: PemBlock[] = [];
   let open: { label: string; base64: string } | undefined;

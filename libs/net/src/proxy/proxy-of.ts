@@ -4,11 +4,9 @@ import { NetError } from '../net-error.js';
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Returns the proxy for a server by Go's rules, with its user and password: `HTTPS_PROXY` or `HTTP_PROXY`, in upper or
- * lower case. Undefined for a server on this machine, and for one that `NO_PROXY` lists by address, network, name or
- * domain, each optionally with a port.
- * @throws NetError `invalidRequest` for a scheme that is neither `http` nor `https`. The message names only the
- * variable.
+ * Chooses the proxy by Go's rules from `HTTPS_PROXY` or `HTTP_PROXY`, in upper or lower case; keeps its user and password.
+ * Undefined for this machine and for servers in `NO_PROXY`: addresses, networks, names or domains, optionally with a port.
+ * @throws NetError `invalidRequest` for a scheme that is neither `http` nor `https`.
  */
 export function proxyOf(server: URL, environment: Environment): string | undefined {
   const name = PROXY_VARIABLES.get(server.protocol);

@@ -1,8 +1,7 @@
 import type { Clock } from '@wins/time';
 
-/** A clock whose waits end at once and advance its time. */
+/** Waits end at once, and advance the time. */
 export class LeapingClock implements Clock {
-  /** Requested waits in milliseconds, in order. */
   readonly waits: number[] = [];
   #nowMs: number;
 
@@ -14,7 +13,6 @@ export class LeapingClock implements Clock {
     return new Date(this.#nowMs);
   }
 
-  /** Advances the time, as work between waits does. */
   advance(ms: number): void {
     this.#nowMs += ms;
   }
@@ -23,7 +21,7 @@ export class LeapingClock implements Clock {
     signal?.throwIfAborted();
     this.waits.push(ms);
     this.#nowMs += ms;
-    // Let other code run, so that it can abort the wait.
+    // Let other code abort the wait.
     await new Promise(setImmediate);
     signal?.throwIfAborted();
   }

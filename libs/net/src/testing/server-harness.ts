@@ -9,19 +9,19 @@ import { startProxy, type ProxyDouble, type ProxyOptions } from './start-proxy.j
 
 const open: { close(): unknown }[] = [];
 
-/** Closes everything that the functions below opened. Call it in `afterEach`. */
+/** Call it in `afterEach`. */
 export async function closeAll(): Promise<void> {
   await Promise.all(open.splice(0).map((each) => each.close()));
 }
 
-/** A server that passes its first requests to its listeners in order, and all later ones to the last listener. */
+/** Each request goes to the next listener; the last listener also gets all later requests. */
 export interface ServerDouble {
   /** `127.0.0.1:PORT`. */
   readonly host: string;
   readonly port: number;
   readonly url: URL;
   readonly requests: readonly IncomingMessage[];
-  /** Returns the number of accepted connections. */
+  /** Number of accepted connections. */
   readonly connections: () => number;
   close(): Promise<void>;
 }
@@ -65,7 +65,7 @@ export async function proxy(options: ProxyOptions): Promise<ProxyDouble> {
   return started;
 }
 
-/** Creates a client without authorities, proxy and real waits; returns it with its warnings and its requested waits. */
+/** The client has no authorities, proxy or real waits. */
 export function clientOf(settings: HttpSettings = {}) {
   const warnings: string[] = [];
   const clock = new LeapingClock();
@@ -78,7 +78,7 @@ export function clientOf(settings: HttpSettings = {}) {
   return { client, warnings, waits: clock.waits };
 }
 
-/** Returns the `NetError` of a rejection, and rethrows any other error. */
+/** Rethrows errors other than `NetError`. */
 export async function failureOf(promise: Promise<unknown>): Promise<NetError<string>> {
   const error = await promise.then(
     (value) => new Error(`it did not fail, but gave ${JSON.stringify(value)}`),
@@ -88,7 +88,7 @@ export async function failureOf(promise: Promise<unknown>): Promise<NetError<str
   throw error;
 }
 
-/** Starts a TLS server, and returns it with the PEM of each certificate of its chain. */
+/** Returns a TLS server and the PEM of each certificate in its chain. */
 export async function serveTls(names: readonly string[] = ['127.0.0.1']) {
   const root = createCertificateAuthority('root');
   const between = createCertificateAuthority('between', root);

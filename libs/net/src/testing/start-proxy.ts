@@ -7,7 +7,7 @@ import type { KeyPair } from '@wins/base/testing';
 
 export interface ProxyRequest {
   readonly method: string;
-  /** `host:port` of a CONNECT, the whole address of anything else. */
+  /** `host:port` for CONNECT, else the whole address. */
   readonly target: string;
   readonly headers: Readonly<IncomingHttpHeaders>;
 }
@@ -15,28 +15,27 @@ export interface ProxyRequest {
 export interface ProxyOptions {
   /** The only user who may use the proxy. Default: everybody. */
   readonly user?: { readonly name: string; readonly password: string };
-  /** Port of 127.0.0.1 for each target `host:port`; any other target gets status 502. */
+  /** Port of 127.0.0.1 by target `host:port`; other targets get status 502. */
   readonly hosts: Readonly<Record<string, number>>;
-  /** Key pair of a proxy that clients reach over TLS. Default: plain HTTP. */
+  /** Default: plain HTTP. */
   readonly tls?: KeyPair;
-  /** Answers each request with this status. */
+  /** Status of every answer. */
   readonly status?: number;
-  /** Accepts requests but does not answer. Default: false. */
+  /** Never answers. Default: false. */
   readonly isSilent?: boolean;
 }
 
-/** A proxy that records its requests. The caller closes the proxy. */
+/** The caller closes the proxy. */
 export interface ProxyDouble {
   /** `127.0.0.1:PORT`. */
   readonly host: string;
   readonly requests: readonly ProxyRequest[];
-  /** Returns all bytes that clients sent through tunnels. */
+  /** All bytes that clients sent through tunnels. */
   readonly tunnelled: () => Buffer;
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** Starts a proxy with CONNECT, and with Basic authentication if `user` is given. */
 export async function startProxy(options: ProxyOptions): Promise<ProxyDouble> {
   const { user, hosts, tls, status, isSilent = false } = options;
   const requests: ProxyRequest[] = [];

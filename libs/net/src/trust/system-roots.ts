@@ -14,8 +14,8 @@ const BUNDLES = [
 ];
 
 /**
- * Returns the PEM of the system's authorities: on Linux the file in `SSL_CERT_FILE` or the first existing bundle, as
- * in Go; on other systems the system's store, if Node can read it (22.15 and later), or Node's built-in list, which lacks
+ * Returns the PEM of the system's authorities. On Linux, as in Go: the file in `SSL_CERT_FILE`, else the first existing
+ * bundle. Elsewhere: the system's store, if Node can read it (22.15 and later), else Node's built-in list, which lacks
  * authorities that an administrator added.
  */
 export function systemRoots(environment: Environment = process.env): readonly string[] {
@@ -33,8 +33,8 @@ export function systemRoots(environment: Environment = process.env): readonly st
 }
 
 /**
- * Returns the PEM of the authorities for internet servers: outside of Linux also Node's built-in list, because Windows
- * downloads a public authority only when its own TLS first needs it.
+ * Like `systemRoots`, but outside Linux adds Node's built-in list, because Windows downloads a public authority only when
+ * its own TLS first needs it.
  */
 export function publicRoots(environment: Environment = process.env): readonly string[] {
   const roots = systemRoots(environment);

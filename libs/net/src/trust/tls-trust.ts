@@ -36,7 +36,6 @@ function contextOf(trust: TlsTrust): tls.SecureContext {
   const context = tls.createSecureContext({
     minVersion: 'TLSv1.2',
     ...clientCertificate,
-    // Trust an authority in the list even when another one has signed it.
     ...(roots !== 'anyCertificate' && { ca: [...roots], allowPartialTrustChain: true }),
   });
   contexts.set(trust, context);

@@ -32,8 +32,8 @@ const MAX_LEXEMES = 50_000;
 const MAX_ALIASES = 1000;
 
 /**
- * Refusals contain the line or key of a fault, but no value, which may be secret. `schema` must accept undefined if
- * the document may be empty; `name` names the text: `the kubeconfig`.
+ * Refusals name the line or key of a fault, but no value, which may be secret. `schema` must accept undefined if the
+ * document may be empty. `name` is for messages: `the kubeconfig`.
  */
 export function readYaml<Value>(
   schema: z.ZodType<Value>,

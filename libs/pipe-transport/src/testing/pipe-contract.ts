@@ -1,8 +1,8 @@
 /**
- * Duties of every listener and connector of pipes, as a list of named checks for any test runner:
+ * Duties of every listener and connector of pipes, as named checks for any test runner:
  * `test.each(pipeContract(subject))('%s', async (_name, check) => check())`.
  *
- * The checks use real endpoints and wait for events only. The list omits checks of abilities that the subject lacks.
+ * The list omits checks of abilities that the subject lacks.
  */
 import { strict as assert } from 'node:assert';
 import { createHash, randomBytes } from 'node:crypto';
@@ -13,7 +13,6 @@ import type { ConnectPipeOptions } from '../connect-pipe.js';
 import type { ListenPipeOptions, PipeListener } from '../listen-pipe.js';
 import type { PipeErrorCode } from '../pipe-error.js';
 
-/** A transport under the contract. */
 export interface PipeContractSubject {
   listen(name: string, options: ListenPipeOptions): Promise<PipeListener>;
   connect(name: string, options?: ConnectPipeOptions): Promise<Socket>;
@@ -27,7 +26,7 @@ export interface PipeContractSubject {
 
 type Check = (subject: PipeContractSubject) => Promise<void>;
 
-/** Lists the checks that apply to a transport: the name of each, and a function that throws if it fails. */
+/** Each check throws if it fails. */
 export function pipeContract(
   subject: PipeContractSubject,
 ): readonly (readonly [name: string, check: () => Promise<void>])[] {
@@ -150,7 +149,7 @@ const ALWAYS: Readonly<Record<string, Check>> = {
     await served(subject, { onConnection: echo, handshakeTimeoutMs: 1000 }, async (name) => {
       const spoken = await subject.connect(name);
       await exchange(spoken, Buffer.from('x'));
-      // This connection came later, so when it is closed the deadline of `spoken` has passed too.
+      // This connection came later: once it is closed, the deadline of `spoken` has passed too.
       await closed(await subject.connect(name));
       assert.equal(String(await exchange(spoken, Buffer.from('y'))), 'y');
     });
@@ -325,7 +324,6 @@ const WITH_HALF_CLOSE: Readonly<Record<string, Check>> = {
   },
 };
 
-/** Serves a fresh name during a check, then closes the listener and its connections. */
 async function served(
   subject: PipeContractSubject,
   options: ListenPipeOptions,
@@ -358,7 +356,6 @@ async function exchange(client: Socket, bytes: Buffer): Promise<Buffer> {
   return answer;
 }
 
-/** Reads at least `sizeBytes` bytes; the connection stays open. */
 async function received(client: Socket, sizeBytes: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const parts: Buffer[] = [];
@@ -389,7 +386,7 @@ async function connectFails(subject: PipeContractSubject, name: string): Promise
   }
 }
 
-/** Polls a condition that no event reports; the runner's time limit bounds the wait. */
+/** Polls, because no event reports the condition. The runner's time limit bounds the wait. */
 async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 2));
 }

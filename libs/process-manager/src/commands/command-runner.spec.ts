@@ -26,7 +26,6 @@ describe('a command runner', () => {
     await harness.close();
   });
 
-  /** Returns a command that runs a shell script, and the output received so far. */
   function shell(script: string, env: Readonly<Record<string, string>> = {}) {
     const output = { stdout: '', stderr: '', said: Promise.resolve() };
     let tell: () => void;
@@ -97,7 +96,7 @@ describe('a command runner', () => {
   });
 
   it('ends processes that a dead daemon left running', async () => {
-    // Stands in for the daemon that dies: `0.none` is the token of no process.
+    // Stands in for the dead daemon: no process has the token `0.none`.
     const { output, command } = shell('sleep 1000 >/dev/null 2>&1 & echo $!');
     const dead = realHost();
     const crashed = createCommandRunner({

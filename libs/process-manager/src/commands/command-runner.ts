@@ -11,7 +11,7 @@ const KILLED: HostExit = { code: 137, signal: 'SIGKILL' };
 
 export interface CommandRunnerOptions {
   readonly host: HostOf;
-  /** State directory of the process manager; its `recover` ends commands that a dead daemon left running. */
+  /** State directory of the process manager. The manager's `recover` ends commands that a dead daemon left running. */
   readonly stateDirectory: string;
   /** Time in milliseconds between asking a tree to end and killing it; also limits each later wait. Default 10,000. */
   readonly graceMs?: number;
@@ -22,19 +22,19 @@ export interface HostOwnCommand {
   /** Absolute path. */
   readonly file: string;
   readonly args: readonly string[];
-  /** Complete environment of the program, except for the mark of its run. */
+  /** Complete environment, except the run's mark, which the host adds. */
   readonly env: Readonly<Record<string, string>>;
   /** Absolute path. */
   readonly directory: string;
-  /** Receives output as it arrives; the program never waits for it. */
+  /** Receives output as it arrives; the program never waits for this callback. */
   readonly onOutput: (stream: 'stdout' | 'stderr', bytes: Buffer) => void;
 }
 
 /** Runs each command in its own process tree. The creator closes the runner. */
 export interface CommandRunner {
   /**
-   * Resolves when the program has ended and every process that holds its outputs has closed them. Remaining descendants
-   * run on until the runner is closed. When the signal aborts, ends the whole tree and then resolves.
+   * Resolves when the program has ended and no process holds its outputs open. Other descendants run on until
+   * `close`. An abort of the signal ends the whole tree; the promise then resolves.
    *
    * @throws ProcessError `spawnFailed`, `invalidArgument` (arguments too long), `shuttingDown`.
    */
@@ -52,7 +52,7 @@ class TreeRunner implements CommandRunner {
   readonly #lineage: string;
   readonly #graceMs: number;
   readonly #running = new Set<Promise<unknown>>();
-  /** Trees whose command has ended but in which processes still run. */
+  /** Trees with processes that outlived their command. */
   readonly #left = new Set<HostProcess>();
   readonly #closed = new AbortController();
   #closing: Promise<void> | undefined;
@@ -94,7 +94,7 @@ class TreeRunner implements CommandRunner {
     const tree = await this.#host.start({
       ...what,
       argv0: command.file,
-      // Drop a mark in `env`: the host sets its own, by which it finds the tree again.
+      // The host sets its own mark, by which it finds the tree again.
       env: Object.fromEntries(
         Object.entries(env).filter(([name]) => name.toUpperCase() !== RUN_MARKER_VARIABLE),
       ),
@@ -123,7 +123,6 @@ class TreeRunner implements CommandRunner {
     return isGone ? tree.exited : KILLED;
   }
 
-  /** Remembers a tree in which processes still run, and forgets trees that are gone. */
   async #keep(tree: HostProcess): Promise<void> {
     this.#left.add(tree);
     await Promise.all(
@@ -146,8 +145,8 @@ function collect(stream: Readable, take: (bytes: Buffer) => void): Promise<void>
 }
 
 /**
- * Resolves when a signal aborts; abort `over` to remove the listeners. `AbortSignal.any` would leak, because these
- * signals live as long as the daemon.
+ * The caller aborts `over` to remove the listeners. `AbortSignal.any` would leak, because these signals live as long
+ * as the daemon.
  */
 export function firstAborted(signals: readonly AbortSignal[], over: AbortSignal): Promise<void> {
   return new Promise((resolve) => {

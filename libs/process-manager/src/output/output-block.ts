@@ -1,7 +1,7 @@
 /** The two streams of a child. */
 export type OutputStream = 'stdout' | 'stderr';
 
-/** Maximum size of a block, and so of a chunk that a reader gets: 64 KiB. */
+/** Maximum size of a block and of a reader's chunk. */
 export const MAX_BLOCK_BYTES = 64 * 1024;
 
 // From this size on, keeping the received buffer is cheaper than copying it.
@@ -10,8 +10,8 @@ const KEEP_FROM_BYTES = 16 * 1024;
 const MIN_COST_BYTES = 512;
 
 /**
- * Consecutive bytes of one stream. Keeps a large piece without copying it, and copies small ones into one buffer of its
- * own, which grows up to 64 KiB. Bytes never change once written, so readers may hold views of them.
+ * Consecutive bytes of one stream. Keeps a large piece as it is; gathers small pieces in its own buffer of up to 64
+ * KiB. Written bytes never change, so readers may hold views.
  */
 export class OutputBlock {
   readonly stream: OutputStream;
@@ -37,12 +37,12 @@ export class OutputBlock {
     return this.#length;
   }
 
-  /** Cost of the block, in bytes, charged to the limit of its log; the block uses at most twice as much memory. */
+  /** Bytes that count toward the log's limit; the block uses at most twice as much memory. */
   get cost(): number {
     return Math.max(this.#length, MIN_COST_BYTES);
   }
 
-  /** Appends the piece if it belongs to the same stream and fits; returns true when it did. */
+  /** Returns true when it appended the piece: same stream, and small enough. */
   gather(stream: OutputStream, piece: Buffer): boolean {
     const length = this.#length + piece.length;
     const small = this.#own && piece.length < KEEP_FROM_BYTES && length <= MAX_BLOCK_BYTES;

@@ -15,11 +15,11 @@ export interface OutputSource {
 
 /**
  * Bounded output log of one run, shared by all its readers. While a reader is attached, the source pauses when the
- * slowest reader is `maxBufferedBytes` behind, so nothing is lost. Without readers, the log drops the oldest output,
- * keeps the newest `maxBufferedBytes`, and the child never waits.
+ * slowest reader is `maxBufferedBytes` behind, so nothing is lost. Without readers, the log keeps only the newest
+ * `maxBufferedBytes`, and the child never waits.
  *
- * Until the first reader attaches, or `stopHolding()` is called, the log behaves as if an idle reader were attached,
- * because clients attach shortly after the start and need the first output.
+ * Before the first reader or `stopHolding()`, the log acts as if an idle reader were attached, because clients attach
+ * shortly after the start.
  */
 export class ProcessOutput {
   readonly #source: OutputSource;
@@ -56,7 +56,7 @@ export class ProcessOutput {
     return { stdoutBytes: stdout, stderrBytes: stderr, pauses: this.#pauses };
   }
 
-  /** Appends output of the child; the log takes ownership of the buffer. */
+  /** The log takes ownership of the buffer. */
   append(stream: OutputStream, bytes: Buffer): void {
     if (this.#closed || bytes.length === 0) return;
     this.#writtenBytes[stream] += bytes.length;
@@ -77,7 +77,6 @@ export class ProcessOutput {
     return reader;
   }
 
-  /** Stops holding output for a first reader; idempotent. */
   stopHolding(): void {
     this.#holding = false;
     this.#dropOldest();
@@ -85,15 +84,15 @@ export class ProcessOutput {
   }
 
   /**
-   * Call when all writers have exited: reads the rest from the kernel's buffers, without waiting for readers. The rest is
-   * small; `allowanceBytes` bounds it in case an unrelated process still writes into the pipe.
+   * Call when all writers have exited: reads the kernel's buffers to the end without waiting for readers.
+   * `allowanceBytes` limits the read, because an unrelated process may still write.
    */
   finish(allowanceBytes: number): void {
     this.#pauseAt = this.#maxBufferedBytes + allowanceBytes;
     this.#steer();
   }
 
-  /** Marks the end of output; readers end once they have read the remaining blocks. Idempotent. */
+  /** Readers end once they have read the remaining blocks. Idempotent. */
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
@@ -175,13 +174,13 @@ export interface OutputReaderOptions {
 }
 
 /**
- * Reads the output of one run from the oldest byte in the log. While a reader is attached nothing is dropped, and a
- * slow reader pauses the child. The caller must `close()` it, or iterate to the end or a `break`.
+ * Reads the output of one run from the oldest byte in the log. A slow reader pauses the child. The caller must
+ * `close()` it, or iterate to the end or a `break`.
  */
 export interface OutputReader extends AsyncIterable<OutputChunk> {
-  /** Returns the next chunk, or undefined when none is available; allocates no promise. */
+  /** Returns undefined when no chunk is available. */
   next(): OutputChunk | undefined;
-  /** True once everything was read and no more output can follow, or the reader is closed. */
+  /** True once everything was read, or the reader is closed. */
   readonly ended: boolean;
   /** Resolves when `next()` has a chunk, or at the end. */
   readable(): Promise<void>;
@@ -189,7 +188,6 @@ export interface OutputReader extends AsyncIterable<OutputChunk> {
   close(): void;
 }
 
-/** The cursor of one reader in the shared log. */
 export class LogReader implements OutputReader {
   /** Number of the block under the cursor; the log keeps this block and all later ones. */
   sequence: number;
@@ -251,7 +249,6 @@ export class LogReader implements OutputReader {
     return new Promise((resolve) => this.#resolveReadable.push(resolve));
   }
 
-  /** Wakes readers that found no chunk, because the log grew or ended. */
   wake(): void {
     if (!this.#waiting) return;
     this.#waiting = false;

@@ -4,12 +4,15 @@ import { parsePath, type PathDialect, describePathRule } from './parsed-path.js'
 /** Pattern of one argument: a literal text, or a form with an optional literal prefix `after`, such as `--port=`. */
 export type ArgumentPattern = string | ArgumentForm;
 
-/** A form of an argument, for values that vary. */
+/** Form of an argument that varies. */
 export type ArgumentForm = { readonly after?: string } & (
   | { readonly integer: { readonly min: number; readonly max: number } }
   /** 1 to 65535. */
   | { readonly port: true }
-  /** An absolute path below this folder, judged by spelling alone: no part may be one that the system would reinterpret, such as `..`. */
+  /**
+   * An absolute path below this folder, judged by spelling alone. Refuses parts that the system would reinterpret,
+   * such as `..`.
+   */
   | { readonly pathUnder: string }
   | { readonly oneOf: readonly string[] }
 );
@@ -20,7 +23,6 @@ export type ArgumentRules = 'none' | 'any' | readonly (readonly ArgumentPattern[
 // Canonical decimal: an optional minus, no leading zeros, no blanks.
 const INTEGER = /^(?:0|-?[1-9][0-9]{0,15})$/;
 
-/** Returns true when the rules allow these arguments. Pure; never throws; linear in the rules and the arguments. */
 export function allowsArguments(
   rules: ArgumentRules,
   args: readonly string[],
@@ -35,7 +37,6 @@ export function allowsArguments(
   );
 }
 
-/** Returns why the rules are invalid, or undefined. */
 export function faultOfArgumentRules(
   rules: ArgumentRules,
   dialect: PathDialect,

@@ -4,13 +4,13 @@ import { ProcessError, type ProcessRule } from '../process-error.js';
 import path from 'node:path';
 
 /**
- * Variables that clients may set for a program: a list of names, where a trailing `*` matches every name with that
- * prefix; or `any`, which excludes the guarded variables. Guarded variables must be listed by their exact names.
+ * Variables that clients may set for a program: `any`, or a list of names. A trailing `*` matches every name with
+ * that prefix. Only an exact name grants a guarded variable.
  */
 export type AllowedVariables = readonly string[] | 'any';
 
 interface ChildEnvironmentRequest {
-  /** Variables of every run, in layers; for a variable in several layers, the last layer wins. */
+  /** Layers of variables for every run; a later layer overrides an earlier one. */
   readonly base: readonly Readonly<Record<string, string>>[];
   readonly envs: readonly string[];
   readonly allowed: AllowedVariables;
@@ -18,11 +18,11 @@ interface ChildEnvironmentRequest {
 }
 
 /**
- * Builds a child's environment: the base, then the client's entries that the rule allows. The Windows dialect
- * compares names without regard to ASCII case.
+ * Builds a child's environment: the base, overridden by the client's entries. The Windows dialect ignores the case of
+ * A to Z.
  *
- * @throws ProcessError `invalidArgument` for an entry without `=`, with an empty name, with NUL, with
- * a name beyond ASCII in the Windows dialect, or given twice; `envNotAllowed` for a variable that the rule does not grant.
+ * @throws ProcessError `invalidArgument` for a malformed or repeated entry, `envNotAllowed` for a variable that the
+ * rule does not grant.
  */
 export function childEnvironment(request: ChildEnvironmentRequest): Record<string, string> {
   const { dialect } = request;
@@ -30,8 +30,8 @@ export function childEnvironment(request: ChildEnvironmentRequest): Record<strin
   const asked = new Map<string, readonly [name: string, value: string]>();
   for (const [index, entry] of request.envs.entries()) {
     const [name, value] = splitEntry(entry, index);
-    // A comparison that folds more than A to Z equates \u017F with S and \u0131 with I, so the name could mean another
-    // variable to the program than to this check.
+    // This check folds only A to Z. A program may also equate \u017F with S and \u0131 with I, and so read a refused
+    // variable.
     if (dialect === 'windows' && /[^ -~]/.test(name)) {
       throw invalid(`environment variable ${quoteText(name)} has a name that is not ASCII`);
     }
@@ -50,7 +50,6 @@ export function childEnvironment(request: ChildEnvironmentRequest): Record<strin
   return environment;
 }
 
-/** Returns why a list of allowed variables is invalid, or undefined. */
 export function faultOfAllowedVariables(allowed: AllowedVariables): string | undefined {
   if (allowed === 'any') return undefined;
   const bad = allowed.find((name) => !/^[^=*\0]+\*?$/.test(name));
@@ -59,7 +58,6 @@ export function faultOfAllowedVariables(allowed: AllowedVariables): string | und
     : `${quoteText(bad)} in its "envs" is not the name of a variable; wanted one such as NODE_NAME or KUBE_*`;
 }
 
-/** Allowed variables of an entry, prepared for many look-ups. */
 interface Grant {
   readonly any: boolean;
   readonly names: ReadonlySet<string>;
@@ -140,7 +138,7 @@ const TOOL_VARIABLES = (
   'ANSIBLE_* GNUPGHOME NETRC'
 ).split(' ');
 
-// These variables belong to the system: the search path for programs, and the location of Windows.
+// The search path for programs, and the location of Windows.
 const SYSTEM_VARIABLES = (
   'PATH PATHEXT COMSPEC PSMODULEPATH SYSTEMROOT SYSTEMDRIVE WINDIR ' +
   'NODEFAULTCURRENTDIRECTORYINEXEPATH'
@@ -149,20 +147,18 @@ const SYSTEM_VARIABLES = (
 const FOR_CLIENTS = [...LOADER_VARIABLES, ...TOOL_VARIABLES, ...SYSTEM_VARIABLES];
 
 /**
- * Returns true for a variable that a client may set only if an entry names it exactly, because it can make some
- * program do more than its arguments say. No such list is complete, so clients may set nothing that an entry does not
- * grant.
+ * Variables that an entry must name exactly, because they can make a program do more than its arguments say. No such
+ * list is complete, so an entry must grant every variable.
  */
 function isGuardedVariable(name: string, dialect: PathDialect): boolean {
   return isReserved(name, dialect) || matches(name, FOR_CLIENTS, dialect);
 }
 
-/** Returns true for a variable that makes programs load code of its setter's choice, so that not every program may get it. */
 function isLoaderVariable(name: string, dialect: PathDialect): boolean {
   return isReserved(name, dialect) || matches(name, LOADER_VARIABLES, dialect);
 }
 
-/** Returns true for the mark of a run, which neither clients nor operators may set. */
+/** The mark of a run, which neither clients nor operators may set. */
 function isRunMarker(name: string, dialect: PathDialect): boolean {
   return comparable(name, dialect) === RUN_MARKER_VARIABLE;
 }
@@ -186,8 +182,8 @@ function matches(name: string, patterns: readonly string[], dialect: PathDialect
 }
 
 /**
- * Returns the variables that must not be given to every run because they make programs load code, each with the reason.
- * An entry may still grant one to the clients of its program (`envs`). Pure; empty when all are acceptable.
+ * Returns the variables that an operator must not give to every run, because they make programs load code. An entry's
+ * `envs` may still grant one to clients of its program.
  */
 export function checkProcessEnvironment(
   environment: Readonly<Record<string, string>>,
@@ -203,7 +199,7 @@ export function checkProcessEnvironment(
 
 interface EnvironmentFacts {
   readonly dialect: PathDialect;
-  /** The daemon's own environment, from which only facts about the machine are copied. */
+  /** The daemon's environment; only facts about the machine are copied. */
   readonly own: NodeJS.ProcessEnv;
   /** Private folder for temporary files. Used on Windows, where every user can write to the system's own. */
   readonly temporaryDirectory: string;
@@ -217,10 +213,8 @@ const WINDOWS_FACTS = (
 ).split(' ');
 
 /**
- * Returns the variables that every run gets, enough to find the system's programs and folders. Pure. Copies no other
- * variable of the daemon, because it may be a secret or the home of the daemon's account.
- *
- * On POSIX: `PATH` of the system's folders, `LANG=C.UTF-8`, `HOME=/nonexistent`, and the daemon's `TZ`.
+ * Variables that every run gets: enough to find the system's programs and folders. Copies no other variable of the
+ * daemon, because the value may be secret.
  */
 export function minimalEnvironment(facts: EnvironmentFacts): Readonly<Record<string, string>> {
   return facts.dialect === 'windows' ? windows(facts) : posix(facts);

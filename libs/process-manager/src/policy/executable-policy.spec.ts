@@ -75,7 +75,7 @@ describe('judgeExecutablePath', () => {
     ['reserved', 'C:\\etc\\Rancher-Wins-nginx.exe', 'name reserved for verified copies'],
   ])('%s: refuses %j on Windows', (_attack, path, rule) => {
     expect(judge(path, NGINX)).toMatchObject({ allowed: false, rule });
-    // An entry with this spelling never matches either, unless the spelling is legal and merely not listed.
+    // An entry spelt the same way never matches either, except for A15, where the spelling is legal.
     if (rule !== 'A15 not listed') expect(judge(path, path).allowed).toBe(false);
   });
 
@@ -100,7 +100,7 @@ describe('judgeExecutablePath', () => {
   ])('refuses %j on POSIX', (path, rule) => {
     const verdict = judge(path, '/usr/bin/tool', 'posix');
     expect(verdict).toMatchObject({ allowed: false, rule });
-    // Messages must not contain the numbers of the threat model, which are for records.
+    // Threat-model numbers are for records, not for messages.
     expect('message' in verdict && verdict.message).not.toMatch(/\bA\d+\b/);
   });
 

@@ -12,13 +12,13 @@ import type { ParsedPath, PathDialect, PathRefusal } from './parsed-path.js';
 const NO_PROGRAM =
   /\.(?:ps1|psm1|psd1|vbs|vbe|js|jse|wsf|wsh|msi|msp|lnk|url|py|pyw|rb|pl|sh|jar|txt|md|json|ya?ml|xml|ini|reg|inf|zip|dll|sys)$/;
 
-/** One program that clients may run. */
+/** Program that clients may run. */
 export interface AllowedExecutable extends LimitedEntry, StoppedEntry {
   /** Absolute path, in the dialect of the host. */
   readonly path: string;
-  /** Allowed SHA-256 digests, hexadecimal. When present, only files with one of them run; an empty list is an error. */
+  /** Only files with one of these digests (hexadecimal) run; an empty list is an error. Default: any content. */
   readonly sha256?: readonly string[];
-  /** SHA-256 of certificates, one of which must have signed the program; see `readSignature`. Default: no signature needed. */
+  /** SHA-256 of the certificates that may have signed the program. Default: no signature needed. */
   readonly signedBy?: readonly string[];
   /** Variables that a client may set for this program. Default: none. */
   readonly envs?: AllowedVariables;
@@ -32,9 +32,8 @@ export interface AllowedExecutable extends LimitedEntry, StoppedEntry {
    */
   readonly for?: readonly string[];
   /**
-   * Allows the program to start processes outside its tree, which outlive the run and the daemon. Only the upgrade
-   * helper needs it. On hosts that can control this, the whole tree of every other program ends with its run. Default
-   * false.
+   * Allows the program to start processes that leave its tree and outlive the run and the daemon. Only the upgrade
+   * helper needs this. Where the host can, it denies this to every other program. Default false.
    */
   readonly mayBreakAway?: boolean;
   /**
@@ -51,8 +50,8 @@ export interface AllowedExecutable extends LimitedEntry, StoppedEntry {
 /** An entry's bounds for runs that outlive their client. */
 export interface LastingGrant {
   /**
-   * Maximum number of kept runs, living and ended. At the limit the run that ended first is removed; if none has ended,
-   * the start is refused.
+   * Limit on kept runs, living and ended. At the limit, the run that ended first is removed; if none has ended, the
+   * start is refused.
    */
   readonly maxRuns: number;
   /** Output kept of each run, in bytes. At the limit the oldest output is dropped. */
@@ -65,7 +64,7 @@ export interface LastingGrant {
 
 declare const listed: unique symbol;
 
-/** File name of an entry's program, as the list spells it. The branded type marks it as a text that no client chose. */
+/** File name of an entry's program, as the list spells it. The brand shows that no client chose this text. */
 export type EntryName = string & { readonly [listed]: true };
 
 /** Verdict of the policy on a path, with the deciding rule. */
@@ -96,15 +95,14 @@ export interface AllowedExecutableProblem {
   /** The two parts of the fault, for callers that write their own message. */
   readonly found: string;
   readonly wanted: string;
-  /** True when the entry can never match; false when it is only suspicious. */
+  /** False when the entry is only suspicious. */
   readonly neverMatches: boolean;
   readonly message: string;
 }
 
 /**
- * Decides from data alone whether a path may run: refuses an ambiguous spelling before any comparison, then compares
- * whole canonical paths. An empty list allows nothing, a faulty entry never matches, and among entries with the same
- * path one that pins digests takes precedence. Never throws.
+ * Decides whether a path may run; reads no file. Refuses an ambiguous spelling before any comparison. A faulty entry
+ * never matches. Of several entries for one path, an entry with pinned digests takes precedence. Never throws.
  */
 export function judgeExecutablePath(
   path: string,
@@ -136,7 +134,7 @@ export function judgeExecutablePath(
   return { allowed: true, ...match, entry: baseName as EntryName, matching, canonical };
 }
 
-/** Returns the entries that can never match or that repeat another, for a report at start. Never throws. */
+/** Finds entries that can never match or that repeat another entry. Never throws. */
 export function checkAllowedExecutables(
   allowed: readonly AllowedExecutable[],
   dialect: PathDialect,
@@ -157,9 +155,8 @@ export function checkAllowedExecutables(
 }
 
 /**
- * Returns entries that a daemon should report at its start. Some probably allow more than intended: any variable, or any
- * arguments for a program that runs code from its arguments. Others allow less: callers that this host cannot identify.
- * Never throws.
+ * Finds entries that probably allow more than intended (any variable, any argument of an interpreter) or less
+ * (callers that this host cannot identify). Never throws.
  */
 export function doubtAllowedExecutables(
   allowed: readonly AllowedExecutable[],
@@ -240,7 +237,7 @@ function refuse(code: RefusedCode, rule: ProcessRule, message: string): Verdict 
   return { allowed: false, code, rule, message };
 }
 
-/** Returns the paths of the verified copies of these programs; entries that can never match have none. */
+/** Skips entries with an invalid path. */
 export function stagedPathsOf(
   allowed: readonly AllowedExecutable[],
   dialect: PathDialect,
@@ -260,12 +257,12 @@ const TOOLS = new RegExp(
     'netsh|reg|schtasks|at|forfiles|cmstp|odbcconf|pcalua|hh|dism|psexec)$',
 );
 
-/** Returns true when a program of this name is known to run code or write files that its arguments name. Only a hint. */
+/** Only a hint: the list is not complete. */
 function isKnownTool({ baseName }: ParsedPath): boolean {
   return TOOLS.test(foldAscii(baseName).replace(/\.(?:exe|com)$/, ''));
 }
 
-/** Names that the hosts of each kind give to callers, and so the names that an entry can list. */
+/** Caller names that an entry can list, by the host's dialect. */
 const KNOWN: Readonly<Record<PathDialect, RegExp>> = {
   posix: /^(?:administrators|user:[0-9]+|container:(?:\*|[0-9a-f]{12,63}\*|[0-9a-f]{64}))$/,
   windows: /^(?:administrators|account:S-[0-9-]+|container:\*)$/,
@@ -276,7 +273,7 @@ const WANTED: Readonly<Record<PathDialect, string>> = {
   windows: 'administrators, account:SID or container:*',
 };
 
-/** Returns true when `wanted` lists a name of the caller, such as `user:1000`; a `*` at the end matches any suffix. */
+/** A `*` at the end of a listed name matches any suffix. */
 export function allowsCaller(wanted: readonly string[], names: readonly string[]): boolean {
   return wanted.some((pattern) =>
     pattern.endsWith('*')
@@ -285,7 +282,6 @@ export function allowsCaller(wanted: readonly string[], names: readonly string[]
   );
 }
 
-/** Returns why these callers cannot exist on a host of this kind, or undefined. */
 export function faultOfCallers(
   wanted: readonly string[] | undefined,
   dialect: PathDialect,

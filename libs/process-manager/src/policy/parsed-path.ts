@@ -1,6 +1,6 @@
 import { foldAscii } from '@wins/base';
 
-/** Rules that refuse the spelling of a path, by their numbers in docs/threat-model.md: for audit records, not messages. */
+/** Rules that refuse the spelling of a path, numbered as in docs/threat-model.md. For audit records, not messages. */
 export type PathRule =
   | 'A3 short (8.3) name'
   | 'A4 device namespace'
@@ -43,7 +43,7 @@ const WORDS: Readonly<Record<PathRule, string>> = {
     'its name begins with "rancher-wins-", which is reserved for verified copies; wanted another name',
 };
 
-/** Describes the finding and the expectation for a message: "cannot run X: FOUND; wanted Y". */
+/** Completes the message "cannot run X: …". */
 export function describePathRule(rule: PathRule): string {
   return WORDS[rule];
 }
@@ -51,27 +51,24 @@ export function describePathRule(rule: PathRule): string {
 /** Prefix of every process name and every verified copy. */
 export const PROCESS_NAME_PREFIX = 'rancher-wins-';
 
-/**
- * Returns the name under which clients know a run: `rancher-wins-` and the file's base name without a trailing `.exe`
- * in any ASCII case. `nginx` stays whole, `x.exe.exe` loses one suffix.
- */
+/** Name under which clients know a run, such as `rancher-wins-nginx`. Drops one trailing `.exe`, in any case. */
 export function processName(baseName: string): string {
   const bare = /^.+\.exe$/i.test(baseName) ? baseName.slice(0, -4) : baseName;
   return PROCESS_NAME_PREFIX + bare;
 }
 
-/** Returns the key for comparing names of runs and variables; on Windows it ignores the case of A to Z. */
+/** Ignores the case of A to Z on Windows. */
 export function nameKey(name: string, dialect: PathDialect): string {
   return dialect === 'windows' ? foldAscii(name) : name;
 }
 
-/** Returns the path of an executable's verified copy: the same directory, with the prefix. */
+/** The verified copy lies beside the executable. */
 export function stagedPathOf(executable: ParsedPath): string {
   const directory = executable.canonical.slice(0, -executable.baseName.length);
   return directory + PROCESS_NAME_PREFIX + executable.baseName;
 }
 
-/** How paths are spelt and compared: Windows (`C:\x`, without regard to ASCII case) or POSIX (`/x`, exact). */
+/** Windows (`C:\x`, ignoring ASCII case) or POSIX (`/x`, exact). */
 export type PathDialect = 'windows' | 'posix';
 
 /** A path whose spelling has no part that an operating system would reinterpret. */
@@ -82,7 +79,7 @@ export interface ParsedPath {
   readonly key: string;
   /** The last segment; empty for a root. */
   readonly baseName: string;
-  /** True when the path ended with a separator, so that it can only mean a directory. */
+  /** True when the path ended with a separator. */
   readonly namesDirectory: boolean;
 }
 
@@ -90,16 +87,12 @@ export interface PathRefusal {
   readonly refused: PathRule;
 }
 
-// Controls, format characters (bidirectional and zero-width among them), lone surrogates, line separators, and U+FFFD,
-// which a decoder puts in place of invalid UTF-8. These are invisible in a log or a rule.
+// Invisible in a log or a rule. U+FFFD replaces invalid UTF-8.
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\uFFFD]/u;
 
 const MAX_BYTES = 4_095;
 
-/**
- * Parses a POSIX path by its spelling alone: absolute, no `.` or `..`, no invisible character, at most 4,095 bytes.
- * Repeated slashes collapse; a backslash, a `%` and a blank are ordinary characters.
- */
+/** Repeated slashes collapse. A backslash, a `%` and a blank are ordinary characters. */
 function parsePosixPath(path: string): ParsedPath | PathRefusal {
   if (path === '' || Buffer.byteLength(path) > MAX_BYTES)
     return { refused: 'A11 empty or over-long path' };
@@ -126,10 +119,7 @@ function parsed(
 const MAX_LENGTH = 32_767;
 export const DEVICE_NAME = /^(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9¹²³])$/;
 
-/**
- * Parses a Windows path by its spelling alone. Refuses every part that Win32 would reinterpret before it opens a file;
- * normalises only `/` to `\` and doubled separators. At most 32,767 UTF-16 units.
- */
+/** Refuses every part that Win32 would reinterpret. Normalises only `/` and repeated separators. */
 function parseWindowsPath(path: string): ParsedPath | PathRefusal {
   if (path === '' || path.length > MAX_LENGTH) return { refused: 'A11 empty or over-long path' };
   if (UNPRINTABLE.test(path)) return { refused: 'A13 control or invisible character' };

@@ -11,7 +11,7 @@ export interface FilesGrant {
 
 /** A file that a client gives to its run. */
 export interface RunFile {
-  /** File name in the folder of the run; see {@link assertRunFiles}. */
+  /** File name in the run's folder: 1 to 64 letters, digits, `.`, `_` and `-`. */
   readonly name: string;
   readonly content: Uint8Array;
 }
@@ -22,9 +22,7 @@ const NO_NAME =
 const GIVEN_TWICE = 'the name is given twice (ignoring case)';
 
 /**
- * Judges the files of a start from data alone. A name has 1 to 64 letters, digits, ".", "_" and "-", begins with a
- * letter or a digit, does not end with a dot, and is not a Windows device name; names that differ only in case count as
- * the same. Pure.
+ * Names that differ only in case count as the same.
  *
  * @throws ProcessError `filesNotAllowed` unless the entry allows these files, `invalidArgument` for an invalid name.
  */
@@ -53,7 +51,7 @@ export function assertRunFiles(
   assertFileBytes(bytes, grant);
 }
 
-/** @throws ProcessError `filesNotAllowed` when the files of a run have more bytes than its entry allows. */
+/** @throws ProcessError `filesNotAllowed`. */
 export function assertFileBytes(bytes: number, { maxBytes }: FilesGrant): void {
   if (bytes > maxBytes)
     throw notAllowed(`${bytes} bytes of files to a run: its entry allows ${maxBytes}`);

@@ -14,7 +14,6 @@ import { checkAllowedExecutables } from './executable-policy.js';
 
 const MIB = 1024 * 1024;
 
-/** Returns true when this process has its own cgroup, as a service with delegation has. */
 function hasCgroup(): boolean {
   try {
     return realHost().limitMeans?.({ pids: 8, memoryBytes: MIB, cpus: 1 }) === 'cgroup';

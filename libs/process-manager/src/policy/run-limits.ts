@@ -26,8 +26,7 @@ const WORDS: Readonly<Record<LimitName, string>> = {
 const NAMES = Object.keys(LIMIT_BOUNDS) as readonly LimitName[];
 
 /**
- * Returns the limits of a run: the client's, up to the entry's `maxLimits`; otherwise the entry's `limits`, or
- * `maxLimits`. Pure.
+ * Takes each limit from the client, else from the entry's `limits`, else from `maxLimits`.
  *
  * @throws ProcessError `invalidArgument` for an impossible limit, `limitsNotAllowed` for more than the entry allows.
  */
@@ -48,7 +47,6 @@ export function grantedLimits(
   return granted.length === 0 ? undefined : Object.fromEntries(granted);
 }
 
-/** Returns why the limits of an entry are invalid, or undefined. */
 export function faultOfLimits({ limits = {}, maxLimits = {} }: LimitedEntry) {
   const name = NAMES.find((each) => (limits[each] ?? 0) > (maxLimits[each] ?? Infinity));
   if (name === undefined) return undefined;

@@ -9,7 +9,6 @@ export interface StoppedEntry {
   readonly stopEvent?: string;
 }
 
-/** Returns how to ask a run of the entry to end. Pure. */
 export function stopRequest({ stopSignal, stopEvent }: StoppedEntry): StopRequest {
   return {
     ...(stopSignal && { signal: stopSignal }),
@@ -17,7 +16,6 @@ export function stopRequest({ stopSignal, stopEvent }: StoppedEntry): StopReques
   };
 }
 
-/** Returns why a host of this kind cannot ask the runs of the entry to end, or undefined. */
 export function faultOfStop(
   { stopSignal, stopEvent }: StoppedEntry,
   dialect: PathDialect,

@@ -9,19 +9,18 @@ import { ProcessError } from '../process-error.js';
 /** Variable that holds the path of the run's folder. */
 export const FILES_VARIABLE = 'WINS_FILES';
 
-/** Rate limit of changes: a burst for all 32 files, because Kubernetes updates a mounted volume as a whole; then one a second. */
+/** Burst for all 32 files, because Kubernetes updates a mounted volume as a whole; then one a second. */
 const CHANGES = { burst: 32, perSecond: 1 };
-// Read-only for the owner: runs use the daemon's account.
+// Read-only even for the owner, because runs use the daemon's account.
 const READ_ONLY = 0o400;
-/** Time to retry a replacement, because Windows cannot replace a file while the program reads it. */
+/** Windows cannot replace a file while the program reads it, so retry. */
 const HELD_FILE_MS = 5000;
 
-/** Returns the folder of a run's files, below the state directory of its daemon. */
 export function runFolderOf(stateDirectory: string, mark: string): string {
   return path.join(stateDirectory, 'files', mark);
 }
 
-/** Removes the folders of all runs except these, because the others belong to dead daemons. Returns the failures. */
+/** Removes the folders of all runs except these. Returns the failures. */
 export async function removeLeftFolders(
   stateDirectory: string,
   marks: ReadonlySet<string>,
@@ -35,10 +34,7 @@ export async function removeLeftFolders(
   return (await Promise.all(removed)).filter(({ error }) => error !== undefined);
 }
 
-/**
- * Private folder with the files that a client gave to its run. A reader of a file sees the old content or the new one,
- * never a mix.
- */
+/** Private folder with the files of a run. A reader sees the old content or the new one, never a mix. */
 export class RunFolder {
   readonly path: string;
   readonly #host: Pick<ProcessHost, 'ensurePrivateDirectory'>;
@@ -55,17 +51,16 @@ export class RunFolder {
     this.#grant = grant;
   }
 
-  /** Creates the folder and writes files that passed `assertRunFiles`. @throws ProcessError `stateUnavailable`. */
+  /** Requires files that passed `assertRunFiles`. @throws ProcessError `stateUnavailable`. */
   async fill(files: readonly RunFile[]): Promise<void> {
     for (const file of files) await this.#write(file);
   }
 
   /**
-   * Replaces one of the files after the change was recorded.
+   * Replaces a file once `recorded` has resolved.
    *
-   * @throws ProcessError `notFound` for another name or when the run is ending, `filesNotAllowed` beyond the bounds of
-   * the entry, `tooManyChanges` during another change or beyond the rate limit, `stateUnavailable`, or what `recorded`
-   * throws.
+   * @throws ProcessError `notFound` for an unknown name or an ending run, `filesNotAllowed`, `tooManyChanges`,
+   * `stateUnavailable`; also the error of `recorded`.
    */
   async change(file: RunFile, recorded: () => Promise<unknown>): Promise<void> {
     const { name, content } = file;
@@ -89,7 +84,7 @@ export class RunFolder {
     }
   }
 
-  /** Removes the folder; resolves with the error if the removal fails. Idempotent; never rejects. */
+  /** Resolves with the error if the removal fails. Idempotent; never rejects. */
   remove(): Promise<unknown> {
     this.#ending.abort();
     return (this.#removed ??= Promise.resolve(this.#writing)

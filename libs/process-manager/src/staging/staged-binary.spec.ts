@@ -23,7 +23,6 @@ import {
 import { ProcessError } from '../process-error.js';
 import { createPrivateDirectory, digestsOf, type PrivateDirectory } from '../testing/index.js';
 
-/** Copies and places the program, as the start that gets the name does. */
 async function stageBinary(request: StagingRequest): Promise<StagedBinary> {
   return (await copyVerified(request)).place();
 }
@@ -53,7 +52,6 @@ describe('copyVerified', () => {
       ({ sha256 }) => sha256,
       (e: unknown) => e,
     );
-    // After any failure no temporary file is left.
     expect(readdirSync(directory.path).filter((name) => name.endsWith('.tmp'))).toEqual([]);
     return error instanceof ProcessError ? error.code : String(error);
   }

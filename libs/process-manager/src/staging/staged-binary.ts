@@ -12,9 +12,9 @@ export interface ExpectedDigest {
 }
 
 /**
- * Returns the strongest of the digests that a client sent. An empty text counts as not sent.
+ * Returns the stronger digest; an empty text counts as absent.
  *
- * @throws ProcessError `invalidArgument` when there is none or when one is malformed.
+ * @throws ProcessError `invalidArgument` when both are absent or one is malformed.
  */
 export function expectedDigest(sha1 = '', sha256 = ''): ExpectedDigest {
   const malformed = (name: string, digits: number): ProcessError =>
@@ -30,7 +30,6 @@ function unverifiable(found: string): ProcessError {
   return new ProcessError('invalidArgument', `cannot verify the executable: ${found}`);
 }
 
-/** Requirements on the bytes of a program. */
 interface WantedBytes {
   readonly source: string;
   /** Undefined allows any content. */
@@ -39,7 +38,7 @@ interface WantedBytes {
   readonly pins: readonly string[] | undefined;
 }
 
-/** Requires the bytes that the client saw, and one of the pinned digests. @throws ProcessError `checksumMismatch`, `digestNotPinned`. */
+/** @throws ProcessError `checksumMismatch`, `digestNotPinned`. */
 export function requireBytes(
   digests: Digests<'sha256'> & Partial<Digests<DigestAlgorithm>>,
   { source, expected, pins }: WantedBytes,
@@ -59,7 +58,7 @@ export function requireBytes(
   }
 }
 
-/** Requires the program's signature, if the entry demands one. @throws ProcessError `notSigned`, after discarding the copy. */
+/** @throws ProcessError `notSigned`, after discarding the copy. */
 async function requireSignature(
   { source, signedBy }: StagingRequest,
   signature: SignatureReader | undefined,
@@ -82,55 +81,52 @@ export const MAX_EXECUTABLE_BYTES = 2 * 1024 * 1024 * 1024;
 export interface SignatureReader {
   /** Receives the blocks of the copy, in order. */
   readonly take: OnBlock;
-  /** Returns undefined when one of these certificates, by SHA-256, has signed the program; otherwise the reason. */
+  /** Returns why none of these certificates (SHA-256) has signed the program; undefined when one has. */
   refuse(signedBy: readonly string[]): Promise<string | undefined>;
 }
 
-/** Source, target and expected bytes of a copy. */
 export interface StagingRequest extends WantedBytes {
   /** The final name, in the same directory as `source`. */
   readonly target: string;
   readonly maxBytes: number;
   /** Called between blocks; an exception aborts the copy and leaves no file. */
   readonly checkpoint: () => void;
-  /** Certificates, one of which must have signed the program; undefined when no signature is needed. */
+  /** Certificates that may have signed the program; undefined when no signature is needed. */
   readonly signedBy?: readonly string[] | undefined;
   readonly readSignature?: (() => SignatureReader) | undefined;
   /** Holds the copy against changes, on hosts that can. */
   readonly hold?: ((path: string) => Promise<FileHold>) | undefined;
 }
 
-/** A verified copy under a temporary name, so that several starts of one program can each make a copy. */
+/** A verified copy under a temporary name, because several starts may copy one program at once. */
 interface VerifiedCopy {
-  /** Digest of its bytes, lower-case hexadecimal. */
+  /** Lower-case hexadecimal. */
   readonly sha256: string;
   /**
-   * Gives the copy its final name. Call it once, from the start that owns that name.
+   * Gives the copy its final name. Call once, from the start that owns the name.
    *
-   * @throws ProcessError `stagingFailed`, or what `checkpoint` throws; the temporary file is gone then.
+   * @throws ProcessError `stagingFailed`, or the error of `checkpoint`; removes the temporary file then.
    */
   place(): Promise<StagedBinary>;
-  /** Removes the temporary file; does nothing after `place`. Idempotent, never throws. */
+  /** Does nothing after `place`. Idempotent, never throws. */
   discard(): Promise<void>;
 }
 
-/** A verified copy under its final name. On hosts that can hold files, nobody can change it until it is closed. */
+/** A verified copy under its final name. On hosts that can hold files, nobody can change it before `close`. */
 export interface StagedBinary extends FileHold {
-  /** Digest of the bytes that will run, lower-case hexadecimal. */
+  /** Lower-case hexadecimal. */
   readonly sha256: string;
 }
 
 /**
- * Copies an executable beside itself and returns the SHA-256 of the bytes written, which are the bytes that will run:
- * changes of the source in the meantime have no effect. The copy is complete and verified before it can get its final
- * name (mode 0700), so that a crash never leaves half a program under that name. First removes temporary files that a
- * crash left.
+ * Copies an executable beside itself and hashes the written bytes, so that later changes of the source have no
+ * effect. Only a complete and verified copy gets the final name, so that a crash leaves no half program.
  *
- * On hosts that can hold files, `place` holds the copy under its final name and then reads it again, because a process
- * could have changed it before. The caller places or discards the copy, and closes the placed copy once it runs.
+ * On hosts that can hold files, `place` holds the copy and reads it again, because a process could have changed it
+ * meanwhile. The caller places or discards the copy, and closes a placed copy once it runs.
  *
- * @throws ProcessError `notFound`, `pathNotTrusted`, `checksumMismatch`, `digestNotPinned`,
- * `notSigned`, `stagingFailed`, or what `checkpoint` throws; the temporary file is gone then.
+ * @throws ProcessError `notFound`, `pathNotTrusted`, `checksumMismatch`, `digestNotPinned`, `notSigned`,
+ * `stagingFailed`, or the error of `checkpoint`; removes the temporary file then.
  */
 export async function copyVerified(request: StagingRequest): Promise<VerifiedCopy> {
   const { source, target, expected, maxBytes, checkpoint } = request;
@@ -202,10 +198,7 @@ function failed(error: unknown, target: string): ProcessError {
   return new ProcessError('stagingFailed', message, { cause, path: target });
 }
 
-/**
- * Removes the temporary files that a crash left beside `target`: regular files that match our pattern exactly and whose
- * writer no longer runs. Ignores failures, because the copy that follows fails for the same cause and reports it.
- */
+/** Removes files whose writer no longer runs. Ignores failures, because the copy that follows reports the same cause. */
 async function removeStagingLeftovers(target: string): Promise<void> {
   const suffix = /^([1-9][0-9]{0,9})-[0-9a-f]{16}\.tmp$/;
   await removeLeftovers(target, suffix, ([, pid], stats) => !isWriting(Number(pid), stats.mtimeMs));

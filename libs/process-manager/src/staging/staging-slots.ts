@@ -3,9 +3,8 @@ import { stat } from 'node:fs/promises';
 import { foundIn, ProcessError } from '../process-error.js';
 
 /**
- * Runs at most `size` pieces of work at once and queues the rest, because copying and hashing share four threads with
- * all other file access of the process. Serves clients round-robin, and each client's work in order of arrival, so that
- * a client with a thousand requests delays only itself.
+ * Runs at most `size` pieces of work at once, because copying and hashing share four threads with all other file
+ * access of the process. Serves clients round-robin, so that a client with a thousand requests delays only itself.
  */
 export class StagingSlots {
   #free: number;
@@ -40,7 +39,7 @@ export class StagingSlots {
     if (first === undefined) return undefined;
     const [client, queue] = first;
     const wake = queue.shift();
-    // Move the client to the end of the queue with its remaining work.
+    // Move the client behind all others.
     this.#waiting.delete(client);
     if (queue.length > 0) this.#waiting.set(client, queue);
     return wake;

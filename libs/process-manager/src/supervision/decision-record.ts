@@ -7,7 +7,7 @@ import type { StartPlan, StartRequest } from '../start-request.js';
 import type { PortsOutcome, RunLimits } from './managed-process.js';
 
 /**
- * One decision, for the audit log. Omits arguments and the values of variables, because they may be secret. `path` is the
+ * One decision, for the audit log. Omits arguments and values of variables, because they may be secret. `path` is the
  * client's spelling, cut at 1,024 characters: write it as JSON.
  */
 export type DecisionRecord = DecisionFacts &
@@ -26,27 +26,27 @@ export interface DecisionFacts {
   readonly clientSays?: string;
   /** `ProcessOwner.client` of a start: the client as the system describes it. */
   readonly client?: Readonly<Record<string, string | number>>;
-  /** Identifies the run without granting access to it: the `mark` of `ManagedProcess`. */
+  /** The `mark` of `ManagedProcess`, which gives no access to the run. */
   readonly mark: string;
   readonly path: string;
   readonly name?: string;
-  /** File name of the entry for the program of a start; present only when that entry allows the client. */
+  /** File name of the entry's program; present only when the entry allows the client. */
   readonly entry?: EntryName;
-  /** Name of the variable that caused the refusal of a start, cut at 128 characters. */
+  /** The variable that caused the refusal, cut at 128 characters. */
   readonly variable?: string;
   /** Digest of the bytes that will run. */
   readonly sha256?: string;
-  /** Ports that a start exposes, such as `tcp 9796`, at most 64 of them. */
+  /** Such as `tcp 9796`, at most 64 of them. */
   readonly exposes?: readonly string[];
   /**
-   * Outcome for these ports: `opened` means opened before the program started; `notNeeded` for the reason in
-   * `portsReason`; `asTheHostHasThem` when the daemon has no port opener.
+   * `opened`: the manager opened the ports before the program started. `notNeeded`: `portsReason` says why.
+   * `asTheHostHasThem`: the daemon has no port opener.
    */
   readonly ports?: 'opened' | 'notNeeded' | 'asTheHostHasThem';
   readonly portsReason?: string;
-  /** Limits of a start and the mechanism that enforces them, such as `memoryBytes=67108864 pids=8 by=cgroup`. */
+  /** Limits and their mechanism, such as `memoryBytes=67108864 pids=8 by=cgroup`. */
   readonly limits?: string;
-  /** Names and sizes in bytes of the files of a start, or of the changed file, such as `token 812`. */
+  /** Names and sizes in bytes of the files, such as `token 812`. */
   readonly files?: readonly string[];
   readonly argumentCount?: number;
   /** Names of the client's variables: the first 64, each cut at 128 characters; empty for an entry without `=`. */

@@ -30,7 +30,7 @@ const SLEEP = realpathSync('/bin/sleep');
 const RUN_ID = '0123456789abcdef'.repeat(2);
 
 const UNSHARE = '/usr/bin/unshare';
-/** Options of `unshare` for a mount namespace of an unprivileged user, which some systems forbid. */
+/** Some systems forbid a mount namespace of an unprivileged user. */
 const OWN_MOUNTS = ['--user', '--map-root-user', '--mount'];
 const mayHaveMounts = spawnSync(UNSHARE, [...OWN_MOUNTS, '/bin/true']).status === 0;
 if (!mayHaveMounts)
@@ -44,7 +44,6 @@ describe('what earlier daemons left', () => {
   const host = posixProcessHost();
   let harness: ManagerHarness;
   let children: ChildProcess[];
-  /** Identity of a daemon that has died. */
   let deadDaemon: string;
 
   beforeEach(async () => {
@@ -70,12 +69,11 @@ describe('what earlier daemons left', () => {
     return `${statOf(pid)?.startTicks ?? '0'}${host.daemon.slice(host.daemon.indexOf('.'))}`;
   }
 
-  /** Recovers, and returns the reports about these processes only: other programs on this machine may have leftovers. */
+  /** Reports only these processes: other programs on this machine may have leftovers. */
   async function recovered(manager: ProcessManager, ...pids: number[]) {
     return (await manager.recover()).filter(({ pid }) => pids.includes(pid));
   }
 
-  /** Returns the environment that marks a process of this daemon. Default lineage: that of the state directory. */
   function markedBy(daemon: string, lineage = lineageOf(harness.stateDirectory)) {
     return { RANCHER_WINS_RUN: `${RUN_ID}:${lineage}:${daemon}` };
   }

@@ -12,8 +12,7 @@ const MAX_ROUNDS = 5;
 type LeftoverEnding = Pick<CompleteOptions, 'host' | 'graceMs' | 'onEvent'>;
 
 /**
- * Ends all processes that dead daemons left, found by mark, record and verified copy, and removes their records. Leaves
- * processes and records of a living daemon alone.
+ * Ends processes of dead daemons, found by mark, record and verified copy; removes their records.
  *
  * @throws ProcessError `stateUnavailable`, `unknown`.
  */
@@ -41,14 +40,13 @@ export async function endLeftovers(
       if (gone) recovered.push(facts);
       else stuck.add(leftover.mark);
     }
-    // Another round would only wait for the same processes.
     if (stuck.size > 0) break;
   }
   for (const { mark } of remembered) if (!stuck.has(mark)) runRecords.remove(mark);
   return recovered;
 }
 
-/** Ends all processes of a verified copy. @throws ProcessError `alreadyRunning` when one belongs to a living daemon or does not end. */
+/** @throws ProcessError `alreadyRunning` when a process belongs to a living daemon or does not end. */
 export async function endStaleCopies(
   { host, graceMs, onEvent }: LeftoverEnding,
   stagedPath: string,
@@ -87,7 +85,7 @@ function stillRunning(path: string, { pid }: Leftover, how: string): ProcessErro
 }
 
 export interface OrphanSearch {
-  /** Programs that daemons may run: a process of one of their verified copies belongs to a run. */
+  /** Programs that daemons may run. A process of one of their verified copies belongs to a run. */
   readonly allowed: readonly AllowedExecutable[];
   /** The state directory of the daemons; it need not exist. */
   readonly stateDirectory: string;
@@ -95,7 +93,7 @@ export interface OrphanSearch {
 }
 
 /**
- * Returns the processes of runs with a dead daemon, which `ProcessManager.recover` would end. Changes nothing.
+ * Returns the processes that `ProcessManager.recover` would end. Changes nothing.
  *
  * @throws ProcessError `stateUnavailable` when the records cannot be read, `unknown` when the search fails.
  */

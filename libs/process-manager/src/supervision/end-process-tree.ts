@@ -3,11 +3,10 @@ import { Backoff, systemClock } from '@wins/time';
 import { performance } from 'node:perf_hooks';
 
 /**
- * Ends a tree: asks it to end, waits up to `graceMs`, then kills it for up to `graceMs` more, including processes
- * started in the meantime. Resolves with true when the tree is gone, else with false: a process remains only if the
- * kernel cannot end it or we may not signal it.
+ * Asks a tree to end, waits up to `graceMs`, then kills its processes, also new ones, for up to `graceMs` more.
+ * Resolves with true when the tree is gone; false means that a process cannot be ended or signalled.
  *
- * @param force - Aborts to skip the grace time and kill the tree at once.
+ * @param force - Skips the grace time when it aborts.
  */
 export async function endProcessTree(
   tree: ProcessTree,
@@ -41,7 +40,7 @@ async function isGoneWithin(
   for (;;) {
     await beforeEachLook();
     if (await tree.isGone()) return true;
-    // Compare the time that was left before the poll, because on a busy system a poll may take longer than the limit.
+    // Use the time left before the poll, because a poll may take longer than the limit on a busy system.
     if (leftMs <= 0 || signal?.aborted === true) return false;
     const pauseMs = Math.min(looks.nextMs(), Math.max(1, leftMs));
     await systemClock.wait(pauseMs, signal).catch(() => undefined);
@@ -49,7 +48,7 @@ async function isGoneWithin(
   }
 }
 
-/** Returns true when a promise, which must never reject, resolves within `limitMs`. */
+/** The promise must never reject. */
 export function resolvesInTime(promise: Promise<unknown>, limitMs: number): Promise<boolean> {
   return new Promise((resolve) => {
     const timer = setTimeout(() => resolve(false), limitMs);

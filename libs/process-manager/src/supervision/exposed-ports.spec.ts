@@ -15,7 +15,6 @@ const exposes: readonly ExposedPort[] = [
   { protocol: 'udp', port: 53 },
 ];
 
-/** Records its calls and runs the test's handlers. */
 class RecordingOpener implements PortOpener {
   readonly steps: string[] = [];
   onOpen: (signal: AbortSignal) => unknown = () => undefined;

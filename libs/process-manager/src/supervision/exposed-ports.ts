@@ -3,7 +3,7 @@ import { messageOf, type ExposedPort, type PortOpener } from '@wins/base';
 import type { EventRun, PortsOutcome, ManagerEvent } from './managed-process.js';
 import { ProcessError, type ProcessErrorCode } from '../process-error.js';
 
-/** Ports of all runs. Opens them before a program starts; closes them when it has ended, one run at a time. */
+/** Ports of all runs. Opens them before a program starts; closes them after its end, one run at a time. */
 export class ExposedPorts {
   readonly #opener: PortOpener | undefined;
   readonly #onEvent: (event: ManagerEvent) => void;
@@ -18,7 +18,6 @@ export class ExposedPorts {
     this.#onEvent = onEvent;
   }
 
-  /** Decides whether to open the ports; undefined without ports. */
   decide(ports: readonly ExposedPort[]): PortsOutcome | undefined {
     if (ports.length === 0) return undefined;
     if (this.#opener === undefined) return { kind: 'asTheHostHasThem' };
@@ -27,9 +26,9 @@ export class ExposedPorts {
   }
 
   /**
-   * Opens the ports of a run that is about to start, according to the decision.
+   * Opens the ports if `decide` returned `opened`.
    *
-   * @param abandoned - Signals, any of which aborts the start.
+   * @param abandoned - Each signal aborts the start.
    * @throws ProcessError `portsNotOpened`, `aborted`, `shuttingDown`; nothing is left open then.
    */
   async open(
@@ -55,7 +54,7 @@ export class ExposedPorts {
     }
   }
 
-  /** Starts to close the ports of a run without waiting; reports a failure as an event and retries later. */
+  /** Closes ports in the background; reports a failure as an event and retries later. */
   close(mark: string): void {
     if (!this.#open.delete(mark)) return;
     this.#closings = this.#closings.then(() => this.#closeAll([mark]));
@@ -66,7 +65,7 @@ export class ExposedPorts {
     this.#stopping.abort();
   }
 
-  /** Resolves when all pending closings are done or were retried once. */
+  /** Resolves when each pending closing succeeded or was retried once. */
   settle(): Promise<void> {
     return (this.#closings = this.#closings.then(() => this.#closeAll([])));
   }
@@ -76,14 +75,14 @@ export class ExposedPorts {
     return signal.aborted ? 'aborted' : 'portsNotOpened';
   }
 
-  /** Closes the ports of these runs and, after a success, those of earlier failures. */
+  /** After a success, also retries earlier failures. */
   async #closeAll(marks: readonly string[]): Promise<void> {
     for (const mark of new Set([...marks, ...this.#stuck])) {
       try {
         await this.#opener?.close(mark);
         this.#stuck.delete(mark);
       } catch (error) {
-        // Move this run behind the other failed runs, so that those are retried first.
+        // Retry the other failed runs first.
         this.#stuck.delete(mark);
         this.#stuck.add(mark);
         this.#onEvent({ type: 'portsNotClosed', mark, error });

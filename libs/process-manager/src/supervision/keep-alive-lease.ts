@@ -1,10 +1,7 @@
-/** State of a lease: not yet taken by its holder, held, released, or expired because it was not taken in time. */
+/** `expired`: nobody took the lease in time. */
 export type LeaseState = 'unclaimed' | 'held' | 'released' | 'expired';
 
-/**
- * Right of one client to keep a run alive. It can be taken once and expires if it is not taken in time; its timer does
- * not keep the daemon alive.
- */
+/** Right of one client to keep a run alive, taken at most once. Its timer does not keep the daemon alive. */
 export class KeepAliveLease {
   #state: LeaseState = 'unclaimed';
   readonly #clock: NodeJS.Timeout;
@@ -27,14 +24,13 @@ export class KeepAliveLease {
     return true;
   }
 
-  /** Releases a held lease; returns false when it is not held. */
   release(): boolean {
     if (this.#state !== 'held') return false;
     this.#state = 'released';
     return true;
   }
 
-  /** Stops the expiry: after a run has ended, its client may still take the lease. */
+  /** After a run has ended, its client may still take the lease. */
   stopClock(): void {
     clearTimeout(this.#clock);
   }

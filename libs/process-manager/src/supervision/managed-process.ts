@@ -5,11 +5,11 @@ import type { EntryName } from '../policy/executable-policy.js';
 
 /** The connection that started a run. */
 export interface ProcessOwner {
-  /** Identifies the connection among all connections of this daemon, for example `pipe:17`. */
+  /** Unique among all connections of this daemon, for example `pipe:17`. */
   readonly id: string;
-  /** Human-readable label for the audit log. */
+  /** For the audit log. */
   readonly label?: string;
-  /** Client behind the connection, if the system can identify it. Quotas count by client, otherwise by connection. */
+  /** Present if the system can identify the client. Quotas count by client, otherwise by connection. */
   readonly client?: OwningClient;
   /** Aborts when the connection closes; the run then ends, even if its lease is still held. */
   readonly disconnected: AbortSignal;
@@ -21,18 +21,18 @@ export interface OwningClient {
   readonly key: string;
   /** For the audit log: its process, account, container. */
   readonly description: Readonly<Record<string, string | number>>;
-  /** Names that `for` of an entry can list, such as `user:1000`. Absent or empty: the system cannot identify the client. */
+  /** Names that the entry's `for` can list, such as `user:1000`. Absent or empty: the system cannot identify the client. */
   readonly names?: readonly string[];
 }
 
 /** Selects a run that another connection started. */
 export interface RunSelection {
-  /** Id of the run; a connection that knows it may read and stop a run of another connection. */
+  /** A connection that knows the id may read and stop a run of another connection. */
   readonly runId?: string;
 }
 
 export interface StopSelection extends RunSelection {
-  /** True to kill the run at once, even while it is being stopped. Default false: kills it after the grace time. */
+  /** Kills the run at once, even while it is being stopped. Default false: kills it after the grace time. */
   readonly force?: boolean;
 }
 
@@ -46,15 +46,14 @@ export interface Lease {
 export interface ManagedProcess {
   /** `rancher-wins-` and the program's name. */
   readonly name: string;
-  /** 32 unguessable hexadecimal digits that give the right to read and stop the run, so the id is never logged. */
+  /** 32 unguessable hexadecimal digits that give the right to read and stop the run: never log them. */
   readonly runId: string;
-  /** 32 hexadecimal digits for logs, records and the environment of its processes; they do not reveal the id. */
+  /** 32 hexadecimal digits for logs, records and the environment of the processes; they do not reveal the id. */
   readonly mark: string;
-  /** Path of the program, as the list of allowed programs spells it. */
+  /** As the list of allowed programs spells it. */
   readonly path: string;
-  /** File name in `path`. There are no more distinct values than entries in the list, so it may be a metric label. */
+  /** File name in `path`, as the list spells it, so it may be a metric label. */
   readonly entry: EntryName;
-  /** Path of the verified copy that runs. */
   readonly stagedPath: string;
   readonly pid: number;
   /** Milliseconds since 1970. */
@@ -63,7 +62,7 @@ export interface ManagedProcess {
   readonly sha256: string;
   readonly owner: ProcessOwner;
   readonly exposes: readonly ExposedPort[];
-  /** Outcome for the exposed ports; undefined when the run exposes none. */
+  /** Undefined when the run exposes no ports. */
   readonly ports: PortsOutcome | undefined;
   /** Undefined when the run has no limits. */
   readonly limits: RunLimits | undefined;
@@ -73,47 +72,49 @@ export interface ManagedProcess {
   readonly isHeld: boolean;
   readonly state: ProcessState;
   /**
-   * Resolves when the tree is gone and its output is read to the end; never rejects. After the grace time, it stops
-   * waiting for a tree that cannot be ended and for a pipe that an unrelated process keeps open, and reports each as an
-   * event.
+   * Resolves when the tree is gone and all output is read; never rejects. After the grace time it stops waiting for a
+   * stuck tree or a pipe that an unrelated process holds open; an event reports each case.
    */
   readonly ended: Promise<ProcessExit>;
   /**
-   * Takes the lease, even after the run ended, as long as the run can be found.
+   * Takes the lease, as long as the run can be found.
    *
-   * @throws ProcessError `notOwner` for another connection, `leaseHeld` when the lease was taken
-   * before or was not taken in time.
+   * @throws ProcessError `notOwner` for another connection, `leaseHeld` when the lease was taken before or has
+   * expired.
    */
   holdLease(ownerId: string): Lease;
   /**
-   * Transfers an adopted run to a connection that presents the run's id and so belongs to its client. The caller must
-   * check that the client is the same. Does nothing when the id differs or the run already has a connection.
+   * Transfers an adopted run to a connection that presents the run's id. The caller checks that the client is the
+   * same. Does nothing when the id differs or the run already has a connection.
    */
   giveTo(owner: ProcessOwner, runId: string): void;
-  /** Leaves a lasting run to its keeper: from then on it ends neither with its lease nor with its connection. */
+  /** Leaves a lasting run to its keeper: the end of the lease or the connection no longer ends the run. */
   leave(): void;
-  /** Attaches a reader to the output, from the oldest byte in the log; the caller closes it. @throws ProcessError `notOwner`. */
+  /** Reads from the oldest byte in the log. The caller closes the reader. @throws ProcessError `notOwner`. */
   read(ownerId: string, options?: OutputReaderOptions & RunSelection): OutputReader;
   /**
-   * Stops the whole tree: asks it to end, and kills it after the grace time. Resolves with how the run ended; if
-   * it was already ending, with the earlier reason.
+   * Asks the whole tree to end, and kills it after the grace time. Resolves with how the run ended; if it was already
+   * ending, with the earlier reason.
    *
    * @throws ProcessError `notOwner` for another connection that does not name the run id.
    */
   stop(ownerId: string, options?: StopSelection): Promise<ProcessExit>;
   /**
-   * Replaces a file of the run atomically: a reader sees the old content or the new one.
+   * Replaces a file of the run: a reader sees the old content or the new one.
    *
-   * @throws ProcessError `notOwner` for another connection, `notFound` for an unknown file or when the run is ending,
+   * @throws ProcessError `notOwner` for another connection, `notFound` for an unknown file or an ending run,
    * `filesNotAllowed`, `tooManyChanges`, `auditUnavailable`, `stateUnavailable`.
    */
   updateFile(ownerId: string, file: RunFile): Promise<void>;
-  /** Measures the run on each call; after its end, returns the final figures. Never rejects. For many callers use `ProcessManager.measure`. */
+  /**
+   * Measures on each call; returns the final figures after the run has ended. Never rejects. For many callers use
+   * `ProcessManager.measure`.
+   */
   measure(): Promise<RunFigures>;
 }
 
 export interface RunFigures {
-  /** Resource use of the run's process tree; undefined when the system does not report it. */
+  /** Undefined when the system does not report it. */
   readonly usage: TreeUsage | undefined;
   readonly output: OutputFigures;
 }
@@ -152,18 +153,17 @@ export const RUN_MOVES: Readonly<Record<ProcessStateKind, readonly ProcessStateK
   ended: [],
 };
 
-/** Returns the next state; an illegal transition is a defect of this library and throws an `Error`. */
+/** @throws Error for an illegal transition, which is a defect of this library. */
 export function moveRun(from: ProcessState, to: ProcessState): ProcessState {
   if (RUN_MOVES[from.kind].includes(to.kind)) return to;
   throw new Error(`a run cannot go from ${from.kind} to ${to.kind}`);
 }
 
 /**
- * Reason for the end of a run; the first one is kept. `exited`: its leader ended by itself. `outOfMemory`: the system
- * killed it at its memory limit, if the system reports that. `stopped`: a client stopped it. `leaseEnded`,
- * `leaseNeverHeld`, `ownerDisconnected`: the client that started it is gone. `replaced`: another start took its name.
- * `yielded`: its client had the most runs, and a client without any needed a slot. `daemonStopping`: the manager
- * closed. `hostFailed`: it could not be supervised.
+ * Reason for the end of a run; the first one is kept. `outOfMemory`: the system killed the run at its memory limit
+ * and reports that. `leaseEnded`, `leaseNeverHeld`, `ownerDisconnected`: the client that started the run is gone.
+ * `replaced`: another start took its name. `yielded`: its client had the most runs, and a client without any needed a
+ * slot. `hostFailed`: the daemon could not supervise the run.
  */
 export type ExitReason =
   | ('exited' | 'outOfMemory' | 'stopped' | 'leaseEnded' | 'leaseNeverHeld')
@@ -173,7 +173,7 @@ export type ExitReason =
 export interface ProcessExit {
   /** The leader's exit code, 0 to 2^32-1; 128 + the signal's number when a signal ended it. */
   readonly code: number;
-  /** Name of the signal that ended the leader, for example `SIGKILL`. */
+  /** For example `SIGKILL`. */
   readonly signal?: string;
   readonly reason: ExitReason;
 }
@@ -181,38 +181,37 @@ export interface ProcessExit {
 /** A process of a dead daemon's run, found and ended. */
 export interface RecoveredProcess {
   readonly pid: number;
-  /** Evidence that the process was a leftover. */
   readonly evidence: Leftover['evidence'];
   readonly mark?: string;
-  /** Name and path of the program, when a record has them. */
+  /** Present when a record has them. */
   readonly name?: string;
   readonly path?: string;
 }
 
-/** The run of an event, with fields as in `ManagedProcess`. */
+/** Fields as in `ManagedProcess`. */
 export type EventRun = Pick<ManagedProcess, 'mark' | 'path' | 'entry'>;
 
 /** Events for the daemon's log. */
 export type ManagerEvent =
   | ({ readonly type: 'started'; readonly name: string; readonly pid: number } & EventRun)
-  /** The run ended; `figures` is its total resource use. */
+  /** `figures` is the total resource use. */
   | ({
       readonly type: 'ended';
       readonly name: string;
       readonly exit: ProcessExit;
       readonly figures: RunFigures;
     } & EventRun)
-  /** The policy allowed the start, but the operating system failed it. */
+  /** The policy allowed the start, but the operating system refused it. */
   | ({ readonly type: 'startFailed'; readonly error: unknown } & EventRun)
-  /** A process of the run could not be ended; the record stays for the next recovery. */
+  /** The record stays for the next recovery. */
   | { readonly type: 'treeNotGone'; readonly mark: string; readonly name: string }
-  /** The files of an ended run could not be removed; the next recovery removes them. */
+  /** The next recovery removes the files. */
   | { readonly type: 'filesNotRemoved'; readonly mark: string; readonly error: unknown }
-  /** An unrelated process kept a pipe of the run open; its further output is discarded. */
+  /** An unrelated process kept a pipe of the run open; the manager discards its further output. */
   | { readonly type: 'outputCutOff'; readonly mark: string; readonly name: string }
   /** Nothing blocks the ports of a starting run, so the manager did not open them. */
   | ({ readonly type: 'portsNotOpened'; readonly why: string } & EventRun)
-  /** The ports of an ended run may still be open; the manager retries, and closes leftover openings at its next start. */
+  /** The manager retries, and closes leftover openings at its next start. */
   | { readonly type: 'portsNotClosed'; readonly mark: string; readonly error: unknown }
   | ({ readonly type: 'leftoverEnded' } & RecoveredProcess)
   | ({ readonly type: 'leftoverNotGone' } & RecoveredProcess)

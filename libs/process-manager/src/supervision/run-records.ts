@@ -7,7 +7,7 @@ import path from 'node:path';
 import { foundIn, ProcessError } from '../process-error.js';
 
 const MAX_RECORD_BYTES = 64 * 1024;
-/** Bytes reserved for the PID and the start token of a process; longer ones need space beyond the reservation. */
+/** Bytes reserved for a process's PID and start token. */
 const ROOM_FOR_PROCESS = 256;
 
 export interface RunRecord extends RememberedProcess {
@@ -19,7 +19,7 @@ export interface RunRecord extends RememberedProcess {
 export interface IgnoredRecord {
   readonly file: string;
   readonly why: string;
-  /** True when the system did not let us read the file, so that it may be a valid record. */
+  /** True when the file could not be read, so that it may be a valid record. */
   readonly isUnread: boolean;
 }
 
@@ -35,11 +35,10 @@ export function lineageOf(directory: string): string {
 
 /**
  * One small file per living run, in a private directory. All calls are synchronous, so that a run is recorded before
- * any other code runs. Files are not flushed: records are needed after a daemon dies, and no process survives a crash of
- * the machine.
+ * any other code runs. Files are not flushed, because no process survives a crash of the machine.
  */
 export class RunRecords {
-  /** Identifies the successive daemons of this directory, each of which ends the leftovers of its predecessor. */
+  /** Shared by the successive daemons of this directory. */
   readonly lineage: string;
   readonly #directory: string;
 
@@ -59,7 +58,7 @@ export class RunRecords {
     }
   }
 
-  /** Writes the record into its reserved space. @throws ProcessError `stateUnavailable`. */
+  /** Uses the reserved space. @throws ProcessError `stateUnavailable`. */
   write(record: RunRecord): void {
     const { mark } = record;
     try {
@@ -76,15 +75,15 @@ export class RunRecords {
     }
   }
 
-  /** Removes a record or a reservation. If the removal fails, the next recovery finds the record stale. */
+  /** If the removal fails, the next recovery finds the record stale. */
   remove(mark: string): void {
     remove(this.#fileOf(mark));
     remove(this.#reservedFor(mark));
   }
 
   /**
-   * Reads all records and ignores files of other names. Removes and reports a record file that is a link, over 64 KiB, or
-   * not written by us; reports a file that cannot be read; removes reservations of starts that never happened.
+   * Removes and reports a record that is a link, over 64 KiB, or not ours; reports one that cannot be read. Also
+   * removes reservations of starts that never happened.
    */
   readAll(): RecordsFound {
     const found = this.read();
@@ -94,7 +93,7 @@ export class RunRecords {
     return found;
   }
 
-  /** Reads all records without changing any. @throws ProcessError `stateUnavailable` when the directory cannot be read. */
+  /** Changes nothing. @throws ProcessError `stateUnavailable`. */
   read(): RecordsFound {
     const records: RunRecord[] = [];
     const ignored: IgnoredRecord[] = [];
@@ -185,7 +184,7 @@ function parseRecord(text: string, mark: string): RunRecord | string {
     return typeof field === 'string' ? field : '';
   };
   const record = {
-    // An earlier release stored the run's id, which the processes of the run carried as their mark.
+    // An earlier release used the id of a run as its mark.
     mark: textOf('mark') || textOf('runId'),
     pid,
     startToken: textOf('startToken'),
@@ -198,8 +197,8 @@ function parseRecord(text: string, mark: string): RunRecord | string {
 }
 
 /**
- * Identifier of a run for logs, records, firewall rules and the environment of its processes: 32 hexadecimal digits of
- * the SHA-256 of the run's id, from which the id cannot be computed.
+ * Mark of a run for logs, records, firewall rules and the environment of its processes: 32 hexadecimal digits that do
+ * not reveal the run's id.
  */
 export function markOf(runId: string): string {
   return createHash('sha256').update(runId).digest('hex').slice(0, 32);

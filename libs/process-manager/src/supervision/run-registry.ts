@@ -13,10 +13,7 @@ export interface RunName {
   readonly runId?: string;
 }
 
-/**
- * Runs that can be found: living ones, and ended ones for clients that still ask for them. Keeps an ended run at most
- * `lingerMs`, and at most `maxEnded` of them; the run that ended first is dropped first.
- */
+/** Runs that clients can find. Keeps an ended run for `lingerMs`, and at most `maxEnded` of them; drops the oldest first. */
 export class RunRegistry<Run extends RegisteredRun> {
   readonly #keyOf: (name: string) => string;
   readonly #lingerMs: number;
@@ -58,7 +55,7 @@ export class RunRegistry<Run extends RegisteredRun> {
     if (longestEnded !== undefined) this.forget(longestEnded);
   }
 
-  /** Drops a run, so that it can no longer be found. Idempotent. */
+  /** Idempotent. */
   forget(run: Run): void {
     clearTimeout(this.#lingering.get(run));
     this.#lingering.delete(run);
@@ -73,18 +70,16 @@ export interface TakenName {
 }
 
 interface NameHolder<Holder> {
-  /** Path of the holder's program. */
   readonly path: string;
   readonly holder: Holder;
   /** Resolves when the name is free again. */
   readonly released: Promise<void>;
 }
 
-/** Names of runs that start or run: each belongs to one run at a time. */
+/** Names in use; each belongs to one run at a time. */
 export class RunNames<Holder> {
   readonly #keyOf: (name: string) => string;
   readonly #limit: number;
-  /** Holders by the key of their names. */
   readonly #taken = new Map<string, NameHolder<Holder>>();
 
   /** @param limit - Maximum number of names in use at once. */
@@ -98,9 +93,7 @@ export class RunNames<Holder> {
   }
 
   /**
-   * Requires that a name is free.
-   *
-   * @param replaces - True to accept a name held by the same program.
+   * @param replaces - True accepts a name held by the same program.
    * @throws ProcessError `alreadyRunning`, `tooManyProcesses`.
    */
   assertFree(name: string, path: string, replaces = false): void {
@@ -116,11 +109,7 @@ export class RunNames<Holder> {
     }
   }
 
-  /**
-   * Takes a name for the program at `path`. Synchronous, so that two starts cannot both pass.
-   *
-   * @throws ProcessError `alreadyRunning`, `tooManyProcesses`.
-   */
+  /** Synchronous, so that two starts cannot both pass. @throws ProcessError `alreadyRunning`, `tooManyProcesses`. */
   take(name: string, path: string, holder: Holder): TakenName {
     this.assertFree(name, path);
     const key = this.#keyOf(name);

@@ -38,7 +38,7 @@ describe('a supervised process', () => {
     return harness.manager(['tool'], options).start(requestFor(program, overrides));
   }
 
-  /** Starts a shell script that prints `pids: A B …;` and returns these PIDs. */
+  /** The script prints `pids: A B …;`. Returns these PIDs. */
   async function startFamily(source: string, options: Partial<ProcessManagerOptions> = {}) {
     const run = await startShell(source, options);
     const reader = run.read('pipe:1');
@@ -138,7 +138,7 @@ describe('a supervised process', () => {
   });
 
   it('gives up a pipe that a stranger holds open, after the grace time, and says so', async () => {
-    // No mark, its own session, and no parent once setsid has returned: /proc cannot attribute this process to the run.
+    // No mark, another session and no parent: /proc does not show that this process belongs to the run.
     const stranger = 'echo $$ >stranger; exec sleep 1000';
     const { run, pids } = await startFamily(
       `env -i /usr/bin/setsid -f /bin/sh -c '${stranger}'
@@ -270,7 +270,7 @@ describe('a supervised process', () => {
   });
 
   it('reports the end only after the last byte, even to a reader that lags', async () => {
-    // More output than the log keeps, but the excess fits into the pipe, so the child can end before it is read.
+    // The log cannot keep all output, but the excess fits into the pipe, so the child can end before anyone reads.
     const run = await startShell('head -c 1100000 /dev/zero; echo end');
     const reader = run.read('pipe:1');
     await expect(run.ended).resolves.toMatchObject({ code: 0 });
@@ -292,7 +292,7 @@ describe('a supervised process', () => {
       expect((await outputOf(run)).stdout).toBe('hi\n');
       await lease.release();
     };
-    // Kinds of handles that a run can hold; all other kinds belong to the test runner.
+    // All other kinds belong to the test runner.
     const kinds = ['ProcessWrap', 'PipeWrap', 'Timeout'];
     const held = () =>
       process.getActiveResourcesInfo().filter((kind) => kinds.includes(kind)).length;

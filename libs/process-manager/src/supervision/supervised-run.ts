@@ -41,23 +41,23 @@ export interface Supervision extends Pick<
   ('graceMs' | 'leaseTimeoutMs' | 'maxBufferedBytes' | 'firstReaderMs') | ('onDecision' | 'onEvent')
 > {
   readonly run: RunFacts;
-  /** True for an adopted run; if held, it waits for a connection of its client. Default false. */
+  /** True for an adopted run. A held one then waits for its client to connect. Default false. */
   readonly isAdopted?: boolean;
   readonly hostProcess: HostProcess | KeptProcess;
-  /** Folder of the run's files; removed when the run ends. */
+  /** Removed when the run ends. */
   readonly folder?: RunFolder | undefined;
   readonly onEnded: (run: SupervisedRun, end: RunEnd) => void;
-  /** Called when the lease is released; the run then need not stay findable after its end. */
+  /** After the release of the lease, an ended run need not stay findable. */
   readonly onReleased: (run: SupervisedRun) => void;
 }
 
 export interface RunEnd {
-  /** False when a process of the run could not be ended. */
+  /** False when a process could not be ended. */
   readonly treeGone: boolean;
   readonly figures: RunFigures;
 }
 
-/** Decides when and why a run ends, and cleans up after it. All in one long file, because these parts depend on each other. */
+/** Decides when and why a run ends, and cleans up. */
 export class SupervisedRun implements ManagedProcess {
   readonly name: string;
   readonly mark: string;
@@ -126,7 +126,7 @@ export class SupervisedRun implements ManagedProcess {
       supervision.leaseTimeoutMs,
       () => void this.end('leaseNeverHeld'),
     );
-    // The keeper stores the output of a lasting run, so it is not held for a first reader.
+    // The keeper stores the output of a lasting run, so do not hold output for a first reader.
     if (run.lasts) clearTimeout(this.#holdTimer);
     if (!run.isHeld) this.#lease.claim();
     void hostProcess.exited.then((exit) => {
@@ -217,7 +217,7 @@ export class SupervisedRun implements ManagedProcess {
     }
   }
 
-  /** Ends the run because another start replaces it. Resolves when the stop is recorded, before the run has ended. */
+  /** Resolves when the stop is recorded, before the run has ended. */
   async replace(ownerId: string): Promise<void> {
     if (this.#state.kind !== 'running') return;
     await this.#audit('stop', ownerId);
@@ -233,7 +233,7 @@ export class SupervisedRun implements ManagedProcess {
     return ('keeper' in this.#host ? this.#host.output : undefined) ?? this.#output.figures;
   }
 
-  /** Ends the run; only the first reason counts. Resolves as `ended` does. */
+  /** Only the first reason counts. Resolves as `ended` does. */
   end(reason: ExitReason): Promise<ProcessExit> {
     if (this.#state.kind === 'running' && !this.#isLeft) {
       this.#move({ kind: 'stopping', reason });
@@ -313,7 +313,7 @@ export class SupervisedRun implements ManagedProcess {
     throw error;
   }
 
-  /** Audits an action that does not wait for its record: only a synchronous exception of `onDecision` refuses it. */
+  /** Only a synchronous exception of `onDecision` refuses the action; nothing waits for the record. */
   #auditAtOnce(
     action: DecisionRecord['action'],
     requester: string,

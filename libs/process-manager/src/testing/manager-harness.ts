@@ -14,7 +14,7 @@ import type { StartRequest } from '../start-request.js';
 import { createPrivateDirectory, type PrivateDirectory } from './private-directory.js';
 import { writeTestProgram, type TestProgram } from './test-program.js';
 
-/** Managers over a private directory of programs, with everything that they reported. */
+/** Creates managers over a private directory, and records their decisions and events. */
 export class ManagerHarness {
   readonly directory: PrivateDirectory = createPrivateDirectory();
   readonly stateDirectory: string;
@@ -29,7 +29,7 @@ export class ManagerHarness {
     mkdirSync(this.programs, { mode: 0o755 });
   }
 
-  /** Creates a manager that allows the programs of these names; the harness closes it. */
+  /** The harness closes the manager. */
   manager(names: readonly string[], options: Partial<ProcessManagerOptions> = {}): ProcessManager {
     const manager = createProcessManager({
       allowed: names.map((name) => ({ path: path.join(this.programs, name) })),
@@ -43,12 +43,11 @@ export class ManagerHarness {
     return manager;
   }
 
-  /** Writes a program; a shell script unless another interpreter is given. */
+  /** A shell script by default. */
   program(name: string, source: string, interpreter = '/bin/sh'): TestProgram {
     return writeTestProgram(this.programs, name, source, interpreter);
   }
 
-  /** Writes a program for Node. */
   nodeProgram(name: string, source: string): TestProgram {
     return writeTestProgram(this.programs, name, source);
   }
@@ -59,7 +58,6 @@ export class ManagerHarness {
   }
 }
 
-/** A connection that can break. */
 export class TestOwner {
   readonly #connection = new AbortController();
   readonly id: string;
@@ -74,7 +72,6 @@ export class TestOwner {
   }
 }
 
-/** The request that an honest client makes for a program. */
 export function requestFor(
   { path: file, sha256 }: TestProgram,
   overrides: Partial<StartRequest> = {},
@@ -82,7 +79,6 @@ export function requestFor(
   return { path: file, sha256, args: [], envs: [], owner: new TestOwner(), ...overrides };
 }
 
-/** Reads all output of a run, as Latin-1 text. */
 export async function outputOf(
   run: ManagedProcess,
 ): Promise<{ stdout: string; stderr: string; skipped: number }> {
@@ -99,7 +95,7 @@ export async function outputOf(
   return { stdout: text(all.stdout), stderr: text(all.stderr), skipped: all.skipped };
 }
 
-/** Reads stdout until it contains the text, and returns it; throws if the output ends first. */
+/** Returns stdout up to the text; throws if the output ends first. */
 export async function untilOutput(reader: OutputReader, text: string): Promise<string> {
   let seen = '';
   while (!seen.includes(text)) {
@@ -113,7 +109,6 @@ export async function untilOutput(reader: OutputReader, text: string): Promise<s
   return seen;
 }
 
-/** Returns the code of the `ProcessError` that the action throws, or describes another outcome. */
 export async function codeOf(action: Promise<unknown> | (() => unknown)): Promise<string> {
   try {
     await (typeof action === 'function' ? action() : action);
@@ -123,17 +118,15 @@ export async function codeOf(action: Promise<unknown> | (() => unknown)): Promis
   }
 }
 
-/** The host of this system, with the errors of this library. */
 export function realHost(): ProcessHost {
   return posixProcessHost({ failure: (...facts) => new ProcessError(...facts) });
 }
 
-/** Returns true while a process runs; false for a zombie. */
+/** False for a zombie. */
 export function isRunning(pid: number): boolean {
   return !/^[ZX]?$/.test(statOf(pid)?.state ?? '');
 }
 
-/** Reads the state of a process from the kernel; undefined when there is none. */
 export function statOf(pid: number): { state: string; startTicks: string } | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');

@@ -5,11 +5,11 @@ import path from 'node:path';
 /** A directory that only the current user can enter, for programs and state of one test. */
 export interface PrivateDirectory {
   readonly path: string;
-  /** Removes the directory and its content. The caller must call it; idempotent. */
+  /** Removes the directory with its content. Idempotent. */
   close(): void;
 }
 
-/** Creates a fresh private directory (mode 0700) below the system's temporary directory. */
+/** Mode 0700, below the system's temporary directory. */
 export function createPrivateDirectory(): PrivateDirectory {
   const directory = mkdtempSync(path.join(os.tmpdir(), 'process-manager-'));
   return { path: directory, close: () => rmSync(directory, { recursive: true, force: true }) };

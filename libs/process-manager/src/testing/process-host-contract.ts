@@ -2,7 +2,7 @@
  * Duties of every `ProcessHost`, as a list of named checks for any test runner:
  * `test.each(processHostContract(subject))('%s', async (_name, check) => check())`.
  *
- * The checks run this Node as the program, so that they are the same on every system, and wait for events only.
+ * This Node is the program of each check, so that the checks are the same on every system.
  */
 import type { HostCommand, HostProcess, ProcessHost } from '@wins/base';
 import assert from 'node:assert/strict';
@@ -24,7 +24,7 @@ export interface ProcessHostSubject {
 
 type Check = (subject: ProcessHostSubject, directory: string) => Promise<void>;
 
-/** Lists the checks: the name of each, and a function that throws if it fails. */
+/** Lists the checks: a name, and a function that throws on failure. */
 export function processHostContract(
   subject: ProcessHostSubject,
 ): readonly (readonly [name: string, check: () => Promise<void>])[] {
@@ -43,7 +43,7 @@ export function processHostContract(
 }
 
 const FOREVER = 'console.log("ready"); setInterval(() => {}, 1e9)';
-/** Script that starts a descendant in its own session with the same stdout; the descendant prints a line when it runs. */
+/** Starts a descendant in its own session, which prints a line to the same stdout. */
 const WITH_DESCENDANT = `require('node:child_process').spawn(process.execPath, ['-e', ${JSON.stringify(FOREVER)}],
   { detached: true, stdio: ['ignore', 'inherit', 'ignore'] })`;
 
@@ -309,7 +309,7 @@ function commandOf(
   };
 }
 
-/** Resolves when the program, or a descendant with the same stdout, has written something. */
+/** The output may come from a descendant with the same stdout. */
 function firstOutput({ stdout }: HostProcess): Promise<void> {
   return new Promise((resolve, reject) => {
     stdout.once('data', () => resolve());
@@ -317,7 +317,7 @@ function firstOutput({ stdout }: HostProcess): Promise<void> {
   });
 }
 
-/** Ends the tree; stdout ends when its last writer has ended. */
+/** The end of stdout shows that its last writer has ended. */
 async function end(run: HostProcess): Promise<void> {
   const ended = new Promise((resolve) => run.stdout.once('end', resolve));
   await run.terminate('force');

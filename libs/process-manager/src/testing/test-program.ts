@@ -10,8 +10,8 @@ export interface TestProgram {
 }
 
 /**
- * Writes an executable script (mode 0755) and returns its digests. POSIX only, because it relies on `#!`. The default
- * interpreter is this Node; `/bin/sh` starts much faster.
+ * Writes an executable script. POSIX only, because it relies on `#!`. Default interpreter: this Node; `/bin/sh`
+ * starts much faster.
  */
 export function writeTestProgram(
   directory: string,
@@ -26,7 +26,7 @@ export function writeTestProgram(
   return { path: file, ...digestsOf(file) };
 }
 
-/** Computes the digests of a file as a client does, in lower-case hexadecimal. */
+/** Lower-case hexadecimal, as a client sends them. */
 export function digestsOf(file: string): { readonly sha1: string; readonly sha256: string } {
   const bytes = readFileSync(file);
   const digest = (algorithm: string) => createHash(algorithm).update(bytes).digest('hex');

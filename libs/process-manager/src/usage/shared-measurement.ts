@@ -1,11 +1,10 @@
 import type { ManagedProcess, RunFigures } from '../supervision/managed-process.js';
 
-/** Time in milliseconds for which all callers share a measurement. */
 const GOOD_FOR_MS = 1000;
 /** Measuring takes at most a tenth of the time, because clients control the number of processes. */
 const SHARE_OF_TIME = 10;
 
-/** Measures on request and shares the result with all callers within a second, so that many callers cost no more than one. */
+/** Shares each measurement among callers, so that many callers cost no more than one. */
 export class SharedMeasurement {
   readonly #measure: () => Promise<Measurement['runs']>;
   readonly #now: () => number;
@@ -23,7 +22,7 @@ export class SharedMeasurement {
     this.#now = now;
   }
 
-  /** Returns the measurement in progress, or one at most a second old; it may be older if it took more than 100 ms. */
+  /** Shares a measurement for a second, or for ten times its duration if that is longer. */
   take(): Promise<Measurement> {
     const takenAtMs = this.#now();
     const goodForMs = Math.max(GOOD_FOR_MS, SHARE_OF_TIME * this.#tookMs);
@@ -41,9 +40,9 @@ export class SharedMeasurement {
   }
 }
 
-/** Figures of all living runs at one moment. */
+/** Figures of all living runs. */
 export interface Measurement {
-  /** Time of the measurement in milliseconds of a monotonic clock, for the difference between two measurements. */
+  /** In milliseconds of a monotonic clock. */
   readonly takenAtMs: number;
   readonly runs: readonly MeasuredRun[];
 }

@@ -31,7 +31,7 @@ interface CloudWord {
   readonly hasSession?: boolean;
 }
 
-/** Request for a session token, which the actual request then sends in the header `answerHeader`. */
+/** Requests a session token, which the next request sends in `answerHeader`. */
 export const AWS_SESSION = {
   path: '/latest/api/token',
   headers: { 'x-aws-ec2-metadata-token-ttl-seconds': '60' },
@@ -81,8 +81,8 @@ const HOST =
 /**
  * Resolves `CATTLE_ADDRESS` or `CATTLE_INTERNAL_ADDRESS`. An IP address or host name stays. A cloud keyword (`awslocal`,
  * `ipify`, …) becomes the answer of its metadata service, within 10 s. An adapter becomes one of its addresses,
- * preferably IPv4. In a comma-separated list for a dual-stack node, an adapter adds an address of the missing family,
- * so `eth0,eth0` yields its IPv4 and IPv6 address. An empty text stays empty.
+ * preferably IPv4. In a comma-separated list (dual stack), an adapter adds an address of the missing family: `eth0,eth0`
+ * yields its IPv4 and IPv6 address. An empty text stays empty.
  * Link-local metadata services are queried over `http://` and never through a proxy.
  * @throws RancherError
  */
@@ -123,7 +123,7 @@ function addressesOfAdapter(name: string): readonly string[] | undefined {
   return found?.map(({ address }) => address);
 }
 
-/** Prefers an address of the family that the list lacks; a self-assigned address, used without DHCP, is the last choice. */
+/** Prefers the address family that `others` lack; within a family, puts self-assigned addresses last. */
 function addressOf(name: string, addresses: readonly string[], others: readonly string[]): string {
   const hasIpv4 = others.some((each) => parseIp(each) !== undefined && !isIpv6(each));
   const rank = (each: string): number =>

@@ -29,7 +29,7 @@ export interface DownloadWanted {
 export interface Downloaded {
   readonly sha256: string;
   readonly sizeBytes: number;
-  /** Basis of trust; `tls`: no digest was given, so only the server's certificate vouches for the content. */
+  /** `tls`: no digest was given, so only the server's certificate vouches for the content. */
   readonly verifiedBy: 'digest' | 'tls';
 }
 
@@ -62,7 +62,7 @@ export function createDownload(options: DownloadOptions = {}): Download {
     const trust = anyCertificate
       ? ({ roots: 'anyCertificate' } as const)
       : () => ({ roots: roots() });
-    // No retry after the sink has received bytes, because only its owner can discard them and start over.
+    // No retry after the sink has received bytes: only the caller can discard them.
     let isBegun = false;
     return await client.retry({ what, timeoutMs, mayRepeat: () => !isBegun }, (each) =>
       each.ask({ url, trust }, { what, maxBytes: wanted.maxBytes }, async (answer, parts) => {
@@ -132,7 +132,6 @@ function checkFirst({ headers }: HttpAnswer, first: Buffer, what: string, magic:
   throw refused(`a file that begins with ${begins.toString('hex')}`, magic.toString('hex'));
 }
 
-/** @throws RancherError `invalidRequest`. */
 function digestOf({ sha256, maxBytes }: DownloadWanted, what: string): string | undefined {
   const refused = (found: string) =>
     new RancherError('invalidRequest', `cannot ${what}: found ${found}`);

@@ -3,13 +3,13 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { RancherError } from '../rancher-error.js';
 
 export interface RancherSettings extends Omit<HttpSettings, 'tries' | 'keptConnections'> {
-  /** Allows addresses with `http://`, over which a token crosses the network unencrypted. Default: false. */
+  /** Allows `http://` addresses, over which a token crosses the network unencrypted. Default: false. */
   readonly allowHttp?: boolean;
 }
 
 const MAX_ADDRESS_LENGTH = 4096;
 
-/** Creates a client with one connection per request, so that no other request uses the one with a token. Messages never contain `secret`. */
+/** One connection per request, so that none is reused after it carried a token. Messages never contain `secret`. */
 export function rancherClient(settings: RancherSettings, secret?: string): HttpClient {
   const secrets = [...(settings.secrets ?? []), ...(secret === undefined ? [] : [secret])];
   return new HttpClient({ ...settings, secrets, tries: 1 });

@@ -4,11 +4,11 @@ import { RancherError } from '../rancher-error.js';
 import type { ServerTrust } from '../trust/establish-trust.js';
 
 const MAX_BYTES = 65_536;
-/** Maximum length of a quoted answer; a longer one may contain data meant for others. */
+/** Longer answers are not quoted: they may contain data meant for others. */
 const TOLD_LENGTH = 32;
 const TIMEOUT_MS = 60_000;
 
-/** Resolves when `/healthz` answers `ok`, after retries for `timeoutMs`, 1 min by default. @throws RancherError */
+/** Waits until `/healthz` answers `ok`, at most `timeoutMs`, 1 min by default. @throws RancherError */
 export async function checkHealth(
   { server, roots }: Pick<ServerTrust, 'server' | 'roots'>,
   { timeoutMs = TIMEOUT_MS }: { readonly timeoutMs?: number } = {},

@@ -5,7 +5,7 @@ import { checkToken, type ServerTrust } from '../trust/establish-trust.js';
 import { quoteText } from '@wins/base';
 import { randomBytes } from 'node:crypto';
 
-/** A node as it registers. Empty and missing fields are not sent. */
+/** Empty and missing fields are not sent. */
 export interface NodeDescription {
   /** The cattle-id: 1 to 63 characters, valid as a label value. Registrations with the same id are the same machine. */
   readonly id: string;
@@ -37,8 +37,8 @@ const ANSWER_MS = 130_000;
 const WHAT = 'register the node';
 
 /**
- * Over `https://`, sends the token only to a server that `roots` verify. Retries 401, 429 and 5xx, because a starting server
- * answers 401 and 500 too. @throws RancherError
+ * Over `https://`, sends the token only to a server that `roots` verify. Retries 401, 429 and 5xx: a starting server answers
+ * 401 and 500 too. @throws RancherError
  */
 export async function registerNode(
   { server, roots }: Pick<ServerTrust, 'server' | 'roots'>,
@@ -82,10 +82,7 @@ function told(error: unknown): unknown {
   return error.reworded(message, { isTransient: true, cause: error });
 }
 
-/**
- * The server stores all headers that begin with `X-Cattle-`; empty values are omitted.
- * @throws RancherError `invalidRequest` for a value that cannot be a header, or an id that cannot be a label.
- */
+/** The server stores all headers that begin with `X-Cattle-`, so empty values are omitted. */
 function headersOf(node: NodeDescription): Readonly<Record<string, string>> {
   const verdict = judgeNodeId(node.id);
   if ('found' in verdict)

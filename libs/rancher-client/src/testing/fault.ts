@@ -2,21 +2,19 @@ import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 
 export interface RancherRequest {
   readonly method: string;
-  /** Includes the query. */
   readonly path: string;
   readonly headers: Readonly<IncomingHttpHeaders>;
-  /** Server name that the client sent in its handshake (SNI); undefined for none. */
+  /** Server name of the handshake (SNI). */
   readonly serverName: string | undefined;
 }
 
-/** Replaces an answer. `proceed` sends the normal answer of the double. */
+/** Replaces an answer; `proceed` sends the normal one. */
 export type RancherFault = (
   request: RancherRequest,
   response: ServerResponse,
   proceed: () => void,
 ) => void;
 
-/** Never answers. */
 export const silent: RancherFault = () => undefined;
 
 export function answer(
@@ -31,7 +29,7 @@ export function redirectTo(location: string, status = 302): RancherFault {
   return answer(status, '', { location });
 }
 
-/** Sends the normal answer, but cuts the connection after this many bytes, headers included. */
+/** @param bytes - Includes the headers. */
 export function cutAfter(bytes: number): RancherFault {
   return (_request, response, proceed) => {
     onBytes(response, (chunk, sent, write) => {
@@ -46,7 +44,7 @@ export function cutAfter(bytes: number): RancherFault {
   };
 }
 
-/** Sends the normal answer byte by byte, each in its own packet. */
+/** Sends each byte of the normal answer in its own packet. */
 export const byteByByte: RancherFault = (_request, response, proceed) => {
   response.socket?.setNoDelay(true);
   onBytes(response, (chunk, _sent, write) => {
@@ -55,7 +53,7 @@ export const byteByByte: RancherFault = (_request, response, proceed) => {
   proceed();
 };
 
-/** Sends the beginning of an answer and never the last 100 bytes; the connection stays open. */
+/** Never sends the last 100 bytes; the connection stays open. */
 export function stallAfter(beginning: string | Buffer): RancherFault {
   return (_request, response) => {
     response.writeHead(200, { 'content-length': 100 + beginning.length });
@@ -63,7 +61,7 @@ export function stallAfter(beginning: string | Buffer): RancherFault {
   };
 }
 
-/** Sends an endless answer, one byte every `everyMs` milliseconds. */
+/** Endless, one byte at a time. */
 export function drip(everyMs: number): RancherFault {
   return (_request, response) => {
     response.writeHead(200);
@@ -72,7 +70,7 @@ export function drip(everyMs: number): RancherFault {
   };
 }
 
-/** Sends an endless answer as fast as the client reads. */
+/** Sends as fast as the client reads. */
 export function endless(headers: Readonly<Record<string, string>> = {}): RancherFault {
   return (_request, response) => {
     const block = Buffer.alloc(65_536, 'x');
@@ -85,7 +83,7 @@ export function endless(headers: Readonly<Record<string, string>> = {}): Rancher
   };
 }
 
-/** Sends a body without a length, which ends with the connection, so that nothing reveals a truncated body. */
+/** Sends no length, so that nothing reveals a truncated body. */
 export function withoutLength(body: string | Buffer): RancherFault {
   return (_request, response) => {
     const head = 'HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n';
@@ -93,19 +91,17 @@ export function withoutLength(body: string | Buffer): RancherFault {
   };
 }
 
-/** Answers 101, as if the connection switched to another protocol. */
 export const upgrade: RancherFault = (_request, response) =>
   void response.socket?.write(
     'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n',
   );
 
-/** Answers with bytes that are not HTTP. */
 export const noHttp: RancherFault = (_request, response) =>
   void response.socket?.end('SSH-2.0-OpenSSH_9.6\r\n');
 
 type Write = (part: Buffer, done?: () => void) => void;
 
-/** Passes the bytes of an answer to `take` instead of the connection. */
+/** Passes an answer's bytes to `take` instead of the connection. */
 function onBytes(
   { socket }: ServerResponse,
   take: (chunk: Buffer, sent: number, write: Write) => void,

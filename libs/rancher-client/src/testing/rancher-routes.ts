@@ -3,13 +3,12 @@ import type { ServerResponse } from 'node:http';
 import { proofOf } from '../trust/cattle-proof.js';
 import type { RancherRequest } from './fault.js';
 
-/** State behind the answers of the double. */
 export interface RancherState {
   /** The body of `/cacerts`. */
   readonly caCerts: string;
-  /** Valid registration tokens, which the server can prove to know. */
+  /** Registration tokens, which the server can prove to know. */
   readonly tokens: readonly string[];
-  /** Valid bootstrap tokens of machines, which the server cannot prove to know. */
+  /** Bootstrap tokens, which the server cannot prove to know. */
   readonly machineTokens: readonly string[];
   /** The answer of `/v3/connect/agent`. */
   readonly connectionInfo: unknown;

@@ -25,7 +25,7 @@ export async function proxy(options: ProxyOptions): Promise<ProxyDouble> {
   return started;
 }
 
-/** Settings without trusted authorities, proxies or real waits; collects the warnings. */
+/** No trusted authorities, proxies or real waits. */
 export function settings(
   more: RancherSettings = {},
 ): RancherSettings & { readonly warnings: string[] } {
@@ -41,7 +41,6 @@ export function settings(
   };
 }
 
-/** Returns the error with which a promise rejects. */
 export async function failureOf(promise: Promise<unknown>): Promise<NetError<string>> {
   const error = await promise.then(
     (value) => {

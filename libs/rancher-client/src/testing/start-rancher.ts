@@ -9,19 +9,19 @@ import type { RancherFault, RancherRequest } from './fault.js';
 import { issueCertificate, type CertificateKind } from './rancher-certificates.js';
 import { route } from './rancher-routes.js';
 
-/** Options of the double. Default: a healthy server with a private authority. */
+/** Default: a healthy server with a private authority. */
 export interface RancherOptions {
   /** Default: a new one. */
   readonly authority?: CertificateAuthority;
   /** Default: `valid`. */
   readonly certificate?: CertificateKind;
-  /** Names in the certificate, beside `localhost`, `127.0.0.1` and `::1`. */
+  /** More names in the certificate than `localhost`, `127.0.0.1` and `::1`. */
   readonly names?: readonly string[];
-  /** The body of `/cacerts`. Default: the certificate of the authority. */
+  /** Body of `/cacerts`. Default: the authority's certificate. */
   readonly caCerts?: string;
-  /** Registration token, which the server can prove to know. Default: a random token. */
+  /** Registration token. Default: random. */
   readonly token?: string;
-  /** Valid bootstrap tokens of machines, which the server cannot prove to know. Default: none. */
+  /** Bootstrap tokens, which the server cannot prove to know. Default: none. */
   readonly machineTokens?: readonly string[];
   /** Files below `/assets`, by name. */
   readonly assets?: Readonly<Record<string, Buffer>>;
@@ -29,38 +29,34 @@ export interface RancherOptions {
   readonly plain?: boolean;
 }
 
-/** A server that answers as Rancher does. The caller closes it. */
+/** The caller closes the server. */
 export interface RancherDouble {
   /** `https://127.0.0.1:PORT`. */
   readonly url: string;
   readonly port: number;
   readonly token: string;
-  /** PEM of the current authority. */
+  /** PEM of the authority. */
   readonly ca: string;
   /** SHA-256 of the body of `/cacerts`. */
   readonly checksum: string;
-  /** All requests, in order. */
   readonly requests: readonly RancherRequest[];
-  /** The body of `/cacerts`. */
   caCerts: string;
-  /** The answer of `/v3/connect/agent`. */
   connectionInfo: unknown;
   readonly assets: Map<string, Buffer>;
-  /** Sets one fault for each of the next requests of a path; with `forEver` the last fault repeats. */
+  /** Each of the next requests for `path` gets the next fault; with `forEver`, the last fault repeats. */
   script(
     path: string,
     faults: readonly RancherFault[],
     options?: { readonly forEver: boolean },
   ): void;
-  /** Resolves with the next request for the path. */
+  /** Resolves with the next request. */
   received(path: string): Promise<RancherRequest>;
-  /** Switches to a new authority, certificate and `/cacerts`. */
+  /** New authority, certificate and `/cacerts`. */
   rotate(kind?: CertificateKind): void;
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** Starts a double of Rancher on 127.0.0.1. */
 export async function startRancher(options: RancherOptions = {}): Promise<RancherDouble> {
   const { certificate = 'valid', names = [], plain = false, machineTokens = [] } = options;
   const token =
@@ -141,7 +137,7 @@ export async function startRancher(options: RancherOptions = {}): Promise<Ranche
   return double;
 }
 
-/** Answer of `/v3/connect/agent`, with a kubeconfig as Rancher writes it. */
+/** The kubeconfig is as Rancher writes it. */
 export function connectionInfo({
   server,
   ca,

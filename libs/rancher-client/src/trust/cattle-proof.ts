@@ -1,16 +1,16 @@
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 
-/** Challenge by which a server proves, for one body of `/cacerts`, that it knows a token. Use it for one answer only. */
+/** Challenge for a server to prove that it knows a token. Use each challenge for one answer only. */
 export interface ProofQuestion {
   readonly headers: Readonly<Record<string, string>>;
   readonly secrets: readonly string[];
-  /** Judges the header `X-Cattle-Hash` of the answer. A server that does not know the token sends none. */
+  /** Judges the header `X-Cattle-Hash`. A server that does not know the token sends no such header. */
   judge(body: Uint8Array, hash: string | undefined): 'right' | 'wrong' | 'missing';
 }
 
 /**
- * Creates a challenge for Rancher's proof: `X-Cattle-Hash` is the base64 of an HMAC-SHA-512 with the token as its key,
- * over the nonce, a zero byte, the body, and a zero byte. Sends only the base64 of the token's SHA-256.
+ * Expects Rancher's proof in `X-Cattle-Hash`: base64 of an HMAC-SHA-512, with the token as key, of nonce, zero byte, body,
+ * zero byte. Sends only the base64 of the token's SHA-256.
  */
 export function askForProof(token: string): ProofQuestion {
   const nonce = randomBytes(32).toString('hex');

@@ -17,8 +17,8 @@ import { RancherError, type RancherErrorCode } from '../rancher-error.js';
 import { askForProof, type ProofQuestion } from './cattle-proof.js';
 
 /**
- * Basis for trusting a server: checksum of `/cacerts`, proof that it knows the token, authorities of the system, or
- * none for an allowed `http://` address.
+ * Basis for trusting a server: checksum of `/cacerts`, the server's proof that it knows the token, authorities of the system,
+ * or none for an allowed `http://` address.
  */
 export type Authority = 'checksum' | 'proof' | 'system' | 'plain';
 
@@ -27,9 +27,9 @@ export interface ServerTrust {
   readonly authority: Authority;
   /** PEM of the trusted authorities. */
   readonly roots: readonly string[];
-  /** Certificates of `/cacerts` without duplicates; empty if the certificate of Rancher is from a public authority. */
+  /** Certificates of `/cacerts`, without duplicates; empty if a public authority issued Rancher's certificate. */
   readonly certificates: readonly Certificate[];
-  /** The same certificates as PEM, to write to a file; never contains other parts of the body, such as a private key. */
+  /** `certificates` as PEM, to write to a file; no other parts of the body, such as a private key. */
   readonly caPem: string;
   /** SHA-256 of the body of `/cacerts` as received, in lower-case hex. */
   readonly checksum: string;
@@ -38,9 +38,9 @@ export interface ServerTrust {
 export interface TrustWanted {
   /** `https://rancher.example`, with a path if Rancher is served below one. */
   readonly server: string;
-  /** `CATTLE_CA_CHECKSUM`: SHA-256 of the body of `/cacerts` in hex of either case. Empty for none. */
+  /** `CATTLE_CA_CHECKSUM`: hex SHA-256 of the body of `/cacerts`; may be empty. */
   readonly caChecksum?: string | undefined;
-  /** Token for the proof; it is never sent. */
+  /** Token for the proof. Never sent. */
   readonly token?: string;
   /** Trusts only the certificates of `/cacerts`, and fails if there are none. Default: false. */
   readonly strictTls?: boolean;
@@ -69,10 +69,9 @@ interface CaCerts {
 }
 
 /**
- * Verifies the server and returns the authorities to trust from then on. Trusts a `/cacerts` with the given checksum.
- * Without a checksum, the system's authorities must verify the server, or the server must prove that it knows the
- * token, which is never sent. Tests the `roots` with a request.
- * If only the system's authorities verify the server, returns them with a warning; `strictTls` forbids that.
+ * Verifies the server and returns the authorities to trust. With a checksum, `/cacerts` must match it. Otherwise, the
+ * system's authorities must verify the server, or the server must prove that it knows the token. Tests the `roots` with a
+ * request. If only the system's authorities verify the server, returns them with a warning, unless `strictTls` forbids it.
  * @throws RancherError `untrusted`, `checksumMismatch`, `proofFailed`, `strictWithoutCa`, and the errors of requests.
  */
 export async function establishTrust(
@@ -147,7 +146,6 @@ class Asking {
       const isUnknown = isNetError(error) && error.code === 'unknownAuthority';
       if (!isUnknown || strictTls) throw error;
       const roots = this.#client.settings.systemRoots();
-      // Report the first failure, not the second.
       await this.#get(roots).catch((second: unknown) => {
         const isSame = isNetError(second) && BY_CERTIFICATE.has(second.code);
         throw isSame ? error : second;
@@ -172,9 +170,8 @@ class Asking {
   }
 
   /**
-   * Accepts a body by the checksum or, without one, by the proof; never an empty body, which contains no certificates.
+   * Accepts a body by the checksum or, without one, by the proof. Refuses an empty body, which contains no certificates.
    * @param bySystem - Why the system's authorities do not verify the server.
-   * @throws RancherError
    */
   #require(
     body: Buffer,
@@ -246,7 +243,6 @@ export function checkToken(token: string): void {
   throw new RancherError('invalidRequest', message);
 }
 
-/** Refuses a query, and removes a trailing slash of the path. */
 function parseServer(text: string, allowHttp: boolean | undefined): URL {
   const url = parseAddress(text.trim(), 'ask the Rancher server', allowHttp);
   if (url.search !== '') {

@@ -1,6 +1,6 @@
 type Check = (value: unknown) => boolean;
 
-/** Returns a function that checks these fields of a value that was read from a file. Ignores other fields, which a later release may add. */
+/** Ignores other fields, which a later release may add. */
 export function hasFields<T extends object>(fields: { readonly [K in keyof T]?: Check }) {
   const checks = Object.entries<Check | undefined>(fields);
   return (value: unknown): value is T =>

@@ -6,13 +6,13 @@ import type { UpgradePlaces } from './upgrade-places.js';
 
 export interface ProgramIdentity {
   readonly sha256: string;
-  /** The SHA-1 digest that the daemon reports for itself. */
+  /** The daemon reports this digest of itself. */
   readonly sha1: string;
-  /** Output of `--version`; undefined when the program prints none. */
+  /** Output of `--version`, if any. */
   readonly version?: string | undefined;
 }
 
-/** The config that the old daemon served with; a copy is kept beside the journal until the upgrade is over. */
+/** Config of the old daemon. A copy stays beside the journal until the upgrade ends. */
 export interface ConfigBefore {
   readonly file: string;
   readonly sha256: string;
@@ -31,14 +31,14 @@ export interface UpgradeRecord {
   readonly newCommand: ServiceCommand;
   readonly pipe: string;
   readonly oldPipe: string;
-  /** Config that the old daemon served with; absent when unknown. */
+  /** Absent when unknown. */
   readonly configBefore?: ConfigBefore | undefined;
   /** True when the service may have been stopped or changed. */
   readonly disturbed: boolean;
   readonly reason?: string | undefined;
-  /** The run that requested the upgrade; absent when it was requested on the host itself. */
+  /** Run that requested the upgrade; absent for a request on the host itself. */
   readonly askedBy?: string | undefined;
-  /** Number of consecutive upgrades to this program that the daemon started by itself; absent for a requested upgrade. */
+  /** Counts consecutive upgrades to this program by the daemon itself; absent for a requested upgrade. */
   readonly attempt?: number | undefined;
 }
 
@@ -76,7 +76,7 @@ export class UpgradeJournal {
     this.#effects = effects;
   }
 
-  /** Returns the record; `unreadable` when the file exists but is not a record of ours. */
+  /** `unreadable`: the file is not a record of ours. */
   async read(): Promise<UpgradeRecord | 'unreadable' | undefined> {
     const text = await readText(this.#file, LIMIT_BYTES);
     if (text === undefined) return undefined;

@@ -2,9 +2,7 @@ import { appendFileSync, rmSync, statSync } from 'node:fs';
 
 const LIMIT_BYTES = 1024 * 1024;
 
-/**
- * Log of upgrades: JSON lines in a file, which starts anew above 1 MiB. Ignores write failures, so that upgrades go on.
- */
+/** JSON lines; starts anew above 1 MiB. Ignores write failures, so that upgrades go on. */
 export class UpgradeLog {
   #file: string | undefined;
   #early = '';
@@ -15,7 +13,7 @@ export class UpgradeLog {
     this.#echo = echo;
   }
 
-  /** Writes the log to this file, starting with the lines logged before the file was known. */
+  /** Writes the log to this file, also the lines that came before this call. */
   keepIn(file: string): void {
     try {
       if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) > LIMIT_BYTES) rmSync(file);
@@ -27,7 +25,7 @@ export class UpgradeLog {
     this.#early = '';
   }
 
-  /** Writes a line. Untrusted text belongs in fields, which are escaped. */
+  /** Untrusted text belongs in fields, which are escaped. */
   write(message: string, fields: Readonly<Record<string, unknown>> = {}): void {
     const time = new Date().toISOString();
     const line = `${JSON.stringify({ time, pid: process.pid, msg: message, ...fields })}\n`;
@@ -41,7 +39,7 @@ export class UpgradeLog {
     try {
       appendFileSync(this.#file, text, { mode: 0o600 });
     } catch {
-      // A lost line is acceptable; see the class.
+      // A lost line is acceptable.
     }
   }
 }

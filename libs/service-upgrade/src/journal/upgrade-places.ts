@@ -10,18 +10,18 @@ const DIGEST_DIGITS = 12;
 const RECORD_PREFIX = 'record-';
 const HELPER_PREFIX = 'helper-';
 
-/** Paths of an upgrade. All but the target are in one private folder. */
+/** All but the target are in one private folder. */
 export interface UpgradePlaces {
-  /** The path that operators know and that the service is registered with, except during a trial. */
+  /** The path that operators know. The service is registered with it, except during a trial. */
   readonly target: string;
-  /** A folder beside the target, on the same volume, so that one rename moves a complete file from it onto the target. */
+  /** Beside the target, on the same volume, so that one rename can replace the target. */
   readonly folder: string;
   readonly journal: string;
-  /** Copy of the config that the old daemon served with, during an upgrade. */
+  /** Copy of the old daemon's config, during an upgrade. */
   readonly configBefore: string;
   readonly result: string;
   readonly log: string;
-  /** The lock file, on systems that lock by file. Only the process that upgrades has it open. */
+  /** For systems that lock by file. Only the upgrading process has it open. */
   readonly lock: string;
 }
 
@@ -38,7 +38,7 @@ export function upgradePlaces(target: string): UpgradePlaces {
   };
 }
 
-/** Returns the paths for the service's program, with links resolved. @throws UpgradeError `refused` when the service names no absolute path. */
+/** Resolves links. @throws UpgradeError `refused` when the service names no absolute path. */
 export async function findPlaces(
   service: Pick<ServiceControl, 'defaultTarget' | 'query'>,
   status?: ServiceStatus,
@@ -55,7 +55,7 @@ export async function findPlaces(
   return upgradePlaces(await real);
 }
 
-/** Returns the target for the program path of a service. The two differ only during a trial. */
+/** Differs from `imagePath` only during a trial. */
 export function targetOf(imagePath: string): string {
   const folder = path.dirname(imagePath);
   return folder.endsWith(SUFFIX) && folder.length > SUFFIX.length
@@ -63,18 +63,18 @@ export function targetOf(imagePath: string): string {
     : imagePath;
 }
 
-/** True when a daemon runs from the upgrade folder, which means that it is on trial. */
+/** A daemon on trial runs from the upgrade folder. */
 export function isOnTrial(runningFile: string): boolean {
   return path.dirname(throughLinks(runningFile)).endsWith(SUFFIX);
 }
 
-/** Returns the upgrade folder of the daemon that runs from this file. The folder need not exist. */
+/** Returns the upgrade folder of the daemon that runs from this file. The folder may be missing. */
 export function upgradeFolder(runningFile: string): string {
   const program = throughLinks(runningFile);
   return isOnTrial(runningFile) ? path.dirname(program) : program + SUFFIX;
 }
 
-/** Resolves links in a path, because a service may name its program by a link. */
+/** A service may name its program by a link. */
 export function throughLinks(file: string): string {
   try {
     return realpathSync(file);
@@ -92,7 +92,7 @@ export function stagedPath({ target, folder }: UpgradePlaces, version: string, s
   return path.join(folder, `${name}-${release}-${sha256.slice(0, DIGEST_DIGITS)}${ext}`);
 }
 
-/** Returns the path for the audit record of an upgrade; a second attempt to write it uses the same path. */
+/** Path of the audit record. A second attempt to write it uses the same path. */
 export function recordPath({ folder }: UpgradePlaces, id: string, sha256: string): string {
   return path.join(folder, `${RECORD_PREFIX}${id}-${sha256.slice(0, DIGEST_DIGITS)}.json`);
 }

@@ -22,9 +22,9 @@ export interface UpgradeResult extends Pick<UpgradeRecord, 'id' | 'askedBy' | 'a
     readonly before: readonly string[] | undefined;
     readonly after: readonly string[];
   };
-  /** Warnings of the new program about the config, one per line; absent when it has none. */
+  /** Warnings of the new program, one per line. */
   readonly configWarnings?: string | undefined;
-  /** True when the upgrade was undone because it was interrupted, not because of a fault. */
+  /** True when an interruption undid the upgrade, not a fault. */
   readonly interrupted?: true | undefined;
 }
 
@@ -43,7 +43,7 @@ export async function writeResult(
   await effects.write(places.result, `${JSON.stringify(dated(result), null, 2)}\n`);
 }
 
-/** Writes a record for the audit log to a file that later upgrades do not replace. A write failure is only logged. */
+/** Writes to a file that later upgrades do not replace. A write failure is only logged. */
 export async function recordResult(
   { effects, log }: Pick<UpgradeContext, 'effects' | 'log'>,
   places: UpgradePlaces,

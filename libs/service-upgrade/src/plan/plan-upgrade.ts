@@ -10,12 +10,12 @@ import { stepsOf, type PlannedStep, type UpgradeStep } from './upgrade-phases.js
 
 export interface UpgradeWish {
   readonly winsArgs?: string;
-  /** Absolute path of the config that the service must read; the upgrade is refused when it reads another. */
+  /** Absolute path. The upgrade is refused when the service reads another config. */
   readonly expectConfig?: string;
-  /** Required digest of the new program: 64 hexadecimal digits. */
+  /** 64 hexadecimal digits. */
   readonly sha256?: string;
   readonly allowDowngrade: boolean;
-  /** Keys that the service's new config may omit. Default: none. */
+  /** Keys that the new config may omit. Default: none. */
   readonly allowDrop?: readonly string[];
 }
 
@@ -23,14 +23,14 @@ export interface UpgradeFacts {
   readonly platform: NodeJS.Platform;
   readonly arch: string;
   readonly target: string;
-  /** The config that a daemon reads when its arguments name none. */
+  /** Config of a daemon whose arguments name none. */
   readonly defaultConfig: string;
   readonly service: ServiceStatus | undefined;
   /** True when the target already is the offered program, and its daemon accepts work. */
   readonly isServing: boolean;
   readonly installed: ProgramIdentity | undefined;
   readonly offered: ProgramIdentity;
-  /** True when this process runs from the target file, which Windows cannot replace while it runs. Default false. */
+  /** True when this process runs from the target, which Windows cannot replace meanwhile. Default false. */
   readonly holdsTarget?: boolean;
   readonly wish: UpgradeWish;
 }
@@ -51,7 +51,7 @@ export type UpgradePlan =
       readonly runs?: RunsOfDaemon;
     };
 
-/** Returns the reason for refusing a program by its bytes, before it is run to print its version; undefined when there is none. */
+/** Judges the bytes, before the program is run to print its version. Returns the reason to refuse it, if any. */
 export function refuseProgram(
   offered: { readonly sha256: string; readonly format: ProgramFormat },
   { platform, arch }: Pick<UpgradeFacts, 'platform' | 'arch'>,

@@ -1,6 +1,6 @@
 export interface ProgramFormat {
   readonly format: 'pe' | 'elf' | 'script' | 'unknown';
-  /** Processor in the terms of `process.arch`, or `unknown`; a script runs on all. */
+  /** In the terms of `process.arch`. A script runs on any processor. */
   readonly arch: 'x64' | 'arm64' | 'any' | 'unknown';
 }
 

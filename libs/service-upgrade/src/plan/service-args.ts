@@ -9,8 +9,7 @@ const REGISTRATION = new Set(['register', 'unregister']);
 type Option = readonly [name: string, value: string | undefined];
 
 /**
- * Merges the given options into the existing ones; a given option replaces those of the same name. `-config x`,
- * `--config x` and `--config=x` are the same.
+ * A given option replaces the existing ones of the same name. `-config x`, `--config x` and `--config=x` are the same.
  * @throws UpgradeError `refused` when the given arguments register or unregister, or are not options.
  */
 export function mergeServiceArgs(
@@ -30,7 +29,7 @@ export function mergeServiceArgs(
   return [...RUN, ...[...kept, ...added].flatMap(words)];
 }
 
-/** Returns the config of a daemon with these arguments; a repeated option is read from its last occurrence. */
+/** The last occurrence of a repeated option counts. */
 export function configFileOf<T extends string | undefined>(
   args: readonly string[],
   defaultConfig: T,
@@ -39,9 +38,6 @@ export function configFileOf<T extends string | undefined>(
   return options.findLast(([name]) => name === 'config')?.[1] ?? defaultConfig;
 }
 
-/**
- * Returns the reason to refuse these arguments, if a daemon with them reads a config other than the expected one.
- */
 export function refuseConfig(
   args: readonly string[],
   expected: string | undefined,

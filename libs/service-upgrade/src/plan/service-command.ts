@@ -44,8 +44,8 @@ export function splitCommandLine(text: string): string[] {
 }
 
 /**
- * Splits a command into program and arguments; undefined without a program. A quoted program ends at the second quote.
- * An unquoted program is the shortest prefix that names a file, as for the service manager, otherwise the first word.
+ * Undefined without a program. A quoted program ends at the second quote. An unquoted program is the shortest prefix
+ * that names a file, as for the service manager, otherwise the first word.
  */
 export function parseServiceCommand(
   text: string,

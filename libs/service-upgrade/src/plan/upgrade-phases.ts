@@ -13,11 +13,9 @@ export type UpgradeStep =
  * Phase in the journal, written before its work begins.
  *
  * - `staging`: the new program is copied and judged; the service is unchanged.
- * - `stopping`: the service is being stopped.
  * - `trial`: the service names the new program just for its start; then the new daemon is judged.
- * - `committing`: the new daemon has passed, and the target is being replaced. After that there is no way back.
- * - `installing`: the new program is being installed, with no old one to return to.
- * - `undoing`: the previous state is being restored.
+ * - `committing`: the new daemon has passed, and the target is being replaced. There is no way back.
+ * - `installing`: there is no old program to return to.
  */
 export type JournalPhase =
   'staging' | 'stopping' | 'trial' | 'committing' | 'installing' | 'undoing';
@@ -32,7 +30,7 @@ interface PhaseRule {
   readonly next: readonly JournalPhase[];
 }
 
-/** The state machine of an upgrade: plan, journal, undoing and recovery all follow this table. */
+/** Plan, journal, undoing and recovery all follow this table. */
 export const PHASES: Readonly<Record<JournalPhase, PhaseRule>> = {
   staging: { steps: ['stage', 'checkConfig'], next: ['stopping', 'installing', 'undoing'] },
   stopping: { steps: ['stop'], next: ['trial', 'undoing'] },
@@ -43,7 +41,7 @@ export const PHASES: Readonly<Record<JournalPhase, PhaseRule>> = {
   undoing: { steps: ['reclaim', 'stop', 'start'], next: [] },
 };
 
-/** The phases of an upgrade with an old program to go back to, and without one. */
+/** `trial`: there is an old program to go back to. */
 const PATHS = {
   trial: ['staging', 'stopping', 'trial', 'committing'],
   install: ['staging', 'installing'],

@@ -10,7 +10,7 @@ import type { UpgradeRun } from './upgrade-steps.js';
 
 const MAX_BYTES = 2 ** 21;
 
-/** Saves the config that the old daemon serves with, if any. @throws UpgradeError `fileFailed`. */
+/** @throws UpgradeError `fileFailed`. */
 export async function keepConfigBefore(
   { configServed, effects }: UpgradeContext,
   { configBefore }: UpgradePlaces,
@@ -25,10 +25,7 @@ export async function keepConfigBefore(
   return { ...rest, sha256: digestOf(bytes) };
 }
 
-/**
- * Restores the saved config, and keeps the current file as `.not-taken`. Returns a description of the change, if any.
- * @throws UpgradeError `fileFailed`.
- */
+/** Keeps the replaced file as `.not-taken`. Returns a description of the change, if any. @throws UpgradeError `fileFailed`. */
 export async function restoreConfigBefore({
   context: { effects, log },
   places,
@@ -52,7 +49,6 @@ export async function restoreConfigBefore({
   return `the config ${file} was restored${rest}`;
 }
 
-/** Removes the replaced configs that were kept for the old daemon. A failure is logged. */
 export async function forgetReplacedConfigs({ context, record }: UpgradeRun): Promise<void> {
   const { effects, forgetReplaced, log } = context;
   const { configBefore } = record;

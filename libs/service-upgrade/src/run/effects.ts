@@ -13,15 +13,15 @@ import { readdir, unlink } from 'node:fs/promises';
 import path from 'node:path';
 import { UpgradeError } from '../upgrade-error.js';
 
-/** Wraps every operation with an external effect. Tests replace it, to skip an operation or to make it fail. */
+/** Wraps an effect. Tests use it to skip effects or to make them fail. */
 export type Around = <T>(effect: string, act: () => Promise<T>) => Promise<T>;
 
-/** Changes the journal and files of an upgrade. A `ServiceControl` passes its own changes through `once`, too. Tests crash the upgrade here. */
+/** Changes the files of an upgrade. A `ServiceControl` uses `once` too, so that tests can crash the upgrade at every change. */
 export class Effects {
   readonly #heldFileMs: number;
   readonly once: Around;
 
-  /** @param heldFileMs - How long to wait for a file that another program holds, in milliseconds. Default 15,000. */
+  /** @param heldFileMs - How long to wait for a file that another program holds. Default 15,000. */
   constructor(around: Around = (_effect, act) => act(), heldFileMs = 15_000) {
     this.once = around;
     this.#heldFileMs = heldFileMs;
@@ -31,7 +31,7 @@ export class Effects {
   readonly run: Around = (effect, act) =>
     whenNotHeld(() => this.once(effect, act), { heldFileMs: this.#heldFileMs });
 
-  /** Runs as {@link run}. @throws UpgradeError `refused` for the codes in `refusals`, otherwise `fileFailed`. */
+  /** @throws UpgradeError `refused` for the codes in `refusals`, otherwise `fileFailed`. */
   async onFile<T>(
     effect: string,
     tried: string,
@@ -46,17 +46,17 @@ export class Effects {
     }
   }
 
-  /** Replaces a file atomically, even across a loss of power. @throws UpgradeError `fileFailed`. */
+  /** Atomic, even across a loss of power. @throws UpgradeError `fileFailed`. */
   async write(file: string, text: string): Promise<void> {
     await this.onFile(`write ${path.basename(file)}`, 'write', file, () => replaceFile(file, text));
   }
 
-  /** Moves a file, atomically and durably. @throws UpgradeError `fileFailed`. */
+  /** Atomic and durable. @throws UpgradeError `fileFailed`. */
   async move(what: string, from: string, to: string): Promise<void> {
     await this.onFile(`move ${what}`, `move ${from} to`, to, () => moveFile(from, to));
   }
 
-  /** Removes a file, if it exists. @throws UpgradeError `fileFailed`. */
+  /** @throws UpgradeError `fileFailed`. */
   async remove(what: string, file: string): Promise<void> {
     await this.onFile(`remove ${what}`, 'remove', file, () => unlinkIfThere(file));
   }
@@ -66,7 +66,7 @@ export class Effects {
     await this.once('discard', () => unlinkIfThere(file)).catch(() => undefined);
   }
 
-  /** Removes the files of one of our folders, except those in `keep`. A file in use stays for the next sweep. */
+  /** A file in use stays for the next sweep. */
   async sweep(folder: string, keep: readonly string[]): Promise<void> {
     const look = readdir(folder, { withFileTypes: true });
     const entries = await look.catch((error: unknown) => {
@@ -93,7 +93,7 @@ async function unlinkIfThere(file: string): Promise<void> {
   }
 }
 
-/** Reads a text without following links; undefined for a missing file, empty for a file above `maxBytes`. @throws UpgradeError `fileFailed`. */
+/** Follows no links. Undefined for a missing file, empty for a file above `maxBytes`. @throws UpgradeError `fileFailed`. */
 export async function readText(file: string, maxBytes: number): Promise<string | undefined> {
   try {
     return (await readBytes(file, { maxBytes })).toString('utf8');
@@ -105,7 +105,6 @@ export async function readText(file: string, maxBytes: number): Promise<string |
   }
 }
 
-/** Returns an error for a failed file operation: `refused` for the codes in `refusals`, otherwise `fileFailed`. */
 export function fileError(
   tried: string,
   file: string,

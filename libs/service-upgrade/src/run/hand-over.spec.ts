@@ -12,7 +12,6 @@ describe('an upgrade that leaves its run', () => {
   });
   afterEach(() => node[Symbol.dispose]());
 
-  /** Returns a release that records each call with `--version`. */
   const noting = (version: string): string =>
     release(version).replace('\n', `\n[ "$1" = --version ] && echo ${version} >> '${asked}'\n`);
   const asks = (): string[] =>

@@ -15,8 +15,8 @@ export interface Helper {
 }
 
 /**
- * Plans an upgrade to the program of this process. Returns a helper to start, or the result of a plan without steps.
- * The caller holds the lock until the helper runs, because a sweep removes a helper that does not run. @throws UpgradeError
+ * Returns a helper to start, or the result of a plan without steps. The caller holds the lock until the helper runs,
+ * because a sweep removes a helper that does not run. @throws UpgradeError
  */
 export async function handOver(
   context: UpgradeContext,
@@ -43,7 +43,7 @@ export async function handOver(
   }
 }
 
-/** Plans without changing anything. `isPending`: an interrupted upgrade would be finished or undone first. The caller holds the lock. */
+/** Changes nothing. `isPending`: an interrupted upgrade would be finished or undone first. The caller holds the lock. */
 export async function planOnly(
   context: UpgradeContext,
   places: UpgradePlaces,

@@ -5,13 +5,13 @@ import type { ProgramIdentity } from '../journal/upgrade-journal.js';
 
 export interface DaemonAnswer {
   readonly version: string;
-  /** SHA-1 of the daemon's program, hexadecimal. */
+  /** Hexadecimal. */
   readonly sha1: string;
   /** True when the daemon accepts new work; undefined when it has no health service. */
   readonly serving: boolean | undefined;
 }
 
-/** Port: queries the daemon on a pipe, each time over a new connection; undefined while none answers. */
+/** Uses a new connection each time. Undefined while no daemon answers. */
 export type ProbeDaemon = (pipe: string, limitMs: number) => Promise<DaemonAnswer | undefined>;
 
 const POLL_MS = 50;
@@ -23,7 +23,7 @@ export interface HealthGate {
   readonly pipe: string;
   readonly wanted: ProgramIdentity;
   readonly limitMs: number;
-  /** True when the daemon must have a health service. Daemons of Go releases have none. */
+  /** Daemons of Go releases have no health service. */
   readonly healthRequired: boolean;
 }
 

@@ -17,7 +17,6 @@ describe('a program that a daemon finds in the file that it watches', () => {
 
   const sha256 = (file: string): string =>
     createHash('sha256').update(readFileSync(file)).digest('hex');
-  /** Writes this as the result of the latest upgrade. */
   const cameTo = (result: Partial<UpgradeResult>, file = program): void => {
     const to = { sha256: sha256(file) };
     writeFileSync(node.places.result, JSON.stringify({ id: 'x', reason: 'why', to, ...result }));

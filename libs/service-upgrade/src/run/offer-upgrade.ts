@@ -11,18 +11,18 @@ import { recoverInterrupted, type RecoveredUpgrade } from './recover-upgrade.js'
 import type { UpgradeContext } from './upgrade-context.js';
 
 export const WATCHED_PREFIX = 'watched-';
-/** Maximum number of attempts for a program whose upgrade was interrupted, because the program may be the cause. */
+/** Limit for interrupted attempts, because the program may be the cause. */
 const ATTEMPTS = 3;
 
 export interface OfferedProgram {
-  /** Absolute path. Anyone who can write there decides what the service runs, so the caller must have checked who can. */
+  /** Absolute path. The caller has checked who can write there, because they decide what the service runs. */
   readonly program: string;
   readonly sha256: string;
   readonly service: string;
   readonly runningFile: string;
   /** After this signal aborts, no upgrade is handed over. */
   readonly signal: AbortSignal;
-  /** Receives findings and actions, one JSON line each. */
+  /** Receives JSON lines. */
   readonly log?: ((line: string) => void) | undefined;
 }
 
@@ -30,16 +30,16 @@ export interface OfferedProgram {
 export interface RecoverOptions
   extends Pick<OfferedProgram, 'runningFile' | 'log'>, Partial<Pick<OfferedProgram, 'service'>> {
   readonly serving: Promise<void>;
-  /** Time limit in milliseconds for the daemon to answer. Default 60,000. */
+  /** In milliseconds, for the daemon to answer. Default 60,000. */
   readonly waitMs?: number | undefined;
 }
 
-/** Functions for the daemon of the service. All methods reject with UpgradeError. */
+/** All methods reject with UpgradeError. */
 export interface Upgrader {
   recoverUpgrade(options: RecoverOptions): Promise<RecoveredUpgrade>;
   offerUpgrade(offer: OfferedProgram): Promise<OfferOutcome>;
   latestUpgrade(service?: string): Promise<UpgradeResult | undefined>;
-  /** The phase of an unfinished upgrade, or `unreadable` for an invalid journal; undefined when there is none. */
+  /** Returns the phase; `unreadable` for an invalid journal; undefined without an upgrade. */
   upgradeUnderWay(service?: string): Promise<string | undefined>;
   readSignature(): SignedProgram;
 }
@@ -51,9 +51,9 @@ export type OfferOutcome =
   | { readonly kind: 'tried'; readonly outcome: string; readonly reason: string };
 
 /**
- * Starts an upgrade from within the daemon of the service. A helper performs it: a copy of the service's program that
- * outlives the daemon. A program that was refused, rolled back or failed is not tried again while the result file says
- * so; after an interruption it is tried up to three times.
+ * Starts an upgrade from within the daemon of the service. The helper is a copy of the service's program; it outlives the
+ * daemon. A program that was refused, rolled back or failed is not tried again while the result file says so. After
+ * interruptions it is tried up to three times.
  * @throws UpgradeError `busy` or another code if no upgrade can start now; nothing was changed.
  */
 export async function offerUpgrade(

@@ -17,7 +17,7 @@ import { askVersion } from './run-program.js';
 import type { ServiceStatus } from './service-control.js';
 import type { UpgradeContext } from './upgrade-context.js';
 
-/** A planned upgrade: only the copy of the offered program exists so far. */
+/** Only the copy of the offered program exists so far. */
 export interface PreparedUpgrade {
   readonly plan: UpgradePlan;
   readonly status: ServiceStatus | undefined;
@@ -26,7 +26,7 @@ export interface PreparedUpgrade {
   readonly copy: string;
 }
 
-/** Collects the facts and plans the upgrade. The caller holds the lock, and removes the copy. @throws UpgradeError */
+/** The caller holds the lock, and removes the copy. @throws UpgradeError */
 export async function prepareUpgrade(
   context: UpgradeContext,
   places: UpgradePlaces,
@@ -49,7 +49,6 @@ export async function prepareUpgrade(
   }
   const offered = await identify(context, copy, bytes);
   const there = await readProgram(places.target);
-  // A program of unknown release is replaced like any other.
   const unknown = there && { sha256: there.sha256, sha1: there.sha1 };
   const installed = there && (await identify(context, places.target, there).catch(() => unknown));
   const isSame = installed?.sha256 === sha256;
@@ -74,7 +73,7 @@ export async function prepareUpgrade(
   return { plan: runs === undefined ? plan : { ...plan, runs }, status, installed, offered, copy };
 }
 
-/** Asks the daemon for its runs; undefined when it does not report them, or when an unreadable config hides the pipe. */
+/** Undefined when the daemon does not report its runs, or an unreadable config hides the pipe. */
 async function runsOf({ pipeOf, runsOf: ask }: UpgradeContext, { command }: ServiceStatus) {
   const pipe = await pipeOf(command.args).catch(() => undefined);
   return pipe === undefined ? undefined : ask?.(pipe);

@@ -11,10 +11,7 @@ const NAME_LIMIT_BYTES = 256;
 const LOCK_LIMIT_MS = 2000;
 const LOCK_DELAY_MS = 100;
 
-/**
- * Runs a task under the upgrade lock. Waits up to `limitMs` for the lock, because a daemon that has just started holds it
- * briefly. @throws UpgradeError `busy`.
- */
+/** Waits up to `limitMs`, because a daemon that has just started holds the lock briefly. @throws UpgradeError `busy`. */
 export async function withLock<T>(
   service: Pick<ServiceControl, 'name' | 'lock'>,
   task: () => Promise<T>,
@@ -85,8 +82,8 @@ export async function enterPrivateFolder(
 }
 
 /**
- * Reads the identity of the recorded upgrader, in the form of {@link UpgradeHost.self}. Compare it with the PID and start of a
- * running process, because the record alone proves nothing. Undefined when there is none, or others could have written it.
+ * Returns the recorded upgrader, in the form of {@link UpgradeHost.self}, unless others could have written the record.
+ * Compare it with the PID and start of a running process, because the record alone proves nothing.
  */
 export async function namedUpgrader(folder: string, trust: FileTrust): Promise<string | undefined> {
   const named = readBytes(upgraderIn(folder), { trust, maxBytes: NAME_LIMIT_BYTES });

@@ -20,7 +20,7 @@ const REFUSALS: readonly TrustedFileErrorCode[] = ['notRegularFile', 'tooLarge']
 /** Executable for everyone. On Windows a program keeps the access list of the private folder when it is moved. */
 const MODE = 0o755;
 
-/** Digests a program; undefined when it is missing. @throws UpgradeError `fileFailed`; `refused` if it is no regular file or over 2 GiB. */
+/** Undefined for a missing file. @throws UpgradeError `fileFailed`; `refused` if it is no regular file or over 2 GiB. */
 export async function readProgram(file: string): Promise<ProgramContent | undefined> {
   const header = new Header();
   const options = { maxBytes: MAX_BYTES, followLinks: true, onBlock: header.take };
@@ -33,9 +33,7 @@ export async function readProgram(file: string): Promise<ProgramContent | undefi
   }
 }
 
-/**
- * Copies a program and digests the written bytes, which `signed` also receives. @throws UpgradeError as {@link readProgram}.
- */
+/** `signed` also receives the written bytes. @throws UpgradeError as {@link readProgram}. */
 export async function copyProgram(
   effects: Effects,
   what: string,

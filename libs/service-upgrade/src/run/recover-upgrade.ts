@@ -32,9 +32,9 @@ export interface RecoveredUpgrade {
 /**
  * Finishes or undoes an interrupted upgrade, from within the daemon of that service. Call it first, without awaiting
  * it: before it waits for `serving`, it ensures that the next start runs a proven program. Does nothing while a helper
- * of the upgrade is alive.
+ * is alive.
  * @param serving - Resolves when this daemon serves; rejects when it will not.
- * @throws UpgradeError when it failed; the next start, or the next `wins up`, tries again.
+ * @throws UpgradeError; the next start, or the next `wins up`, tries again.
  */
 export async function recoverAtStart(
   context: UpgradeContext,
@@ -164,7 +164,7 @@ function proceed(run: UpgradeRun, step: UpgradeStep): Promise<void> {
   return takeStep(run, { step, phase: run.record.phase });
 }
 
-/** Returns true when the target is already the new program, so that the upgrade can only be finished. */
+/** Whether the target is the new program already, so that the upgrade can only be finished. */
 async function isInPlace({ places, record }: UpgradeRun): Promise<boolean> {
   if (record.phase !== 'committing' && record.phase !== 'installing') return false;
   return (await readProgram(places.target))?.sha256 === record.to.sha256;
@@ -192,7 +192,7 @@ async function goForward(run: UpgradeRun): Promise<UpgradeResult> {
   return finishUpgrade(run, 'upgraded', 'an interrupted upgrade was finished');
 }
 
-/** Builds a record from the files on disk, for an unreadable journal. */
+/** Builds a record from the files on disk, for a missing or unreadable journal. */
 async function recordOfReality(
   context: UpgradeContext,
   places: UpgradePlaces,

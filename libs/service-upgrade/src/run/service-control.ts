@@ -9,27 +9,27 @@ export interface ServiceStatus {
   readonly state: ServiceState;
   /** True when the service manager refuses to start the service. Default false. */
   readonly isDisabled?: boolean;
-  /** PID of the service; undefined while it has none, or when the service manager does not report it. */
+  /** Undefined without a process, or when unknown. */
   readonly pid?: number | undefined;
 }
 
-/** Held while this process upgrades a service; the system releases it when the process dies. */
+/** The system releases the lock when this process dies. */
 export interface UpgradeLock {
   close(): Promise<void>;
 }
 
-/** Port to the service manager, without decisions of its own. All methods reject with UpgradeError `serviceFailed`. */
+/** All methods reject with UpgradeError `serviceFailed`. */
 export interface ServiceControl {
   readonly name: string;
-  /** Absolute path for the program when no service is registered yet. */
+  /** Absolute path. Used when no service is registered yet. */
   readonly defaultTarget: string;
   query(): Promise<ServiceStatus | undefined>;
   /** Atomic and durable, even across a loss of power. The command applies from the next start. */
   setCommand(command: ServiceCommand): Promise<void>;
   remove(): Promise<void>;
-  /** Resolves once the process of the service exists, whether or not it serves. Does nothing when it runs already. */
+  /** Resolves once the process exists, whether or not it serves. Does nothing when it runs already. */
   start(): Promise<void>;
-  /** Stops the service, from any state, and resolves when none of its processes is left. Kills them after `graceMs`. */
+  /** Works in any state, and resolves when no process of the service is left. Kills them after `graceMs`. */
   stop(graceMs: number): Promise<void>;
   /** Undefined while another process has the lock for upgrading this service. */
   lock(): Promise<UpgradeLock | undefined>;
@@ -38,7 +38,6 @@ export interface ServiceControl {
 export interface UpgradeHost {
   readonly platform: NodeJS.Platform;
   readonly arch: string;
-  /** Judges whether other users could replace the program of the service, or change the state of an upgrade. */
   readonly trust: FileTrust;
   /** Identifies this process among all past and present ones of the host: `PID:start`, as in the daemon's process host. */
   readonly self: string;

@@ -13,7 +13,7 @@ const OLD_DAEMON_MS = 60_000;
 const PROBE_MS = 2000;
 
 /**
- * Restores the previous state. The outcome is `refused` when the service was not touched.
+ * The outcome is `refused` when the service was not touched.
  * @throws UpgradeError when a part could not be restored; the journal stays, so that it is tried again.
  */
 export async function undoUpgrade(run: UpgradeRun, reason: string): Promise<UpgradeResult> {
@@ -77,7 +77,7 @@ async function restartOldDaemon(run: UpgradeRun, { sha256, sha1 }: ProgramIdenti
   const status = await service.query();
   if (status === undefined)
     throw new UpgradeError('serviceFailed', `the service ${service.name} no longer exists`);
-  // A daemon's answer does not show its arguments, so it proves nothing if both programs are the same.
+  // If both programs are the same, an answer proves nothing.
   if (status.state === 'running' && run.record.to.sha256 !== sha256) {
     if ((await probe(run.record.oldPipe, PROBE_MS))?.sha1 === sha1) return undefined;
   }
@@ -96,7 +96,6 @@ async function restartService(run: UpgradeRun): Promise<UpgradeError | undefined
   }
 }
 
-/** Waits until the old daemon serves; resolves with the reason when it does not. */
 async function proveOld({ context, record }: UpgradeRun, from: ProgramIdentity) {
   const { service, waitMs } = context;
   const { configBefore, oldPipe: pipe } = record;

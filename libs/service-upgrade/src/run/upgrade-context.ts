@@ -7,7 +7,7 @@ import type { UpgradeLog } from '../journal/upgrade-log.js';
 
 export interface ServedConfig {
   readonly file: string;
-  /** Content saved by the daemon or by a delivery of a config; otherwise the content of the file. */
+  /** Content that the daemon or a delivery saved; otherwise the content of the file. */
   readonly bytes: Uint8Array;
   readonly pipe?: string;
 }
@@ -28,26 +28,26 @@ export type SignersOf = (
 ) => Promise<readonly (readonly string[])[]>;
 
 export interface UpgradeContext extends Pick<UpgradeRecord, 'id' | 'askedBy' | 'attempt'> {
-  /** Known releases of programs by SHA-256; these programs are not run for their version again. Default: none. */
+  /** Releases by SHA-256, so that these programs are not run for their version again. Default: none. */
   readonly knownVersions?: ReadonlyMap<string, string> | undefined;
   readonly effects: Effects;
   readonly service: ServiceControl;
   readonly host: UpgradeHost;
   readonly probe: ProbeDaemon;
-  /** Asks the daemon on a pipe which of its runs it would carry over, and which it would end. Default: unknown. */
+  /** Runs of the daemon on a pipe. Default: unknown. */
   readonly runsOf?: (pipe: string) => Promise<RunsOfDaemon | undefined>;
   readonly log: UpgradeLog;
-  /** Path of this process's own file, which sweeps keep. */
+  /** File of this process; sweeps keep it. */
   readonly ownFile: string;
   readonly defaultConfig: string;
-  /** Returns the config that the daemon of a service serves with, if known. Default: unknown. */
+  /** Config that the daemon serves with. Default: unknown. */
   readonly configServed?: (status: ServiceStatus) => Promise<ServedConfig | undefined>;
-  /** Removes the replaced versions of a config file that were kept. Default: there are none. */
+  /** Removes kept versions of a replaced config. Default: there are none. */
   readonly forgetReplaced?: (file: string) => Promise<void>;
   readonly pipeOf: (args: readonly string[]) => Promise<string>;
-  /** Returns the reason for refusing a config that lacks current keys, if any. Default: every config is accepted. */
+  /** Default: accepts every config. */
   readonly refuseDrops?: RefuseDrops | undefined;
-  /** Certificates that must have signed the new program. Default: none. */
+  /** Default: none. */
   readonly signers?: SignersOf;
   /** Time limit in milliseconds for the service to end, and for a daemon to serve. */
   readonly waitMs: number;

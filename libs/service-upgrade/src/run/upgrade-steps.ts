@@ -62,7 +62,7 @@ async function prove({ context, record, worker }: UpgradeRun): Promise<void> {
   });
 }
 
-/** Checks the config with the new program, because the new daemon would end at once if it refused the config. */
+/** The new daemon would end at once if it refused the config. */
 async function checkConfig(run: UpgradeRun): Promise<void> {
   const { context, record } = run;
   const file = configFileOf(record.newCommand.args, undefined);

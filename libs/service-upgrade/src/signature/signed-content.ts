@@ -3,12 +3,12 @@ import { createHash } from 'node:crypto';
 
 export type SignedContent =
   | {
-      /** The Authenticode SHA-256 of the file, which omits the checksum and the certificate table. */
+      /** Authenticode's SHA-256, which omits the checksum and the certificate table. */
       readonly digest: Buffer;
       /** The PKCS #7 message, with at most seven bytes of padding. */
       readonly message: Buffer;
     }
-  /** The reason why there is no signature to verify. */
+  /** Why there is no signature to verify. */
   | string;
 
 /** Maximum size of the certificate table. The page hashes of a 100 MB program need 840 KB. */
@@ -31,8 +31,8 @@ interface Layout {
 }
 
 /**
- * Authenticode's digest covers every byte before the certificate table, including overlays, except the checksum and
- * the table's directory entry; nothing may follow the table.
+ * Authenticode's digest covers all bytes before the certificate table, except the checksum and the table's directory
+ * entry. Nothing may follow the table.
  */
 export class ContentReader {
   readonly #hash = createHash('sha256');
@@ -40,7 +40,7 @@ export class ContentReader {
   #layout: Layout | string = 'it is not a PE file';
   #bytes = 0;
 
-  /** Receives the next block; the first one contains the headers. */
+  /** The first block must contain the headers. */
   readonly take: OnBlock = (block, position) => {
     if (position === 0) this.#layout = layoutOf(block);
     this.#bytes = position + block.length;

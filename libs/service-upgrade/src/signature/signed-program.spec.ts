@@ -19,7 +19,6 @@ const DIRECTORY = program.readUInt32LE(0x3c) + 24 + 112 + 32;
 const CHECKSUM = program.readUInt32LE(0x3c) + 24 + 64;
 let made: Buffer | undefined;
 
-/** Returns a new copy of a signed program. */
 function signed(): Buffer {
   made ??= signProgram(program, signer, [issuer, authority]);
   return Buffer.from(made);
@@ -29,7 +28,6 @@ function thumbprint({ cert }: KeyPair): string {
   return new X509Certificate(cert).fingerprint256.replaceAll(':', '').toLowerCase();
 }
 
-/** Passes a program in blocks, as a copy does, and judges its signature. */
 async function refusal(bytes: Buffer, signedBy: readonly string[], now?: Date) {
   const signed = new SignedProgram();
   for (let at = 0; at < bytes.length; at += 2048)
@@ -43,7 +41,6 @@ function changed(change: (bytes: Buffer, table: number) => unknown): Buffer {
   return bytes;
 }
 
-/** Returns the signed program with a changed message in its certificate table. */
 function withMessage(messageOf: (message: Buffer) => Buffer): Buffer {
   const bytes = signed();
   const table = bytes.readUInt32LE(DIRECTORY);

@@ -10,7 +10,7 @@ export class SignedProgram {
   readonly take: OnBlock = (block, position) => this.#reader.take(block, position);
 
   /**
-   * Returns the reason for refusing the received program, if any; all certificates must be valid at `now`.
+   * Returns the reason to refuse the received program, if any. All certificates must be valid at `now`.
    * @param signedBy - SHA-256 thumbprints in lower-case hex, of the signer's certificate or of an authority above it.
    */
   async refuse(signedBy: readonly string[], now = new Date()): Promise<string | undefined> {

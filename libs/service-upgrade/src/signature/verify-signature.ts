@@ -17,13 +17,13 @@ const STRONG: ReadonlySet<string> = new Set([
 ]);
 const MAX_CERTIFICATES = 32;
 
-/** A certificate in a signature, and whether it was itself signed with a strong algorithm. */
+/** `isStrong`: the certificate was itself signed with a strong algorithm. */
 interface Found {
   readonly x509: X509Certificate;
   readonly isStrong: boolean;
 }
 
-/** Judges the signature of a program; undefined when it is accepted. See `SignedProgram.refuse`. */
+/** Undefined when the signature is accepted. */
 export async function refuseSignature(
   content: SignedContent,
   signedBy: readonly string[],

@@ -28,10 +28,10 @@ import { UpgradeLog } from '../journal/upgrade-log.js';
 import { findPlaces, upgradePlaces } from '../journal/upgrade-places.js';
 import type { UpgradeOutcome } from '../journal/upgrade-result.js';
 
-/** Fault at an effect: the process dies before or after it, or the system reports an error instead. */
+/** The process dies before or after an effect, or the system reports an error instead. */
 export type Fault = 'before' | 'after' | 'EBUSY' | 'ENOSPC' | 'EIO';
 
-/** How a life, the run of one helper or daemon, ended. */
+/** How the run of one helper or daemon ended. */
 export type LifeEnd = UpgradeOutcome | 'none' | 'died' | 'error';
 
 const HOST: UpgradeHost = {
@@ -41,7 +41,7 @@ const HOST: UpgradeHost = {
 };
 const NEVER = new Promise<never>(() => undefined);
 
-/** Returns the source of a release: a real program that prints its version. The model reads `behaviour` from its comment. */
+/** Returns a program that prints its version. The model reads `behaviour` from its comment. */
 export function release(version: string, behaviour: 'well' | 'lies' | 'idle' = 'well'): string {
   return `#!/bin/sh\n[ "$1" = --version ] && echo "rancher-wins version ${version}"\nexit 0 # ${behaviour}\n`;
 }
@@ -51,15 +51,15 @@ function sha(algorithm: string, text: string): string {
 }
 
 /**
- * A node whose files are real and whose service manager and daemons are a model, so that hundreds of helpers and daemons can
- * run and die within seconds. Each effect checks that the service names a complete program.
+ * A node with real files. Its service manager and daemons are a model, so that hundreds of processes can run and die
+ * within seconds. Each effect checks that the service names a complete program.
  */
 export class ModelNode implements Disposable {
   readonly folder = realpathSync(mkdtempSync(path.join(tmpdir(), 'wins-model-')));
   readonly target = path.join(this.folder, 'wins');
   readonly places = upgradePlaces(this.target);
   command: ServiceCommand | undefined;
-  /** The running program: its file, and the content of the file at the start. */
+  /** `text` is the content of the file at the start. */
   running: { readonly file: string; readonly text: string } | undefined;
   /** Effects at which the service did not name a complete program. */
   readonly violations: string[] = [];
@@ -74,7 +74,6 @@ export class ModelNode implements Disposable {
     return file;
   }
 
-  /** Puts a program in place and registers it. */
   install(text: string, isRunning: boolean): void {
     this.#whole.add(text);
     writeFileSync(this.target, text, { mode: 0o755 });
@@ -82,7 +81,7 @@ export class ModelNode implements Disposable {
     if (isRunning) this.running = { file: this.target, text };
   }
 
-  /** Runs the helper once; `faults` is keyed by the number of the effect. */
+  /** `faults` is keyed by the number of the effect. */
   up(
     program: string,
     faults: ReadonlyMap<number, Fault> = new Map(),
@@ -117,7 +116,7 @@ export class ModelNode implements Disposable {
     });
   }
 
-  /** Simulates a loss of power: the service manager starts the service's program, up to three times while the program ends for a restart. */
+  /** Simulates a loss of power. The service manager starts the program, up to three times if the program wants a restart. */
   async boot(faults: ReadonlyMap<number, Fault> = new Map()): Promise<LifeEnd> {
     let end: LifeEnd = 'none';
     for (let starts = 0; starts < 3; starts += 1) {
@@ -143,7 +142,7 @@ export class ModelNode implements Disposable {
   }
 
   /**
-   * Offers a program as the daemon does when it finds another program in its watched file.
+   * Offers a program, as the watch of the daemon does.
    *
    * @returns The number of the attempt that a helper gets; `tried` when no attempt follows; undefined after an error.
    */
@@ -190,7 +189,6 @@ export class ModelNode implements Disposable {
     rmSync(this.folder, { recursive: true, force: true });
   }
 
-  /** Runs a task until it ends or dies. */
   async #live(
     faults: ReadonlyMap<number, Fault>,
     task: (context: UpgradeContext) => Promise<LifeEnd>,
@@ -299,7 +297,6 @@ export class ModelNode implements Disposable {
   }
 }
 
-/** Translates an error as the port to a service manager does. */
 function refuse(error: unknown): never {
   throw new UpgradeError('serviceFailed', `the service manager refuses: ${String(error)}`, {
     cause: error,

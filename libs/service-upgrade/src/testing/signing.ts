@@ -8,8 +8,6 @@ import path from 'node:path';
 export const SIGNER_PROGRAM = '/usr/bin/osslsigncode';
 
 /**
- * Signs a program.
- *
  * @param authorities - Authorities whose certificates are added to the signature.
  * @param more - Options of osslsigncode.
  */
@@ -36,7 +34,7 @@ export function signProgram(
   }
 }
 
-/** Returns a PE file for Windows on x64: one section, followed by data, as in an executable with an appended blob. */
+/** Returns a PE file for x64: one section, and appended data. */
 export function smallProgram(): Buffer {
   const bytes = Buffer.alloc(0x600);
   bytes.write('MZ');

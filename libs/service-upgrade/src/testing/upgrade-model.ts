@@ -4,7 +4,6 @@ import { ModelNode, release, type Fault } from './model-node.js';
 const OLD = release('v1.0.0');
 const NEXT = release('v1.1.0');
 
-/** The service before an upgrade, and the offered upgrade. */
 interface Story {
   readonly service: 'running' | 'stopped' | 'absent';
   readonly offered: string;
@@ -39,7 +38,6 @@ function isWell(offered: string): boolean {
   return offered.includes('# well');
 }
 
-/** Restarts the node, and expects that the service runs the installed program and that no leftovers exist. */
 async function expectRestAfterBoot(node: ModelNode, { offered, service }: Story): Promise<void> {
   await node.boot();
   expect(node.violations).toEqual([]);
@@ -51,7 +49,6 @@ async function expectRestAfterBoot(node: ModelNode, { offered, service }: Story)
   expect(node.leftovers).toEqual([]);
 }
 
-/** Runs the helper again without faults, and expects a complete upgrade or a complete rollback. */
 async function expectRestAfterUp(node: ModelNode, story: Story, program: string): Promise<void> {
   const end = await node.up(program, new Map(), wishOf(story));
   expect(node.violations).toEqual([]);
@@ -71,14 +68,13 @@ async function expectRestAfterUp(node: ModelNode, story: Story, program: string)
   expect(node.leftovers).toEqual([]);
 }
 
-/** How many of the possible faults to test. */
 export interface ModelExtent {
   /** Puts a fault at every nth effect of a story; the first such effect differs between stories. */
   readonly everyNth: number;
   readonly schedules: number;
 }
 
-/** Declares the tests of the model: after any fault at any moment, a node has the old release or the new one. */
+/** After any fault at any moment, a node has the old release or the new one. */
 export function testUpgradeModel({ everyNth, schedules }: ModelExtent): void {
   describe.each(Object.entries(STORIES).map(([name, story], at) => [name, story, at] as const))(
     '%s',

@@ -3,7 +3,7 @@ import { messageOf } from '@wins/base';
 
 export type Examination =
   | { readonly kind: 'program'; readonly sha1: string; readonly sha256: string }
-  /** Others could have written the file, or it cannot be read; `found` gives the finding and the expectation. */
+  /** Others could have written the file, or it cannot be read. */
   | { readonly kind: 'unfit'; readonly found: string }
   | { readonly kind: 'moved' };
 
@@ -30,7 +30,6 @@ export async function examineProgram(
 ): Promise<Examination> {
   try {
     await guard.assertTrustedFile(file);
-    // On Windows this prevents others from writing the file while it is read.
     const held = await guard.holdFile?.(file);
     try {
       const digests = await hashFile(file, ['sha1', 'sha256'], { maxBytes: MAX_BYTES, signal });

@@ -35,7 +35,6 @@ describe('the record of an upgrade', () => {
     writeFileSync(file(`record-${id}.json`), text);
     return file(`record-${id}.json`);
   };
-  /** Collects this number of records. */
   const taken = (count: number, runningFile = program, meanwhile?: () => void) =>
     new Promise<UpgradeDecision[]>((resolve) => {
       const found: UpgradeDecision[] = [];

@@ -7,10 +7,10 @@ import path from 'node:path';
 export interface UpgradeDecision {
   readonly action: 'upgrade';
   readonly verdict: 'allowed';
-  /** The run that requested the upgrade; `host` for a request on the host itself. */
+  /** Run that requested the upgrade; `host` for a request on the host itself. */
   readonly requester: string;
   readonly id: string;
-  /** `upgraded`, `rolledBack` or `failed`, and why. */
+  /** `upgraded`, `rolledBack` or `failed`. */
   readonly outcome: string;
   readonly reason: string;
   readonly endedAt: string;
@@ -21,12 +21,11 @@ export interface UpgradeDecision {
   readonly argsAfter: unknown;
 }
 
-/** Interval in milliseconds between checks of the folder while an upgrade is in progress. */
 const LOOK_EVERY_MS = 1000;
 const LARGEST_BYTES = 256 * 1024;
 const RECORD = /^record-[0-9A-Za-z-]{1,96}\.json$/;
 
-/** Records a decision; throws or rejects while it cannot. */
+/** Throws or rejects while it cannot record. */
 export type RecordUpgrade = (decision: UpgradeDecision) => Promise<void> | undefined;
 
 export interface UpgradeRecords {
@@ -34,8 +33,8 @@ export interface UpgradeRecords {
 }
 
 /**
- * Copies the records of helpers to the audit log: at the start, and until an upgrade in progress has ended. Removes a
- * record after copying it, so none is lost; a record that cannot be copied is kept for the next daemon.
+ * Copies the records of helpers to the audit log, at the start and until an upgrade in progress has ended. Removes a
+ * record only after copying it.
  */
 export function recordUpgrades(
   folder: string,

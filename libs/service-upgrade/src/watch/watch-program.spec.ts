@@ -8,7 +8,7 @@ import { ProgramWatch, type WatchOptions } from './watch-program.js';
 const RUNNING_SHA1 = 'a'.repeat(40);
 const RESULT = { outcome: 'rolledBack', reason: 'why', to: { sha256: 'a' } } as const;
 
-/** A watch whose checks the test starts one by one. A check and its consequences are complete when the watch waits for the next. */
+/** The test starts each check. A check is complete when the watch waits for the next one. */
 class World implements AsyncDisposable {
   readonly folder = mkdtempSync(path.join(tmpdir(), 'wins-watch-'));
   readonly file = path.join(this.folder, 'wins');

@@ -6,10 +6,10 @@ import type { Upgrader } from '../run/offer-upgrade.js';
 import { examineProgram, type FileGuard } from './examine-program.js';
 
 const LOOK_EVERY_MS = 1000;
-/** Interval in milliseconds between access checks, because the permissions of a file can change while its content stays. */
+/** Access is checked again, because permissions can change while the content stays. */
 const JUDGE_AGAIN_MS = 10_000;
 const BACKOFF = { initialMs: 2_000, maxMs: 600_000, jitter: 0 };
-/** Upper limit for an upgrade, in milliseconds: a helper waits at most a minute at each of three points. */
+/** A helper waits at most a minute at each of three points. */
 const LONGEST_UPGRADE_MS = 600_000;
 
 export type WatchLog = Readonly<
@@ -17,13 +17,13 @@ export type WatchLog = Readonly<
 >;
 
 export interface WatchOptions {
-  /** An absolute path, in the spelling of the system. */
+  /** Absolute, in the spelling of the system. */
   readonly file: string;
   readonly service: string;
   readonly runningFile: string;
   readonly runningSha1: Promise<string>;
   readonly guard: FileGuard;
-  /** Audit log; an upgrade starts only after it is recorded. */
+  /** An upgrade starts only after it is recorded. */
   readonly audit: {
     decided(
       decision: { readonly action: 'upgrade'; readonly verdict: 'allowed' } & Readonly<
@@ -38,12 +38,11 @@ export interface WatchOptions {
 }
 
 /**
- * `changing`: seen only once in this state. `offered`: a helper with a copy of the file upgrades to it. `deferred`: cannot
- * be used now. `settled`: is the running program, or its upgrade has ended; no action until the file changes.
+ * `changing`: seen only once in this state. `offered`: a helper upgrades to a copy of the file. `deferred`: cannot be
+ * used now. `settled`: nothing to do until the file changes.
  */
 type WatchState = 'absent' | 'changing' | 'examining' | 'offered' | 'deferred' | 'settled';
 
-/** Outcome for a file: it changed, nothing is left to do, it is not trusted, or it is retried. */
 type Outcome = 'moved' | 'done' | 'unfit' | 'failed';
 
 const AFTER: Readonly<Record<Outcome, WatchState>> = {
@@ -51,8 +50,8 @@ const AFTER: Readonly<Record<Outcome, WatchState>> = {
 };
 
 /**
- * Checks a file once a second, and starts an upgrade when it is another program than the running one and was unchanged
- * in two checks. Skips the check while the file is examined or a helper has it.
+ * Checks a file once a second. Starts an upgrade when the file is not the running program and two checks found it
+ * unchanged. Makes no check while it examines the file or a helper has it.
  */
 export class ProgramWatch {
   #lastWarning: string | undefined;
@@ -69,7 +68,7 @@ export class ProgramWatch {
     });
   }
 
-  /** Ends the watch; no upgrade starts afterwards. Idempotent. */
+  /** No upgrade starts afterwards. Idempotent. */
   async close(): Promise<void> {
     this.#closing.abort();
     await this.#ended;
@@ -145,7 +144,7 @@ export class ProgramWatch {
     return { id };
   }
 
-  /** Waits for the result of an upgrade. This daemon outlives an upgrade that is refused or whose helper dies. */
+  /** This daemon outlives an upgrade that is refused or whose helper dies, so the wait has a limit. */
   async #resultOf(id: string): Promise<Outcome> {
     const { upgrader, service } = this.#options;
     for (let leftMs = LONGEST_UPGRADE_MS; leftMs > 0; leftMs -= LOOK_EVERY_MS) {
@@ -175,8 +174,8 @@ export class ProgramWatch {
 }
 
 /**
- * Returns the path to watch. Undefined for a relative path, whose meaning could change, and on Windows for a path that
- * is not on a drive of this host, because this host does not control who may write there.
+ * Undefined for a relative path, whose meaning could change. On Windows also undefined for a path outside the drives of
+ * this host, because the host does not control who may write there.
  */
 export function watchedPath(written: string, platform: NodeJS.Platform): string | undefined {
   if (platform !== 'win32')

@@ -12,15 +12,14 @@ import { datecode } from './unix-date.js';
 
 export const MAX_APPLIED_PLANS = 64;
 
-/** Larger than the plan limit of 1 MiB, because JSON escapes can make a plan six times as long. */
+/** A plan has at most 1 MiB, but JSON escapes can make it six times as long. */
 const MAX_FILE_BYTES = 8 * 1024 * 1024;
 const NAME = /^\d{8}-\d{6}-applied\.plan$/;
 
-/** History of plans on this node: one file per plan, in a private folder. */
+/** History of plans: one file per plan, in a private folder. */
 export class AppliedPlans {
   readonly #folder: string;
   readonly #files: PlanFiles;
-  /** Checksums seen in the folder; undefined until the first query. */
   #known: Set<string> | undefined;
 
   constructor(folder: string, files: PlanFiles) {
@@ -33,7 +32,7 @@ export class AppliedPlans {
     return this.#known.has(checksum);
   }
 
-  /** Adds a plan unless it is the newest already. @throws AgentError `fileFailed`, and errors of Node. */
+  /** Does nothing if the plan is already the newest. @throws AgentError `fileFailed`, and errors of Node. */
   async add(plan: Plan, checksum: string, now: Date): Promise<void> {
     await this.#files.ensurePrivateFolder(this.#folder);
     this.#known?.add(checksum);
@@ -47,7 +46,7 @@ export class AppliedPlans {
     for (const old of kept.slice(0, -MAX_APPLIED_PLANS)) await unlink(path.join(this.#folder, old));
   }
 
-  /** Newest first; files that cannot be read as plans are left out. */
+  /** Newest first; omits files that are no plans. */
   async list(): Promise<readonly AppliedPlan[]> {
     const names = (await this.#names()).reverse();
     const plans = await Promise.all(names.map((name) => this.#plan(name)));
@@ -78,7 +77,6 @@ export class AppliedPlans {
     }
   }
 
-  /** Undefined for an unreadable file, which is then treated as a file without a plan. */
   #read(name: string): Promise<Buffer | undefined> {
     const file = path.join(this.#folder, name);
     return readBytes(file, { maxBytes: MAX_FILE_BYTES }).catch(() => undefined);

@@ -1,14 +1,14 @@
-/** Bytes kept from the beginning of a stream, and again from its end: 512 KiB in total. */
+/** Kept from the beginning of a stream, and again from its end. */
 export const CAPTURED_HALF_BYTES = 256 * 1024;
 
 const FIRST_CAPACITY_BYTES = 4096;
 
 /**
- * Output of one stream in bounded memory: above 512 KiB, a line with the number of missing bytes replaces the middle.
+ * Output of one stream in bounded memory. Above 512 KiB, a line with the number of missing bytes replaces the middle.
  */
 export class CapturedOutput {
   #head = Buffer.alloc(0);
-  /** Ring buffer; allocated when the head is full. */
+  /** Ring buffer. */
   #tail: Buffer | undefined;
   #totalBytes = 0;
 

@@ -637,7 +637,7 @@ describe('the history', () => {
   });
 });
 
-/** Members of a process group that are not dead. */
+/** Omits zombies. */
 function livingIn(group: number): string[] {
   return readdirSync('/proc').filter((pid) => {
     if (!/^\d+$/.test(pid)) return false;

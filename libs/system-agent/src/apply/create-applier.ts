@@ -12,7 +12,7 @@ import { runInstructions, runPeriodic, type InstructionsResult } from './run-ins
 import { Warnings } from './warnings.js';
 import { WorkFolder } from './work-folder.js';
 
-/** Performs passes one at a time. Probes run afterwards and do not delay the next pass. */
+/** Performs one pass at a time. The probes of a pass may overlap the next pass. */
 export function createApplier(options: ApplierOptions): Applier {
   const turns = new Turns();
   const warnings = new Warnings(options.onEvent);
@@ -53,10 +53,9 @@ export function createApplier(options: ApplierOptions): Applier {
   };
 }
 
-/** Adds the plan to the history. Never rejects, because a plan is applied even if the history cannot be written. */
+/** Never rejects: a plan is applied even if the history cannot be written. */
 async function record({ pass, now, warnings }: PassContext, history: AppliedPlans): Promise<void> {
   const { plan, checksum, oneTime } = pass;
-  // A pass that does not apply the plan leaves the history unchanged.
   if (oneTime === undefined) return;
   await warnings.attempt(pass.source, 'history', 'the plan is not in the history', async () => {
     if (oneTime.isRepeated !== true || !(await history.has(checksum)))
@@ -64,7 +63,7 @@ async function record({ pass, now, warnings }: PassContext, history: AppliedPlan
   });
 }
 
-/** @param recorded - Resolves once the history is written; awaited before any change, together with other records. */
+/** @param recorded - Resolves once the history is written. Awaited before any change. */
 async function act(context: PassContext, recorded: Promise<void>) {
   const { options, pass, now, signal } = context;
   const { source, checksum, oneTime } = pass;
@@ -89,7 +88,7 @@ async function act(context: PassContext, recorded: Promise<void>) {
   return { ...done, periodic };
 }
 
-/** Warns when a plan sets owners that this system ignores. The default owner, root, needs no warning. */
+/** The default owner, root, needs no warning. */
 function tellOwners({ options, pass, warnings }: PassContext): void {
   const { source, plan } = pass;
   const owned = plan.files.filter(({ uid, gid }) => uid > 0 || gid > 0);
@@ -101,7 +100,7 @@ function tellOwners({ options, pass, warnings }: PassContext): void {
 export class Turns {
   #last: Promise<unknown> = Promise.resolve();
 
-  /** @throws the reason of the signal, when it aborts before `act` may start; errors of `act`. */
+  /** @throws the reason of the signal, if it aborts before `act` starts; errors of `act`. */
   async take<T>(signal: AbortSignal, act: () => Promise<T>): Promise<T> {
     const before = this.#last;
     const turn = unlessAborted(before, signal).then(act);

@@ -16,7 +16,7 @@ export type ApplierOptions = Omit<AgentOptions, 'localPlanDirectory' | 'secrets'
 export interface PassContext {
   readonly options: ApplierOptions;
   readonly pass: Pass;
-  /** Time at which the work of the pass began; file names and the times of periodic instructions derive from it. */
+  /** Start of the pass, for file names and the times of periodic instructions. */
   readonly now: Date;
   readonly work: WorkFolder;
   readonly outputs: OutputFiles;
@@ -44,8 +44,8 @@ export interface ExecutionResult {
 }
 
 /**
- * Runs an instruction in its own folder until it has ended and closed its outputs. A failed start is a result, not an exception.
- * @throws the reason of the signal; the rejection of `onAct`, before anything was done.
+ * Waits until the instruction has ended and closed its outputs. A failed start is a result, not an exception.
+ * @throws the reason of the signal; the rejection of `onAct`.
  */
 export async function execute(context: PassContext, execution: Execution) {
   const { pass, options, signal } = context;
@@ -123,7 +123,7 @@ async function runIn(
   }
 }
 
-/** Opens the output file. Undefined on failure, because an instruction runs even if its output cannot be stored. */
+/** Undefined on failure: an instruction runs even if its output cannot be stored. */
 async function openOutput(context: PassContext, place: string): Promise<OutputFile | undefined> {
   const { outputs, pass, now } = context;
   try {
@@ -146,8 +146,8 @@ function extensionsOf(environment: Readonly<Record<string, string>>): string[] {
 }
 
 /**
- * The agent's `PATH` and `CATTLE_AGENT_` variables come last, so a plan cannot override them: the last variable of a name wins.
- * Entries without `=` stay, because plans for Windows contain them.
+ * The last variable of a name wins, so a plan cannot override the agent's `PATH` and `CATTLE_AGENT_` variables.
+ * Keeps entries without `=`, because plans for Windows contain them.
  */
 export function executionEnvironment(
   { command, attempt }: { readonly command: Pick<Command, 'env'>; readonly attempt: number },

@@ -12,7 +12,7 @@ beforeEach(() => {
   pendingMost = 0;
 });
 
-/** A step that can be prepared ahead; a later step prepares faster. */
+/** Later steps prepare faster. */
 function ahead(name: number, { owner = 'o', fails = false, places = true } = {}): FileStep {
   const act = async (what: string): Promise<void> => {
     await turn();

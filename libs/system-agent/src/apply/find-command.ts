@@ -11,7 +11,7 @@ export interface CommandSearch {
   readonly isWindows: boolean;
 }
 
-/** Returns the path of a program. Looks up a name without a folder only in the search path. @throws AgentError `refused`. */
+/** Searches `searchPath` only for a name without a folder. @throws AgentError `refused`. */
 export async function findCommand(
   command: string,
   { folder, searchPath, extensions, isWindows }: CommandSearch,

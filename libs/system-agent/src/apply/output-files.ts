@@ -6,10 +6,10 @@ import { readdir, stat, unlink } from 'node:fs/promises';
 import path from 'node:path';
 import type { PlanFiles } from '../ports.js';
 
-/** Maximum number and total size of outputs; the oldest are removed first. */
+/** Beyond these limits, the oldest outputs are removed. */
 export const MAX_OUTPUT_FILES = 256;
 export const MAX_OUTPUTS_BYTES = 128 * 1024 * 1024;
-/** Maximum size of one output, and of its bytes in memory while the disk is slow. */
+/** Limits one output on disk, and in memory while the disk is slow. */
 export const MAX_OUTPUT_FILE_BYTES = 16 * 1024 * 1024;
 
 interface KeptFile {
@@ -17,7 +17,7 @@ interface KeptFile {
   readonly sizeBytes: number;
 }
 
-/** Complete outputs of executions, both streams interleaved, in a private folder of bounded count and size. */
+/** Complete outputs of executions, stdout and stderr interleaved, in a private folder. */
 export class OutputFiles {
   readonly #folder: string;
   readonly #files: PlanFiles;
@@ -28,7 +28,7 @@ export class OutputFiles {
     this.#files = files;
   }
 
-  /** Returns an output whose file name has this prefix. @throws AgentError `fileFailed`. */
+  /** @param beginning - Prefix of the file name. @throws AgentError `fileFailed`. */
   async open(beginning: string): Promise<OutputFile> {
     await this.#files.ensurePrivateFolder(this.#folder);
     this.#kept ??= await this.#find();
@@ -56,13 +56,13 @@ export class OutputFiles {
       const oldest = kept.shift();
       if (oldest === undefined) return;
       sizeBytes -= oldest.sizeBytes;
-      // A file that cannot be removed now is found again at the agent's next start.
+      // The agent's next start finds a file that cannot be removed now.
       await unlink(path.join(this.#folder, oldest.name)).catch(() => undefined);
     }
   }
 }
 
-/** Receives the output of one execution; creates the file at the first byte. */
+/** Output of one execution. Creates the file at the first byte. */
 export class OutputFile {
   readonly #path: string;
   readonly #onClosed: (sizeBytes: number) => Promise<void>;
@@ -86,7 +86,7 @@ export class OutputFile {
     this.#sizeBytes += kept.length;
   }
 
-  /** Resolves with the first failure, if any, once all output is written. Call it once. */
+  /** Resolves once all output is written, with the first failure, if any. Call it once. */
   async close(): Promise<Error | undefined> {
     const stream = this.#stream;
     if (this.#leftOutBytes > 0)

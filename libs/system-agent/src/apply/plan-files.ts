@@ -26,14 +26,14 @@ import path from 'node:path';
 import { AgentError } from '../agent-error.js';
 import type { PlanFileRights, PlanFiles } from '../ports.js';
 
-/** Maximum number of links to follow, as on Linux. */
+/** Linux has the same limit. */
 const MAX_LINKS = 40;
 
 /** No flush to disk, as in the Go agent: flushing takes longer than all other work together. */
 const NOT_FLUSHED = { isFlushed: false, isDurable: false };
 
 /**
- * Plan files on POSIX systems. Only root can change owners: for other users, `uid` and `gid` must be -1 or their own.
+ * Only root can change owners: for other users, `uid` and `gid` must be -1 or their own.
  */
 export function posixPlanFiles(): PlanFiles {
   const trust = posixFileTrust();
@@ -66,7 +66,7 @@ async function translated(tried: string, place: string, act: () => Promise<void>
 
 async function ensureFolder(folder: string, { mode, uid, gid }: PlanFileRights): Promise<void> {
   await mkdir(folder, { recursive: true, mode });
-  // Use a handle, because the owner of the parent folder could replace the folder by a link.
+  // Use a handle: the owner of the parent folder could replace the folder by a link.
   const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW } = constants;
   const handle = await open(await followLinks(folder), O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
   try {
@@ -98,12 +98,12 @@ async function writeAt(place: string, content: Buffer, rights: PlanFileRights): 
   await pending?.place(NOT_FLUSHED);
 }
 
-/** Prepares only the simple cases: `writeFile` alone follows links, creates folders, and reports failures. */
+/** Prepares simple cases only: it follows no link, creates no folder, and reports no failure. */
 async function writeAhead(file: string, content: Buffer, rights: PlanFileRights) {
   try {
     const pending = await replacementOf(file, content, rights, () => Promise.resolve());
     if (pending === undefined) return undefined;
-    // If the prepared file cannot be placed, start over, because the situation may have changed.
+    // If the prepared file cannot be placed, start over: something may have changed.
     const anew = (): Promise<void> => writeFile(file, content, rights);
     return {
       place: () => translated('write', file, () => pending.place(NOT_FLUSHED).catch(anew)),
@@ -114,7 +114,7 @@ async function writeAhead(file: string, content: Buffer, rights: PlanFileRights)
   }
 }
 
-/** Writes a temporary file to replace the file at `place`. If that file already has the content, calls `keep` and returns undefined. */
+/** If the file at `place` already has the content, calls `keep` and returns undefined. */
 async function replacementOf(
   place: string,
   content: Buffer,
@@ -141,7 +141,7 @@ async function replacementOf(
   return writePendingFile(place, rights, (write) => write(content, 0));
 }
 
-/** Checked first, because most files are new; opening the file reports other failures. */
+/** A fast check, because most files are new. Opening the file reports other failures. */
 function isAbsent(place: string): boolean {
   try {
     return lstatSync(place, { throwIfNoEntry: false }) === undefined;
@@ -150,7 +150,7 @@ function isAbsent(place: string): boolean {
   }
 }
 
-/** Returns the path of a file, existing or not, after following links at the end of the given path. */
+/** Follows links at the end of the path. The file need not exist. */
 async function followLinks(asked: string): Promise<string> {
   let at = asked;
   for (let links = 0; links <= MAX_LINKS; links += 1) {
@@ -158,7 +158,7 @@ async function followLinks(asked: string): Promise<string> {
     const file = path.join(folder, path.basename(at));
     const stats = await lstat(file).catch(unlessAbsent);
     if (stats?.isSymbolicLink() !== true) return file;
-    // Another user's link, for example in a shared folder, could lead anywhere. The system refuses most such links too.
+    // Another user's link could lead anywhere. The system refuses most such links too.
     if (![0, process.geteuid?.()].includes(stats.uid)) throw badLink(asked, 'of another user');
     const target = await readlink(file);
     // Not joined, because only the system can resolve `..` after a link.
@@ -190,7 +190,7 @@ async function remove(file: string, directory: boolean): Promise<void> {
   }
 }
 
-/** Makes a folder private if another agent left it readable by all. The next check refuses a folder that others could write. */
+/** Another agent may have left the folder readable by all. The next check refuses a folder that others could write. */
 function closeToOthers(folder: string, trust: FileTrust): void {
   const stats = lstatSync(folder, { throwIfNoEntry: false });
   if (stats?.isDirectory() !== true || stats.uid !== process.geteuid?.()) return;

@@ -4,10 +4,10 @@ import { AgentError } from '../agent-error.js';
 import type { PlanFile } from '../plan/plan.js';
 import type { PlanFiles, PendingPlanFile } from '../ports.js';
 
-/** Number of files recorded with one flush, because a flush takes longer than writing a small file. */
+/** Files recorded with one flush, because a flush takes longer than writing a small file. */
 const FILES_OF_A_GROUP = 100;
 
-/** Maximum size of a file written ahead. Larger files gain little, and would need much disk space at once. */
+/** Larger files gain little from writing ahead, and would need much disk space at once. */
 const MAX_AHEAD_BYTES = 16 * 1024;
 
 export interface FileAct {
@@ -17,13 +17,13 @@ export interface FileAct {
 
 export interface FileSteps {
   readonly files: PlanFiles;
-  /** Called with at most 100 files, and awaited before the first of them is changed; a rejection ends the work. */
+  /** Gets at most 100 files, and is awaited before the first of them changes. A rejection ends the work. */
   readonly onFiles: (acts: readonly FileAct[]) => Promise<void>;
   readonly signal: AbortSignal;
 }
 
 /**
- * Creates and removes the files of a plan, in order. Files before a failure stay changed.
+ * Keeps the order of the plan. Files before a failure stay changed.
  * @throws AgentError `fileFailed`; the reason of the signal; the rejection of `onFiles`.
  */
 export async function reconcileFiles(
@@ -40,7 +40,7 @@ export async function reconcileFiles(
   }
 }
 
-/** Returns the steps before the first unusable file, and the failure of that file. */
+/** Stops at the first unusable file, and returns its failure. */
 function prepared(group: readonly PlanFile[], first: number, files: PlanFiles) {
   const steps: (FileStep & { readonly act: FileAct })[] = [];
   try {
@@ -57,7 +57,7 @@ function prepared(group: readonly PlanFile[], first: number, files: PlanFiles) {
 }
 
 function deletion(file: PlanFile, index: number, files: PlanFiles): FileStep | undefined {
-  // As in the Go agent, an empty path names nothing to remove.
+  // As in the Go agent, an empty path removes nothing.
   if (file.path === '') return undefined;
   const place = absolute(file, index);
   if (path.parse(place).root === place) throw failed(file, index, 'the root', 'what lies below it');
@@ -108,7 +108,7 @@ function failed(file: PlanFile, index: number, found: string, wanted: string): A
   return new AgentError('fileFailed', `cannot ${tried} ${what}: found ${found}; wanted ${wanted}`);
 }
 
-/** Maximum number of steps prepared ahead; also the number of concurrent system calls. */
+/** Steps prepared ahead; also the number of concurrent system calls. */
 const FILES_AHEAD = 4;
 
 export interface FileStep {
@@ -117,14 +117,14 @@ export interface FileStep {
 }
 
 export interface FileAhead {
-  /** A file may be prepared only while steps for files of the same owner run, because those steps do not affect it. */
+  /** Files are prepared only during steps for the same owner's files, because such steps do not affect the preparation. */
   readonly owner: string;
-  /** Prepares a file to place instead of running the step; undefined when the step must run. Never rejects. */
+  /** Prepares a file, so that `place` replaces `run`; undefined when `run` is needed. Never rejects. */
   readonly begin: () => Promise<PendingPlanFile | undefined>;
 }
 
 /**
- * Runs steps in order; none runs after a failure. Removes prepared files of steps that do not run.
+ * Runs steps in order, up to the first failure. Removes prepared files of the other steps.
  * @throws the first failure of a step; the reason of the signal.
  */
 export async function filesInOrder(steps: readonly FileStep[], signal: AbortSignal): Promise<void> {
@@ -136,12 +136,12 @@ export async function filesInOrder(steps: readonly FileStep[], signal: AbortSign
       const isAhead = owner !== undefined && owner === steps[index - 1]?.ahead?.owner;
       await (isAhead ? ends[index - FILES_AHEAD] : last);
       last = inTurn(step, last, signal);
-      // Prevents an unhandled rejection: the next step and the end of this function may await the promise later.
+      // Prevent an unhandled rejection: the next step or the end of this function awaits the promise later.
       last.catch(() => undefined);
       ends.push(last);
     }
   } finally {
-    // Each step rejects with the failure of the one before, so this throws the first.
+    // Each step rejects with the failure of the step before, so this throws the first failure.
     await last;
   }
 }

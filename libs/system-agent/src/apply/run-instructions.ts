@@ -6,7 +6,7 @@ import { parseUnixDate, unixDate } from './unix-date.js';
 export type InstructionsResult = Pick<PassResult, 'succeeded' | 'failure' | 'outputs'>;
 
 /**
- * Runs the one-time instructions in order, until the first failure, whose output is saved too. @throws as `execute`.
+ * Stops at the first failure, whose output is saved too. @throws as `execute`.
  */
 export async function runInstructions(context: PassContext, attempt: number) {
   const { plan, source } = context.pass;
@@ -29,7 +29,7 @@ const COOL_DOWN_MS = 30_000;
 const MAX_COOL_DOWNS = 6;
 type Statuses = Readonly<Record<string, PeriodicStatus>>;
 
-/** Runs due instructions, or all with `isForced`, until the first failure; the others stay due. */
+/** Stops at the first failure; later instructions stay due. */
 export async function runPeriodic(context: PassContext, isForced: boolean): Promise<Statuses> {
   const { plan, source } = context.pass;
   let statuses = context.pass.periodic;
@@ -50,7 +50,7 @@ export async function runPeriodic(context: PassContext, isForced: boolean): Prom
   return statuses;
 }
 
-/** After a success, due one period later. After failures, due 30 s later per consecutive failure, at most 3 minutes. */
+/** Due one period after a success. After failures, due 30 s later per consecutive failure, at most 3 minutes. */
 function isDue(
   { periodSeconds }: PeriodicInstruction,
   before: PeriodicStatus | undefined,

@@ -2,7 +2,7 @@ const DAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'];
 const MONTHS = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ');
 const FORM = /^[A-Z][a-z]{2} ([A-Z][a-z]{2}) ([ \d]\d) (\d\d):(\d\d):(\d\d) (\S{1,8}) (\d{4})$/;
 
-/** Go's layout UnixDate, such as `Sun Nov  2 00:31:01 UTC 2026`; UTC, because Go misreads other time zones. */
+/** Go's UnixDate, such as `Sun Nov  2 00:31:01 UTC 2026`. In UTC, because Go misreads other time zones. */
 export function unixDate(date: Date): string {
   const two = (part: number): string => String(part).padStart(2, '0');
   const day = String(date.getUTCDate()).padStart(2);
@@ -11,7 +11,7 @@ export function unixDate(date: Date): string {
   return `${weekday} ${month} ${day} ${time} UTC ${date.getUTCFullYear()}`;
 }
 
-/** Parses Go's UnixDate; an abbreviation other than UTC and GMT means the node's zone. Undefined for any other text. */
+/** Parses Go's UnixDate. Unknown abbreviations of zones mean the node's zone. Undefined for any other text. */
 export function parseUnixDate(text: string): Date | undefined {
   const [, month = '', ...rest] = FORM.exec(text) ?? [];
   const [day = '', hour = '', minute = '', second = '', zone = '', year = ''] = rest;
@@ -19,7 +19,7 @@ export function parseUnixDate(text: string): Date | undefined {
   const time = [Number(hour), Number(minute), Number(second)] as const;
   if (fields[1] < 0) return undefined;
   const utc = new Date(Date.UTC(...fields, ...time));
-  // Date rolls over an invalid day or hour to another one, so compare.
+  // Date rolls an invalid day or hour over, so compare.
   if (utc.getUTCDate() !== fields[2] || utc.getUTCHours() !== time[0]) return undefined;
   const offsetMs = offsetOf(zone);
   return offsetMs === undefined ? new Date(...fields, ...time) : new Date(utc.getTime() - offsetMs);

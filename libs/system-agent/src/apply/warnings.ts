@@ -2,10 +2,10 @@ import type { AgentEvent } from '../agent-event.js';
 import { quoteText } from '@wins/base';
 import type { ParsedPlan } from '../plan/parse-plan.js';
 
-/** Maximum number of remembered topics; beyond it, the oldest may be reported again. */
+/** Beyond this, the oldest topics may be reported again. */
 const MAX_TOPICS = 1000;
 
-/** Reports a warning once; again when its message has changed, or when the problem was solved in between. */
+/** Reports a warning once, and again when its message changes or the solved problem returns. */
 export class Warnings {
   readonly #told = new Map<string, string>();
   readonly #onEvent: (event: AgentEvent) => void;
@@ -14,7 +14,7 @@ export class Warnings {
     this.#onEvent = onEvent;
   }
 
-  /** Reports a message about `topic`. Undefined means that the problem is solved. Varying parts belong in `error`. */
+  /** `message` undefined: the problem is solved. Varying parts belong in `error`. */
   tell(source: string, topic: string, message: string | undefined, error?: unknown): void {
     const key = JSON.stringify([source, topic]);
     if (this.#told.get(key) === message) return;

@@ -6,7 +6,7 @@ import { datecode } from './unix-date.js';
 
 const OF_A_PASS = /^\d{8}-\d{6}$/;
 
-/** The work folder: one folder per pass, named by its time, with one folder per execution. */
+/** One folder per pass, named by its time, with one folder per execution. */
 export class WorkFolder {
   readonly #folder: string;
   readonly #files: PlanFiles;
@@ -25,9 +25,9 @@ export class WorkFolder {
   }
 
   /**
-   * Removes the folders of all passes. Removes a link itself, never its target.
-   * @throws AgentError `fileFailed`, when others could put links into the work folder; TrustedFileError for an item that
-   * cannot be removed, such as an open file on Windows.
+   * Removes a link itself, never its target.
+   * @throws AgentError `fileFailed`, if others could put links into the work folder; TrustedFileError for an item that cannot
+   * be removed, such as an open file on Windows.
    */
   async clear(): Promise<void> {
     const stats = await lstat(this.#folder).catch(() => undefined);
@@ -39,7 +39,7 @@ export class WorkFolder {
     );
     const failed = removed.find((one) => one.status === 'rejected');
     if (failed !== undefined) throw fileSystemError(failed.reason, 'remove', this.#folder);
-    // Other content stays.
+    // Fails if other content remains.
     await rmdir(this.#folder).catch(() => undefined);
   }
 }

@@ -11,13 +11,13 @@ import {
 } from './status-encoding.js';
 import { KEY, type SecretData } from './secret-state.js';
 
-/** Limit for all outputs in base64, before compression: half of the read limit, because names and times are added. */
+/** Limits all outputs in base64, before compression, to half of the read limit, because names and times are added. */
 const MAX_TEXT_BYTES = 8 * 1024 * 1024;
-/** Cutting off less than the marker needs would gain nothing. */
+/** A cut shorter than its marker would gain nothing. */
 const MARKER_BYTES = 80;
 type Statuses = Readonly<Record<string, PeriodicStatus>>;
 
-/** Cuts each output to its first bytes, with a marker that states how much is missing. */
+/** Keeps the first bytes of each output, and marks how many are missing. */
 export function cutOutputs(outputs: Outputs, keepBytes: number): Outputs {
   return Object.fromEntries(
     Object.entries(outputs).map(([name, output]) => [name, cutOne(output, keepBytes)]),
@@ -74,8 +74,8 @@ function cutOne(output: Buffer | null, keepBytes: number): Buffer | null {
 export const MAX_SECRET_BYTES = 1024 * 1024;
 
 /**
- * Cuts outputs so that the changed Secret stays within the size limit. Each output keeps its beginning, with a marker.
- * Changes that fit stay as they are. If no cut suffices, each output is cut to almost nothing.
+ * Cuts outputs only as needed to keep the changed Secret within the size limit. If no cut suffices, cuts each output to
+ * almost nothing.
  */
 export function fitSecret(data: SecretData, changes: SecretData, maxBytes = MAX_SECRET_BYTES) {
   let fitted = changes;

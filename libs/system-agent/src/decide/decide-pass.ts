@@ -3,11 +3,11 @@ import type { SourceState } from '../agent-event.js';
 
 export const COOL_DOWN_MS = 30_000;
 
-/** Facts about the Secret that this process remembers and that the keys do not contain. */
+/** Facts that the keys of the Secret do not contain. */
 export interface AgentMemory {
-  /** True from the start of the agent, or a new creation of the Secret, until the first pass over its plan has ended. */
+  /** True until the first pass has ended after the agent's start or a new creation of the Secret. */
   readonly firstPass: boolean;
-  /** The unfinished run for which this process wrote `in-progress`; remembered because the server's response may have been lost. */
+  /** The unfinished run for which this process wrote `in-progress`. Remembered, because the server's answer may have been lost. */
   readonly announced?: { readonly checksum: string; readonly revision: number };
 }
 
@@ -17,13 +17,12 @@ export type Decision =
       readonly attempt: number;
       readonly reason: 'firstPass' | 'changed' | 'retry' | 'announced' | 'interrupted';
     }
-  /** Writes `in-progress` first; then decides again. */
+  /** Write `in-progress`, then decide again. */
   | { readonly kind: 'announce'; readonly reason: 'pending'; readonly revision: number }
-  /** Runs only periodic instructions and probes. */
+  /** Run only periodic instructions and probes. */
   | { readonly kind: 'watchOver'; readonly reason: 'applied' | 'failedTooOften' | 'terminal' }
   | { readonly kind: 'watchOver'; readonly reason: 'coolingDown'; readonly until: Date };
 
-/** Decides the work due for a plan. Every state of the keys leads to exactly one decision. */
 export function decidePass(
   state: SecretState,
   checksum: string,
@@ -39,7 +38,7 @@ export function hasFailed(state: SecretState, checksum: string): boolean {
   return state.failedChecksum === checksum && state.failureCount !== 0;
 }
 
-/** Decides by `plan-state`: `in-progress` means a run without a result, whichever agent wrote it. */
+/** `in-progress` means a run without a result, whichever agent wrote it. */
 function decideByPlanState(
   { planState, planRevision, failureCount }: SecretState,
   checksum: string,
@@ -53,7 +52,7 @@ function decideByPlanState(
     : { kind: 'apply', attempt: failureCount + 1, reason: 'interrupted' };
 }
 
-/** Decides by the rules for servers that do not know `plan-state`. */
+/** For servers that do not know `plan-state`. */
 function decideByChecksum(
   state: SecretState,
   checksum: string,
@@ -62,7 +61,7 @@ function decideByChecksum(
 ): Decision {
   const attempt = state.failureCount + 1;
   if (hasFailed(state, checksum)) {
-    // A limit of 0 still allows one attempt, which has happened.
+    // A limit of 0 still allows one attempt.
     if (state.maxFailures !== undefined && state.failureCount >= state.maxFailures)
       return { kind: 'watchOver', reason: 'failedTooOften' };
     const until = coolDownEnd(state, now);
@@ -75,7 +74,7 @@ function decideByChecksum(
   return { kind: 'apply', attempt, reason: 'changed' };
 }
 
-/** Undefined when the cool-down is over. Ignores a last attempt in the future, which comes from a wrong clock. */
+/** Undefined when the cool-down is over. Ignores a last attempt in the future: a clock was wrong. */
 function coolDownEnd({ lastApplyTime }: SecretState, now: Date): Date | undefined {
   if (lastApplyTime === undefined) return undefined;
   const sinceMs = now.getTime() - lastApplyTime.getTime();
@@ -88,7 +87,7 @@ const STOPPED = new Map<string | undefined, 'cancelled' | 'paused'>([
   ['canceled', 'cancelled'],
   ['paused', 'paused'],
 ]);
-/** Maximum number of characters to show, because a value of the Secret may be a megabyte. */
+/** `plan-state` may have a megabyte. */
 const MAX_SHOWN = 64;
 
 export function stateBetweenPasses(

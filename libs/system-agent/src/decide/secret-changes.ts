@@ -21,12 +21,12 @@ export interface EndedPass {
   readonly result: PassResult;
 }
 
-/** Returns the keys of the Secret that a pass changes, without keys that already have the new value. */
+/** Omits keys that already have the new value. */
 export function secretChanges(pass: EndedPass, data: SecretData): SecretData {
   const texts = { ...statusTexts(pass, data), ...outcomeTexts(pass) };
   const changes: [string, Buffer][] = [];
   for (const [key, text] of Object.entries(texts)) {
-    // Create this key, which the Go agent does not know, only for a failure.
+    // The Go agent does not know this key: create it only for a failure.
     if (key === KEY.failedInstruction && text === '' && !data[key]) continue;
     const packed = PACKED.has(key) && text !== '';
     if (currentText(data[key], packed) !== text)
@@ -92,7 +92,7 @@ const NO_FAILURE = {
   [KEY.failureCount]: '0',
 };
 
-/** Unpacks a value for comparison, because Go and zlib compress the same text differently. Undefined for invalid gzip. */
+/** Unpacks for comparison, because Go and zlib compress differently. Undefined for invalid gzip. */
 function currentText(value: Buffer | undefined, packed: boolean): string | undefined {
   if (!packed || !value) return value?.toString('utf8');
   try {

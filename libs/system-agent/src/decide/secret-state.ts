@@ -15,7 +15,7 @@ export const WRITTEN_KEYS = {
   periodicOutput: 'applied-periodic-output',
   failedChecksum: 'failed-checksum',
   failedOutput: 'failed-output',
-  /** The reason of the failure. The Go agent does not know this key. */
+  /** The Go agent does not know this key. */
   failedInstruction: 'failed-instruction',
   failureCount: 'failure-count',
   successCount: 'success-count',
@@ -42,7 +42,7 @@ export interface SecretState {
   readonly appliedChecksum: string;
   readonly failedChecksum: string;
   readonly failureCount: number;
-  /** Absent when there is no failure, or when an agent that does not know the key wrote the Secret. */
+  /** Absent without a failure, or when the Go agent wrote the Secret. */
   readonly failure?: FailedInstruction;
   readonly successCount: number;
   readonly lastApplyTime?: Date;
@@ -50,10 +50,10 @@ export interface SecretState {
   /** Absent when the server does not know the key. */
   readonly planState?: string;
   readonly planRevision: number;
-  /** At least 1 s and at most a day; 5 s by default. */
+  /** From 1 s to a day; 5 s by default. */
   readonly probePeriodMs: number;
   readonly probes: Readonly<Record<string, ProbeStatus>>;
-  /** Keys with unreadable values, for which a default was used. */
+  /** Keys whose unreadable values were replaced by defaults. */
   readonly unreadable: readonly string[];
 }
 
@@ -68,7 +68,7 @@ export function secretState(data: SecretData): SecretState {
   };
   const lastApplyTime = parseUnixDate(text(KEY.lastApplyTime));
   if (data[KEY.lastApplyTime] && !lastApplyTime) unreadable.push(KEY.lastApplyTime);
-  // A negative number, or no number, is no limit.
+  // Without a valid number, there is no limit.
   const maxFailures = countOf(text(KEY.maxFailures));
   const periodMs = periodOf(text(KEY.probePeriod));
   if (data[KEY.probePeriod] && periodMs === undefined) unreadable.push(KEY.probePeriod);
@@ -90,7 +90,7 @@ export function secretState(data: SecretData): SecretState {
   };
 }
 
-/** Saved outputs: of failed runs if this plan failed before, otherwise of applied plans. @throws AgentError `invalidState`. */
+/** Reads outputs of failed runs if this plan failed before, otherwise of applied plans. @throws AgentError `invalidState`. */
 export function savedOutputs(data: SecretData, failedBefore: boolean): Outputs {
   return unpacked(data, failedBefore ? KEY.failedOutput : KEY.appliedOutput, parseOutputs);
 }
@@ -104,7 +104,7 @@ function unpacked<T>(data: SecretData, key: string, parse: (text: string) => T):
   try {
     return parse(gunzipText(data[key] ?? Buffer.alloc(0)));
   } catch {
-    // The error is not passed on as the cause, because it may quote an output.
+    // No cause: the error may quote an output.
     const message = `cannot read ${key} of the Secret: it is not JSON in gzip. Remove the key`;
     throw new AgentError('invalidState', message);
   }
@@ -120,7 +120,7 @@ function probesOf(raw: Buffer | undefined, unreadable: string[]): SecretState['p
   }
 }
 
-/** Rejects negative counts, because a failed plan would then look like an untried one. */
+/** Rejects negative counts, which would make a failed plan look untried. */
 const countOf = (text: string) => (/^\+?\d{1,15}$/.test(text) ? Number(text) : undefined);
 
 /** Accepts fractions, like Go's durations. */

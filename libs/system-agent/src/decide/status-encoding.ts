@@ -36,7 +36,7 @@ const failedInstruction = z.object({
   exitCode: z.int(),
   stderr: z.string(),
 });
-/** Limits, because anybody may have written a value of a megabyte. */
+/** Others may have written a value of a megabyte. */
 const MAX_NAME = 256;
 const MAX_STDERR = 4096;
 
@@ -53,7 +53,7 @@ export function periodicJson(statuses: Readonly<Record<string, PeriodicStatus>>)
     goStruct([
       ['name', goJson(status.name)],
       ['stdout', base64Json(status.stdout)],
-      // Output that was not saved is an empty text; output that was saved but is empty is null.
+      // An empty text: not saved. Null: saved, but empty.
       ['stderr', status.stderr === undefined ? '""' : base64Json(status.stderr)],
       ['exitCode', String(status.exitCode)],
       ['lastSuccessfulRunTime', goJson(status.lastSuccessfulRunTime)],
@@ -100,7 +100,7 @@ function base64Json(saved: Buffer | null): string {
   return saved === null || saved.length === 0 ? 'null' : `"${saved.toString('base64')}"`;
 }
 
-/** Schema of a Go map, which may have any text as a key; zod's record would skip `__proto__`. */
+/** A Go map may have any text as a key; zod's record would skip `__proto__`. */
 function mapOf<T>(value: z.ZodType<T>) {
   return z
     .custom<object | null>((map) => typeof map === 'object' && !Array.isArray(map))
@@ -112,7 +112,7 @@ function mapOf<T>(value: z.ZodType<T>) {
 
 const MAX_UNPACKED_BYTES = 16 * 1024 * 1024;
 
-/** Clears time and system, so that the header equals that of Go's gzip. */
+/** Clears time and system in the header, as Go's gzip does. */
 export function gzipText(text: string): Buffer {
   const packed = gzipSync(text);
   packed[8] = 0;
@@ -120,7 +120,7 @@ export function gzipText(text: string): Buffer {
   return packed;
 }
 
-/** Reverses `gzipText`; no bytes give an empty text. @throws Error for invalid bytes, or more than 16 MiB of text. */
+/** No bytes give an empty text. @throws Error for invalid bytes, or more than 16 MiB of text. */
 export function gunzipText(packed: Buffer): string {
   if (packed.length === 0) return '';
   return gunzipSync(packed, { maxOutputLength: MAX_UNPACKED_BYTES }).toString('utf8');

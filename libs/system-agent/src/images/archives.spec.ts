@@ -21,7 +21,7 @@ import {
   tarOf,
 } from '../testing/image-harness.js';
 
-/** Each archive has two parts, one after the other, from gzip, zstd, lz4 or bzip2; zstd and lz4 have a skippable frame between the parts. */
+/** Each archive has two parts, from gzip, zstd, lz4 or bzip2. zstd and lz4 have a skippable frame between them. */
 const FIXTURES = join(__dirname, '../testing/fixtures/archives');
 const lab = { current: undefined as unknown as ImageLab };
 beforeEach(() => (lab.current = new ImageLab()));

@@ -13,7 +13,7 @@ let layers: readonly Buffer[];
 
 beforeAll(async () => {
   const file = (name: string) => tarOf([{ name, content: name }]);
-  // A real base layer has nothing in `Files/bin`; here a file in it shows whether the layer was unpacked.
+  // A real base layer has nothing in `Files/bin`. Here, the file shows whether the layer was unpacked.
   layers = await Promise.all([
     file('Files/bin/base'),
     file('Files/bin/update'),
@@ -52,7 +52,6 @@ function imageOf({ os = 'windows', types = [PLAIN, PLAIN, PLAIN], history }: Des
   return { ...image, manifest: described, text, blobs };
 }
 
-/** Returns which layers were unpacked, and which were requested. */
 async function unpacked(described: Described) {
   registry.serve('some/img', 'v1', imageOf(described));
   const { subtree = 'Files/bin' } = described;

@@ -8,19 +8,19 @@ import { fetchImage } from './registry/registry-image.js';
 import { RegistrySession } from './registry/registry-session.js';
 import { storeParts, type ImageStoreOptions } from './store-options.js';
 
-/** One queried registry, and the result. Contains no secret; quotes servers' messages. */
+/** Contains no secret; quotes servers' messages. */
 export interface AskedRegistry {
   readonly url: string;
   readonly repository: string;
-  /** The entry of `mirrors` in `registries.yaml`; empty for the image's own registry. */
+  /** Name of the entry in `mirrors` of `registries.yaml`; empty for the image's own registry. */
   readonly mirrorOf: string;
-  /** The expression that rewrote the repository's name; empty without a rewrite. */
+  /** Expression that rewrote the repository's name, or empty. */
   readonly rewrittenBy: string;
   readonly proxy: string;
-  /** Trusted authorities, and the client certificate for the server. */
+  /** Describes trusted authorities and the client certificate. */
   readonly trust: string;
   readonly login: string;
-  /** True when the credentials were sent, because the registry or its token server requested them. */
+  /** True when the registry or its token server requested and received the credentials. */
   readonly isLoginShown: boolean;
   /** `notAsked`: an earlier registry has the image. */
   readonly result: 'ok' | 'failed' | 'notAsked';
@@ -29,9 +29,9 @@ export interface AskedRegistry {
 
 export interface ImageCheck {
   readonly image: string;
-  /** True when an archive of the node has the image, so that no registry is queried. */
+  /** True when an archive of the node has the image. No registry is then queried. */
   readonly isInArchive: boolean;
-  /** Path of the `registries.yaml` in use; empty when there is none. */
+  /** Path of the `registries.yaml` in use, or empty. */
   readonly registriesFile: string;
   readonly registries: readonly AskedRegistry[];
   readonly warnings: readonly string[];
@@ -69,7 +69,7 @@ export async function checkImage(
 }
 
 /**
- * Checks that each endpoint of a mirror and each other host of `configs` answers and accepts its login.
+ * Checks that each mirror endpoint and each other host in `configs` answers and accepts its login.
  * @throws AgentError `imageFailed` for an invalid `registries.yaml`; the reason of the signal.
  */
 export async function checkRegistries(

@@ -4,7 +4,7 @@ import { imageFailed } from './image-failure.js';
 const MIB = 1024 * 1024;
 const GIB = 1024 * MIB;
 
-/** Limits on the cost of an image. Exceeding one fails with `imageFailed`. */
+/** Exceeding a limit fails with `imageFailed`. */
 export interface ImageLimits {
   /** Size of a manifest, an index or a config. Default: 1 MiB. */
   readonly documentBytes: number;
@@ -16,11 +16,11 @@ export interface ImageLimits {
   readonly unpackedBytes: number;
   /** Number of files, folders and links in all layers, including implied parent folders. Default: 500,000. */
   readonly entries: number;
-  /** Total length of all paths in UTF-16 units; they are in memory while a layer is unpacked. Default: 64 Mi. */
+  /** Total length of all paths, in UTF-16 units. Unpacking keeps them in memory. Default: 64 Mi. */
   readonly pathUnits: number;
-  /** Longest wait for the next bytes from a registry, or for the start of its answer. Default: 30 s. */
+  /** Longest wait for an answer's start or its next bytes. Default: 30 s. */
   readonly idleMs: number;
-  /** Time-out for a whole image. Default: two hours. */
+  /** For a whole image. Default: two hours. */
   readonly totalMs: number;
 }
 
@@ -43,7 +43,7 @@ export interface Expected {
 }
 
 /**
- * Passes bytes on as they arrive, still unverified, and throws at the end unless size and digest match.
+ * Passes bytes on unverified, as they arrive; throws at the end unless size and digest match.
  * @throws AgentError `imageFailed`, immediately when there are too many bytes; errors of the input.
  */
 export async function* checkedBytes(
@@ -67,7 +67,6 @@ export async function* checkedBytes(
     throw imageFailed(what, `the digest ${found}`, digest);
 }
 
-/** @throws as {@link checkedBytes}. */
 export async function readDocument(bytes: AsyncIterable<Uint8Array>, expected: Expected) {
   const parts: Uint8Array[] = [];
   for await (const chunk of checkedBytes(bytes, expected)) parts.push(Buffer.from(chunk));

@@ -18,7 +18,6 @@ const failed = (found: string) => ({
   message: expect.stringContaining(found) as unknown,
 });
 
-/** Unpacks an image whose only layer is stored as `stored`. */
 async function unpackStored(
   stored: Buffer,
   limits: Partial<ImageLimits> = {},

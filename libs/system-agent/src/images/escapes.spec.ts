@@ -71,7 +71,7 @@ describe('an image cannot leave its folder', () => {
       [
         { name: 'deep/er', type: 'directory' },
         { name: 'deep/er/up', type: 'symlink', linkname: '../..' },
-        // The system would resolve `up` and leave the folder; the unpacked link drops `up/..`.
+        // The system would resolve `up` and leave the folder, but the unpacked link drops `up/..`.
         { name: 'out', type: 'symlink', linkname: 'deep/er/up/../outside' },
       ],
     ]);

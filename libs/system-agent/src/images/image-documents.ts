@@ -30,7 +30,7 @@ const config = z.object({
 const saved = { Config: z.string(), Layers: z.array(z.string()) };
 const dockerArchive = z.array(z.object({ ...saved, RepoTags: z.array(z.string()).nullish() }));
 
-/** Platform of an index entry that names none, as in Go. */
+/** For an index entry without a platform, as in Go. */
 const DEFAULT_PLATFORM = { os: 'linux', architecture: 'amd64' };
 const MANIFEST = ['a manifest', 'schema version 2 of Docker, or OCI'] as const;
 const CONFIG = ['the config of an image', 'rootfs.diff_ids'] as const;
@@ -46,8 +46,8 @@ export interface ImagePlatform {
 }
 
 /**
- * Returns the image for a platform. Judges documents by their content, not by the media type that a server sends.
- * @throws AgentError `imageFailed`, also when there is no image for the platform; errors of `fetch`.
+ * Judges documents by their content, not by the media type that a server sends.
+ * @throws AgentError `imageFailed`, also without an image for the platform; errors of `fetch`.
  */
 export async function findManifest(
   text: Buffer,
@@ -102,15 +102,15 @@ export interface Wanted {
 }
 
 export interface FoundImage {
-  /** Digests of its unpacked layers, lowest first. */
+  /** Digests of the unpacked layers, lowest first. */
   readonly diffIds: readonly string[];
-  /** Number of layers, from the lowest, that belong to Microsoft's Windows base image. They contain nothing below a `subtree`. */
+  /** Number of lowest layers from Microsoft's Windows base image. They contain nothing below a `subtree`. */
   readonly baseLayers: number;
-  /** Yields the bytes of each layer, lowest first, but skips the lowest `first` layers. Read each layer to its end before the next. */
+  /** Yields each layer from the bottom, without the lowest `first`. Read each layer to its end before the next. */
   layers(first: number): AsyncIterable<AsyncIterable<Uint8Array>>;
 }
 
-/** One entry per layer; a Docker archive has no media types. */
+/** A Docker archive has no media types. */
 type Layers = readonly { readonly mediaType?: string | undefined }[];
 
 /** @throws AgentError `imageFailed` when the config describes a different number of layers. */
@@ -129,7 +129,7 @@ export interface BlobSource {
   ): Iterable<AsyncIterable<Uint8Array>> | AsyncIterable<AsyncIterable<Uint8Array>>;
 }
 
-/** Verifies all content by its digests. @throws AgentError `imageFailed`; errors of the source. */
+/** Verifies all digests. @throws AgentError `imageFailed`; errors of the source. */
 export async function imageOfManifest(
   { config, layers }: Manifest,
   { documentBytes, layerBytes }: ImageLimits,
@@ -160,7 +160,6 @@ const NOT_DISTRIBUTED = /nondistributable|foreign/;
 /** History texts of Microsoft's base images; a Dockerfile produces others. */
 const OF_BASE = /^(?:Apply image|Install update) /;
 
-/** Counts base layers, from the lowest up to the first layer that is not one. */
 function baseLayersOf({ os, madeBy }: ImageConfig, layers: Layers): number {
   if (os !== 'windows') return 0;
   const isTold = madeBy.length === layers.length;

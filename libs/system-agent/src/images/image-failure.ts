@@ -2,7 +2,7 @@ import { messageOf, quoteText } from '@wins/base';
 import type { z } from 'zod';
 import { AgentError } from '../agent-error.js';
 
-/** Returns the error for an unavailable image. `what` is the operation, with untrusted text already quoted. */
+/** @param what - Must already quote untrusted text. */
 export function imageFailed(what: string, found: string, wanted: string, cause?: unknown) {
   return new AgentError('imageFailed', `cannot ${what}: found ${found}; wanted ${wanted}`, {
     cause,
@@ -16,7 +16,7 @@ export function asImageError(error: unknown, what: string): AgentError {
   });
 }
 
-/** Errors quote no value, because a value may be a password. `what` names the text, such as `the manifest`. */
+/** Errors quote no value, which may be a password. */
 export function parseJson<T>(
   schema: z.ZodType<T>,
   text: string | Buffer,

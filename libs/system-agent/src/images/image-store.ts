@@ -17,15 +17,14 @@ import { unpackImage } from './unpack/unpack-image.js';
 
 const ENDINGS = ['.tar', '.tar.lz4', '.tar.bz2', '.tbz', '.tar.gz', '.tgz', '.tar.zst', '.tzst'];
 
-/** Maximum number of files in the folder of archives, because each archive is opened. With more files, no image is available. */
+/** Each archive is opened. With more files in the folder, no image is available. */
 const MAX_ENTRIES = 1000;
 type Use = (image: FoundImage) => Promise<void>;
 
 /**
- * Gets images from the node's archives, otherwise from the mirrors in `registries.yaml`, then the registry itself. The
- * digests of all fetched data are verified only when `unpack` has resolved. Files belong to this account, modes lose
- * the write permission of group and others, and links cannot lead out of the folder.
- * Fails with `unreachable` when no registry answered, and with `imageFailed` for everything else.
+ * Gets images from the node's archives, else from mirrors in `registries.yaml`, else from the registry. All digests are
+ * verified only once `unpack` resolves. Files belong to this account and lose the write permission of group and others.
+ * Links cannot lead out of the folder. Fails with `unreachable` when no registry answered, else with `imageFailed`.
  */
 export function imageStore(given: ImageStoreOptions): ImageStore {
   const options = storeParts(given);
@@ -45,7 +44,7 @@ export function imageStore(given: ImageStoreOptions): ImageStore {
         const use = (image: FoundImage) => unpackImage(image, place);
         if (!(await inArchive(wanted, whole, use))) await inRegistry(wanted, whole, use);
       } catch (error) {
-        // Report the abort, not the failures that it caused.
+        // Report an abort, not the failures that it caused.
         whole.throwIfAborted();
         throw asImageError(error, `unpack ${quoteText(text)}`);
       } finally {
@@ -55,7 +54,7 @@ export function imageStore(given: ImageStoreOptions): ImageStore {
   };
 }
 
-/** Calls `use` with the image from the first archive that has it. False when none has it, and for a reference by digest. */
+/** Uses the first archive that has the image. False when none has it, and for a reference by digest. */
 export async function inArchive(wanted: StoreParts & Wanted, signal: AbortSignal, use: Use) {
   if (wanted.reference.digest !== undefined) return false;
   const { limits, trust, onWarning } = wanted;
@@ -80,7 +79,6 @@ export async function inArchive(wanted: StoreParts & Wanted, signal: AbortSignal
   return false;
 }
 
-/** Returns the archives, recognised by their file name. @throws AgentError `imageFailed`; errors of Node. */
 async function archiveFiles(folder: string): Promise<string[]> {
   let names: string[];
   try {
@@ -106,7 +104,7 @@ async function inRegistry(wanted: StoreParts & Wanted, signal: AbortSignal, use:
       if (!(error instanceof AgentError)) throw error;
       failures.push(error);
     });
-    // Use only the first image found, because another would add its files to those already unpacked.
+    // Use only the first image: another would add its files to those already unpacked.
     if (image === undefined) continue;
     await use(image);
     return;

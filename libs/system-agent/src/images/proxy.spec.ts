@@ -22,7 +22,6 @@ afterEach(async () => {
   lab.remove();
 });
 
-/** Registries whose certificates are not verified. */
 function insecure() {
   const file = join(lab.root, 'registries.yaml');
   writeFileSync(file, 'configs: { registry.invalid: { tls: { insecure_skip_verify: true } } }');

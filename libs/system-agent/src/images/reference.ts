@@ -2,7 +2,7 @@ import { quoteText } from '@wins/base';
 import { imageFailed } from './image-failure.js';
 
 export interface Reference {
-  /** `docker.io` when the text names no registry or `index.docker.io`. */
+  /** `docker.io` for no registry and for `index.docker.io`. */
   readonly registry: string;
   /** Includes the `library/` of Docker Hub. */
   readonly repository: string;
@@ -30,7 +30,6 @@ export function isRepository(text: string): boolean {
   return text.split('/').every((step) => STEP.test(step));
 }
 
-/** Equal for two references by tag to the same image. */
 export function referenceKey({ registry, repository, tag }: Reference): string {
   return `${registry}/${repository}:${tag}`;
 }
@@ -52,7 +51,7 @@ function read(text: string): Reference | undefined {
   return { registry, repository, tag, ...(digest === undefined ? {} : { digest }) };
 }
 
-/** The first part of a name is the registry if it is `localhost`, or is not valid in a repository's name. */
+/** The first part is a registry if it is `localhost`, or is invalid in a repository's name. */
 function splitRegistry(name: string): { registry: string; rest: string } {
   const slash = name.indexOf('/');
   const first = name.slice(0, Math.max(slash, 0));

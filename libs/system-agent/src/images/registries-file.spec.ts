@@ -21,10 +21,10 @@ afterEach(async () => {
 const HOST = () => registry.host;
 const basic = (user: string, password: string) =>
   `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
-/** Accepts any certificate, so that a successful request shows that the entry was found. */
+/** With this, a successful request shows that the entry was found. */
 const ANY = 'insecure_skip_verify: true';
 
-/** @param text - Content of registries.yaml, where HOST and URL stand for the registry. */
+/** @param text - registries.yaml, where HOST and URL stand for the registry. */
 async function unpack(text: string | Buffer, image = 'mirrored.invalid/some/img:v1') {
   const file = join(lab.root, 'registries.yaml');
   const filled = (content: string) =>
@@ -137,7 +137,7 @@ describe('registries.yaml is read as Go reads it:', () => {
 });
 
 describe('the entry of a host in registries.yaml', () => {
-  /** Returns the password that an endpoint receives, or `not asked`. */
+  /** The password that an endpoint receives, or `not asked`. */
   async function passwordFor(configs: object, endpoint: string): Promise<string> {
     const asked = await RegistryDouble.start();
     const shown: string[] = [];
@@ -184,7 +184,7 @@ describe('the entry of a host in registries.yaml', () => {
       const error: unknown = await unpack(JSON.stringify(text), 'm.invalid/a:v1').catch(
         (reason: unknown) => reason,
       );
-      // An attempt to read its file shows that the entry was found.
+      // An attempt to read the entry's file shows that the entry was found.
       expect([endpoint, name, String(error).includes('absent')]).toEqual([endpoint, name, found]);
     }
   });

@@ -46,7 +46,6 @@ function registries(content: unknown) {
   return { registriesFiles: [file] };
 }
 
-/** Configures a registry on this machine, reached over TLS. */
 function registriesOf({ configs, secure }: { configs?: object; secure: RegistryDouble }) {
   const mirrors = { [secure.host]: { endpoint: [secure.url] } };
   return registries({ mirrors, ...(configs && { configs }) });
@@ -56,7 +55,7 @@ describe('what a registry wants to know', () => {
   const password = { username: 'agent', password: 'canary' };
   const withPassword = () => registries({ configs: { [registry.host]: { auth: password } } });
 
-  /** Requires a token for everything, and issues it at `realm`. */
+  /** Requires a token from `realm` for everything. */
   function wantToken(realm: string, at: RegistryDouble) {
     const challenge = `Bearer realm="${realm}",service="test",scope="repository:some/img:pull"`;
     for (const path of [MANIFEST, LAYER(), `/v2/some/img/blobs/${image.manifest.config.digest}`])
@@ -221,7 +220,7 @@ describe('a blob that lies elsewhere', () => {
 });
 
 describe('a registry that is busy for a moment', () => {
-  /** Answers the first `times` requests for a path with `answer`, and later ones normally. */
+  /** Later requests get the normal answer. */
   function fault(path: string, times: number, answer: (response: ServerResponse) => unknown) {
     let left = times;
     registry.answers.set(path, (_, response) => {
@@ -319,7 +318,7 @@ describe('a registry that lies', () => {
 
   it('is detected by the digest of a layer', async () => {
     const bytes = Buffer.from(gzipSync(layer));
-    // Changes the operating system in the gzip header; the unpacked bytes stay the same.
+    // Changes the gzip header, but not the unpacked bytes.
     bytes[9] = 7;
     registry.content.set(LAYER().slice('/v2/'.length), bytes);
     await expect(unpack()).rejects.toMatchObject(failed('found the digest'));

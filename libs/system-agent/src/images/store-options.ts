@@ -7,24 +7,24 @@ import type { CredentialProviderPlace } from './provider/provider-config.js';
 import type { FileSystemOs } from './unpack/entry-path.js';
 
 export interface ImageStoreOptions {
-  /** Folder of archives, searched first, by tag. It need not exist. */
+  /** Folder of archives, searched first, by tag. May be missing. */
   readonly imagesDirectory: string;
-  /** Candidate files with the registries; the first existing one counts: see {@link registriesFiles}. */
+  /** Only the first existing file counts. */
   readonly registriesFiles: readonly string[];
-  /** Docker's `config.json`; its `auths` apply when no other source has credentials. */
+  /** Docker's `config.json`: last source of credentials, by its `auths`. */
   readonly dockerConfigFile?: string;
-  /** Source of credentials that `registries.yaml` does not contain. Default: none. */
+  /** Source of credentials after `registries.yaml`. Default: none. */
   readonly credentialProviders?: CredentialProviderPlace;
-  /** Resolves once the run of a credential provider is recorded; a rejection prevents the run. Default: no record. */
+  /** Records the run of a credential provider beforehand; a rejection prevents the run. Default: no record. */
   readonly onProvider?: (run: ProviderRun) => Promise<void>;
   /** In Go's terms: `windows` and `amd64`. `os` also decides which file names are valid. */
   readonly platform: { readonly os: FileSystemOs; readonly arch: string };
-  /** Unpacks only this folder of the image, such as `Files/bin` on Windows, and skips Microsoft's base layers. Default: the root. */
+  /** Unpacks only this folder, such as `Files/bin`; on Windows skips Microsoft's base layers. Default: the root. */
   readonly subtree?: string;
-  /** Refuses files that others can write to, because they decide which code is fetched. */
+  /** Refuses files that others can write to: the files decide which code is fetched. */
   readonly trust: Pick<FileTrust, 'distrustOfFile'>;
   readonly clock: Clock;
-  /** Variables: `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`, in Go's format, and `SSL_CERT_FILE`. */
+  /** Uses `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`, in Go's format, and `SSL_CERT_FILE`. */
   readonly environment: Environment;
   readonly limits?: Partial<ImageLimits>;
   /** Reports a retried registry or an ignored part of a file; the work continues. */

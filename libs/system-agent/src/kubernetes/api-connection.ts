@@ -18,7 +18,7 @@ import { readJson } from './response-body.js';
 
 export interface ApiRequest {
   readonly method: 'GET' | 'PUT';
-  /** Path below the address of the server, with the query. */
+  /** Path below the server's address, with the query. */
   readonly path: string;
   readonly body?: string;
   /** Default: `application/json`. */
@@ -30,24 +30,23 @@ export interface SecretStoreOptions {
   /** Clock for back-off. Silence of the server is measured in real time. */
   readonly clock: Clock;
   /**
-   * `agentStrictTLSMode`: trusts only the authorities of the kubeconfig, which must contain some. Otherwise, if
-   * the kubeconfig has none or none matches, the system's are tried too. Once a certificate is verified, only the
-   * authorities that verified it stay trusted.
+   * `agentStrictTLSMode`: trusts only the authorities of the kubeconfig, which must contain some. Otherwise also tries the
+   * system's, if the kubeconfig has none or none matches. Once a certificate is verified, only the authorities that verified
+   * it stay trusted.
    */
   readonly strictTls: boolean;
-  /** PEM of the authorities that the system trusts. Default: {@link systemRoots}. */
+  /** PEM of the system's authorities. Default: {@link systemRoots}. */
   readonly systemRoots?: () => readonly string[];
-  /** Environment with `HTTPS_PROXY` and `NO_PROXY`, in Go's format. Default: that of the process. */
+  /** With `HTTPS_PROXY` and `NO_PROXY`, in Go's format. Default: the environment of the process. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
-  /** Receives warnings; the store continues. */
   readonly onWarning?: (message: string, error?: Error) => void;
-  /** Returns a random number from 0 to less than 1. Default: `Math.random`. */
+  /** Default: `Math.random`. */
   readonly random?: () => number;
-  /** Time-out for an answer in milliseconds. Default: 30,000. */
+  /** Time-out for an answer. Default: 30,000. */
   readonly answerMs?: number;
-  /** Milliseconds without data until a check of the watch. Default: 20,000, to detect a fault in 32 s. */
+  /** Silence after which a watch is checked. Default: 20,000, to detect a fault in 32 s. */
   readonly quietMs?: number;
-  /** Milliseconds without data after which a watch counts as dead. Default: 150,000; a bookmark comes each minute. */
+  /** Silence after which a watch counts as dead. Default: 150,000; a bookmark comes each minute. */
   readonly silenceMs?: number;
 }
 
@@ -59,7 +58,7 @@ export type ApiConnectionOptions = Pick<
   readonly onContact?: () => void;
 };
 
-/** Default time-out for the start of an answer and, except for a watch, for its end. */
+/** Time-out for the start of an answer and, except for a watch, for its end. */
 export const ANSWER_MS = 30_000;
 
 /** Sends requests to one API server. Refuses redirects, so that the token goes to one address only. */
@@ -68,7 +67,7 @@ export class ApiConnection {
   readonly #options: ApiConnectionOptions;
   readonly #client: HttpClient;
   #hasWarned = false;
-  /** Tried in order until one verifies the server's certificate; from then on only that one. */
+  /** Tried in order; after one has verified the server, only that one. */
   #trusts: readonly (() => TlsTrust)[];
 
   /** @throws AgentError `invalidConnection`. */
@@ -85,8 +84,7 @@ export class ApiConnection {
     this.#access = access;
     this.#options = options;
     this.#client = new HttpClient({
-      // The watch and the writer decide when to retry. One connection is kept; if it turns out to be closed, the next
-      // request opens a new one.
+      // The watch and the writer decide when to retry. If the kept connection is closed, the next request opens a new one.
       ...{ environment, systemRoots: roots, tries: 1, keptConnections: 1, userAgent: userAgent() },
       limits: { connectMs: answerMs, answerMs, idleMs: Infinity, totalMs: Infinity },
     });
@@ -105,7 +103,7 @@ export class ApiConnection {
   }
 
   /**
-   * Resolves when the answer's status is 200; the caller closes the answer.
+   * Requires status 200; the caller closes the answer.
    * @throws AgentError with the `refusal` of any other answer; `unreachable`; `closed` when the signal aborts.
    */
   async open(request: ApiRequest, signal: AbortSignal): Promise<HttpAnswer> {
@@ -123,7 +121,7 @@ export class ApiConnection {
     throw this.refusal(request.what, status, body, headers['retry-after']);
   }
 
-  /** Returns the error of an answer, with the token masked. A 422 is `tooLarge` when a field of the object is too long, else `refused`. */
+  /** Masks the token. A 422 is `tooLarge` when a field of the object is too long, else `refused`. */
   refusal(what: string, status: number, body: unknown, retryAfter?: string): AgentError {
     const { token } = this.#access;
     const { message, causes } = readStatus(body);
@@ -135,7 +133,7 @@ export class ApiConnection {
     return new AgentError(isLong ? 'tooLarge' : (CODES[status] ?? 'refused'), text, answer);
   }
 
-  /** Resolves with the JSON of the answer. @throws as {@link open}; AgentError `refused` for invalid JSON. */
+  /** @throws as {@link open}; AgentError `refused` for invalid JSON. */
   async ask(request: ApiRequest, signal: AbortSignal): Promise<unknown> {
     const answer = await this.open(request, signal);
     try {
@@ -153,19 +151,17 @@ export class ApiConnection {
   }
 
   async #sendTrusted(request: ApiRequest, signal: AbortSignal): Promise<HttpAnswer> {
-    // Read the list once, because another request may replace it in the meantime.
+    // Read the list once: another request may replace it.
     const trusts = this.#trusts;
     for (const [index, trust] of trusts.entries()) {
       try {
         const answer = await this.#send(request, trust(), signal);
-        // The certificate was verified: from now on accept only this trust.
         this.#trusts = [trust];
         return answer;
       } catch (error) {
         const isUnknown = isNetError(error) && error.code === 'unknownAuthority';
         const failure = this.failure(error, request.what, signal);
         if (!isUnknown || index + 1 === trusts.length) throw failure;
-        // The handshake failed, so nothing was sent yet.
         if (this.#hasWarned) continue;
         this.#hasWarned = true;
         const message =

@@ -45,7 +45,7 @@ describe('a server that behaves badly', () => {
     ['sends it elsewhere', answer(307, '', { location: 'https://192.0.2.1/' }), 'refused'],
   ];
 
-  /** Only silence gets a short time-out, because a real answer may be slow on a busy machine. */
+  /** Only silence gets a short time-out: a real answer may be slow on a busy machine. */
   const patienceWith = (fault: ApiFault) => (fault === silent ? { answerMs: 300 } : {});
 
   it.each(faults)('%s: reading fails', async (_title, fault, code) => {
@@ -70,7 +70,7 @@ describe('a server that behaves badly', () => {
     const server = await serve();
     server.create({ plan: 'first' });
     let requests = 0;
-    // After a failed first watch the client lists at once; the list fails too.
+    // After a failed first watch, the client lists at once. The list fails too.
     server.fault((...request) => ((requests += 1) > 1 ? answer(500, '{}') : fault)(...request), {
       times: 2,
     });
@@ -82,7 +82,7 @@ describe('a server that behaves badly', () => {
     expect(await watch.reports(2)).toEqual(['first', 'second']);
   });
 
-  // Omits `reset`, after which the client tries a new connection at once.
+  // After `reset`, the client tries a new connection at once.
   it.each(faults.filter(([, fault]) => fault !== reset))(
     '%s when it lists: the watch reports it and goes on',
     async (_title, fault, code) => {
@@ -96,7 +96,6 @@ describe('a server that behaves badly', () => {
     },
   );
 
-  /** Calls `more` after the double has answered. */
   const after =
     (more: (response: ServerResponse) => void): ApiFault =>
     (_request, response, proceed) => {
@@ -150,7 +149,7 @@ describe('a server that behaves badly', () => {
       server.update({ plan: 'second' });
       expect(await watch.reports(2)).toEqual(['first', 'second']);
       expect(watch.failures()).toEqual([code]);
-      // After a lost connection, the Secret is not read from the start.
+      // After a lost connection, the watch continues at the known version.
       const isResumed = server.requests.at(-1)?.query.has('resourceVersion');
       expect(isResumed).toBe(code === 'unreachable');
     },

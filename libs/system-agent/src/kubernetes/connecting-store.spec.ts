@@ -5,10 +5,10 @@ import { connectingStore } from './connecting-store.js';
 import type { ConnectionInfo } from '@wins/net';
 
 const SECRET: Secret = { uid: 'u', resourceVersion: '7', data: {}, object: {} };
-/** The tested store compares connection info and passes it on, but never reads it. */
+/** The tested store never reads the info. */
 const info = (token: string) => ({ token }) as unknown as ConnectionInfo;
 
-/** Reports its Secret, and a refusal by the API server when `refuse` is called. */
+/** `refuse` reports a refusal by the API server. */
 class StandInStore implements SecretStore {
   refuse: () => void = () => undefined;
   readonly lastContactAt: Date | undefined;

@@ -21,8 +21,8 @@ interface Connection {
 
 /**
  * Store for the Secret that a connection file locates. Waits while the file is missing or unusable. Reads the file again
- * after each unexpected answer, because its token or authority may have been replaced. If so, restarts an open watch,
- * because the server does not end a watch whose token has expired.
+ * after each unexpected answer, because its token or authority may have been replaced. A replaced file restarts an open
+ * watch, because the server does not end a watch whose token has expired.
  */
 export function connectingStore({ clock, readInfo, storeOf }: ConnectingStoreOptions): SecretStore {
   let known: Connection | undefined;
@@ -42,7 +42,7 @@ export function connectingStore({ clock, readInfo, storeOf }: ConnectingStoreOpt
     try {
       if (isDeepStrictEqual(await readInfo(), used.info)) return false;
     } catch {
-      // Keep the known connection, because the file may be incomplete now.
+      // The file may be incomplete now.
       return false;
     }
     lastContact();
@@ -50,7 +50,7 @@ export function connectingStore({ clock, readInfo, storeOf }: ConnectingStoreOpt
     used.replaced.abort();
     return true;
   };
-  /** Repeats a request once if the connection file was replaced; otherwise the caller decides when to retry. */
+  /** Repeats a request once if the connection file was replaced. */
   const ask = async <T>(question: (store: SecretStore) => Promise<T>): Promise<T> => {
     const used = await connect();
     try {

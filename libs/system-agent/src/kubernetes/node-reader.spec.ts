@@ -17,7 +17,6 @@ describe('the nodes of a cluster', () => {
   afterEach(async () => {
     for (const close of open.splice(0)) await close();
   });
-  /** Returns a reader of a server that answers with `answer`, and the list of received requests. */
   async function readerOf(
     answer: (url: URL, response: ServerResponse) => void,
     options: Partial<NodeReaderOptions> = {},

@@ -9,11 +9,11 @@ export type NodeReaderOptions = Pick<
   'strictTls' | 'systemRoots' | 'environment' | 'onWarning' | 'random' | 'answerMs' | 'silenceMs'
 >;
 
-/** Lists and watches the nodes of a cluster. Passes the objects on unchanged. */
+/** Lists and watches nodes; passes the objects on unchanged. */
 export interface ApiNodeReader extends Disposable {
-  /** Reads all nodes. @returns The version from which to watch. @throws AgentError as `secretStore`. */
+  /** Returns the version from which to watch. @throws AgentError as `secretStore`. */
   list(onNode: (node: unknown) => void, signal: AbortSignal): Promise<string>;
-  /** Reports each change until the server ends the watch. @throws AgentError as `secretStore`. */
+  /** Ends when the server ends the watch. @throws AgentError as `secretStore`. */
   watch(
     version: string,
     onEvent: (type: string, node: unknown) => void,
@@ -28,10 +28,10 @@ const WATCH = 'watch the nodes';
 const PAGE = 50;
 /** Enough for twice the 5,000 nodes that Kubernetes supports. */
 const MAX_PAGES = 200;
-/** Minimum duration of a watch in seconds (maximum: twice that), because listing a large cluster is expensive. */
+/** Minimum duration of a watch; the maximum is twice as long. Long, because listing a large cluster is expensive. */
 const WATCH_S = 1800;
 
-/** Reads the cluster's nodes with the access rights of one node. @throws AgentError `invalidConnection`. */
+/** Uses the access rights of one node. @throws AgentError `invalidConnection`. */
 export function nodeReader(
   { access }: Pick<ConnectionInfo, 'access'>,
   options: NodeReaderOptions,
@@ -76,7 +76,7 @@ export function nodeReader(
           if (typeof type === 'string') onEvent(type, object);
         }
       } catch (error) {
-        // An exception of the listener is not a connection failure.
+        // An exception of `onEvent` is no connection failure.
         if (!(error instanceof NetError) && !(error instanceof AgentError)) throw error;
         throw connection.failure(error, WATCH, signal);
       } finally {

@@ -7,32 +7,31 @@ export interface QuietWatchOptions {
   readonly connection: ApiConnection;
   readonly name: SecretName;
   readonly answer: HttpAnswer;
-  /** Returns `uid/resourceVersion` of the last report, `none` for no Secret. */
+  /** `uid/resourceVersion` of the last report; `none` for no Secret. */
   readonly reported: () => string | undefined;
-  /** Time without data in milliseconds after which a second request checks the watch. */
+  /** Silence after which a second request checks the watch. */
   readonly quietMs: number;
   readonly limitMs: number;
 }
 
 const WHAT = 'check the watch';
-/** Time in milliseconds for an event in transit to arrive. */
+/** Time for an event in transit to arrive. */
 const GRACE_MS = 2000;
-/** Requests only metadata, because only the version matters; a server without support for it sends the whole Secret. */
+/** Only the version matters. A server that cannot send only metadata sends the whole Secret. */
 const METADATA_ALONE =
   'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1, application/json';
 
 /**
- * Checks a watch on which nothing arrives, because a dropped connection looks like an idle one and bookmarks come at
- * best once a minute. HTTP/1.1 has no PING, and TCP keep-alive ends at the nearest proxy, so this class requests the
- * Secret's version on another connection. Ends the watch if the watch has not reported that version, if the server does
- * not answer, or if the token has expired.
+ * Checks a silent watch: a dropped connection looks like an idle one, and bookmarks come at best once a minute. HTTP/1.1 has
+ * no PING, and TCP keep-alive ends at the nearest proxy, so this class requests the Secret's version on another connection.
+ * Ends the watch if the watch has not reported that version, if the server does not answer, or if the token has expired.
  */
 export class QuietWatch {
   readonly #options: QuietWatchOptions;
   readonly #closed = new AbortController();
   #timer: NodeJS.Timeout | undefined;
   #heard = 0;
-  /** Reason why this check ended the watch. */
+  /** Why this check ended the watch. */
   problem: AgentError | undefined;
 
   constructor(options: QuietWatchOptions) {
@@ -58,7 +57,7 @@ export class QuietWatch {
     }, ms);
   }
 
-  /** @param heardBefore - Number of arrivals at the previous check, if the watch was already behind then. */
+  /** @param heardBefore - `#heard` at the previous check, if the watch was already behind then. */
   async #look(heardBefore: number | undefined): Promise<void> {
     const { quietMs } = this.#options;
     const heard = this.#heard;
@@ -103,7 +102,7 @@ export class QuietWatch {
     const [told = '', version = ''] = this.#options.reported()?.split('/') ?? [];
     if (told !== uid || !NUMBER.test(version) || !NUMBER.test(String(resourceVersion)))
       return `${told}/${version}` !== `${String(uid)}/${String(resourceVersion)}`;
-    // An older version is no fault of the watch: one of several API servers may lag.
+    // An older version is no fault of the watch: an API server may lag behind others.
     return BigInt(String(resourceVersion)) > BigInt(version);
   }
 }

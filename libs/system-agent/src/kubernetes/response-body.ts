@@ -12,7 +12,7 @@ export async function readJson(parts: AsyncIterable<Buffer>): Promise<unknown> {
   return parse(body.take());
 }
 
-/** Yields each line, at most 4 MiB; ignores an incomplete last line. @throws AgentError `refused` for a longer or invalid line. */
+/** Accepts lines up to 4 MiB, and ignores an incomplete last line. @throws AgentError `refused` for a longer or invalid line. */
 export async function* readJsonLines(parts: AsyncIterable<Buffer>, onBytes: () => void) {
   const line = new BoundedBytes();
   for await (const chunk of parts) {
@@ -29,7 +29,7 @@ export async function* readJsonLines(parts: AsyncIterable<Buffer>, onBytes: () =
   }
 }
 
-/** A single growing buffer, because a list of small chunks costs a hundred times their bytes. */
+/** One growing buffer, because a list of small chunks costs a hundred times their size. */
 class BoundedBytes {
   #buffer = Buffer.alloc(0);
   #size = 0;
@@ -49,7 +49,7 @@ class BoundedBytes {
     this.#size = size;
   }
 
-  /** Returns the bytes since the last call; valid until the next append. */
+  /** The result is valid until the next append. */
   take(): Buffer {
     const bytes = this.#buffer.subarray(0, this.#size);
     this.#size = 0;

@@ -9,13 +9,13 @@ export interface SecretName {
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
-/** Reads a Secret from an answer. @throws AgentError `refused` for anything else, also for another Secret. */
+/** @throws AgentError `refused` for anything but the named Secret. */
 export function readSecret(value: unknown, { namespace, secretName }: SecretName): Secret {
   const object = objectOf(value);
   const metadata = objectOf(object['metadata']);
   const { name, namespace: space, uid, resourceVersion } = metadata;
   if (object['kind'] !== 'Secret' || name !== secretName || space !== namespace) {
-    // Omits the found names, because a server could put the token into them.
+    // Omit the found names: a server could put the token into them.
     throw unusable(
       `found another object; wanted the Secret ${quoteText(secretName)} of ${quoteText(namespace)}`,
     );

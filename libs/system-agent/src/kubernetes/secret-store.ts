@@ -6,15 +6,14 @@ import { changedObject, readSecret } from './secret-object.js';
 import { SecretWatch } from './watch-secret.js';
 
 export interface ApiSecretStore extends SecretStore {
-  /** Sends a dry-run write to check the permission; a conflict proves it too. @throws AgentError as `write`. */
+  /** Checks the permission by a dry-run write; a conflict proves it too. @throws AgentError as `write`. */
   tryWriting(secret: Secret, signal: AbortSignal): Promise<void>;
 }
 
 /**
- * One Secret of an API server. Answers and lines of a watch have at most 4 MiB; redirects and encodings are refused.
- * Errors: `unreachable`, `unauthorized`, `forbidden`, `notFound`, `conflict`, `expired`, `tooLarge`, `refused`,
- * `closed`; none contains the token.
- * @throws AgentError `invalidConnection` for `strictTls` without an authority in the kubeconfig, and for an invalid proxy.
+ * Answers and lines of a watch have at most 4 MiB; redirects and encodings are refused. Errors never contain the token:
+ * `unreachable`, `unauthorized`, `forbidden`, `notFound`, `conflict`, `expired`, `tooLarge`, `refused`, `closed`.
+ * @throws AgentError `invalidConnection` for `strictTls` without authorities in the kubeconfig, and for an invalid proxy.
  */
 export function secretStore(
   { access, namespace, secretName, warnings }: ConnectionInfo,
@@ -49,7 +48,7 @@ export function secretStore(
       try {
         await watch.run();
       } finally {
-        // A server might keep the idle connection forever.
+        // A server may keep the idle connection forever.
         connection.closeIdle();
       }
     },

@@ -167,12 +167,12 @@ describe('watching', () => {
   const error = (code: number) => line({ type: 'ERROR', object: { kind: 'Status', code } });
   const news = (version: string) =>
     line({ type: 'BOOKMARK', object: { kind: 'Secret', metadata: { resourceVersion: version } } });
-  /** Sends these bytes, and never ends the answer. */
+  /** Never ends the answer. */
   const hang =
     (bytes: string): ApiFault =>
     (_request, response) =>
       void response.writeHead(200).write(bytes);
-  /** Sends the initial events, without the bookmark after them. */
+  /** Omits the bookmark after the initial events. */
   const withoutEnd: ApiFault = (_request, response, proceed) => {
     const write = response.write.bind(response) as (chunk: string) => boolean;
     response.write = (chunk: string) => chunk.includes('BOOKMARK') || write(chunk);
@@ -221,7 +221,7 @@ describe('watching', () => {
         'true',
       ]);
       expect([watch.failures(), clock.waits]).toEqual([[], []]);
-      // An item of a list is a whole object, so that it can be written back.
+      // An item of a list becomes a whole object, so that a write is possible.
       expect(watch.secrets.at(-1)?.object).toMatchObject({ kind: 'Secret', apiVersion: 'v1' });
     });
 

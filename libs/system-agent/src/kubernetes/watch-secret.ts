@@ -20,25 +20,25 @@ export interface WatchOptions extends Required<Pick<SecretStoreOptions, Settings
 
 const WHAT = 'watch the Secret';
 const ASIDE_MS = 10_000;
-/** Minimum delays; each is extended at random to at most twice its length, as in client-go. */
+/** Each delay is extended at random to at most twice its length, as in client-go. */
 const BACKOFF = { initialMs: 800, maxMs: 30_000, jitter: 0 };
-/** A shorter watch counts as a failure, so that a server that ends each watch at once is not queried without a pause. */
+/** A shorter watch counts as a failure. Otherwise the client would not pause between watches that the server ends at once. */
 const SHORT_WATCH_MS = 1000;
 const LONG_WATCH_MS = 10_000;
 
-/** Watches one Secret until the signal aborts, like a reflector of client-go. */
+/** Works like client-go's reflector. */
 export class SecretWatch {
   readonly #options: WatchOptions;
-  /** Version from which to continue; undefined when the Secret must be read from the start. */
+  /** Version from which to continue. Undefined: read the Secret from the start. */
   #version: string | undefined;
-  /** Whether the next read from the start is a list instead of a watch with initial events; toggled when either fails. */
+  /** True: read from the start by a list. False: by a watch with initial events. Each failure switches to the other way. */
   #lists = false;
-  /** The last report: `none` for no Secret, undefined for nothing yet. */
+  /** `none` for no Secret; undefined before the first report. */
   #reported: string | undefined;
   #isConnected = false;
   #connectedAt = 0;
   #failures = 0;
-  /** True when the Secret may be read again at once; after that, a watch or a delay must come first. */
+  /** Allows one immediate re-read; the next needs a watch or a delay before it. */
   #mayReread = true;
 
   constructor(options: WatchOptions) {
@@ -63,7 +63,7 @@ export class SecretWatch {
     }
   }
 
-  /** Handles one connection; undefined when the next one may start at once. */
+  /** Undefined: the next connection may start at once. */
   async #connect(): Promise<AgentError | undefined> {
     const { connection, signal } = this.#options;
     this.#connectedAt = 0;
@@ -76,11 +76,11 @@ export class SecretWatch {
     }
   }
 
-  /** Returns undefined to retry at once, and the failure to retry after a delay. */
+  /** Undefined: retry at once. Otherwise: retry after a delay. */
   #failed(error: AgentError): AgentError | undefined {
     const { code, refusal } = error;
     const wasRead = this.#version !== undefined;
-    // After any refusal, read the Secret from the start; after a lost connection, continue at the known version.
+    // After a refusal, read from the start. After a lost connection, continue at the known version.
     if (code !== 'unreachable') this.#version = undefined;
     if (!wasRead) {
       const isOfAccount = code === 'unauthorized' || code === 'forbidden';
@@ -88,7 +88,7 @@ export class SecretWatch {
       const isAnswered = code !== 'unreachable' || this.#connectedAt !== 0;
       if (this.#lists && isAnswered && refusal.retryAfterMs === undefined) return undefined;
     } else if (code === 'expired' && this.#mayReread) {
-      // The server no longer has the history, for instance after an outage.
+      // The server lost the history, for instance after an outage.
       this.#mayReread = false;
       return undefined;
     }
@@ -123,7 +123,7 @@ export class SecretWatch {
       ...(this.#version === undefined
         ? { resourceVersionMatch: 'NotOlderThan', sendInitialEvents: 'true' }
         : { resourceVersion: this.#version }),
-      // Random, as in the Go agent, so that not all nodes reconnect at once.
+      // Random, as in the Go agent, so that nodes do not reconnect all at once.
       timeoutSeconds: String(300 + Math.floor(random() * 300)),
       watch: 'true',
     });
@@ -147,7 +147,7 @@ export class SecretWatch {
     const onBytes = (): void => {
       onContact();
       quiet.heard();
-      // A first read must finish within one time-out, even if its data arrives slowly but steadily.
+      // A first read must finish within one time-out, however steadily its data arrives.
       if (this.#version !== undefined) timer.refresh();
     };
     try {
@@ -206,7 +206,6 @@ export class SecretWatch {
 
 const collection = ({ namespace }: SecretName): string => `/api/v1/namespaces/${namespace}/secrets`;
 
-/** True for the bookmark after the initial events; changes follow it. */
 function endsInitialEvents({ annotations }: Readonly<Record<string, unknown>>): boolean {
   return annotations !== undefined && objectOf(annotations)['k8s.io/initial-events-end'] === 'true';
 }

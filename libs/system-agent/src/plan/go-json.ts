@@ -3,7 +3,7 @@
 const HTML = /[<>&\u2028\u2029]/;
 const EVERY_HTML = /[<>&\u2028\u2029]/g;
 
-/** Formats a value without maps; escapes `<`, `>` and `&`, as `encoding/json` does. */
+/** For values without maps. Escapes `<`, `>` and `&`, as `encoding/json` does. */
 export function goJson(value: unknown): string {
   const json = JSON.stringify(value);
   if (!HTML.test(json)) return json;
@@ -13,7 +13,7 @@ export function goJson(value: unknown): string {
   );
 }
 
-/** Formats a struct: members in order, without undefined ones. */
+/** Keeps the order of members, and omits undefined ones. */
 export function goStruct(members: readonly (readonly [string, string | undefined])[]): string {
   let shown = '';
   for (const [name, json] of members)
@@ -21,7 +21,7 @@ export function goStruct(members: readonly (readonly [string, string | undefined
   return `{${shown}}`;
 }
 
-/** Formats a map with keys sorted by bytes. Builds text, because a JavaScript object puts `"10"` after `"9"`. */
+/** Sorts keys by bytes. Builds text, because a JavaScript object puts `"10"` after `"9"`. */
 export function goMap<T>(map: Readonly<Record<string, T>>, jsonOf: (value: T) => string): string {
   const sorted = Object.entries(map).sort(([a], [b]) =>
     Buffer.compare(Buffer.from(a), Buffer.from(b)),

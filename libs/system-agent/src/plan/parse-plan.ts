@@ -14,10 +14,9 @@ export interface ParsedPlan {
 }
 
 /**
- * Parses a plan like Go: keys in any case, the last of several wins, null means absent; `null` and `{}` are empty
- * plans. Neither message nor cause repeats a value, which may be a secret.
+ * Parses a plan like Go: keys in any case, the last duplicate wins, null means absent; `null` and `{}` are empty plans.
  * @param text - At most 1 MiB.
- * @throws AgentError `invalidPlan`, with the path of the wrong key.
+ * @throws AgentError `invalidPlan`, with the path of the wrong key, but no value, which may be a secret.
  */
 export function parsePlan(text: Buffer): ParsedPlan {
   if (text.length > MAX_BYTES)
@@ -29,7 +28,7 @@ export function parsePlan(text: Buffer): ParsedPlan {
   return { plan, checksum: planChecksum(text), unknownKeys: at.unknownKeys };
 }
 
-/** Lower-case hexadecimal SHA-256. As in Rancher, two different texts are two plans even if they mean the same. */
+/** Lower-case hex SHA-256. As in Rancher, different texts are different plans, even with equal meaning. */
 export function planChecksum(text: Buffer): string {
   return createHash('sha256').update(text).digest('hex');
 }
@@ -39,7 +38,7 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    // Use only the position, because V8's message quotes the text.
+    // V8's message quotes the text, so use only the position.
     const position = /at position (\d+)/.exec((error as Error).message)?.[1];
     const place = position === undefined ? '' : ` at position ${position}`;
     throw invalidPlan(`found text that is not JSON${place}; wanted one JSON object`);
@@ -47,7 +46,7 @@ function parseJson(text: string): unknown {
 }
 
 function refuseDepth(text: string): void {
-  // Nesting cannot exceed the number of opening brackets, which is small in nearly every plan.
+  // A fast check: nesting cannot exceed the number of opening brackets.
   if ((text.match(/[[{]/g)?.length ?? 0) <= MAX_DEPTH) return;
   let depth = 0;
   for (const [token] of text.matchAll(/"(?:[^"\\]|\\.)*"|[[\]{}]/gs)) {

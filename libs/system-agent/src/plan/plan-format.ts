@@ -1,4 +1,4 @@
-/** Plan format of Go's `encoding/json`: each type defines both reading and writing. */
+/** Plan format as Go's `encoding/json` reads and writes it. */
 import { escapeText } from '@wins/base';
 import { AgentError } from '../agent-error.js';
 import { goJson, goMap, goStruct } from './go-json.js';
@@ -11,7 +11,7 @@ interface GoType<T> {
   json(value: T | undefined): string | undefined;
 }
 
-/** Current position of the parser, and the paths of ignored keys. */
+/** Position of the parser, and the ignored keys. */
 export class Reading {
   readonly unknownKeys: string[] = [];
   readonly #path: (string | number)[] = [];
@@ -37,7 +37,7 @@ function refused(value: unknown, at: Reading, wanted: string): AgentError {
   return invalidPlan(`found ${typeOf(value)} at ${place}; wanted ${wanted}`);
 }
 
-/** @param what - Repeats no value of the plan, which may be a secret. */
+/** @param what - Must contain no value of the plan, which may be secret. */
 export function invalidPlan(what: string): AgentError {
   return new AgentError('invalidPlan', `cannot read the plan: ${what}`);
 }
@@ -52,7 +52,7 @@ function typeOf(value: unknown): string {
   );
 }
 
-/** Go does not distinguish a missing and an empty text. */
+/** Go does not distinguish missing and empty texts. */
 const text: GoType<string | undefined> = {
   read: (value, at) => required.read(value, at) || undefined,
   json: (value) => required.json(value),
@@ -74,7 +74,7 @@ const flag: GoType<boolean> = {
 /** A known key that agents ignore. */
 const ignored: GoType<undefined> = { read: () => undefined, json: () => undefined };
 
-/** `otherwise` is the default. If above 0, it also replaces 0 and negative values, because a negative period would always be due. */
+/** A positive default `otherwise` also replaces 0 and less: a negative period would always be due. */
 const integer = (otherwise = 0): GoType<number> => ({
   read(value, at) {
     const found = value ?? otherwise;
@@ -155,7 +155,7 @@ const command = {
   command: text,
 };
 
-/** Has the keys in the order of Go's structs. */
+/** Keys in the order of Go's structs. */
 export const PLAN: GoType<Plan> = struct({
   files: list(
     struct({

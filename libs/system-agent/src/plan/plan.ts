@@ -1,21 +1,20 @@
-/** A plan for the node. Lists and maps that the text leaves out are empty. */
+/** Lists and maps are empty when the text omits them. */
 export interface Plan {
   readonly files: readonly PlanFile[];
   readonly instructions: readonly Instruction[];
   readonly periodicInstructions: readonly PeriodicInstruction[];
-  /** Probes by name. */
   readonly probes: Readonly<Record<string, Probe>>;
 }
 
-/** A file or folder that a plan creates or removes. Its fields are validated when applied, not when parsed. */
+/** A file or folder. Fields are validated when applied, not when parsed. */
 export interface PlanFile {
   readonly path: string;
-  /** Base64; absent means an empty file. */
+  /** Base64. Default: an empty file. */
   readonly content?: string;
   readonly directory: boolean;
-  /** Octal text such as `0644`; absent means 0600 for a file and 0755 for a folder. */
+  /** Octal, such as `0644`. Default: 0600 for a file, 0755 for a folder. */
   readonly permissions?: string;
-  /** 0 unless the plan says otherwise; -1 leaves the owner as it is. Without meaning on Windows. */
+  /** Default: 0; -1 keeps the owner. Without meaning on Windows. */
   readonly uid: number;
   readonly gid: number;
   /** `delete` removes; anything else writes. */
@@ -25,7 +24,7 @@ export interface PlanFile {
 export interface Command {
   /** Absent or empty: the output is not saved, and a periodic instruction is skipped. */
   readonly name?: string;
-  /** Image to unpack into the folder of the execution. */
+  /** Unpacked into the folder of the execution. */
   readonly image?: string;
   /** `NAME=value`; not validated. */
   readonly env: readonly string[];
@@ -34,7 +33,7 @@ export interface Command {
   readonly command?: string;
 }
 
-/** Runs once per plan, in list order; after a failure, the rest do not run. */
+/** Runs once per plan, in list order, up to the first failure. */
 export interface Instruction extends Command {
   readonly saveOutput: boolean;
 }

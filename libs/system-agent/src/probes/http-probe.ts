@@ -11,7 +11,7 @@ import { messageOf, onSystemDrive, quoteText } from '@wins/base';
 import { createHash } from 'node:crypto';
 import tls from 'node:tls';
 
-/** The HTTP client of the Go agent stops after ten requests. */
+/** The Go agent's HTTP client stops after ten requests. */
 const MAX_REDIRECTS = 9;
 
 /** A component must not redirect probes to other hosts. */
@@ -19,20 +19,19 @@ const onSameHost: RedirectRule = (to, from) =>
   to.hostname === from.hostname ? undefined : 'one to the same host';
 
 const MAX_PEM_BYTES = 1024 * 1024;
-/** Cached trusts. Creating one takes milliseconds, because TLS parses more than a hundred system certificates. */
+/** Limits the cache. Creating a trust takes milliseconds, because TLS parses more than a hundred system certificates. */
 const MAX_TRUSTS = 32;
 const ANYBODY: TlsTrust = { roots: 'anyCertificate' };
 
-/** Sends probes as the kubelet does. Reads the certificates again for each probe; probes with equal certificates share a `TlsTrust`. */
+/** Probes like the kubelet. Reads certificates again for each probe; equal certificates share a `TlsTrust`. */
 export class Prober {
   readonly #trusts = new Map<string, TlsTrust>();
   #roots: readonly string[] | undefined;
 
-  /** Sends one probe, without a proxy. `fault` is an unusable certificate, which the probe then omits. Never rejects. */
+  /** Uses no proxy. `fault`: an unusable certificate, which the probe omits. Never rejects. */
   async ask(url: URL, httpGet: HttpGet, signal: AbortSignal) {
     const { trust, faults } = await this.#trustFor(httpGet);
     const asked = { url, trust, redirects: onSameHost, maxRedirects: MAX_REDIRECTS };
-    // Any failure counts as unhealthy, including a truncated answer.
     const status = await askStatus({ ...asked, userAgent: 'kube-probe/.' }, signal);
     return { isWell: status !== undefined && status >= 200 && status <= 299, fault: faults[0] };
   }
@@ -99,6 +98,6 @@ async function readAuthorities(file: string, onWarning: (message: string) => voi
 }
 
 function readFile(path: string): Promise<Buffer> {
-  // Certificates of a cluster are often links to the newest ones.
+  // A cluster's certificates are often links to the newest ones.
   return readBytes(onSystemDrive(path), { followLinks: true, maxBytes: MAX_PEM_BYTES });
 }

@@ -33,7 +33,6 @@ afterEach(() => {
   }
 });
 
-/** The part of a TLS server's socket that the specs need. */
 interface PeerSocket {
   getPeerCertificate(): { readonly subject?: { readonly CN?: string } };
 }

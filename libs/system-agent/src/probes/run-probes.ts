@@ -7,7 +7,7 @@ import type { Probe } from '../plan/plan.js';
 import type { Clock } from '../ports.js';
 import type { Prober } from './http-probe.js';
 
-/** Time-out of a probe that has none of its own, so that an unresponsive component does not block the pass. */
+/** Keeps an unresponsive component from blocking the pass. */
 export const DEFAULT_PROBE_TIMEOUT_MS = 10_000;
 
 const UNKNOWN: ProbeStatus = { healthy: false, successCount: 0, failureCount: 0 };
@@ -21,11 +21,11 @@ export interface ProbeSteps {
   readonly signal: AbortSignal;
 }
 
-/** Runs all probes in parallel; keeps the statuses of names that are no longer in the plan. @throws the signal's reason. */
+/** Runs probes in parallel. Keeps statuses of names that are no longer in the plan. @throws the signal's reason. */
 export async function runProbes(steps: ProbeSteps): Promise<Readonly<Record<string, ProbeStatus>>> {
   const { pass, signal } = steps;
   signal.throwIfAborted();
-  // A separate signal without Node's limit on listeners, because every probe listens to it.
+  // Every probe listens to this signal, so lift Node's limit on listeners.
   const stop = new AbortController();
   setMaxListeners(0, stop.signal);
   const onAbort = (): void => stop.abort(signal.reason);
@@ -44,7 +44,7 @@ export async function runProbes(steps: ProbeSteps): Promise<Readonly<Record<stri
 }
 
 /**
- * Shares timers among probes with the same start and time-out, because each timer would take a tenth of the request's time.
+ * Probes with equal start and time-out share a timer, because a timer costs a tenth of a request.
  */
 class Deadlines implements AsyncDisposable {
   readonly #clock: Clock;
@@ -58,7 +58,7 @@ class Deadlines implements AsyncDisposable {
     this.#signal = signal;
   }
 
-  /** Returns a signal that aborts after this time, or with the signal of the pass. */
+  /** The signal aborts after this time, or with the pass. */
   after(timeoutMs: number, { initialDelaySeconds }: Probe): AbortSignal {
     const key = `${initialDelaySeconds} ${timeoutMs}`;
     const known = this.#signals.get(key);
@@ -107,7 +107,7 @@ function counted(before: ProbeStatus, isWell: boolean, probe: Probe): ProbeStatu
   };
 }
 
-/** Undefined for an invalid address, which says nothing about the component. */
+/** Undefined: an invalid address says nothing about the component. */
 async function ask(name: string, probe: Probe, steps: OwnSteps): Promise<boolean | undefined> {
   const { httpGet, timeoutSeconds } = probe;
   if (httpGet === undefined) return false;

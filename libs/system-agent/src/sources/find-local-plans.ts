@@ -6,19 +6,19 @@ import { readFolder } from '../read-folder.js';
 
 const PLAN = '.plan';
 const SKIP = '.plan.skip';
-/** Limits of the search; a larger tree is not a folder of plans. */
+/** A larger tree is no folder of plans. */
 const MAX_ENTRIES = 10_000;
 const MAX_DEPTH = 32;
 
 /**
- * Finds plans in a tree: files whose name ends in `.plan` and has no leading dot. Omits a plan if a file of the same name
- * plus `.skip` is anywhere in the tree. Does not follow links to folders; follows links to files only within the tree.
- * @returns no plans when the folder does not exist. @throws errors of Node, when it cannot be read.
+ * Finds files named `*.plan`, without a leading dot. Omits a plan if a file of its name plus `.skip` is anywhere in the tree.
+ * Follows no links to folders, and links to files only within the tree.
+ * A missing folder has no plans. @throws errors of Node for an unreadable folder.
  */
 export async function findLocalPlans(folder: string) {
   const plans: string[] = [];
   const skipped = new Set<string>();
-  /** Reasons why the search was incomplete. */
+  /** Why the search was incomplete. */
   const faults: string[] = [];
   let entries = 0;
   const root = await realpath(folder).catch(noFolder);
@@ -57,7 +57,7 @@ async function isFileWithin(root: string, place: string, entry: Dirent): Promise
   }
 }
 
-/** Ignores a folder that was removed during the search. */
+/** The folder may have been removed during the search. */
 function noFolder(error: unknown): undefined {
   if (errnoOf(error) === 'ENOENT') return undefined;
   throw error;

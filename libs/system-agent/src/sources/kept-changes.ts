@@ -7,7 +7,7 @@ import type { PlanFiles } from '../ports.js';
 export interface Changes {
   readonly uid: string;
   readonly checksum: string;
-  /** `plan-state` at the beginning of the pass; absent when the Secret had no such key. */
+  /** `plan-state` at the beginning of the pass, if the Secret had the key. */
   readonly planState: string | undefined;
   readonly values: SecretData;
 }
@@ -23,7 +23,7 @@ const schema = z.object({
   values: z.partialRecord(z.enum(WRITTEN_KEYS), z.base64()),
 });
 
-/** File with the changes not yet written to the API server, so that they survive the daemon. */
+/** File of unwritten changes, so that they survive the daemon. */
 export class KeptChanges {
   readonly #files: PlanFiles;
   readonly #folder: string;
@@ -35,7 +35,7 @@ export class KeptChanges {
     this.#state = new StateFile({
       ...{ path: join(stateDirectory, FILE), maxBytes: MAX_BYTES, parse: changesOf },
       damaged: () => {
-        // Without the parser's error as cause, because it may quote an output.
+        // No cause: the parser's error may quote an output.
         throw new Error(`cannot read ${FILE}: the agent did not write it in this form`);
       },
       replace: (file, content) => files.writePrivateFile(file, content),
@@ -43,7 +43,7 @@ export class KeptChanges {
   }
 
   /**
-   * Undefined when there are none. @throws Error for a folder that is not private, or an unreadable or invalid file.
+   * @throws Error for a folder that is not private, or an unreadable or invalid file.
    */
   async load(): Promise<Changes | undefined> {
     await this.#files.ensurePrivateFolder(this.#folder);

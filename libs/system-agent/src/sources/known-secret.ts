@@ -1,14 +1,12 @@
 import type { Clock, Secret, SecretStore } from '../ports.js';
 
-/** The newest known version of the Secret, from the watch or an answer. */
 export class KnownSecret {
   readonly #secrets: SecretStore;
   readonly #clock: Clock;
-  /** Null when the Secret does not exist. Undefined before the first report. */
+  /** Null: no Secret. Undefined: no report yet. */
   current: Secret | null | undefined;
-  /** True when an older version was reported, so that only the API server can tell which one is current. */
+  /** True after a report of an older version: only the API server knows which version is current. */
   isDoubted = false;
-  /** Time of the last data from the API server. */
   lastContactAt: Date | undefined;
 
   constructor(secrets: SecretStore, clock: Clock) {
@@ -20,7 +18,7 @@ export class KnownSecret {
     this.lastContactAt = this.#clock.now();
   }
 
-  /** Adopts a version reported by the watch. Returns false when it is already known. */
+  /** Call for a report of the watch. Returns false for the known version. */
   tell(told: Secret | undefined): boolean {
     this.contact();
     const known = this.current;
@@ -30,7 +28,7 @@ export class KnownSecret {
     return true;
   }
 
-  /** Adopts a version from an answer to our own request. */
+  /** Call for an answer to the agent's own request. */
   adopt(answer: Secret | undefined): void {
     this.contact();
     const known = this.current;
@@ -38,7 +36,7 @@ export class KnownSecret {
     this.current = answer ?? null;
   }
 
-  /** Reads the Secret from the API server, and adopts the answer even if it is older. @throws as `SecretStore.read`. */
+  /** Adopts the API server's version even if it is older. @throws as `SecretStore.read`. */
   async settle(signal: AbortSignal): Promise<void> {
     const answer = await this.#secrets.read(signal);
     this.contact();

@@ -46,7 +46,7 @@ function start(): void {
   );
 }
 
-/** Advances the clock by 5 s, which starts the next check, and waits for its end. */
+/** Starts the next check, due after 5 s, and waits for its end. */
 async function look(): Promise<void> {
   await harness.clock.waiting();
   harness.clock.advance(5000);
@@ -63,7 +63,7 @@ const plan = (name: string, script = `echo ${name}`): object => ({
   instructions: [shell(name, script)],
 });
 
-/** Returns the instructions that ran since the last call, each with its attempt. */
+/** Instructions that ran since the last call, each with its attempt. */
 const ran = (): string[] =>
   harness.acts
     .splice(0)

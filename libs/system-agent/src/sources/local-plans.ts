@@ -15,7 +15,7 @@ import {
   type Position,
 } from './position-file.js';
 
-/** Interval between checks of local plans, in milliseconds. */
+/** Interval between checks of local plans. */
 export const LOCAL_PERIOD_MS = 5000;
 
 const MAX_PLAN_BYTES = 1024 * 1024;
@@ -34,7 +34,7 @@ export class LocalPlan {
   readonly #positionFile: string;
   readonly #steps: LocalPlanSteps;
   status: PlanStatus;
-  /** Unwritten text of the `.pos` file, so that a full disk does not cause the plan to be applied again. */
+  /** Unwritten text of the `.pos` file. Without it, a full disk would cause the plan to be applied again. */
   #unwritten: string | undefined;
   #failed: { readonly checksum: string; readonly failure?: FailedInstruction } | undefined;
   #lastApplyTime: string | undefined;
@@ -49,14 +49,14 @@ export class LocalPlan {
   }
 
   /**
-   * Applies the plan if it differs from the plan in the `.pos` file, and runs other due work. Reports and retries
-   * failures, but never repeats a plan that was carried out, even if an instruction failed.
+   * Applies the plan if the `.pos` file names another plan, and runs other due work. Reports and retries failures, but never
+   * repeats a plan that was carried out, even if an instruction failed.
    * @throws AgentError `closed`.
    */
   async look(signal: AbortSignal): Promise<void> {
     const { clock, trust, warnings } = this.#steps;
     try {
-      // Links stay within the folder, as `findLocalPlans` ensures.
+      // `findLocalPlans` ensures that links stay within the folder.
       const options = { trust, followLinks: true, maxBytes: MAX_PLAN_BYTES };
       const text = await readBytes(this.#file, options);
       if (this.#parsed?.text.equals(text) !== true) this.#parsed = { text, plan: parsePlan(text) };
@@ -66,7 +66,7 @@ export class LocalPlan {
       warnings.tell(this.#file, 'plan', undefined);
     } catch (error) {
       if (signal.aborted) throw error;
-      // The plan was removed after the search found it.
+      // The plan was removed after the search.
       if (error instanceof TrustedFileError && error.code === 'notFound') return;
       const message = `the local plan is not applied: ${messageOf(error)}`;
       warnings.tell(this.#file, 'plan', message, error);
@@ -166,7 +166,7 @@ export class LocalPlan {
 
 const pick = ({ periodic, probes }: PassResult) => ({ periodic, probes });
 
-/** Returns the state without times, which differ at each check. */
+/** Omits times, which differ at each check. */
 function gist(state: SourceState): string {
   const { nextPassAt: _next, retryAt: _retry, ...rest } = { nextPassAt: 0, retryAt: 0, ...state };
   return JSON.stringify({ ...rest, error: 'error' in state ? messageOf(state.error) : '' });
@@ -180,13 +180,13 @@ export interface LocalPlansOptions extends Pick<
   /** The folder may be missing at times. */
   readonly directory: string;
   readonly applier: Applier;
-  /** Called with all plans of the last check, by path, whenever one of them changes. */
+  /** Receives all plans of the last check, by path, whenever one changes. */
   readonly onStatus: (plans: readonly PlanStatus[]) => void;
 }
 
 /**
- * Follows the plans of a folder: every 5 s, applies changed plans in the order of their paths, and stores each result
- * in a `.pos` file. Reports and retries failures. Resolves after the signal aborted.
+ * Every 5 s, applies a folder's changed plans in the order of their paths, and stores each result in a `.pos` file. Reports
+ * and retries failures. Resolves after the signal aborted.
  */
 export async function followLocalPlans(
   { directory, trust = posixFileTrust(), onStatus, onEvent, ...steps }: LocalPlansOptions,

@@ -14,7 +14,7 @@ import {
 } from '../decide/status-encoding.js';
 import { goJson, goStruct } from '../plan/go-json.js';
 
-/** Limit on saved outputs, because larger ones could not be read back. */
+/** Larger outputs could not be read back. */
 export const MAX_OUTPUTS_TEXT = 8 * 1024 * 1024;
 
 export interface Position {
@@ -34,7 +34,7 @@ const schema = z.object({
   periodicOutput: z.string().default(''),
 });
 
-/** @throws AgentError `invalidState`, which repeats nothing of the text. */
+/** @throws AgentError `invalidState`, without any of the text. */
 export function parsePosition(text: string): Position {
   try {
     const { appliedChecksum, output, probeStatus, periodicOutput } = schema.parse(JSON.parse(text));
@@ -50,7 +50,7 @@ export function parsePosition(text: string): Position {
   }
 }
 
-/** Returns the text as the Go agent writes it: in the order of its struct, without empty members. */
+/** The Go agent's format: in the order of its struct, without empty members. */
 export function positionText({ appliedChecksum, outputs, periodic, probes }: Position): string {
   const probeStatus = probesJson(probes);
   return goStruct([
@@ -61,7 +61,7 @@ export function positionText({ appliedChecksum, outputs, periodic, probes }: Pos
   ]);
 }
 
-/** Returns the outputs that can be saved: all, else those in `names`, else none. */
+/** Returns all outputs if they fit, else those in `names`, else none. */
 export function fittingOutputs(outputs: Outputs, names: readonly string[]): Outputs {
   const fits = (some: Outputs): boolean => outputsJson(some).length <= MAX_OUTPUTS_TEXT;
   if (fits(outputs)) return outputs;

@@ -17,7 +17,7 @@ import { ProbeTarget } from '../testing/replay/probe-target.js';
 import { MemorySecrets } from '../testing/memory-secrets.js';
 import { ScenarioPlayer } from '../testing/replay/scenario-player.js';
 
-/** A plan with an instruction that writes a line for each run. */
+/** The instruction writes a line for each run. */
 const plan = (folder: string, name: string, script = 'true'): string =>
   JSON.stringify({
     instructions: [
@@ -400,11 +400,10 @@ describe('the remote plan', () => {
       plan: text,
       ...(planState && { 'plan-state': planState }),
     });
-    // The watch, the write of the announcement if there is one, and the write of the result.
+    // The watch, any write of the announcement, and the write of the result.
     const calls = planState ? [0, 1, 2] : [0, 1];
     const writes = calls.slice(1);
 
-    /** Calls `act` once, at the call with this number. */
     const at = (call: number, act: () => void): void => {
       let count = -1;
       secrets.onCall = () => {

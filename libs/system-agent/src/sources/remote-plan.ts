@@ -30,7 +30,7 @@ const SOURCE = 'remote';
 /** Delays after an unusable plan, file or key, as in the Go agent. */
 const INVALID_RETRY_MS = [60_000, 120_000, 240_000, 300_000];
 
-/** Maximum number of passes in a row that our own writes cause, so that a probe whose result keeps changing cannot keep the node busy. */
+/** Limits consecutive passes that the agent's own writes cause. Otherwise an unstable probe could keep the node busy. */
 const MAX_BURST = 10;
 
 export type RemotePlanOptions = Pick<
@@ -39,7 +39,7 @@ export type RemotePlanOptions = Pick<
 > & { readonly secrets: SecretStore; readonly applier: Applier };
 
 /**
- * Follows the plan of the Secret: one loop, woken by the watch and by timers, performs passes and writes their results.
+ * One loop, woken by the watch and by timers, performs passes and writes their results.
  */
 export class RemotePlan {
   readonly #options: RemotePlanOptions;
@@ -53,12 +53,12 @@ export class RemotePlan {
   #uid: string | undefined;
   #memory: AgentMemory = { firstPass: true };
   #parsed: { readonly text: Buffer; readonly plan: ParsedPlan } | undefined;
-  /** The version of the Secret in the last pass. */
+  /** Version of the Secret in the last pass. */
   #passed: Secret | undefined;
-  /** The version that we wrote last, and the number of passes caused by our writes alone. */
+  /** The agent's last written version, and the number of passes that only its writes caused. */
   #own: Secret | undefined;
   #burst = 0;
-  /** Number of failed passes over the version in `#passed`. */
+  /** Failed passes over the version in `#passed`. */
   #refusals = 0;
   #nextPassAt: Date | undefined;
   #looping: Promise<void> | undefined;
@@ -87,7 +87,7 @@ export class RemotePlan {
     return remoteStatus(SOURCE, this.#state.current, this.#data(), this.#parsed?.plan);
   }
 
-  /** Resolves when the signal has aborted and everything has ended. May be called again after an unexpected failure. */
+  /** Resolves after the signal aborted. May be called again after an unexpected failure. */
   async run(signal: AbortSignal): Promise<void> {
     const ended = new AbortController();
     const running = AbortSignal.any([signal, ended.signal]);
@@ -100,7 +100,7 @@ export class RemotePlan {
       running,
     );
     try {
-      // A watch that ends early ends the loop too.
+      // If the watch ends early, the loop ends too.
       await Promise.race([this.#loop(running), watching]);
     } catch (error) {
       if (!signal.aborted) throw error;
@@ -115,7 +115,7 @@ export class RemotePlan {
       while (!signal.aborted) {
         await this.#step(signal);
         const at = this.#nextAt();
-        // The wake-up itself shows that the time is due, even if the clock was set back.
+        // After the wake-up the time is due, even if the clock was set back.
         const came = (await this.#wakeUp.sleep(at, signal)) ? at : undefined;
         if (came && came === this.#nextPassAt) this.#nextPassAt = undefined;
         if (came && came === this.#writer.failure?.retryAt) this.#writer.hurry();
@@ -181,7 +181,7 @@ export class RemotePlan {
     }
   }
 
-  /** Writes pending changes. True when the Secret changed, so that a pass follows at once. */
+  /** True when the Secret changed, so that a pass follows at once. */
   async #write(secret: Secret, signal: AbortSignal): Promise<boolean> {
     const written = await this.#writer.flush(secret, signal);
     this.#state.written(this.#writer.checksum, this.#writer.failure);
@@ -192,7 +192,7 @@ export class RemotePlan {
     return true;
   }
 
-  /** @throws an error when the plan could not be applied; this does not count as a failure of the plan. */
+  /** @throws an error when the plan could not be applied, which does not count as a failure of the plan. */
   async #pass(secret: Secret, text: Buffer, signal: AbortSignal): Promise<void> {
     const data = this.#data();
     const parsed = this.#parse(text);
@@ -203,7 +203,7 @@ export class RemotePlan {
     const decision = decidePass(state, checksum, this.#memory, startedAt);
     if (decision.kind === 'announce') {
       const { revision } = decision;
-      // Remember it before writing, because the answer may be lost.
+      // Remember this before writing, because the answer may be lost.
       this.#memory = { ...this.#memory, announced: { checksum, revision } };
       await this.#announce(secret, announcement(revision), signal);
       return;
@@ -223,11 +223,11 @@ export class RemotePlan {
     };
     if (applies) this.#state.enter({ kind: 'applying', checksum, attempt: decision.attempt });
     const result = await this.#options.applier.apply(pass, signal);
-    // The result of an aborted pass is not the result of the plan.
+    // The result of an aborted pass says nothing about the plan.
     signal.throwIfAborted();
     const { firstPass } = this.#memory;
     await this.#finish(secret, data, { state, checksum, decision, firstPass, startedAt, result });
-    // The watch may have reported another version during the pass.
+    // The watch may have reported a new version during the pass.
     if (this.#known.current === secret) await this.#write(secret, signal);
     else this.#wakeUp.ring();
     const rest = secretState(this.#data());
@@ -247,7 +247,7 @@ export class RemotePlan {
     await this.#writer.add(secret, base, decision.kind === 'apply');
   }
 
-  /** Marks a pending plan before any part of it runs; the next step then applies it. */
+  /** Marks a pending plan before it runs; the next step applies it. */
   async #announce(secret: Secret, values: SecretData, signal: AbortSignal): Promise<void> {
     try {
       const written = await this.#options.secrets.write(secret, values, signal);
@@ -280,12 +280,12 @@ export class RemotePlan {
     this.#state.enter({ kind: 'invalid', error, retryAt });
   }
 
-  /** Values of the Secret including unwritten ones. */
+  /** Includes unwritten values. */
   #data(): SecretData {
     return { ...this.#known.current?.data, ...this.#writer.values };
   }
 
-  /** Never postpones a scheduled pass, so that a pass in between does not delay it. */
+  /** Never postpones a scheduled pass. */
   #passAgainIn(periodMs: number): void {
     const at = new Date(this.#clock.now().getTime() + periodMs);
     if (!this.#nextPassAt || at < this.#nextPassAt) this.#nextPassAt = at;

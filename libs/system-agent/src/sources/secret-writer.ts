@@ -7,7 +7,7 @@ import type { Clock, Secret, SecretStore } from '../ports.js';
 import { SOURCE_BACKOFF } from './supervise.js';
 import type { Changes, KeptChanges } from './kept-changes.js';
 
-/** Consecutive attempts without a delay. Cutting outputs of a megabyte to nothing takes fewer attempts. */
+/** Consecutive attempts without a delay: enough to cut outputs of a megabyte to nothing. */
 const MAX_TRIES = 30;
 
 export interface SecretWriterOptions {
@@ -17,13 +17,13 @@ export interface SecretWriterOptions {
   readonly onWarning: (message: string, error?: Error) => void;
 }
 
-/** Holds the changes of passes until the API server has them, across conflicts, outages and the end of the daemon. */
+/** Holds changes until the API server has them, across conflicts, outages and the end of the daemon. */
 export class SecretWriter {
   readonly #options: SecretWriterOptions;
   readonly #backOff = new Backoff(SOURCE_BACKOFF);
   #changes: Changes | undefined;
   #onDisk = false;
-  /** Reason of the last failed attempt, and the time of the next one. */
+  /** Last failed attempt, and the time of the next. */
   failure: { readonly error: Error; readonly retryAt: Date } | undefined;
   #maxBytes = MAX_SECRET_BYTES;
 
@@ -35,13 +35,13 @@ export class SecretWriter {
     return this.#changes?.checksum ?? '';
   }
 
-  /** Values not yet written; they override those of the Secret. */
+  /** Unwritten values, which override those of the Secret. */
   get values(): SecretData {
     return this.#changes?.values ?? {};
   }
 
   async load(): Promise<void> {
-    // After a restart within this process, the changes in memory are newer.
+    // After a restart within this process, memory is newer than the disk.
     if (this.#changes) return;
     try {
       this.#changes = await this.#options.kept.load();
@@ -51,7 +51,7 @@ export class SecretWriter {
     this.#onDisk = this.#changes !== undefined;
   }
 
-  /** With `durable`, the changes are on disk before the promise resolves. */
+  /** With `durable`, resolves once the changes are on disk. */
   async add(secret: Secret, changes: Omit<Changes, 'uid'>, durable: boolean): Promise<void> {
     const values = { ...this.#changes?.values, ...changes.values };
     // Changes without `plan-state` keep the `planState` of the pending changes.
@@ -61,13 +61,13 @@ export class SecretWriter {
     if (durable || this.#onDisk) await this.#keep();
   }
 
-  /** Drops changes that are obsolete because the Secret was written by someone else. */
+  /** Drops changes that another writer made obsolete. */
   async rebase(secret: Secret | undefined): Promise<void> {
     const changes = this.#changes;
     if (!changes) return;
     const values = Object.entries(changes.values).filter(([key, value]) => {
       const current = secret?.data[key];
-      // If the state differs from that at the start of the pass, someone else wrote it deliberately, so it stays.
+      // Keep a `plan-state` that another writer changed during the pass.
       if (secret && key === KEY.planState && current?.toString() !== changes.planState)
         return false;
       return !current?.equals(value);
@@ -89,9 +89,8 @@ export class SecretWriter {
   }
 
   /**
-   * Writes pending changes. Resolves with the new Secret, with undefined when it is gone, or with the given Secret when
-   * the write failed or is not due.
-   * @throws the reason of the signal only.
+   * Resolves with the written Secret, with undefined when the Secret is gone, or with `secret` when the write failed or is not due.
+   * @throws only the reason of the signal.
    */
   async flush(secret: Secret, signal: AbortSignal): Promise<Secret | undefined> {
     if (this.failure && this.failure.retryAt > this.#options.clock.now()) return secret;
@@ -108,7 +107,7 @@ export class SecretWriter {
     return current;
   }
 
-  /** Makes one attempt. After a failure that a retry can solve, prepares the next attempt. @throws any other failure. */
+  /** Prepares the next attempt after a failure that a retry can solve. @throws any other failure. */
   async #try(secret: Secret, values: SecretData, tries: number, signal: AbortSignal) {
     const { secrets } = this.#options;
     try {

@@ -1,10 +1,10 @@
 import { Backoff, type BackoffOptions } from '@wins/time';
 import type { AgentOptions } from '../system-agent.js';
 
-/** Run time in milliseconds that resets the back-off of a source. */
+/** Run time that resets the back-off of a source. */
 const STEADY_MS = 10 * 60 * 1000;
 
-/** Runs a source until the signal aborts; reports a premature end and restarts it. */
+/** Reports a premature end of a source, and restarts it. */
 export async function supervise(
   { source, clock, onEvent }: Pick<AgentOptions, 'clock' | 'onEvent'> & { readonly source: string },
   run: (signal: AbortSignal) => Promise<void>,

@@ -10,7 +10,7 @@ interface Failure {
   readonly retryAt: Date;
 }
 
-/** State of a source, reported once for each change. */
+/** Reports each change of a source's state once. */
 export class ToldState {
   readonly #source: string;
   readonly #onEvent: (event: AgentEvent) => void;
@@ -25,8 +25,8 @@ export class ToldState {
   }
 
   /**
-   * Returns the most important state: a plan that is being applied, then a server that does not know the node (which
-   * causes the other faults), an unwritten result, an unreachable server, and last the state of the plan.
+   * Order: a running plan, a server that does not know the node, an unwritten result, an unreachable server, the plan's state.
+   * An unknown node comes early because it causes the later faults.
    */
   get current(): SourceState {
     if (this.#state.kind === 'applying') return this.#state;
@@ -61,13 +61,12 @@ export class ToldState {
   }
 }
 
-/** Returns the state for a server that does not answer as expected. */
 export function apartState({ error, retryAt }: Failure): SourceState {
   const isUnknown = error instanceof AgentError && error.code === 'unauthorized';
   return { kind: isUnknown ? 'unregistered' : 'disconnected', error, retryAt };
 }
 
-/** Compares two states without times. */
+/** Ignores times. */
 function sameState(a: SourceState, b: SourceState): boolean {
   const shown = (state: SourceState): string =>
     JSON.stringify(state, (key, value: unknown) => {
@@ -98,7 +97,7 @@ export function remoteStatus(
   };
 }
 
-/** The state of the source already reports unreadable values. */
+/** The source's state already reports unreadable values. */
 function periodicOf(data: SecretData): PlanStatus['periodic'] {
   try {
     return savedPeriodic(data);

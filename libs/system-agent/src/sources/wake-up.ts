@@ -1,6 +1,6 @@
 import type { Clock } from '../ports.js';
 
-/** Lets one loop sleep until a time or an event. Events that occur while it is awake are not lost. */
+/** Lets one loop sleep until a time or an event. Keeps events that occur while the loop is awake. */
 export class WakeUp {
   readonly #clock: Clock;
   #rung = false;
@@ -15,7 +15,7 @@ export class WakeUp {
     this.#ring?.();
   }
 
-  /** Resolves at an event, at `until` (with true, even if the clock was set back) or on abort. */
+  /** Resolves at an event, on abort, or at `until`: then with true, even if the clock was set back. */
   async sleep(until: Date | undefined, signal: AbortSignal): Promise<boolean> {
     let isTime = false;
     if (!this.#rung && !signal.aborted) {

@@ -10,7 +10,7 @@ import { parsePlan } from '../plan/parse-plan.js';
 import { FakeClock } from './fake-clock.js';
 import { groupRunner } from './group-runner.js';
 
-/** An applier with its own folder; records acts and events. `close()` removes the folder. */
+/** Records acts and events. `close()` removes the folder. */
 export class ApplierHarness {
   readonly folder = mkdtempSync(path.join(tmpdir(), 'system-agent-'));
   readonly clock = new FakeClock();
@@ -47,7 +47,6 @@ export class ApplierHarness {
     return readFileSync(this.path(...names), 'utf8');
   }
 
-  /** Returns the sorted names in a folder; none if the folder is missing. */
   list(...names: string[]): string[] {
     try {
       return readdirSync(this.path(...names)).sort();
@@ -56,7 +55,7 @@ export class ApplierHarness {
     }
   }
 
-  /** Returns a pass that applies a plan for the first time, unless `changes` say otherwise. */
+  /** Default: a pass that applies the plan for the first time. */
   pass(plan: object, changes: Partial<Pass> = {}): Pass {
     return {
       ...parsePlan(Buffer.from(JSON.stringify(plan))),
@@ -70,7 +69,7 @@ export class ApplierHarness {
     };
   }
 
-  /** Returns a pass with only periodic instructions and probes. */
+  /** Only periodic instructions and probes. */
   idle(plan: object, changes: Partial<Pass> = {}): Pass {
     const { oneTime: _, ...pass } = this.pass(plan, changes);
     return pass;
@@ -85,7 +84,6 @@ export class ApplierHarness {
   }
 }
 
-/** A shell instruction whose output is saved. */
 export function shell(name: string, script: string, more: object = {}): object {
   return { name, command: '/bin/sh', args: ['-c', script], saveOutput: true, ...more };
 }

@@ -5,7 +5,7 @@ interface Waiting {
   readonly resolve: () => void;
 }
 
-/** A clock that only `advance` moves. */
+/** Only `advance` moves the clock. */
 export class FakeClock implements Clock {
   #nowMs: number;
   readonly #waiting = new Set<Waiting>();
@@ -19,7 +19,7 @@ export class FakeClock implements Clock {
     return new Date(this.#nowMs);
   }
 
-  /** Remaining milliseconds of the pending waits, shortest first. */
+  /** Remaining milliseconds, shortest first. */
   get waits(): readonly number[] {
     return [...this.#waiting].map(({ endMs }) => endMs - this.#nowMs).sort((a, b) => a - b);
   }
@@ -39,12 +39,11 @@ export class FakeClock implements Clock {
     }).finally(() => signal?.removeEventListener('abort', onAbort));
   }
 
-  /** Resolves once something waits. */
   async waiting(): Promise<void> {
     if (this.#waiting.size === 0) await new Promise<void>((resolve) => this.#onWait.push(resolve));
   }
 
-  /** Moves the time, and ends the due waits in order. Waits that start as a result stay pending. */
+  /** Ends due waits in order. Waits that start as a result stay pending. */
   advance(ms: number): void {
     this.#nowMs += ms;
     const due = [...this.#waiting].filter(({ endMs }) => endMs <= this.#nowMs);

@@ -9,7 +9,7 @@ export interface ForgetfulBox {
   close(): Promise<void>;
 }
 
-/** Starts a proxy to a server on this machine. The caller closes it. */
+/** @param to - URL of a server on this machine. */
 export async function startForgetfulBox(to: string): Promise<ForgetfulBox> {
   const sockets = new Set<Socket>();
   let isOpen = true;

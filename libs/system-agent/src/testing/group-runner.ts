@@ -3,15 +3,14 @@ import { once } from 'node:events';
 import { AgentError } from '../agent-error.js';
 import type { ProgramRunner } from '../ports.js';
 
-/** Environment of the agent as programs see it. */
 export interface GroupRunnerOptions {
   readonly searchPath?: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
 }
 
 /**
- * Runs real programs on POSIX systems, each in a process group that ends when the signal aborts. A process that starts its own
- * session escapes, unlike on a real host.
+ * Runs real programs on POSIX systems, each in a process group that ends when the signal aborts. Unlike on a real host, a
+ * process escapes by starting its own session.
  */
 export function groupRunner(options: GroupRunnerOptions = {}): ProgramRunner {
   const { searchPath = ['/usr/bin', '/bin'], environment = { LANG: 'C' } } = options;

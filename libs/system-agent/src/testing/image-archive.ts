@@ -1,4 +1,3 @@
-/** Archives of images, made in memory. */
 import { createHash } from 'node:crypto';
 import { pack, type Header } from 'tar-stream';
 
@@ -21,8 +20,7 @@ export function digestOf(bytes: Buffer): string {
 }
 
 /**
- * Builds an archive like `docker save`. `stored` has the layers as the archive stores them, for instance compressed;
- * `more` is added to the config.
+ * Like `docker save`. `stored`: the layers as stored, for instance compressed. `more` is added to the config.
  */
 export async function dockerArchive(
   tag: string,

@@ -1,4 +1,3 @@
-/** Images and archives of images, made in memory. */
 import { mkdtempSync, realpathSync, rmSync, mkdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,7 +8,7 @@ import type { ImageStoreOptions } from '../images/store-options.js';
 
 export { digestOf, dockerArchive, tarOf, type TarMember } from './image-archive.js';
 
-/** Builds an image as a registry or an OCI layout stores it: blobs by digest, and their manifest. */
+/** A registry or an OCI layout stores an image like this: blobs by digest, and their manifest. */
 export function ociImage(layers: readonly Buffer[], stored: readonly Buffer[] = layers) {
   const config = Buffer.from(JSON.stringify({ rootfs: { diff_ids: layers.map(digestOf) } }));
   const describe = (bytes: Buffer, mediaType: string) => ({
@@ -28,7 +27,6 @@ export function ociImage(layers: readonly Buffer[], stored: readonly Buffer[] = 
   return { manifest, text, blobs, descriptor: describe(text, manifest.mediaType) };
 }
 
-/** Builds an index of images by platform. */
 export function ociIndex(
   images: readonly { readonly os: string; readonly architecture: string; readonly text: Buffer }[],
 ): Buffer {
@@ -42,7 +40,6 @@ export function ociIndex(
   return Buffer.from(JSON.stringify({ schemaVersion: 2, mediaType, manifests }));
 }
 
-/** A test folder, and an image store that uses it. */
 export class ImageLab {
   readonly root = realpathSync(mkdtempSync(join(tmpdir(), 'wins-images-')));
   readonly images = join(this.root, 'images');
@@ -60,7 +57,7 @@ export class ImageLab {
       registriesFiles: [],
       platform: { os: 'linux', arch: 'amd64' },
       trust: posixFileTrust(),
-      // The time-out of a whole image never expires, and other waits end at once. Tests of time bring their own clock.
+      // The time-out of a whole image never expires; other waits end at once.
       clock: {
         now: () => new Date(),
         wait: (ms) => (ms > 600_000 ? new Promise(() => undefined) : Promise.resolve()),

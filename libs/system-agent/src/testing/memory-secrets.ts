@@ -1,10 +1,9 @@
 import { AgentError } from '../agent-error.js';
 import type { Secret, SecretStore, WatchState } from '../ports.js';
 
-/** One version of the Secret, and who wrote it. */
 export interface SecretVersion {
   readonly by: 'agent' | 'other';
-  /** Undefined when the Secret was deleted. */
+  /** Undefined after deletion. */
   readonly data: Readonly<Record<string, Buffer>> | undefined;
 }
 
@@ -12,7 +11,7 @@ export type SecretCall = 'watch' | 'read' | 'write';
 
 type Watcher = { readonly tell: () => void; readonly tellState: (state: WatchState) => void };
 
-/** A Secret in memory that behaves as in the API server: increasing versions, an event for each, conflicts and outages. */
+/** Behaves like the API server: increasing versions with events, conflicts and outages. */
 export class MemorySecrets implements SecretStore {
   readonly versions: SecretVersion[] = [];
   readonly #watchers = new Set<Watcher>();
@@ -20,12 +19,12 @@ export class MemorySecrets implements SecretStore {
   #version = 100;
   #made = 0;
   #outage: Error | undefined;
-  /** Called before each call of the agent; its exception becomes the answer. */
+  /** Runs before each call of the agent; its exception becomes the answer. */
   onCall: (call: SecretCall) => void = () => undefined;
-  /** Called between a write and its answer; its exception becomes the answer. */
+  /** Runs between a write and its answer; its exception becomes the answer. */
   onWritten: () => void = () => undefined;
 
-  /** Calls of the agent that are not answered yet. */
+  /** Unanswered calls of the agent. */
   pending = 0;
 
   get secret(): Secret | undefined {
@@ -36,7 +35,6 @@ export class MemorySecrets implements SecretStore {
     return this.pending === 0;
   }
 
-  /** This store never waits for a clock. */
   readonly waits = 0;
 
   connect(): SecretStore {
@@ -47,7 +45,7 @@ export class MemorySecrets implements SecretStore {
     return this.#secret?.data ?? {};
   }
 
-  /** Creates the Secret, with a new uid each time. */
+  /** Uses a new uid each time. */
   create(data: Readonly<Record<string, string | Buffer>>): void {
     this.#made += 1;
     this.#put('other', buffers(data), `uid-${this.#made}`);
@@ -141,7 +139,7 @@ export class MemorySecrets implements SecretStore {
   async #answer<T>(call: SecretCall, signal: AbortSignal, act: () => T): Promise<T> {
     this.pending += 1;
     try {
-      // As over a network, the answer comes in a later turn of the event loop.
+      // As over a network, answer in a later turn of the event loop.
       await new Promise((resolve) => setImmediate(resolve));
       signal.throwIfAborted();
       this.onCall(call);

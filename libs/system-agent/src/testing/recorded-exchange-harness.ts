@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
-/** One exchange with a real API server, from the fixtures. */
+/** An exchange with a real API server. */
 export interface RecordedExchange {
-  /** Such as `12-put-conflict-409`. */
+  /** `12-put-conflict-409`. */
   readonly name: string;
   /** Absent when the recording has only the answer. */
   readonly request?: { readonly method: string; readonly path: string; readonly isAgent: boolean };

@@ -1,4 +1,3 @@
-/** A double of a registry, and a real registry. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -15,11 +14,10 @@ export const CA_FILE = join(TLS, 'cert.pem');
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** Answers like a registry, except for requests that the test answers. */
 export class RegistryDouble {
-  /** Served content by its path below `/v2/`. */
+  /** By path below `/v2/`. */
   readonly content = new Map<string, Buffer>([['', Buffer.from('{}')]]);
-  /** Answers of the test by request path, without the query. */
+  /** By request path, without the query. */
   readonly answers = new Map<string, Answer>();
   /** Called first for each request; returns true if it has answered. */
   gate: (request: IncomingMessage, response: ServerResponse) => boolean = () => false;
@@ -52,7 +50,6 @@ export class RegistryDouble {
     return `${this.#scheme}://${this.host}`;
   }
 
-  /** Serves an image under a tag, or under the digest of its manifest when there is none. */
   serve(name: string, tag: string, image: ReturnType<typeof ociImage>, text = image.text): void {
     this.content.set(`${name}/manifests/${tag}`, text);
     this.content.set(`${name}/manifests/${digestOf(image.text)}`, image.text);
@@ -80,7 +77,7 @@ export class RegistryDouble {
   }
 }
 
-/** Debian's docker-registry, with its data in a folder of a test. */
+/** Debian's docker-registry. */
 export class RealRegistry {
   readonly host: string;
   readonly #child: ChildProcess;

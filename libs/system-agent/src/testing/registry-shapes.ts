@@ -1,20 +1,19 @@
 /** How common registries answer unknown clients, according to their documentation and to reports. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-/** A double that can imitate a registry. */
 export interface PlayingRegistry {
   readonly url: string;
   /** Called first for each request; returns true if it has answered. */
   gate: (request: IncomingMessage, response: ServerResponse) => boolean;
 }
 
-/** User known to all registries. */
+/** All registries know this user. */
 export const REGISTRY_USER = { username: 'agent', password: 'canary%20word' };
 export const IDENTITY_TOKEN = 'canary-identity';
 const BASIC = `Basic ${Buffer.from(`${REGISTRY_USER.username}:${REGISTRY_USER.password}`).toString('base64')}`;
 const BY_TOKEN = `Basic ${Buffer.from(`<token>:${IDENTITY_TOKEN}`).toString('base64')}`;
 
-/** Makes a double imitate a registry; `storage` is another server that has the same blobs at the same paths. */
+/** `storage`: another server with the same blobs at the same paths. */
 export type RegistryShape = (registry: PlayingRegistry, storage: PlayingRegistry) => void;
 
 const isRoot = ({ url = '' }: IncomingMessage): boolean => /^\/v2\/(\?|$)/.test(url);
@@ -25,7 +24,7 @@ function refuse(response: ServerResponse, status: number, challenge?: string): t
   return true;
 }
 
-/** Issues tokens at the path `at` in exchange for the password, and accepts these tokens. */
+/** Issues tokens at the path `at` for the password, and accepts these tokens. */
 function byTokens(
   registry: PlayingRegistry,
   at: string,

@@ -15,7 +15,7 @@ import {
 
 export const AT_START = new Date('2026-11-22T00:00:00Z');
 const servers: ApiServer[] = [];
-/** Functions that end the watches of a test before the servers close. */
+/** These run before the servers close. */
 export const stops: (() => Promise<void>)[] = [];
 
 afterEach(async () => {
@@ -29,7 +29,7 @@ export async function serve(options?: ApiServerOptions): Promise<ApiServer> {
   return server;
 }
 
-/** A clock that leaps to the end of each wait at once. */
+/** Leaps to the end of each wait. */
 export class LeapingClock implements Clock {
   readonly waits: number[] = [];
   #now = AT_START.getTime();
@@ -66,7 +66,7 @@ export function storeOf(
 
 export const never: AbortSignal = new AbortController().signal;
 
-/** Starts a watch. Records its states and its reports, as the text of the plan or `none`. */
+/** Records states and reports: the text of the plan, or `none`. */
 export function watching(store: SecretStore) {
   const reported: string[] = [];
   const secrets: Secret[] = [];
@@ -100,13 +100,11 @@ export function watching(store: SecretStore) {
     states,
     stop,
     until,
-    /** Waits for `count` reports. */
     reports: async (count: number) => {
       await until(() => reported.length >= count);
       return reported;
     },
     connected: () => until(() => states.at(-1)?.kind === 'connected'),
-    /** Error codes so far. */
     failures: () =>
       states.flatMap((state) => (state.kind === 'waiting' ? [codeOf(state.error)] : [])),
   };

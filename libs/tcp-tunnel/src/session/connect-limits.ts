@@ -10,31 +10,28 @@ export interface ConnectLimitsOptions {
   readonly now?: () => number;
 }
 
-/**
- * Limits the cost of Connects to a server, whatever its peers send. Rate-limits failed Connects, both refused ones and
- * failed dials; successful ones are not limited.
- */
+/** Rate-limits failed Connects, both refusals and failed dials. Successful ones are not limited. */
 export interface ConnectLimits {
   /** Returns the limits of one peer, shared by all its sessions. */
   of(peer: string): PeerConnects;
 }
 
 export interface PeerConnects {
-  /** Counts a refusal; returns false above the rate, so that the caller handles it cheaply. */
+  /** Counts a refusal. Returns false above the rate; the caller then handles the refusal cheaply. */
   refuse(): boolean;
-  /** Whether a port may be dialled; false while dials to it fail above the rate. */
+  /** False while dials to the port fail above the rate. */
   mayDial(port: number): boolean;
   fail(port: number): void;
 }
 
-/** Starts a dial, which calls `done` when it is over; the returned function cancels it. */
+/** Starts a dial, which calls `done` at its end; the returned function cancels the dial. */
 export type BeginDial = (done: () => void) => () => void;
 
-/** Maximum number of separate rates; beyond it, all others share one rate. */
+/** Maximum number of separate rates; all further ones share one rate. */
 const MOST_BUCKETS = 4096;
 
 /**
- * Creates limits to be shared by several sessions. Forgets a peer once its bucket is full again.
+ * Creates limits that several sessions may share.
  *
  * @throws {TunnelError} `invalidOption`.
  */

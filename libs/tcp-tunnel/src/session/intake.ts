@@ -2,9 +2,8 @@ import type { MessageTransport, Reading } from './message-transport.js';
 import { Fifo } from '../stream/fifo.js';
 
 /**
- * Pings and their answers. A peer answers each ping, in order, after it has processed all earlier messages; a Go server
- * that refused a Connect answers no more pings. Matches answers by counting, because the pongs of remotedialer are
- * empty.
+ * Matches pings and answers by counting, because the pongs of remotedialer are empty. A peer answers pings in order,
+ * each after all earlier messages.
  */
 export class Probes {
   #pings = 0;
@@ -25,7 +24,7 @@ export class Probes {
     }
   }
 
-  /** Resolves with true at the answer to the last ping, and with false when no answer can arrive any more. */
+  /** Resolves with true at the answer to the last ping, and with false once no answer can arrive. */
   next(): Promise<boolean> {
     if (this.#isOver) return Promise.resolve(false);
     return new Promise((settle) => this.#waiting.add({ ping: this.#pings, settle }));
@@ -48,7 +47,7 @@ const OVER_RATE_REST_MS = 5;
 
 /**
  * Processes a session's messages in order, with a limit per turn of the event loop, so that other work is not starved.
- * Holds messages that arrive in the meantime: at most one read of the transport, which is then paused.
+ * At the limit, pauses the transport and holds the rest of its last read.
  */
 export class Intake {
   readonly #transport: Pick<MessageTransport, 'afterTurn'>;

@@ -1,33 +1,30 @@
-/**
- * Interface through which a session sends and receives whole messages, in order. A WebSocket implements it; tests use
- * one in memory.
- */
+/** Sends and receives whole messages, in order: over a WebSocket, or in memory for tests. */
 export interface MessageTransport {
   /** Bytes accepted by `send` and not yet passed on. */
   readonly bufferedBytes: number;
   /**
-   * Queues one message; with `rest`, `message` is only its beginning. Calls `sent` once the message was passed on or dropped, but
-   * never during `send`. The transport takes ownership of the buffers.
+   * Queues one message; with `rest`, `message` is only its beginning. Calls `sent` once the message was passed on or
+   * dropped, but never during `send`. Takes ownership of the buffers.
    */
   send(message: Buffer, sent: () => void, rest?: readonly Buffer[]): void;
   /** Calls `then` after all other ready work, or, when `idle`, a millisecond later. */
   rest(idle: boolean, then: () => void): void;
-  /** Stops reading from the peer until `resume`; data already read is still delivered. */
+  /** Data already read is still delivered. */
   pause(): void;
   resume(): void;
   /** Calls `then` after all other ready work, and not before the delay in milliseconds. */
   afterTurn(delayMs: number, then: () => void): void;
   ping(): void;
-  /** Closes after the queued messages; the receiver's `closed` follows. */
+  /** Closes after the queued messages; `closed` follows. */
   close(code: number, reason: string): void;
-  /** Closes at once; the receiver's `closed` follows. */
+  /** Closes at once; `closed` follows. */
   terminate(): void;
 }
 
 export interface TransportEvents {
-  /** Delivers a message in one or more parts; the first contains its header. */
+  /** The first part contains the whole header. */
   message(parts: readonly Buffer[]): void;
-  /** Reports a sign of life without content, such as a pong. */
+  /** Reports a sign of life without content, such as a ping. */
   heard(): void;
   answered(): void;
   /** Reports a violation of the transport's own rules, such as a text frame. */
@@ -39,7 +36,7 @@ export interface TransportEvents {
 /** Reason to stop reading: messages cost too much (`work`), or the peer cannot pause the stream of a slow `reader`. */
 type HoldReason = 'work' | 'reader';
 
-/** Reads the transport while there is no reason to pause it. */
+/** Pauses the transport while there is a reason. */
 export class Reading {
   readonly #transport: Pick<MessageTransport, 'pause' | 'resume'>;
   readonly #reasons = new Set<HoldReason>();

@@ -2,7 +2,7 @@ import type { MessageTransport } from './message-transport.js';
 import { Fifo } from '../stream/fifo.js';
 import type { FlowLimits } from '../stream/flow-control.js';
 
-/** An outgoing message: its beginning, and the rest if it has several parts. */
+/** `message` is only the beginning unless `rest` is empty. */
 export interface OutgoingMessage {
   readonly bodyBytes: number;
   readonly message: Buffer;
@@ -10,28 +10,25 @@ export interface OutgoingMessage {
 }
 
 export interface RoundMember {
-  /** Owned by the round: true while the member is queued in it. */
+  /** Set only by the round. */
   queued: boolean;
-  /** True when the member has a message to send and may send it. */
   readonly sendable: boolean;
   readonly waitingBytes: number;
   takeMessage(): OutgoingMessage;
-  /** Called when the transport has passed the message on. */
+  /** Called once the transport has accepted the message. */
   messageSent(): void;
 }
 
-/** After this many turns' worth of bytes since its last message, a sparse stream no longer counts as interactive. */
+/** A stream stops counting as interactive this many turns' worth of bytes after its last small message. */
 const SPARSE_TURNS = 64;
 
 /**
- * Round-robin scheduler: sends one message of each member while less than `inFlightBytes` are buffered in the
- * transport. Resumes when the transport reports a sent message, and at each session tick in case the transport missed a
- * report.
+ * Round-robin scheduler: sends one message of each member while the transport buffers less than `inFlightBytes`.
+ * Resumes when the transport reports a sent message, and at each session tick in case a report was lost.
  *
  * After `loneTurnBytes`, large messages pause until all other ready work in the process has run; small messages
- * continue. While another stream sends small messages, large ones pause after `turnBytes`, for a millisecond.
- * Without the pause, a bulk stream would use all processor time, even in the programs at both ends, and so delay the
- * round trips of the small stream.
+ * continue. If another stream sends small messages, large ones already pause after `turnBytes`, for a millisecond.
+ * Otherwise a bulk stream would use all processor time and delay the small stream.
  */
 export class SendRound {
   readonly #transport: MessageTransport;
@@ -49,7 +46,7 @@ export class SendRound {
     this.#limits = limits;
   }
 
-  /** Called by the transport for every message, including those that bypassed the round. */
+  /** The transport also calls it for messages that bypassed the round. */
   readonly sent = (): void => {
     if (this.#waiting.length > 0) this.run();
   };

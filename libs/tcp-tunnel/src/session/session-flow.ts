@@ -10,12 +10,9 @@ import { readRefusal, writeFailure } from '../wire/refusal.js';
 import type { Int64 } from '../wire/varint.js';
 import type { OutgoingMessage, RoundMember } from './send-round.js';
 
-/** Maximum bytes of queued datagrams in one flow: two of the largest. */
 const FLOW_QUEUE_BYTES = 2 * PROTOCOL_LIMITS.datagramBytes;
-/** Maximum bytes of queued datagrams in all flows of a session. */
 const SESSION_QUEUE_BYTES = 1024 * 1024;
 
-/** Interface of a session that a flow uses. */
 export interface FlowLink {
   readonly encoder: MessageEncoder;
   readonly traffic: TunnelTraffic;
@@ -26,8 +23,7 @@ export interface FlowLink {
 }
 
 /**
- * One UDP flow in a session. Its datagrams take turns with the data of streams, one message at a time; at the queue
- * limit they are dropped.
+ * One UDP flow in a session. Its datagrams take turns with the data of streams; at the queue limit they are dropped.
  */
 export class SessionFlow implements UdpFlow, RoundMember {
   readonly id: Int64;
@@ -80,7 +76,6 @@ export class SessionFlow implements UdpFlow, RoundMember {
     this.#end(CLEAN_END);
   }
 
-  /** Ends the flow and reports an error to the peer, such as a refused port. */
   fail(error: { readonly code: string; readonly message: string }): void {
     this.#end(writeFailure(error));
   }

@@ -5,18 +5,17 @@ import { PROTOCOL_LIMITS } from '../wire/limits.js';
 
 /** Options of both roles. Times are milliseconds of the monotonic clock. */
 export interface TunnelOptions {
-  /** Interval of the session's ticks, at which a client pings and lost messages are repeated. Default 5,000. */
+  /** Interval of the ticks, at which a client pings and lost messages are repeated. Default 5,000. */
   readonly tickMs?: number;
   /**
-   * Time without any message from the peer after which it counts as dead. A stall of this process does not count.
-   * Default 60,000.
+   * Time without a message after which the peer counts as dead. A stall of this process does not count. Default 60,000.
    */
   readonly silenceTimeoutMs?: number;
   /** Interval at which a client sends its list of open streams. Default 60,000. */
   readonly syncIntervalMs?: number;
   /**
-   * Idle time-out of a half-closed stream, and of a stream that the peer has ended and whose reader does not read the
-   * rest; counted from the last byte that was sent, received or read. Default 600,000.
+   * Idle time-out of a half-closed stream, and of a stream that the peer ended and whose reader leaves data unread.
+   * Counts from the last byte sent, received or read. Default 600,000.
    */
   readonly halfClosedIdleMs?: number;
   /**
@@ -32,9 +31,9 @@ export interface TunnelOptions {
    */
   readonly onPeerNeverPauses?: () => void;
   /**
-   * The connection below the WebSocket, if it is a pipe or a Unix socket; a client's WebSocket must be created with
-   * `localEndpoint`. Data then bypasses the WebSocket, in frames with a zero mask, which costs less. The WebSocket
-   * keeps owning the connection.
+   * The connection below the WebSocket, if it is a pipe or a Unix socket. Data then bypasses the WebSocket, in frames
+   * with a zero mask, at less cost; a client must create the WebSocket with `localEndpoint`. The WebSocket still owns
+   * the connection.
    */
   readonly localConnection?: Duplex;
   /** Closes the session when the signal aborts. */
@@ -52,16 +51,12 @@ const DEFAULTS = {
   closeTimeoutMs: 1_000,
 } as const;
 
-/** Complete settings of a session. Ticks are the session's only clock. */
+/** Ticks are the session's only clock. */
 export type SessionSettings = { readonly flow: FlowLimits } & Readonly<
   Record<Exclude<keyof typeof DEFAULTS, 'closeTimeoutMs'>, number>
 >;
 
-/**
- * Checks the options and adds defaults.
- *
- * @throws {TunnelError} `invalidOption` for a number that is not a positive integer.
- */
+/** @throws {TunnelError} `invalidOption` for a number that is not a positive integer. */
 export function completeOptions(
   options: TunnelOptions & { readonly heldEndIdleMs?: number; readonly untoldIdleMs?: number },
 ): SessionSettings & { readonly closeTimeoutMs: number } {
@@ -73,7 +68,7 @@ export function completeOptions(
 }
 
 /**
- * Returns the maximum number of streams of a session, whose ids must fit into one list.
+ * The ids of all streams must fit into one list.
  *
  * @throws {TunnelError} `invalidOption`.
  */

@@ -10,10 +10,10 @@ export type TunnelEnd =
   | { readonly reason: 'closed' }
   | { readonly reason: 'aborted' }
   | { readonly reason: 'peer-closed'; readonly code: number; readonly text: string }
-  /** `webSocketFailed`, `peerSilent`, `protocolViolation` or `sendOverflow`, as the error's code says. */
+  /** The error's code is `webSocketFailed`, `peerSilent`, `protocolViolation` or `sendOverflow`. */
   | { readonly reason: 'failed'; readonly error: TunnelError };
 
-/** State of a session. `closing` waits for the transport; `end` is set once, when leaving `open` or `draining`. */
+/** `closing` waits for the transport. `end` is set once, when the session leaves `open` or `draining`. */
 export type SessionState =
   | { readonly kind: 'open' }
   | { readonly kind: 'draining' }
@@ -38,7 +38,7 @@ export type Admission =
   | { readonly openFlow: (flow: SessionFlow) => UdpFlow }
   | {
       readonly refusal: string;
-      /** True when the peer was refused too often, so that its further messages are delayed. */
+      /** True when refusals exceed the rate; the peer's further messages are then delayed. */
       readonly isOverRate: boolean;
     };
 
@@ -46,7 +46,6 @@ export type SessionRole =
   | { readonly kind: 'client' }
   | {
       readonly kind: 'server';
-      /** `carriesDatagrams`: true when the peer may open a UDP flow. */
       readonly admit: (address: string, id: Int64, carriesDatagrams: boolean) => Admission;
       /** Maximum number of ids per list that are checked for unknown streams. */
       readonly mostListed: number;

@@ -52,13 +52,11 @@ function server(): SessionOverMemory & { readonly opened: SessionStream[] } {
   return { ...sessionOf({ kind: 'server', admit, mostListed: 10 }), opened };
 }
 
-/** Puts all buffered messages on the wire and removes them from it. */
 function messagesOf(link: MemoryLink): TunnelMessage[] {
   while (!link.quiet) link.handOn();
   return link.wire.splice(0).map(decodeMessage);
 }
 
-/** Same as `messagesOf`, but returns texts such as `data 1`. */
 function sent(link: MemoryLink): string[] {
   return messagesOf(link).map((message) =>
     `${message.type} ${'id' in message ? message.id : ''}`.trim(),
@@ -177,7 +175,7 @@ describe('what a session sends', () => {
       expect(writes(Buffer.alloc(MESSAGE)).writableLength).toBe(0);
     const late = writes(Buffer.alloc(MESSAGE));
     expect(late.writableLength).toBe(MESSAGE);
-    // Bytes that a stream has sent or discarded no longer count.
+    // Bytes no longer count once they are sent or discarded.
     session.message([new MessageEncoder().resume(late.id), new MessageEncoder().resume(2)]);
     sent(link);
     session.close({ reason: 'closed' });
@@ -474,7 +472,7 @@ describe('a stream in which nothing moves', () => {
     session.message([encode.hello()]);
     const stream = session.connect('tcp/localhost:1');
     stream.end();
-    // The buffered data lasts the reader for an hour.
+    // The buffered data lasts for an hour.
     session.message([dataOf(1, 100_000)]);
     for (let minutes = 0; minutes < 60; minutes += 5) {
       tickFor(session, 300_000);

@@ -30,17 +30,13 @@ const CLOSE_UNSUPPORTED = 1003;
 const LATE_TICK = 1.5;
 /** Grace period of a new stream, in ticks: some clients build their list of streams before a Connect and send it afterwards. */
 const SYNC_GRACE_TICKS = 1;
-/** A peer that leaves this many pings unanswered after a Connect counts as no longer serving. */
 const UNANSWERED_PINGS = 3;
-/** Work of a message that may list every stream: the whole budget of one turn of the event loop. */
+/** A list may name every stream, so it takes the whole budget of a turn. */
 const WORK_OF_A_LIST = 32;
-/** Work of a datagram, which costs a system call, so that many small ones in one read do not starve other work. */
+/** A datagram costs a system call; many small ones in one read must not starve other work. */
 const WORK_OF_A_DATAGRAM = 0.5;
 
-/**
- * Session of either role over any transport: routes messages to streams, schedules their data, handles time-outs, and
- * keeps the cause of its end. It has no timer and no socket of its own: its owner calls `tick`.
- */
+/** One end of a tunnel, in either role, over any transport. Has no timer: its owner calls `tick`. */
 export class Session implements TransportEvents, SessionLink, FlowLink {
   readonly encoder = new MessageEncoder();
   readonly shared: SharedBuffer;
@@ -76,7 +72,6 @@ export class Session implements TransportEvents, SessionLink, FlowLink {
     readonly settings: SessionSettings;
     readonly onEnd: (end: TunnelEnd) => void;
     readonly onIdle: () => void;
-    /** Called at most once, when the peer continues to send after a Pause. */
     readonly onPeerNeverPauses: () => void;
   }) {
     this.#role = options.role;
@@ -120,29 +115,22 @@ export class Session implements TransportEvents, SessionLink, FlowLink {
     return stream;
   }
 
-  /** Opens a UDP flow. The peer must carry datagrams. */
   connectFlow(address: string, events: UdpFlowEvents): SessionFlow {
     const flow = this.#openFlow(this.#nextId++, events);
     this.control(this.encoder.connect(flow.id, address));
     return flow;
   }
 
-  /**
-   * Pings; resolves with true at the answer, which follows all earlier messages, and with false when the session ends
-   * without one.
-   */
   probe(): Promise<boolean> {
     if (this.#active) this.#ping();
     return this.#probes.next();
   }
 
-  /** Accepts no new streams, and sends the delayed ends of streams. */
   drain(): void {
     if (!this.#move({ kind: 'draining' })) return;
     for (const stream of [...this.#live.values()]) stream.tellHeldEnd();
   }
 
-  /** Resets open streams, closes the transport after the queued messages, and keeps `end` as the cause. */
   close(end: TunnelEnd): void {
     if (!this.#active) return;
     for (const stream of [...this.#live.values()]) stream.destroy(sessionEnded(end));
@@ -151,12 +139,12 @@ export class Session implements TransportEvents, SessionLink, FlowLink {
     this.#transport.close(CLOSE_NORMAL, '');
   }
 
-  /** Destroys streams that outlived the session: those that are complete but have unread data. */
+  /** Destroys streams that outlived the session because they have unread data. */
   destroyStreams(): void {
     for (const stream of [...this.#undestroyed.values()]) stream.destroy();
   }
 
-  /** Advances the clock. `elapsedMs` is the monotonic time since the last tick. */
+  /** `elapsedMs`: monotonic time since the last tick. */
   tick(elapsedMs: number): void {
     if (!this.#active) return;
     this.#ticks += 1;
@@ -289,8 +277,8 @@ export class Session implements TransportEvents, SessionLink, FlowLink {
   }
 
   /**
-   * True when a Go server has stopped serving the session: after it refuses a port it leaves the WebSocket open but
-   * silent. The first Connect since the server's last sign of life counts as the refused one.
+   * True when a Go server has stopped serving the session: after a refused Connect it leaves the WebSocket open but
+   * silent. The first Connect since the server's last sign of life counts as refused.
    */
   #failsAfterConnect(): boolean {
     if (this.#role.kind === 'server' || this.peerExtended || this.#slowReaders.holding)
@@ -362,7 +350,6 @@ export class Session implements TransportEvents, SessionLink, FlowLink {
       }
       case 'sync':
         this.#acceptSync(message.ids);
-        // The list may name every stream.
         return WORK_OF_A_LIST;
       case 'hello':
         this.#acceptHello(message.revision);
@@ -373,7 +360,7 @@ export class Session implements TransportEvents, SessionLink, FlowLink {
   }
 
   #acceptConnect(id: Int64, address: string): Work {
-    // A repeated Connect counts once.
+    // Ignore a repeated Connect.
     if (this.#live.has(id) || this.#flows.has(id)) return 1;
     if (this.#role.kind === 'client') {
       this.control(this.encoder.error(id, writeRefusal('client-role')));
@@ -404,7 +391,7 @@ export class Session implements TransportEvents, SessionLink, FlowLink {
       const message = 'the peer no longer lists the stream as open';
       stream.failAfterHeld(new TunnelError('streamForgotten', message, { streamId: stream.id }));
     }
-    // The peer still lists these streams because the message of their end was lost.
+    // The peer still lists these streams because the message that ended them was lost.
     for (const id of ids.slice(0, this.#role.mostListed))
       if (!this.#live.has(id)) this.#answerUnknown(id);
   }

@@ -6,17 +6,15 @@ export interface SlowReader {
   giveUp(): void;
 }
 
-/** Unread bytes at the last tick, and the number of ticks without a change. */
 interface Progress {
   readonly heldBytes: number;
   readonly stoppedTicks: number;
 }
 
 /**
- * Streams with slow readers, for a peer that may not support Pause (remotedialer before 0.3). Once a peer is found to
- * keep sending after a Pause, a slow reader stops the whole session from reading, as in remotedialer itself. The
- * session's other streams then wait, so a stream whose reader reads nothing is ended, even after the peer closed
- * it.
+ * Handles slow readers of a peer that may not support Pause (remotedialer before 0.3). Once a peer keeps sending after
+ * a Pause, a slow reader stops the whole session from reading, as in remotedialer. Other streams then wait, so a stream
+ * whose reader reads nothing is ended, even after the peer closed it.
  */
 export class SlowReaders {
   readonly #behind = new Map<SlowReader, Progress>();
@@ -27,8 +25,7 @@ export class SlowReaders {
   #peer: 'unknown' | 'pauses' | 'neverPauses' = 'unknown';
 
   /**
-   * @param mostStoppedTicks - Number of ticks without a byte read after which a reader that blocks others counts as
-   * stopped.
+   * @param mostStoppedTicks - Ticks without a read after which a reader that blocks others is ended.
    * @param found - Called once, when the peer turns out not to support Pause.
    */
   constructor(reading: Reading, shared: SharedBuffer, mostStoppedTicks: number, found: () => void) {
@@ -70,14 +67,13 @@ export class SlowReaders {
     }
   }
 
-  /** Called when the peer announced that it supports Pause. */
   peerPauses(): void {
     this.#peer = 'pauses';
     this.#behind.clear();
     this.#reading.release('reader');
   }
 
-  /** True when the peer ignores Pause. A peer that honours it overshoots only by the data in transit: some MiB. */
+  /** A peer that honours Pause overshoots only by the data in transit: some MiB. */
   #ignoresPause(stream: SlowReader, { streamCapBytes, sessionCapBytes }: FlowLimits): boolean {
     return stream.heldBytes > streamCapBytes / 2 || this.#shared.totalBytes > sessionCapBytes / 2;
   }

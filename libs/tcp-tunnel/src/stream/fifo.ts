@@ -32,10 +32,7 @@ export class Fifo<T> {
   }
 }
 
-/**
- * Copies bytes into a buffer of exactly their length, because a view would keep a whole, larger read of the WebSocket
- * in memory while it waits.
- */
+/** Copies bytes that must wait, because a view would keep a whole, larger read of the WebSocket in memory. */
 export function exactBuffer(bytes: Buffer): Buffer {
   if (bytes.length === bytes.buffer.byteLength) return bytes;
   const copy = Buffer.allocUnsafeSlow(bytes.length);

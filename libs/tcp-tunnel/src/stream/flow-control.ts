@@ -17,7 +17,7 @@ export const DEFAULT_FLOW_LIMITS = {
   streamCapBytes: 16 * MIB,
   /** Unread bytes of a session above which a stream with more than its minimum share is reset when it receives more. */
   sessionCapBytes: 128 * MIB,
-  /** Bytes buffered in the WebSocket above which sources are not read. */
+  /** Bytes buffered in the WebSocket at which streams wait to send. */
   inFlightBytes: MIB,
   /** Queued bytes of a session below which each stream may queue a second read of its source. */
   sendAheadBytes: 4 * MIB,
@@ -31,7 +31,6 @@ export const DEFAULT_FLOW_LIMITS = {
   unsentCapBytes: 8 * MIB,
 } as const;
 
-/** The numbers of flow control, in bytes; see {@link DEFAULT_FLOW_LIMITS}. */
 export type FlowLimits = Readonly<Record<keyof typeof DEFAULT_FLOW_LIMITS, number>>;
 
 /**
@@ -67,9 +66,8 @@ type ReceiveState =
   | { readonly kind: 'resumed'; readonly heardSinceTick: boolean };
 
 /**
- * Receiving half of a stream's flow control: counts unread bytes and decides when to send Pause and Resume. Repeats
- * both messages, because a peer may lose either: a Pause when the peer continues to send and at every tick, a Resume at
- * every tick without data.
+ * Receiving half of a stream's flow control: decides when to send Pause and Resume. Repeats both, because a peer may
+ * lose either: a Pause when the peer keeps sending and at every tick, a Resume at every tick without data.
  */
 export class ReceiveGate {
   readonly #shared: SharedBuffer;
@@ -84,12 +82,10 @@ export class ReceiveGate {
     return this.#heldBytes;
   }
 
-  /** True when the peer was never paused, so it is not holding back data. */
   get neverPaused(): boolean {
     return this.#state.kind === 'never-paused';
   }
 
-  /** Called when data arrived, whether or not it must be held. */
   heard(): void {
     if (this.#state.kind === 'resumed' && !this.#state.heardSinceTick)
       this.#state = { kind: 'resumed', heardSinceTick: true };
@@ -129,7 +125,6 @@ export class ReceiveGate {
     return quiet ? 'resume' : undefined;
   }
 
-  /** Releases all held bytes, when the stream is gone. */
   dispose(): void {
     this.#shared.change(-this.#heldBytes);
     this.#heldBytes = 0;
@@ -146,9 +141,9 @@ const FIRST_PROBE_TICKS = 6;
 const SLOWEST_PROBE_TICKS = 128;
 
 /**
- * Sending half of a stream's flow control. A pause expires. If the peer renews its pauses, it expires after three
- * missed renewals. Otherwise one message is sent after six ticks, then at doubling intervals, so that a lost Resume
- * only slows the stream, and a stopped reader is not flooded.
+ * Sending half of a stream's flow control. A pause expires. If the peer renews its pauses, a pause expires after three
+ * missed renewals. Otherwise one message is sent after six ticks, then others at doubling intervals: a lost Resume only
+ * slows the stream, and a stopped reader is not flooded.
  */
 export class SendGate {
   #state: SendState = { kind: 'open' };

@@ -4,10 +4,10 @@ export interface WaitingBytes {
   waitingBytes: number;
 }
 
-/** Queue of chunks to send, taken out in pieces of any size, with the callback of the pending write. */
+/** Queued chunks, and the callback of the pending write. */
 export class OutgoingBytes {
   readonly #ofSession: WaitingBytes;
-  /** The chunk from which bytes are taken next, and the number already taken from it. */
+  /** The next chunk, and the number of bytes already taken from it. */
   #first: Buffer | undefined;
   #offset = 0;
   readonly #others = new Fifo<Buffer>();
@@ -23,10 +23,7 @@ export class OutgoingBytes {
     return this.#length;
   }
 
-  /**
-   * Queues the chunks of a write. {@link settle} calls `done` once at most `mayWaitBytes` are left in total; no other
-   * write happens before that.
-   */
+  /** {@link settle} calls `done` once at most `mayWaitBytes` are left in total; no other write happens before. */
   put(chunks: readonly Buffer[], mayWaitBytes: number, done: () => void): void {
     for (const chunk of chunks) {
       if (chunk.length === 0) continue;
@@ -38,7 +35,7 @@ export class OutgoingBytes {
     this.#mayWaitBytes = mayWaitBytes;
   }
 
-  /** Fills `target` from `at` to its end; the caller ensures that enough bytes are queued. */
+  /** The caller ensures that enough bytes are queued. */
   take(target: Buffer, at: number): void {
     for (let position = at; position < target.length;)
       position += this.#next(target.length - position).copy(target, position);
@@ -55,7 +52,6 @@ export class OutgoingBytes {
     return views;
   }
 
-  /** Completes the write when no more than the permitted bytes are left. */
   settle(): void {
     if (this.#length > this.#mayWaitBytes || this.#done === undefined) return;
     const done = this.#done;
@@ -63,7 +59,7 @@ export class OutgoingBytes {
     done();
   }
 
-  /** Drops what is left; the write counts as done. */
+  /** Drops all queued bytes and completes the write. */
   discard(): void {
     this.#first = undefined;
     this.#offset = 0;

@@ -20,8 +20,8 @@ type StreamEnd =
   | { readonly reason: 'failed'; readonly error: TunnelError };
 
 /**
- * State of a stream on the wire. In `local-ended`, `told` is false until the half-close is sent to the peer: older
- * peers support only an Error "EOF", which would also end the answer.
+ * State on the wire. In `local-ended`, `told` is false until the half-close is sent: older peers support only an Error
+ * "EOF", which would also end the answer.
  */
 export type StreamState =
   | { readonly kind: 'open' }
@@ -36,7 +36,7 @@ const LEGAL_MOVES: Record<StreamState['kind'], ReadonlySet<StreamState['kind']>>
   closed: new Set<StreamState['kind']>(),
 };
 
-/** Whether a stream may go from one state to another; nothing leaves `closed`, so the first cause stays. */
+/** Nothing leaves `closed`, so the first cause stays. */
 export function mayMove(from: StreamState['kind'], to: StreamState['kind']): boolean {
   return LEGAL_MOVES[from].has(to);
 }
@@ -50,7 +50,7 @@ export interface SessionLink extends WaitingBytes {
   /** For a peer without half-close: true holds the local end back, false ends the whole stream at once. */
   readonly holdsLocalEnd: boolean;
   readonly settings: SessionSettings;
-  /** Called when a stream holds more than its share, and again when the excess grows. */
+  /** Called when a stream holds more than its share, and again as the excess grows. */
   readerBehind(stream: SessionStream): void;
   readerCaughtUp(stream: SessionStream): void;
   /** Calls `then` after `delayMs` milliseconds, even if the session has ended by then. */
@@ -64,29 +64,25 @@ export interface SessionLink extends WaitingBytes {
 const READ_AHEAD_BYTES = 64 * 1024;
 /** Small, because every stalled stream holds this much. {@link joinSocket} does not pause for a chunk sent at once. */
 const WRITE_AHEAD_BYTES = 16 * 1024;
-/** Cost of a held chunk beyond its bytes. */
 const CHUNK_OVERHEAD_BYTES = 256;
 /** Bytes that may wait uncopied for their turn while the writer continues; with the next socket read they make one message. */
 const SEND_AHEAD_BYTES = 64 * 1024;
 /** A shorter chunk is copied into one message with its header and other waiting chunks. */
 const LEAST_VIEW_BYTES = 4 * 1024;
-/** Delay between the last bytes of an answer that has begun and the end of the stream. */
+/** Delay between the last bytes of an answer and the end of its stream. */
 const HELD_AFTER_ANSWER_MS = 1_000;
 /** Even a view that its reader takes at once is copied if its buffer is more than this many times as long. */
 const MOST_PINNED = 4;
 
-/** The stream behind {@link TunnelStream}, with the methods that only its session may call. */
+/** A {@link TunnelStream} with the methods that only its session may call. */
 export class SessionStream extends Duplex implements TunnelStream, RoundMember {
   queued = false;
   bytesRead = 0;
   bytesWritten = 0;
-  /**
-   * True when the writer never changes written buffers, even after the write completes, so that they are sent later
-   * without a copy.
-   */
+  /** True when the writer never changes written buffers, so that the stream may send them later without a copy. */
   keepsWritten = false;
   onTick: (() => void) | undefined;
-  /** Writable that receives the data of this stream: all parts of a message in one write, unless earlier data waits. */
+  /** Receives this stream's data: all parts of a message in one write, unless earlier data waits. */
   sink: Writable | undefined;
 
   #state: StreamState = { kind: 'open' };
@@ -246,7 +242,7 @@ export class SessionStream extends Duplex implements TunnelStream, RoundMember {
     this.failAfterHeld(new TunnelError(code, `${found}: ${peerText}`, fields));
   }
 
-  /** Fails the stream without notifying the peer, which already knows; delivers received data first. */
+  /** Delivers received data first. Does not notify the peer, which already knows. */
   failAfterHeld(error: TunnelError): void {
     this.#failure = error;
     this.#close({ reason: 'failed', error });
@@ -267,23 +263,21 @@ export class SessionStream extends Duplex implements TunnelStream, RoundMember {
     this.#readerStopped(this.#link.settings.stoppedReaderMs);
   }
 
-  /** Called when the session ended: ends the stream at once. */
   abandon(error: TunnelError): void {
     this.#close({ reason: 'failed', error });
     this.destroy(error);
   }
 
-  /** Called when the peer turns out to support half-close: sends an end that was held back. */
   peerBecameExtended(): void {
     if (this.#state.kind === 'local-ended' && !this.#state.told) this.#tellEnd();
   }
 
-  /** Ends the whole stream, because the peer does not support half-close and the delay is over. */
+  /** Ends the whole stream if its local end was held back. */
   tellHeldEnd(): void {
     if (this.#state.kind === 'local-ended' && !this.#state.told) this.#endAsAWhole();
   }
 
-  /** Repeats messages that may have been lost, and counts idle time; the session calls it for every live stream at each tick. */
+  /** Called at each tick for every stream that is not destroyed. */
   tick(): void {
     this.onTick?.();
     this.#idleTicks += 1;
@@ -373,7 +367,10 @@ export class SessionStream extends Duplex implements TunnelStream, RoundMember {
     this.#outgoing.settle();
   }
 
-  /** True when the writer may continue before these chunks are sent. False for short chunks, which cost more memory than their bytes. */
+  /**
+   * True when the writer may continue before these chunks are sent. It must wait for short chunks, which cost more
+   * memory than their bytes.
+   */
   #maySendAhead(chunks: readonly Buffer[]): boolean {
     const { waitingBytes, shared } = this.#link;
     return (
@@ -397,10 +394,7 @@ export class SessionStream extends Duplex implements TunnelStream, RoundMember {
     else if (this.bytesRead > 0) this.#tellEndAfterAnswer();
   }
 
-  /**
-   * Ends the stream after the answer: a writer that has ended by then is usually gone entirely, which TCP does not
-   * reveal.
-   */
+  /** By the end of the answer, a writer that has ended is usually gone entirely, which TCP does not reveal. */
   #tellEndAfterAnswer(): void {
     const { bytesRead } = this;
     this.#link.later(HELD_AFTER_ANSWER_MS, () => {
@@ -424,7 +418,6 @@ export class SessionStream extends Duplex implements TunnelStream, RoundMember {
   }
 
   #acceptPiece(view: Buffer): void {
-    // Copy the data unless the reader takes it at once.
     const small = view.length * MOST_PINNED < view.buffer.byteLength;
     const waits = !this.#hungry || this.#held.length > 0 || this.readableLength > 0;
     const piece = small || waits ? exactBuffer(view) : view;
@@ -490,7 +483,7 @@ export class SessionStream extends Duplex implements TunnelStream, RoundMember {
   }
 }
 
-/** One `end` listener for all streams, because there are many short streams. */
+/** One listener for all streams, because there are many short streams. */
 function destroyIfPeerClosed(this: SessionStream): void {
   this.destroyIfPeerClosed();
 }

@@ -19,11 +19,11 @@ const CANONICAL_PORT = /^[1-9][0-9]{0,4}$/;
 const HIGHEST_PORT = 65_535;
 
 /**
- * Judges the text of a Connect, such as `tcp/localhost:9796`. Allows only the protocols `tcp` and `udp`, the three names
- * of the loopback, and a listed port in its canonical spelling. An empty list allows nothing. The name has no further
- * effect: an allowed port is dialled at a literal loopback address.
+ * Judges the text of a Connect, such as `tcp/localhost:9796`. Allows only the protocols `tcp` and `udp`, the three
+ * names of the loopback, and a listed port in its canonical spelling. The name has no further effect: an allowed port
+ * is dialled at a literal loopback address.
  *
- * @param allowedUdpPorts - Ports allowed with `udp`. Absent for a peer that carries no datagrams; `udp` is then refused.
+ * @param allowedUdpPorts - Absent for a peer that carries no datagrams; `udp` is then refused.
  */
 export function judgeDestination(
   address: string,
@@ -42,7 +42,6 @@ export function judgeDestination(
   return { allowed: true, protocol, port, rule: 'port-allowed' };
 }
 
-/** Whether a value is a TCP port that can be dialled: an integer from 1 to 65,535. */
 export function isTcpPort(value: number): boolean {
   return Number.isInteger(value) && value >= 1 && value <= HIGHEST_PORT;
 }

@@ -10,11 +10,9 @@ const UNREAD_MS = 600_000;
 
 /**
  * Copies bytes both ways between a TCP socket and a stream, or another socket, until both are closed. Each direction
- * ends independently; a reset on one side resets the other. After the stream's peer is gone, discards the socket's data
- * for up to `lingerMs`, because closing at once would destroy the answer still in transit to the other program. A
- * program that does not read the rest loses its connection after ten minutes.
- *
- * Every wait for `drain` also ends at the `close` of the awaited stream, which releases both sides.
+ * ends on its own; a reset on one side resets the other. Once the stream has closed, discards the socket's data for up
+ * to `lingerMs`: closing at once would destroy the answer in transit to the program. A program that does not read the
+ * rest loses its connection after ten minutes.
  */
 export function joinSocket(socket: Socket, stream: Duplex, lingerMs: number): void {
   let failure: Error | undefined;
@@ -27,7 +25,7 @@ export function joinSocket(socket: Socket, stream: Duplex, lingerMs: number): vo
   }
 
   const forward = (chunk: Buffer): void => {
-    // No pause if the buffer, although full before, is empty now: its data is sent, or waits for the next chunk.
+    // An empty buffer needs no pause: its data is already sent, or queued in the session.
     if (stream.write(chunk) || stream.writableLength === 0) return;
     socket.pause();
     stream.once('drain', () => socket.resume());
@@ -82,9 +80,9 @@ export function joinSocket(socket: Socket, stream: Duplex, lingerMs: number): vo
 }
 
 /**
- * Detects the reset of a socket that is not read, because it is paused or ended: the system then reports the reset only
- * to a write. An empty write sends nothing, and fails after a reset; the socket's `error` and `close` follow. A pending
- * write needs no check, because the system reports a reset to it.
+ * Detects the reset of a paused or ended socket, which the system reports only to a write. An empty write sends
+ * nothing, and fails after a reset; `error` and `close` follow. A pending write needs no check, because the reset fails
+ * it.
  */
 function noticeReset(socket: Socket): void {
   const isRead = !socket.isPaused() && !socket.readableEnded;
@@ -92,9 +90,9 @@ function noticeReset(socket: Socket): void {
 }
 
 /**
- * Calls `then` if a socket's end of data is not a reset: libuv mistakes a hang-up that arrives with the last bytes for an
- * end (`uv__stream_io`, POLLHUP after a partial read), and so misses the reset behind it. An empty write then fails,
- * and the socket's `error` and `close` follow. A socket that this side has ended cannot be checked.
+ * Calls `then` unless the end of a socket's data is a reset. libuv mistakes a hang-up that arrives with the last bytes
+ * for an end (`uv__stream_io`, POLLHUP after a partial read). After a reset an empty write fails; `error` and `close`
+ * follow. A socket that this side has ended cannot be checked.
  */
 function confirmEnd(socket: Socket, then: () => void): void {
   if (socket.writableEnded) then();

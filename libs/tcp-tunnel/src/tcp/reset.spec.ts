@@ -10,7 +10,7 @@ afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();
 });
 
-/** Opens a tunnel to a program of the test, and a local port that leads through it. */
+/** Opens a tunnel to `program`, and a local port that leads through the tunnel. */
 async function tunnelTo(program: (socket: Socket) => void, times: TunnelOptions = {}) {
   const target = await startTcpServer(program);
   closers.push(() => target.close());
@@ -28,7 +28,6 @@ async function tunnelTo(program: (socket: Socket) => void, times: TunnelOptions 
 const portOf = async (program: (socket: Socket) => void): Promise<number> =>
   (await tunnelTo(program)).port;
 
-/** Reads a little at a time; returns how the connection ended and the number of bytes read. */
 async function readSlowly(port: number): Promise<{ end: string; bytes: number }> {
   const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
   let end = 'nothing';
@@ -90,10 +89,8 @@ describe('an answer of a program of the host', () => {
 
 describe('a reset', () => {
   const times = { tickMs: 10, stoppedReaderMs: 50 };
-  /** More than all buffers on the way hold. */
   const TOO_MUCH = Buffer.alloc(32_000_000);
 
-  /** Resolves when no more bytes move. */
   async function standstill({ client, server }: TunnelPair): Promise<void> {
     const moved = (): number => client.traffic.sentBytes + server.traffic.sentBytes;
     let last = -1;

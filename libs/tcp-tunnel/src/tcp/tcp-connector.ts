@@ -7,11 +7,11 @@ export interface DialTarget {
   readonly port: number;
 }
 
-/** Begins one TCP connection. It must allow half-open connections. */
+/** Begins one TCP connection, which must allow half-open. */
 export type Dial = (target: DialTarget) => Socket;
 
 const HOSTS = ['127.0.0.1', '::1'] as const;
-/** Buffer of a socket; if it were smaller than a message, every write would pause the writer. */
+/** With a buffer smaller than a message, every write would pause the writer. */
 const SOCKET_BUFFER_BYTES = 128 * 1024;
 
 /** Maximum size of a read; after a read of this size, the maximum of the next one is `BULK_READ_BYTES`. */
@@ -23,16 +23,16 @@ const LEAST_KEPT_BYTES = BULK_READ_BYTES / 2;
 const sharedBuffer = Buffer.allocUnsafeSlow(READ_BYTES);
 
 /**
- * The real dialler: TCP without delay, half-open allowed.
+ * Dials TCP with `noDelay` and `allowHalfOpen`.
  *
- * Supplies its own read buffers, because by default Node allocates 64 KiB for each read, although most return a few bytes,
- * and reads no more than that at once. Each read emits one `data` event, as by default; `pause` stops the reads.
+ * Supplies its own read buffers: by default Node allocates 64 KiB for each read, although most return a few bytes, and
+ * never reads more at once.
  */
 export const dialTcp: Dial = ({ host, port }) => {
   let isBulk = false;
   const socket: Socket = connect({
-    // A literal with every option: Node adds missing ones to a copy of it. Each addition would create a hidden class for
-    // this socket alone, which costs V8 15 µs and memory in the old generation.
+    // Name every option. Node adds missing ones to a copy, and each addition would create a hidden class for this
+    // socket alone, which costs V8 15 µs and memory in the old generation.
     host,
     port,
     allowHalfOpen: true,
@@ -56,10 +56,11 @@ export const dialTcp: Dial = ({ host, port }) => {
 };
 
 /**
- * Connects to a port of this host's loopback: 127.0.0.1, then ::1, by literal address, within `timeoutMs` for both.
- * `done` is called once, later: with a connected socket, which the callee then owns, or with a {@link TunnelError}:
- * `dialRefused`, `dialTimeout`, `dialFailed` (the failure of 127.0.0.1, when both fail). The returned function gives up,
- * after which `done` is not called. A callback, not a promise with a signal, because every stream makes this call.
+ * Connects to a port of this host's loopback, first at 127.0.0.1, then at ::1, within `timeoutMs` for both. Calls
+ * `done` once, later, with the connected socket, which the callee then owns, or with a {@link TunnelError}:
+ * `dialRefused`, `dialTimeout` or `dialFailed`. When both addresses fail, reports the failure of 127.0.0.1. The
+ * returned function cancels the dial; `done` is then not called. A callback is cheaper than a promise with a signal,
+ * and every stream makes this call.
  */
 export function dialLoopback(
   port: number,

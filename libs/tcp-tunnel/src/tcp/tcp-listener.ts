@@ -5,13 +5,12 @@ import { acceptError, listenError, TunnelError } from '../tunnel-error.js';
 import type { Duplex } from 'node:stream';
 
 export interface ListenTcpOptions {
-  /** The literal address to listen on. */
   readonly host: string;
   /** 0 lets the system choose. */
   readonly port: number;
   /**
-   * Returns the stream for one accepted connection, or a socket that allows half-open and is then owned by the
-   * connection. While a promise is pending, the connection is not read. A failure resets the connection.
+   * Returns the stream for an accepted connection, or a socket with `allowHalfOpen`, which the connection then owns.
+   * The connection is not read while the promise is pending. A failure resets the connection.
    */
   readonly open: (connection: PendingConnection) => Duplex | Promise<Duplex>;
   /** Maximum number of concurrent connections. Default 1,024; one more is closed at once. */
@@ -19,17 +18,18 @@ export interface ListenTcpOptions {
   /** Time in milliseconds to read and discard a client's data after the tunnel ended its stream. Default 2,000. */
   readonly lingerMs?: number;
   /**
-   * Called when a connection got no stream: with the exception of `open`, with `tooManyStreams` above `maxConnections`,
-   * or with `listenFailed` when the system's accept failed; the listener then retries until it works. Must not throw.
+   * Called when a connection gets no stream: with the error that `open` threw, with `tooManyStreams` above
+   * `maxConnections`, or with `listenFailed` when the system's accept failed. After `listenFailed` the listener retries
+   * until it works. Must not throw.
    */
   readonly onRefused?: (error: unknown) => void;
 }
 
 /** An accepted connection that has no stream yet. */
 export interface PendingConnection {
-  /** The address of the other end; empty when it has gone. */
+  /** Address of the client; empty when the connection has ended. */
   readonly remoteAddress: string;
-  /** Fires when the connection ends before it got its stream. Created on first use. */
+  /** Fires when the connection ends before it got its stream. */
   readonly signal: AbortSignal;
 }
 
@@ -38,9 +38,9 @@ export interface TcpListener extends AsyncDisposable {
   readonly host: string;
   readonly port: number;
   readonly connectionCount: number;
-  /** Accepts no more connections and waits until the open ones have ended. */
+  /** Stops accepting and waits until the open connections have ended. */
   drain(): Promise<void>;
-  /** Accepts no more connections, resets the open ones and waits until everything is closed. Idempotent. */
+  /** Resets the open connections and waits until everything is closed. Idempotent. */
   close(): Promise<void>;
 }
 
@@ -185,7 +185,7 @@ class AcceptedConnection implements PendingConnection {
     return this.#gone.signal;
   }
 
-  /** Called once the connection has its stream or was refused: the signal then no longer fires. */
+  /** Stops the signal from firing. */
   settled(): void {
     this.#gone = undefined;
   }

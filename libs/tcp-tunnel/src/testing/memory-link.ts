@@ -3,9 +3,9 @@ import type { MessageTransport, TransportEvents } from '../session/message-trans
 
 const LOSABLE: ReadonlySet<string> = new Set(['pause', 'resume', 'error', 'end']);
 
-/** A message of at least this size may arrive in parts, as from the reads of a connection. */
+/** A message of at least this size may arrive in parts. */
 const PARTS_FROM_BYTES = 80;
-/** A delay of at least this time elapses only in `elapse`, because no message is in transit for as long. */
+/** Delays of at least this long end only in `elapse`. */
 const LONG_MS = 1_000;
 
 interface Sent {
@@ -44,7 +44,6 @@ export class MemoryLink implements MessageTransport {
     return this.#bufferedBytes;
   }
 
-  /** True when nothing waits to be sent. */
   get quiet(): boolean {
     return [this.#buffered, this.#resting, this.#turns].every(({ length }) => length === 0);
   }
@@ -92,12 +91,10 @@ export class MemoryLink implements MessageTransport {
     this.ended = true;
   }
 
-  /** Runs the callbacks with a delay of at least `LONG_MS`. */
   elapse(): void {
     for (const then of this.#later.splice(0)) then();
   }
 
-  /** Runs the callbacks that wait for the next turn. */
   endTurn(): void {
     for (const then of this.#turns.splice(0)) then();
   }

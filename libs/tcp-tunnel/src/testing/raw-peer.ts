@@ -8,7 +8,6 @@ import { until } from './tcp-server.js';
 export class RawPeer {
   readonly encode = new MessageEncoder();
   readonly received: TunnelMessage[] = [];
-  /** Called for each message before it is added to `received`. */
   onMessage: (message: TunnelMessage) => void = () => undefined;
 
   constructor(readonly socket: WebSocket) {
@@ -43,7 +42,6 @@ export class RawPeer {
     return this.received.filter((message) => message.type === type).length;
   }
 
-  /** Waits for the Error that ends one stream, and returns its text. */
   async errorOf(id: Int64): Promise<string> {
     const find = (): TunnelMessage | undefined =>
       this.received.find((message) => message.type === 'error' && message.id === id);

@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 
-/** A TCP server on the loopback for one specification. */
 export interface TcpServer {
   readonly port: number;
   readonly sockets: ReadonlySet<Socket>;
@@ -32,7 +31,6 @@ export async function startTcpServer(
   };
 }
 
-/** Reads a stream to its end without closing it. */
 export function readAll(stream: Readable): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];

@@ -16,7 +16,6 @@ import {
 /** A WebSocket server on its own Unix socket; `close` destroys all connections. */
 export interface TransportServer {
   readonly path: string;
-  /** Opens a WebSocket to the server. */
   dial(): Promise<WebSocket>;
   close(): Promise<void>;
 }
@@ -49,7 +48,6 @@ export async function startTransportServer(
   };
 }
 
-/** Opens a WebSocket over any stream. */
 export async function dialWebSocket(createConnection: () => Duplex): Promise<WebSocket> {
   const socket = new WebSocket('ws://tunnel/', {
     ...webSocketClientOptions({ localEndpoint: true }),
@@ -59,7 +57,7 @@ export async function dialWebSocket(createConnection: () => Duplex): Promise<Web
   return socket;
 }
 
-/** Both roles joined by a real WebSocket on a local connection, as our programs join them. */
+/** Both roles, joined by a real WebSocket on a local connection. */
 export interface TunnelPair {
   readonly client: ClientTunnel;
   readonly server: ServerTunnel;
@@ -91,7 +89,6 @@ export async function openPair(
   };
 }
 
-/** Cuts a stream into pieces of at most this many bytes. */
 export function cutInto(bytes: number): Transform {
   return new Transform({
     transform(chunk: Buffer, _encoding, done) {

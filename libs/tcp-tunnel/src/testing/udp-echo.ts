@@ -1,7 +1,6 @@
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 
-/** A UDP server on the loopback that sends back what it receives. */
 export interface UdpEcho {
   readonly port: number;
   /** Sources of received datagrams, as `ADDRESS PORT`. */
@@ -34,14 +33,13 @@ export async function startUdpEcho(): Promise<UdpEcho> {
 export interface UdpClient {
   readonly socket: Socket;
   readonly received: readonly Buffer[];
-  /** Sends a datagram until one comes back, since each may be lost. */
+  /** Repeats the datagram until one comes back, because datagrams may be lost. */
   ask(port: number, datagram: Buffer): Promise<Buffer>;
 }
 
 /** Time in milliseconds after which an answer counts as lost. */
 const LOST_MS = 1_000;
 
-/** Opens a client's socket on the loopback. */
 export async function openUdp(): Promise<UdpClient> {
   const socket = createSocket('udp4');
   socket.bind(0, '127.0.0.1');

@@ -1,4 +1,3 @@
-/** One WebSocket frame, unmasked. */
 export interface Frame {
   readonly opcode: number;
   readonly final: boolean;
@@ -29,7 +28,7 @@ export function parseFrames(bytes: Buffer): Frame[] {
   return frames;
 }
 
-/** Returns the binary messages of a connection, joined from their fragments. */
+/** Joins fragments to whole binary messages. */
 export function messagesOf(bytes: Buffer): Buffer[] {
   const messages: Buffer[] = [];
   let parts: Buffer[] = [];

@@ -3,13 +3,13 @@ import { errnoOf } from '@wins/base';
 import { dialError } from '../tunnel-error.js';
 import { MOST_UNSENT_BYTES, type UdpFlow, type UdpFlowEvents } from './udp-flow.js';
 
-/** Destination of datagrams: a literal IPv4 address, never a name. */
+/** A literal IPv4 address, never a name. */
 export interface UdpTarget {
   readonly host: string;
   readonly port: number;
 }
 
-/** Failures of one datagram, not of the destination: it is too long, or a buffer is full. */
+/** The datagram is too long or a buffer is full; the destination has not failed. */
 const OF_ONE_DATAGRAM: ReadonlySet<string | undefined> = new Set(['EMSGSIZE', 'ENOBUFS', 'EAGAIN']);
 
 /** Creates a socket that never resolves names, so that `bind` and `connect` finish before they return. */
@@ -20,8 +20,8 @@ export function literalSocket(type: 'udp4' | 'udp6' = 'udp4'): Socket {
 
 /**
  * Opens a flow to a literal address from a connected socket of its own, so that the system delivers datagrams only from
- * that address and port. A refusal by the destination, and any other failure of the socket, ends the flow with a
- * `TunnelError`: `dialRefused`, `dialFailed`. It has no time-out of its own.
+ * that address and port. A refusal by the destination, or any other failure of the socket, ends the flow with
+ * `dialRefused` or `dialFailed`. The flow has no time-out.
  */
 export function dialUdp({ host, port }: UdpTarget, events: UdpFlowEvents): UdpFlow {
   const socket = literalSocket();

@@ -12,7 +12,7 @@ export interface ListenUdpOptions {
   readonly port: number;
   /** Opens the flow of one source. If it throws, the datagram is dropped. */
   readonly open: (events: UdpFlowEvents) => UdpFlow;
-  /** Limits and time-outs, which several listeners may share. Default: a tracker of its own, for 1,024 flows. */
+  /** Limits and time-outs, which several listeners may share. Default: a separate tracker for 1,024 flows. */
   readonly tracker?: UdpTracker;
   /** Called when a flow was refused or ended with an error, at most once in 500 ms. Must not throw. */
   readonly onRefused?: (error: unknown) => void;
@@ -25,13 +25,13 @@ export interface UdpListener extends AsyncDisposable {
   readonly flowCount: number;
   /** Number of datagrams dropped because their sources got no flow. */
   readonly dropped: number;
-  /** Ends all flows, so that the next datagram of a source opens another one. */
+  /** Ends all flows; the next datagram of a source opens a new flow. */
   endFlows(): void;
   /** Ends all flows and waits until the port is free. Idempotent. */
   close(): Promise<void>;
 }
 
-/** Pause in milliseconds after a failed flow, because its destination refuses datagrams and each new attempt costs the peer work. */
+/** Pause in milliseconds after a failed flow, because each new attempt costs the peer work. */
 const REST_MS = 500;
 
 /**

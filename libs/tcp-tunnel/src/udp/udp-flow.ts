@@ -1,20 +1,17 @@
-/**
- * Datagrams between one source and one destination, which UDP itself does not associate. Both directions are lossy: at
- * the queue limit a datagram is dropped.
- */
+/** Datagrams between one source and one destination. Both directions drop datagrams at the queue limit. */
 export interface UdpFlow {
-  /** Sends one datagram to the destination, or drops it. Does nothing after the flow has ended. */
+  /** Sends or drops one datagram. Does nothing after the flow has ended. */
   send(datagram: Buffer): void;
   /** Ends the flow; `onEnd` is not called. Idempotent. */
   close(): void;
 }
 
-/** Events of a flow, from its destination. They must not throw. */
+/** Events from the destination of a flow. Handlers must not throw. */
 export interface UdpFlowEvents {
   readonly onDatagram: (datagram: Buffer) => void;
   /**
-   * Called at most once when the flow ended by itself, with an error unless it was idle; never during the call that
-   * opened the flow.
+   * Called at most once, when the flow ends without `close`; with an error unless the flow was idle. Never called while
+   * the flow is being opened.
    */
   readonly onEnd: (error?: Error) => void;
 }

@@ -11,7 +11,7 @@ interface Flow {
   tracked?: TrackedFlow | undefined;
 }
 
-/** Model of the tracker's rules; `flows` is in the order of their starts. */
+/** `flows` is in the order of their starts. */
 class Model {
   now = 0;
   flows: Flow[] = [];

@@ -1,7 +1,7 @@
 export interface UdpTrackerOptions {
   /** Maximum number of flows. Default 1,024. At the limit the oldest flow that is not assured ends; if all are, a new one is refused. */
   readonly most?: number;
-  /** Maximum number of flows of one source. Default: `most`. At the limit the source's oldest flow that is not assured ends. */
+  /** Maximum number of flows of one source. Default: `most`. At the limit the oldest flow that is not assured ends. */
   readonly mostOfSource?: number;
   /** A flow that is not assured ends after this long without a datagram. Default 30,000 ms. */
   readonly oneWayMs?: number;
@@ -12,7 +12,10 @@ export interface UdpTrackerOptions {
 }
 
 export interface TrackedFlow {
-  /** True once datagrams went both ways and the source sent again: its address is not forged, so a newer flow does not end this one. */
+  /**
+   * True once datagrams went both ways and the source sent again. The address is then not forged, and a newer flow does
+   * not end this one.
+   */
   readonly isAssured: boolean;
   sent(): void;
   replied(): void;
@@ -32,12 +35,12 @@ interface Entry extends TrackedFlow {
   readonly end: () => void;
 }
 
-/** Maximum interval between sweeps, and so the maximum delay in ending an idle flow. */
+/** Also the maximum delay in ending an idle flow. */
 const MOST_SWEEP_MS = 5_000;
 
 /**
- * Ends idle flows, because UDP has no end of its own, and limits their number: a flood from forged addresses ends its
- * own flows, but not flows that are answered and continue. Uses a timer only while flows exist.
+ * Ends idle flows, because UDP has no end, and limits the number of flows. A flood from forged addresses ends no
+ * assured flow. Uses a timer only while flows exist.
  */
 export class UdpTracker implements Disposable {
   readonly #most: number;
@@ -64,10 +67,10 @@ export class UdpTracker implements Disposable {
   }
 
   /**
-   * Begins to track a flow whose source has sent its first datagram; undefined when it is refused.
+   * Tracks a new flow; returns undefined when the limits refuse the flow.
    *
    * @param source - Address of the source, without its port, because a source can change the port at no cost.
-   * @param end - Ends the flow, which has been released by then.
+   * @param end - Ends the flow, after its release.
    */
   track(source: string, end: () => void): TrackedFlow | undefined {
     const of = this.#sources.get(source) ?? { count: 0, unassured: new Set() };
@@ -115,7 +118,7 @@ export class UdpTracker implements Disposable {
     }
   }
 
-  /** Stops the sweeps; does not end the tracked flows. */
+  /** Does not end the tracked flows. */
   [Symbol.dispose](): void {
     clearInterval(this.#timer);
     this.#timer = undefined;

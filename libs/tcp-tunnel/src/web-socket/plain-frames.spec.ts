@@ -10,7 +10,6 @@ const { Receiver, Sender } = ws as unknown as {
   readonly Sender: { frame(data: Buffer, options: object): Buffer[] };
 };
 
-/** Collects the received messages and the bytes of all other frames. */
 class Found {
   readonly messages: Buffer[] = [];
   others = Buffer.alloc(0);

@@ -1,6 +1,6 @@
 import { PROTOCOL_LIMITS } from '../wire/limits.js';
 
-/** First byte of a whole binary message in one frame, without extensions: FIN and the opcode. */
+/** First byte of a binary message in one frame: FIN and the opcode. */
 const WHOLE_BINARY = 0x82;
 const FIN = 0x80;
 const MASKED = 0x80;
@@ -12,16 +12,15 @@ const LEAST_BEGINNING_BYTES = 4 * PROTOCOL_LIMITS.varintBytes;
 const LEAST_PART_BYTES = 4 * 1024;
 
 export interface PlainFrameEvents {
-  /** A message, in one part for each read; the first contains its header. */
+  /** A message, in one part for each read. The first part contains the header. */
   message(parts: readonly Buffer[]): void;
   /** Bytes of any other frame, in order. */
   other(bytes: Buffer): void;
 }
 
 /**
- * Finds the plain frames in the input of a connection: each is a whole binary message within the limit, with a mask of
- * zeros if it is from a client. Passes on all other frames unchanged, for the WebSocket to judge, and everything after a
- * Close.
+ * Finds plain frames in the input of a connection: whole binary messages within the limit; those of a client have a
+ * mask of zeros. Leaves all other frames, and everything after a Close, to the WebSocket.
  */
 export class PlainFrameReader {
   readonly #fromClient: boolean;
@@ -53,7 +52,7 @@ export class PlainFrameReader {
     }
   }
 
-  /** Reads the head of a frame, and the received body of a plain one; undefined while the head is incomplete. */
+  /** Returns undefined while the head of the frame is incomplete. */
   #begin(bytes: Buffer, at: number): number | undefined {
     const first = bytes[at] ?? 0;
     const second = bytes[at + 1] ?? 0;
@@ -129,7 +128,7 @@ export class PlainFrameReader {
   }
 }
 
-/** Returns the head of a plain frame and `beginning`; the message's other `laterBytes` bytes follow separately. */
+/** Returns the head of a plain frame, and `beginning`. Another `laterBytes` bytes of the message follow separately. */
 export function plainFrame(isClient: boolean, beginning: Buffer, laterBytes: number): Buffer {
   const length = beginning.length + laterBytes;
   const lengthBytes = length < 126 ? 0 : length < 0x1_0000 ? 2 : 8;

@@ -13,10 +13,7 @@ export interface TunnelWebSocketOptions {
 /** A peer that splits at 4 KiB needs 257 frames for the longest message. */
 const MOST_FRAGMENTS = 1024;
 
-/**
- * Options for `new WebSocketServer({ noServer: true, ...webSocketServerOptions() })`: no compression, limits on messages
- * and their frames.
- */
+/** Options for `new WebSocketServer({ noServer: true, ...webSocketServerOptions() })`. */
 export function webSocketServerOptions(): TunnelWebSocketOptions {
   return {
     perMessageDeflate: false,
@@ -27,7 +24,7 @@ export function webSocketServerOptions(): TunnelWebSocketOptions {
 
 /**
  * Options for `new WebSocket(url, webSocketClientOptions(…))`. With `localEndpoint` (default false) frames carry a mask
- * of zeros, which is several times faster. Use it on a pipe or a Unix socket only: on a network the unpredictable mask
+ * of zeros, which is several times faster. Use it on a pipe or a Unix socket only: on a network the random mask
  * protects intermediaries.
  */
 export function webSocketClientOptions(
@@ -39,9 +36,7 @@ export function webSocketClientOptions(
     : shared;
 }
 
-/**
- * The part of a WebSocket of the package `ws` that a tunnel uses, so that users of this library need no types of `ws`.
- */
+/** Part of a `ws` WebSocket that a tunnel uses, so that users of this library need no types of `ws`. */
 export interface TunnelWebSocket {
   /** 1 while it is open. */
   readonly readyState: number;
@@ -58,7 +53,7 @@ export interface TunnelWebSocket {
     options: { readonly binary: true; readonly compress: false },
     sent: (error?: Error) => void,
   ): void;
-  /** Stops reading until `resume`; data already read is still delivered. */
+  /** Data already read is still delivered. */
   pause(): void;
   resume(): void;
   ping(data: undefined, mask: undefined, sent: (error: Error) => void): void;

@@ -8,28 +8,26 @@ import type { TunnelWebSocket } from './web-socket-options.js';
 /** Shortest delay of a timer. */
 const IDLE_MS = 1;
 const SEND_OPTIONS = { binary: true, compress: false } as const;
-/** Messages up to this size are copied behind the head of their frame, because one write is cheaper than two. */
+/** Messages up to this size are copied behind their frame head, because one write is cheaper than two. */
 const COPIED_BYTES = 1024;
-/** Number of batched bytes above which the batch is written before the turn ends. */
+/** A larger batch is written before the turn ends. */
 const MOST_GATHERED_BYTES = 16 * 1024;
 const NOTHING = Buffer.alloc(0);
 
 export interface WebSocketTransportOptions {
   readonly closeTimeoutMs: number;
   readonly isClient: boolean;
-  /** The connection below the WebSocket, if it is local. */
   readonly localConnection?: Duplex | undefined;
 }
 
 /**
- * A {@link MessageTransport} over an open WebSocket, which it then owns. With a local connection, plain frames bypass the
- * WebSocket in both directions, because passing through it is most of the cost of a message.
+ * A {@link MessageTransport} over an open WebSocket, which the transport then owns. With a local connection, plain
+ * frames bypass the WebSocket in both directions, because ws causes most of the cost of a message.
  */
 export class WebSocketTransport implements MessageTransport {
   readonly #socket: TunnelWebSocket;
   readonly #options: WebSocketTransportOptions;
   #terminator: NodeJS.Timeout | undefined;
-  /** Batched frames of short messages, and their callbacks. */
   #gathered: Buffer[] = [];
   #gatheredBytes = 0;
   #toTell: (() => void)[] = [];
@@ -51,7 +49,7 @@ export class WebSocketTransport implements MessageTransport {
     socket.binaryType = 'nodebuffer';
   }
 
-  /** Sends all later events to `receiver`. Call it in the turn in which the WebSocket opened. */
+  /** Must be called in the turn in which the WebSocket opened. */
   listen(receiver: TransportEvents): void {
     const socket = this.#socket;
     let failure: Error | undefined;
@@ -122,8 +120,8 @@ export class WebSocketTransport implements MessageTransport {
   }
 
   /**
-   * Batches short messages after a turn of the event loop with several: writes those of a turn together at its end, because a
-   * write wakes the peer and costs more than everything else about a short message. Otherwise sends each at once.
+   * Sends a short message at once, unless the last turn of the event loop had several: then writes those of this turn
+   * together at its end. A write wakes the peer and costs more than all other work on a short message.
    */
   #sendShort(connection: Duplex, frame: Buffer, sent: () => void): void {
     if (this.#turn.messages === 0) setImmediate(this.#endTurn);

@@ -3,15 +3,11 @@ import { EXTENSION_REVISION, MessageType, type TunnelMessage } from './message.j
 import { writeVarint, type Int64, readVarint, skipVarint, toInt64, type Cursor } from './varint.js';
 import { TunnelError } from '../tunnel-error.js';
 
-/** Four integers of at most ten bytes each. */
 const HEADER_ROOM = 4 * PROTOCOL_LIMITS.varintBytes;
-/** Deadline in milliseconds, an obsolete field: no peer uses it, but all skip it, so it must be present. */
+/** Obsolete deadline in milliseconds. No peer uses it, but each expects it. */
 const VESTIGIAL_DEADLINE = 15_000;
 
-/**
- * Encodes messages. Message ids count from 1; peers only log them. Texts above their limit are cut at a character
- * boundary.
- */
+/** Message ids count from 1; peers only log them. Texts above their limit are cut at a character boundary. */
 export class MessageEncoder {
   #nextId = 1;
   readonly #header = Buffer.alloc(HEADER_ROOM);
@@ -24,7 +20,6 @@ export class MessageEncoder {
     return { message, bodyOffset };
   }
 
-  /** Returns the header of a Data message; the body follows it separately. */
   dataHeader(id: Int64): Buffer {
     return this.#bare(MessageType.data, id);
   }
@@ -49,7 +44,6 @@ export class MessageEncoder {
     return this.#bare(MessageType.end, id);
   }
 
-  /** Returns the header of a Datagram message; the body follows it separately. */
   datagramHeader(id: Int64): Buffer {
     return this.#bare(MessageType.datagram, id);
   }
@@ -60,7 +54,7 @@ export class MessageEncoder {
     return Buffer.concat([this.#bare(MessageType.hello, 0), revision.subarray(0, length)]);
   }
 
-  /** Returns the list of all open streams; peers require ascending ids. */
+  /** Peers require ascending ids. */
   sync(ids: readonly Int64[]): Buffer {
     const list = Buffer.alloc(ids.length * 8);
     ids.forEach((id, index) => list.writeBigInt64LE(BigInt(id), index * 8));
@@ -137,7 +131,7 @@ export function decodeMessage(bytes: Buffer): TunnelMessage {
 }
 
 /**
- * Decodes the beginning of a message, which has at least the header; undefined unless it is a Data message.
+ * Decodes the beginning of a message, with at least the header. Returns undefined unless it is a Data message.
  *
  * @throws {TunnelError} as {@link decodeMessage}.
  */

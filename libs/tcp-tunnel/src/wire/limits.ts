@@ -4,7 +4,7 @@ export const PROTOCOL_LIMITS = {
   messageBytes: 1024 * 1024,
   /** Variable-length integer: 64 bits in groups of seven. A longer one ends the session. */
   varintBytes: 10,
-  /** Accepted `proto/address` text of a Connect. A longer one is refused, and ends only its stream. */
+  /** Accepted `proto/address` text of a Connect. A longer one ends only its stream. */
   connectBytes: 266,
   /** Sent `proto/address` text of a Connect: the length that all versions of peers read. */
   sentConnectBytes: 100,
@@ -16,6 +16,6 @@ export const PROTOCOL_LIMITS = {
   datagramBytes: 65_507,
   /** Body of a sent Data message: one read of a socket. */
   sentDataBytes: 64 * 1024,
-  /** Body of a Data message that is sent to a peer with extensions: two reads, if the first had to wait. */
+  /** Body of a Data message to a peer with extensions: two reads, if the first had to wait. */
   sentToOwnBytes: 128 * 1024,
 } as const;

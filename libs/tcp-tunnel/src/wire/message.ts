@@ -1,8 +1,8 @@
 import type { Int64 } from './varint.js';
 
 /**
- * Message numbers on the wire. AddClient (4) and RemoveClient (5) of remotedialer are ignored; other peers ignore the
- * last three, which are extensions.
+ * Message numbers on the wire. AddClient (4) and RemoveClient (5) of remotedialer are ignored. The last three are
+ * extensions, which other peers ignore.
  */
 export const MessageType = {
   data: 1,
@@ -17,8 +17,8 @@ export const MessageType = {
 } as const;
 
 /**
- * One decoded message. `payload` is a view into the received buffer: code that keeps it copies it or accounts for it.
- * `unknown` is any other type, and is ignored.
+ * `payload` is a view into the received buffer: code that keeps it copies it or accounts for it. Messages of an
+ * `unknown` type are ignored.
  */
 export type TunnelMessage =
   | { readonly type: 'data'; readonly id: Int64; readonly payload: Buffer }
@@ -37,8 +37,8 @@ export type TunnelMessage =
 
 export const CLEAN_END = 'EOF';
 
-/** First revision of the extensions with datagrams. */
+/** First revision with datagrams. */
 export const DATAGRAM_REVISION = 2;
 
-/** Announced revision: that of the latest extension. */
+/** Revision that this side announces. */
 export const EXTENSION_REVISION = DATAGRAM_REVISION;

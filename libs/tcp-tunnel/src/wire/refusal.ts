@@ -38,8 +38,8 @@ export function writeFailure(error: { readonly code: string; readonly message: s
 }
 
 /**
- * Parses the text of an Error; undefined when it does not report a stream that failed to open. A refusal by an unknown
- * rule has no rule, and a failed dial in another implementation's words is `dialFailed`: then only the text can be shown.
+ * Parses the text of an Error. Returns undefined unless the text reports a stream that failed to open. An unknown rule
+ * is left out; an unknown dial failure becomes `dialFailed`.
  */
 export function readRefusal(text: string): Refusal | undefined {
   const colon = text.indexOf(': ');

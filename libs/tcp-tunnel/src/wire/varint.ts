@@ -30,7 +30,7 @@ export function readVarint(cursor: Cursor): Int64 {
 }
 
 /**
- * Skips one integer without decoding it, such as a message id, a random 63-bit number without a use.
+ * Skips one unused integer, such as the random 63-bit message id.
  *
  * @throws {TunnelError} as {@link readVarint}.
  */
@@ -41,7 +41,7 @@ export function skipVarint(cursor: Cursor): void {
   if (nextByte(cursor) > TOP_BYTE_LIMIT) throw tooLong();
 }
 
-/** Writes a zig-zag integer at `offset`, where `target` has 10 bytes of room; returns the offset after it. */
+/** Writes a zig-zag integer at `offset`, where `target` has 10 bytes of room; returns the next offset. */
 export function writeVarint(target: Buffer, offset: number, value: Int64): number {
   if (typeof value === 'bigint') return writeBigVarint(target, offset, BigInt.asIntN(64, value));
   // Doubling stays exact up to 2^52; a larger number takes the slow path.

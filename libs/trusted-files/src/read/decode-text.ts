@@ -1,31 +1,27 @@
 export type TextEncoding = 'utf-8' | 'utf-16le' | 'utf-16be';
 
-/** A decoded text with its encoding, so that it can be written back. */
+/** A text, with all that is needed to encode it again. */
 export interface DecodedText {
   readonly encoding: TextEncoding;
-  /** The byte order mark (U+FEFF) before the text, or nothing. */
+  /** U+FEFF or empty. */
   readonly mark: string;
-  /** The text without the byte order mark. */
+  /** Without the byte order mark. */
   readonly text: string;
 }
 
 /** Result for bytes that cannot be decoded. */
 export interface UndecodableText {
-  /** The finding, to follow "found" in a message. */
+  /** Follows "found" in a message. */
   readonly undecodable: string;
-  /** The text before the first fault. */
   readonly before: string;
 }
 
-/** The expectation, to follow "wanted" in a message. */
+/** Follows "wanted" in a message. */
 export const WANTED_TEXT = 'UTF-8, or UTF-16 with a byte order mark';
 
 const BYTE_ORDER_MARK = '\uFEFF';
 
-/**
- * Decodes UTF-8 with or without a byte order mark, and UTF-16 of either byte order with one. UTF-16 needs its mark, as in
- * YAML 1.1, because a guess may be wrong. Pure.
- */
+/** Decodes UTF-8, and UTF-16 with a byte order mark. UTF-16 needs its mark, as in YAML 1.1, because a guess may be wrong. */
 export function decodeText(source: Uint8Array): DecodedText | UndecodableText {
   const bytes = Buffer.from(source.buffer, source.byteOffset, source.byteLength);
   const starts = (...wanted: readonly number[]): boolean =>
@@ -34,19 +30,19 @@ export function decodeText(source: Uint8Array): DecodedText | UndecodableText {
   if (starts(0xff, 0xfe, 0, 0) || starts(0, 0, 0xfe, 0xff)) return refused('UTF-32');
   if (starts(0xff, 0xfe)) return decodeUtf16(bytes, 'utf-16le');
   if (starts(0xfe, 0xff)) return decodeUtf16(bytes, 'utf-16be');
-  // Probably UTF-16 or UTF-32 without a mark: an ASCII first character has a 0 among the first two bytes.
+  // Probably UTF-16 or UTF-32 without a mark: with an ASCII first character, one of the first two bytes is 0.
   if (bytes.length > 1 && (bytes[0] === 0 || bytes[1] === 0))
     return refused('NUL bytes, as in UTF-16 or UTF-32 without a byte order mark');
   return decodeUtf8(bytes);
 }
 
-/** Decodes bytes that may not be text: invalid ones become U+FFFD. For callers that judge the content themselves. */
+/** Decodes any bytes; invalid ones become U+FFFD. For callers that judge the content themselves. */
 export function decodeAnyway(source: Uint8Array): string {
   const decoded = decodeText(source);
   return 'text' in decoded ? decoded.text : Buffer.from(source).toString('utf8');
 }
 
-/** Encodes a text, including its byte order mark if it begins with one. */
+/** Encodes a text with its byte order mark, if it has one. */
 export function encodeText(text: string, encoding: TextEncoding): Buffer {
   if (encoding === 'utf-8') return Buffer.from(text, 'utf8');
   const bytes = Buffer.from(text, 'utf16le');
@@ -67,7 +63,7 @@ function decodeUtf8(bytes: Buffer): DecodedText | UndecodableText {
   const text = bytes.toString('utf8');
   const again = Buffer.from(text, 'utf8');
   if (again.equals(bytes)) return { encoding: 'utf-8', ...withoutMark(text) };
-  // Every invalid byte became U+FFFD, so the first difference is the first invalid byte.
+  // Invalid bytes became U+FFFD, so the first difference is the first invalid byte.
   let offset = 0;
   while (offset < bytes.length && bytes[offset] === again[offset]) offset++;
   const undecodable = `the byte 0x${(bytes[offset] ?? 0).toString(16).padStart(2, '0')}`;

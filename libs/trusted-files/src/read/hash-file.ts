@@ -3,13 +3,13 @@ import { fileSystemError } from '../file-system-error.js';
 import type { TrustOptions } from '../trust/file-trust.js';
 import { openRegularFile, type ReadableFile, readBlocks, type ReadLimits } from './open-file.js';
 
-/** Digest algorithms for programs; clients before 1.0 know only SHA-1. */
+/** Clients before 1.0 know only SHA-1. */
 export type DigestAlgorithm = 'sha1' | 'sha256';
 
-/** Digests in lower-case hexadecimal, by algorithm. */
+/** In lower-case hexadecimal. */
 export type Digests<A extends DigestAlgorithm> = Readonly<Record<A, string>>;
 
-/** Receives each block of a file before the next one is read. An exception aborts the reading and is rethrown unchanged. */
+/** Receives each block before the next one is read. An exception ends the reading and passes unchanged. */
 export type OnBlock = (block: Buffer, position: number) => void | Promise<void>;
 
 /** Options of {@link hashFile}. */
@@ -18,10 +18,10 @@ export interface HashOptions extends Partial<ReadLimits> {
 }
 
 /**
- * Returns the digests of a file in one pass, block by block. Takes a path, with the rules of {@link openRegularFile}, or an
- * open file, which is read from its beginning and stays open. By default the size is not limited.
+ * Hashes a file in one pass. The file is a path, as for {@link openRegularFile}, or an open file, which is read from its
+ * beginning and stays open. By default there is no size limit.
  *
- * @throws TrustedFileError `tooLarge`, and for a path as {@link openRegularFile}; the reason of the signal.
+ * @throws TrustedFileError `tooLarge`, and as {@link openRegularFile}; the reason of the signal.
  */
 export async function hashFile<A extends DigestAlgorithm>(
   file: string | ReadableFile,

@@ -4,24 +4,24 @@ import { fileSystemError } from '../file-system-error.js';
 import type { FileTrust, TrustOptions } from '../trust/file-trust.js';
 import { distrusted, TrustedFileError } from '../trusted-file-error.js';
 
-// Opening a FIFO must not block, and a terminal must not become the controlling one. Windows has none of these flags.
+// Without these flags, opening a FIFO may block, and a terminal may become the controlling one. Windows has none of them.
 const { O_NONBLOCK = 0, O_NOCTTY = 0, O_NOFOLLOW = 0 } = constants as Partial<typeof constants>;
 
-/** A file open for reading; the caller that opened it closes `handle`. */
+/** A file open for reading. The opener closes `handle`. */
 export interface ReadableFile {
-  /** Path by which the file was opened, for errors. */
+  /** For errors. */
   readonly path: string;
   readonly handle: FileHandle;
 }
 
-/** A regular file that is open for reading. */
+/** A regular file open for reading. */
 export interface OpenFile extends ReadableFile {
   readonly stats: Stats;
 }
 
 /**
- * Opens a regular file for reading. Refuses a folder, a device, a FIFO, which would block until it has a writer, and by
- * default a symbolic link. On Windows it cannot refuse links, so judge the path by a `FileTrust` first.
+ * Opens a regular file for reading. Refuses a folder, a device, a FIFO, and by default a symbolic link. On Windows it cannot
+ * refuse links: first judge the path by a `FileTrust`.
  *
  * @throws TrustedFileError `notFound`, `accessDenied`, `notRegularFile`, `notTrusted` (a link), `inUse`, `unknown`.
  */
@@ -47,13 +47,12 @@ export async function openRegularFile(
   }
 }
 
-/** Limit on retries, because a trusted user may keep replacing the file. */
+/** A trusted user may keep replacing the file. */
 const MAX_ATTEMPTS = 10;
 
 /**
- * Opens a regular file that only trusted users could have put there. Checks the path again after the judgement, so that
- * the opened file is the judged one; from then on only trusted users can change the path. If a trusted user replaces
- * the file in the meantime, opens and judges the new one.
+ * Opens a regular file that only trusted users could have put there. After the judgement, checks that the path still leads to the
+ * opened file; if a trusted user has replaced the file, opens and judges the new one.
  *
  * @throws TrustedFileError as {@link openRegularFile}; `notTrusted`; `changed` when it was replaced ten times.
  */
@@ -83,13 +82,13 @@ const BLOCK_BYTES = 256 * 1024;
 
 /** Limits of a read. */
 export interface ReadLimits {
-  /** Maximum number of bytes read; a larger file is refused. The size that the file reports is ignored. */
+  /** A larger file is refused. The size that the file reports does not count. */
   readonly maxBytes: number;
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * Reads an open file from its beginning, in blocks of at most 256 KiB that are valid until the next one is requested.
+ * Reads an open file from its beginning, in blocks of at most 256 KiB. A block is valid until the next request.
  *
  * @throws TrustedFileError `tooLarge`, after at most `maxBytes`; the reason of the signal; errors of Node.
  */
@@ -111,7 +110,7 @@ export async function* readBlocks(
   }
 }
 
-/** Reads a small open file into memory, which is allocated as the bytes arrive. @throws as {@link readBlocks}. */
+/** Reads a small open file. Allocates memory only as bytes arrive. @throws as {@link readBlocks}. */
 export async function readWhole(file: ReadableFile, limits: ReadLimits): Promise<Buffer> {
   const parts: Buffer[] = [];
   for await (const block of readBlocks(file, limits)) parts.push(Buffer.from(block));

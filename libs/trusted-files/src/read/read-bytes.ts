@@ -5,15 +5,15 @@ import { decodeText, WANTED_TEXT } from './decode-text.js';
 
 /** Options of {@link readBytes}. */
 export interface ReadOptions extends ReadLimits, TrustOptions {
-  /** Judges who could have put the file there or can change it. Default: any regular file is read. */
+  /** Judges who could have written the file. Default: any regular file is read. */
   readonly trust?: Pick<FileTrust, 'distrustOfFile'> | undefined;
 }
 
 /**
- * Reads a small file into memory.
+ * Reads a small file.
  *
- * @throws TrustedFileError `notFound`, `accessDenied`, `notRegularFile`, `tooLarge`, `notTrusted` (also for a link,
- * unless `followLinks`), `inUse`, `changed`, `unknown`; the reason of the signal.
+ * @throws TrustedFileError `notFound`, `accessDenied`, `notRegularFile`, `tooLarge`, `notTrusted` (also for a link, unless
+ * `followLinks`), `inUse`, `changed`, `unknown`; the reason of the signal.
  */
 export async function readBytes(
   path: string,
@@ -29,13 +29,13 @@ export async function readBytes(
   }
 }
 
-/** Returns undefined for a missing file, for use in a `catch`. @throws every other error, unchanged. */
+/** For use in a `catch`: undefined for a missing file. @throws every other error, unchanged. */
 export function unlessNotFound(error: unknown): undefined {
   if (error instanceof TrustedFileError && error.code === 'notFound') return undefined;
   throw error;
 }
 
-/** Reads a small text file and decodes it without its byte order mark. @throws TrustedFileError `notText`; as {@link readBytes}. */
+/** Reads a small text file, without its byte order mark. @throws TrustedFileError `notText`; as {@link readBytes}. */
 export async function readText(path: string, options: ReadOptions): Promise<string> {
   const decoded = decodeText(await readBytes(path, options));
   if ('text' in decoded) return decoded.text;

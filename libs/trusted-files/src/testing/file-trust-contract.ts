@@ -5,19 +5,16 @@ import path from 'node:path';
 import type { FileTrust } from '../trust/file-trust.js';
 import { TrustedFileError } from '../trusted-file-error.js';
 
-/** The trust to check, with operations of its system that the checks need. */
+/** The trust to check, and operations of its system. */
 export interface FileTrustSubject {
   readonly trust: FileTrust;
-  /** Lets every user write to a file or folder. */
+  /** Lets every user write. */
   readonly letOthersWrite: (path: string) => void;
-  /** Creates a link to a folder; absent where tests cannot create links. */
+  /** Absent where tests cannot create links. */
   readonly linkFolder?: (target: string, path: string) => void;
 }
 
-/**
- * Returns the contract tests of a `FileTrust` as pairs of a name and a check:
- * `test.each(fileTrustContract(subject))('%s', async (_name, check) => check())`. Rules that differ between systems are not compared.
- */
+/** Returns the contract tests of a `FileTrust`, for `test.each`. Rules that differ between systems are not tested. */
 export function fileTrustContract(
   subject: FileTrustSubject,
 ): readonly (readonly [name: string, check: () => void])[] {
@@ -117,7 +114,7 @@ export function fileTrustContract(
   return Object.entries(contract).flatMap(([name, check]) => (check ? [[name, check]] : []));
 }
 
-/** Creates `root/folder/file`, which no one else can change. */
+/** Creates `root/folder/file`. No one else can change them. */
 class Place {
   readonly root = mkdtempSync(path.join(tmpdir(), 'wins-trust-'));
   readonly folder = path.join(this.root, 'folder');

@@ -1,4 +1,4 @@
-/** Rules that refuse a path, with their numbers in docs/threat-model.md: for audit records, never for a message. */
+/** Rules that refuse a path, with their number in docs/threat-model.md. For audit records, never for a message. */
 export type TrustRule =
   | 'A7 symbolic link'
   | 'A7 link or junction'
@@ -9,42 +9,40 @@ export type TrustRule =
   | 'A7 writable by other users'
   | 'A7 open to other users';
 
-/** Reason why a path is not trusted. */
+/** Why a path is not trusted. */
 export interface Distrust {
   readonly rule: TrustRule;
-  /** The distrusted part of the path. */
   readonly path: string;
-  /** The finding, as the end of a sentence: `it is a symbolic link`. */
+  /** End of a sentence: `it is a symbolic link`. */
   readonly found: string;
-  /** Remedy for an administrator, in the imperative. */
+  /** For an administrator, in the imperative. */
   readonly remedy?: string;
 }
 
 /** Options for judging a path. */
 export interface TrustOptions {
-  /** Follows links that only root or this user could have made, and judges their targets. Default: refuses links. Windows always refuses links. */
+  /** Follows links that only root or this user could have made, and judges their targets. Default: refuses links, as Windows always does. */
   readonly followLinks?: boolean;
 }
 
 /**
- * Judges whether anyone but the system's administrators and the user of this process could have created a file or can
- * change it. Paths are absolute. A trusted path stays trusted, because only trusted users can change it. The methods
- * return undefined for a trusted path; they are synchronous, because they make a few system calls of microseconds each.
+ * Judges whether only administrators and the user of this process could have created a file and can change it. Paths are
+ * absolute. A trusted path stays trusted, because only trusted users can change it. Methods return undefined for a trusted path.
+ * They are synchronous, because they take microseconds.
  */
 export interface FileTrust {
-  /** Judges a regular file, its folder, and every folder above. @throws TrustedFileError `notFound`, `accessDenied`, `unknown`. */
+  /** Judges a regular file and every folder above it. @throws TrustedFileError `notFound`, `accessDenied`, `unknown`. */
   distrustOfFile(path: string, options?: TrustOptions): Distrust | undefined;
-  /** Judges whether another user can add files to a folder or change its files. @throws TrustedFileError as `distrustOfFile`. */
+  /** Judges whether another user can add or change files in a folder. @throws TrustedFileError as `distrustOfFile`. */
   distrustOfFolder(path: string, options?: TrustOptions): Distrust | undefined;
   /**
-   * Judges a folder as {@link ensurePrivateFolder} does; if it is missing, judges the folders above it.
+   * Judges as {@link ensurePrivateFolder} does. For a missing folder, judges the folders above.
    *
    * @throws TrustedFileError `accessDenied`, `unknown`.
    */
   distrustOfPrivateFolder(path: string): Distrust | undefined;
   /**
-   * Creates a folder, with its parents, that only this user and the system's administrators can use; or checks that an
-   * existing folder is private in the same way. Refuses links.
+   * Creates a folder and its parents, for this user and administrators only, or checks an existing folder. Refuses links.
    *
    * @throws TrustedFileError `notTrusted`, `accessDenied`, `noSpace`, `unknown`.
    */

@@ -2,7 +2,7 @@ import { messageOf, quoteText, type ProcessHost } from '@wins/base';
 import { TrustedFileError } from '../trusted-file-error.js';
 import type { Distrust, FileTrust, TrustRule } from './file-trust.js';
 
-/** Failure codes of a process host, as its caller sees them. */
+/** Failure codes of a process host. */
 export type HostFailureCode =
   | ('invalidArgument' | 'limitsUnavailable' | 'notExecutable' | 'notFound' | 'pathNotTrusted')
   | ('spawnFailed' | 'stagingFailed' | 'stateUnavailable' | 'unknown');
@@ -10,11 +10,10 @@ export type HostFailureCode =
 export interface HostFailureDetails {
   readonly cause?: unknown;
   readonly path?: string;
-  /** The rule that refused, such as `A7 symbolic link`. */
   readonly rule?: TrustRule;
 }
 
-/** Creates an error of the class that the host's caller expects. */
+/** Creates an error of the caller's class. */
 export type MakeHostFailure = (
   code: HostFailureCode,
   message: string,
@@ -22,7 +21,7 @@ export type MakeHostFailure = (
 ) => Error;
 
 export interface ProcessHostOptions {
-  /** Creates the errors that the host throws, in the class of its caller. Default: the host's own error class. */
+  /** Creates the errors of the host. Default: the host's own error class. */
   readonly failure?: MakeHostFailure;
 }
 
@@ -31,7 +30,7 @@ export type HostPaths = Pick<
   'assertTrustedFile' | 'assertTrustedDirectory' | 'ensurePrivateDirectory'
 >;
 
-/** Creates the path checks of a process host. `wanted` describes a trusted file or directory, for the end of a refusal's message. */
+/** Creates the path checks of a process host. `wanted` describes a trusted file or directory in a message. */
 export function hostPaths(
   trust: Pick<FileTrust, 'distrustOfFile' | 'distrustOfFolder' | 'ensurePrivateFolder'>,
   failure: MakeHostFailure,
@@ -59,7 +58,7 @@ export function hostPaths(
   };
 }
 
-/** Runs an operation and converts its errors to failures of the host's caller. */
+/** Runs an operation and converts errors by `failure`. */
 export function failing<T>(
   failure: MakeHostFailure,
   path: string | undefined,

@@ -5,16 +5,14 @@ const WRITABLE_BY_OTHERS = 0o022;
 const OPEN_TO_OTHERS = 0o077;
 const STICKY = 0o1000;
 
-/** Facts about a file that decide whether it is trusted. */
 export type PosixFacts = Pick<Stats, 'uid' | 'mode' | 'isDirectory' | 'isFile' | 'isSymbolicLink'>;
 
 /**
- * Expected kind of a step of a path.
+ * Expected kind of a part of a path.
  *
- * - `above`: a folder on the way. It may be sticky, such as `/tmp`: there only the owner of an entry can replace it.
- * - `folder`: a folder in which no one else can create anything, so it may not be sticky either.
- * - `privateFolder`: a folder of our own that, in addition, no one else can look into.
- * - `file`: a regular file.
+ * - `above`: a folder on the way. It may be sticky, such as `/tmp`, where only the owner of an entry can replace it.
+ * - `folder`: no one else can create anything in it, so it may not be sticky.
+ * - `privateFolder`: our own folder, which no one else can even read.
  * - `link`: a symbolic link that may be followed.
  */
 export type StepKind = 'above' | 'folder' | 'privateFolder' | 'file' | 'link';
@@ -22,10 +20,9 @@ export type StepKind = 'above' | 'folder' | 'privateFolder' | 'file' | 'link';
 export type StepFault = Omit<Distrust, 'path'>;
 
 /**
- * Judges one step of a path by its owner and mode. Refuses write permission for any group, even root's and our own,
- * because the members of a group change independently of the file. On a file with a POSIX access list, the group bits
- * are the list's mask, so they also reveal named users. Ignores the number of hard links, because a second name gives
- * nobody more rights than owner and mode. Pure.
+ * Judges one part of a path by owner and mode. Refuses write permission for any group, because its members may change. With a
+ * POSIX access list, the group bits are the mask of the list, so they also cover named users. Ignores hard links, because a
+ * second name gives nobody more rights.
  */
 export function judgePosixStep(
   facts: PosixFacts,
@@ -42,9 +39,9 @@ export function judgePosixStep(
     const found = `it belongs to user ${facts.uid}; wanted ${wanted}`;
     return { rule: 'A7 owned by another user', found };
   }
-  // A link has no mode of its own: its folder and its owner decide.
+  // A link has no mode: its folder and owner decide.
   if (kind === 'link') return undefined;
-  // A folder such as /tmp is shared on purpose, so do not suggest changing its mode.
+  // A folder such as /tmp is shared on purpose: do not suggest another mode.
   const isShared = facts.isDirectory() && (mode & STICKY) !== 0;
   if ((mode & WRITABLE_BY_OTHERS) !== 0 && !(kind === 'above' && isShared)) {
     return {

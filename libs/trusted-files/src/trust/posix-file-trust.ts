@@ -6,14 +6,12 @@ import { distrusted } from '../trusted-file-error.js';
 import type { Distrust, FileTrust, TrustOptions } from './file-trust.js';
 import { judgePosixStep, type StepKind } from './judge-posix-step.js';
 
-/** Maximum number of links that Linux follows. */
 const MAX_LINKS = 40;
 
 /**
- * Trust by owner and mode, for systems with POSIX users: every part of the path, from the root down, must belong to
- * root or `ownUid`, by default the effective user of this process, and nobody else may write to it. The walk goes down
- * from the root, so that it reads each part through folders already known to be safe, and its findings stay true.
- * Trusts nothing on Windows, where Node reports neither owner nor mode.
+ * Trust by owner and mode: every part of the path must belong to root or `ownUid` (default: the effective user), and nobody else
+ * may write to it. Goes down from the root, so that each part is read through safe folders and the verdict stays true. Trusts
+ * nothing on Windows, where Node reports neither owner nor mode.
  */
 export function posixFileTrust(ownUid: number = process.geteuid?.() ?? 0): FileTrust {
   if (process.platform === 'win32') return TRUSTS_NOTHING;
@@ -67,14 +65,14 @@ function walk(
       continue;
     }
     if (isLast && wanted === 'file' && at !== '/') {
-      // The folder was accepted as an ancestor; as the file's own folder it must also not be sticky.
+      // The folder passed as `above`, but the file's own folder must not be sticky.
       const folder = path.posix.dirname(at);
       const distrust = distrustOfStep(look(asked, folder), folder, 'folder', ownUid);
       if (distrust !== undefined) return distrust;
     }
     const distrust = distrustOfStep(stats, at, isLast ? wanted : 'above', ownUid);
     if (distrust !== undefined || isLast) return distrust;
-    // No part so far is a link, so the parent of `at` is its real folder.
+    // No part so far is a link, so `dirname` gives the real parent.
     const name = names.shift() ?? '';
     at = name === '..' ? path.posix.dirname(at) : path.posix.join(at, name);
   }
@@ -90,7 +88,7 @@ function distrustOfStep(
   return fault && { ...fault, path: at };
 }
 
-/** Creates each folder only inside one that was found safe, so that no link can redirect it. */
+/** Creates folders only inside safe ones, so that no link can redirect them. */
 function walkToPrivateFolder(
   asked: string,
   ownUid: number,
@@ -120,7 +118,7 @@ function makeOrLook(asked: string, at: string): Stats {
     try {
       mkdirSync(at, { mode: 0o700 });
     } catch (error) {
-      // Another process created it in the meantime; the next check judges its owner.
+      // Another process has created it; the next check judges the owner.
       if (errnoOf(error) !== 'EEXIST') throw error;
     }
     return lstatSync(at);

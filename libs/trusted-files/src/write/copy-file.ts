@@ -13,24 +13,24 @@ import type { PendingFile, PendingOptions, WriteAt } from './pending-file.js';
 export interface CopyOptions<A extends DigestAlgorithm>
   extends HashOptions, Omit<PendingOptions, 'isFlushed'>, TrustOptions {
   readonly algorithms: readonly A[];
-  /** Temporary path in the folder of the target. Default: a hidden name that cannot be guessed. */
+  /** Temporary path in the same folder. Default: a hidden random name. */
   readonly temporary?: string | undefined;
-  /** Judges the digests of the written bytes; an exception discards the copy and is rethrown unchanged. */
+  /** Judges the digests of the written bytes. When it throws, the copy is discarded and the error passes unchanged. */
   readonly accept?: ((digests: Digests<A>) => void) | undefined;
 }
 
 /** A copy that still has its temporary name. */
 export interface PendingCopy<A extends DigestAlgorithm> extends PendingFile {
-  /** Digests of the written bytes, unaffected by later changes of the source. */
+  /** Digests of the written bytes. Later changes of the source do not matter. */
   readonly digests: Digests<A>;
 }
 
 /**
- * Copies a file beside its final path. The source is an open file, which the caller closes, or a path, with the rules of
- * `openRegularFile`. The caller places or discards the copy.
+ * Copies a file beside its final path. The caller places or discards the copy. The source is an open file, which stays open, or a
+ * path as for `openRegularFile`.
  *
- * @throws TrustedFileError `tooLarge`, and as `writePendingFile` and, for a path, `openRegularFile`; any exception of
- * `onBlock` or `accept`; the reason of the signal. On failure, nothing is left.
+ * @throws TrustedFileError `tooLarge`, and as `writePendingFile` and `openRegularFile`; errors of `onBlock` and `accept`; the
+ * reason of the signal. No file is left then.
  */
 export async function copyPendingFile<A extends DigestAlgorithm>(
   source: string | ReadableFile,

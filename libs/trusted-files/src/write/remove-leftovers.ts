@@ -3,8 +3,8 @@ import { lstat, readdir, unlink } from 'node:fs/promises';
 import path from 'node:path';
 
 /**
- * Removes the temporary files that a crash left beside a file: abandoned regular files named `.NAME.` plus a suffix
- * that the pattern matches as a whole. Never throws: a file that cannot be removed stays for the next call.
+ * Removes temporary files that a crash left beside a file: regular files named `.NAME.SUFFIX` whose whole suffix matches. Never
+ * throws. A file that cannot be removed stays for the next call.
  */
 export async function removeLeftovers(
   target: string,

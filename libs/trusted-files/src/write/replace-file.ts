@@ -6,16 +6,16 @@ import { syncFolder, type HeldPatience, whenNotHeld } from './when-not-held.js';
 import path from 'node:path';
 
 export interface ReplaceOptions extends PlaceOptions, Partial<PendingOptions> {
-  /** Temporary path in the same folder. Default: a hidden name that cannot be guessed. */
+  /** Temporary path in the same folder. Default: a hidden random name. */
   readonly temporary?: string | undefined;
 }
 
 /**
- * Creates a file, by default with mode 0600, or replaces one, atomically and durably: a process that opens it, even after
- * a loss of power, finds the old content or the new one. On failure, the old file is untouched and no temporary remains.
+ * Creates or replaces a file (default mode 0600). A process that opens the file, even after a power loss, finds the old or the
+ * new content. On failure, the old file is untouched and no temporary file remains.
  *
- * @throws TrustedFileError `notFound` (no folder), `accessDenied`, `alreadyExists` (the temporary name),
- * `notRegularFile`, `inUse`, `noSpace`, `unknown`.
+ * @throws TrustedFileError `notFound` (no folder), `accessDenied`, `alreadyExists` (the temporary name), `notRegularFile`,
+ * `inUse`, `noSpace`, `unknown`.
  */
 export async function replaceFile(
   path: string,
@@ -29,7 +29,7 @@ export async function replaceFile(
 }
 
 /**
- * Moves a file on one file system, atomically replacing an existing file, and durably in both folders.
+ * Moves a file within a file system, atomically and durably. Replaces an existing file.
  *
  * @throws TrustedFileError `notFound`, `accessDenied`, `inUse`, `notRegularFile` (a folder has the name), `unknown`.
  */
@@ -44,8 +44,8 @@ export async function moveFile(from: string, to: string, patience: HeldPatience 
 }
 
 /**
- * Writes a private file as {@link writePendingFile} does, but directly under its final name: refuses an existing file or
- * link of that name. During the write the name refers to a partial file; after a failure it does not exist.
+ * Writes a private file directly under its final name. Refuses an existing file or link. During the write the file is partial;
+ * after a failure there is no file.
  *
  * @throws TrustedFileError `notFound` (no folder), `accessDenied`, `alreadyExists`, `noSpace`, `unknown`.
  */

@@ -6,27 +6,27 @@ import { open } from 'node:fs/promises';
 const FIRST_DELAY_MS = 5;
 const LONGEST_DELAY_MS = 1000;
 const HELD: Readonly<Record<'win32' | 'posix', readonly string[]>> = {
-  // Node reports a sharing violation as one of these three.
+  // Node reports a sharing violation as any of these.
   win32: ['EBUSY', 'EPERM', 'EACCES'],
-  // On POSIX only the file system itself can block a replacement; waiting does not change permissions.
+  // On POSIX only the file system can block a replacement. Waiting does not change permissions.
   posix: ['EBUSY', 'ETXTBSY'],
 };
 
 /** How long to retry while another program holds the file open. */
 export interface HeldPatience {
-  /** Maximum waiting time in milliseconds. Default 0: the first failure is final. */
+  /** Longest wait in milliseconds. Default 0: the first failure is final. */
   readonly heldFileMs?: number | undefined;
-  /** Aborts the wait with the signal's reason. */
+  /** Aborts the wait. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Returns true when a process holds the file for now: a scanner, a backup, or the program that the file contains. */
+/** Whether a process holds the file for now: a scanner, a backup, or the program that runs from it. */
 export function isHeld(error: unknown, platform: NodeJS.Platform = process.platform): boolean {
   const cause = error instanceof TrustedFileError ? error.cause : error;
   return HELD[platform === 'win32' ? 'win32' : 'posix'].includes(errnoOf(cause) ?? '');
 }
 
-/** Retries while another program holds the file, after 5 ms, 10 ms, up to a second; then throws the error of the last attempt. */
+/** Retries while another program holds the file, after 5 ms, 10 ms and so on, up to every second. Then throws the last error. */
 export async function whenNotHeld<T>(
   act: () => Promise<T>,
   { heldFileMs = 0, signal }: HeldPatience = {},
@@ -43,7 +43,7 @@ export async function whenNotHeld<T>(
   }
 }
 
-/** Flushes the names in a folder, so that they survive a loss of power; NTFS keeps them in its journal. */
+/** Makes the names in a folder survive a power loss. NTFS has a journal for that. */
 export async function syncFolder(folder: string): Promise<void> {
   if (process.platform === 'win32') return;
   const handle = await open(folder, 'r');

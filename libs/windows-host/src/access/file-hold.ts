@@ -17,9 +17,9 @@ export function holdFile(path: string): FileHold {
 }
 
 /**
- * Locks a file for this process, creating it if missing; the file remains after unlocking. The system releases the lock
- * when the process ends for any reason. Anyone who may open the file may lock it, so its folder should be private.
- * Returns undefined while another process has the file open in any way.
+ * Locks a file for this process; creates a missing file and never removes it. The system releases the lock when the
+ * process ends. Every account that may open the file can lock it, so keep its folder private. Returns undefined while
+ * another process has the file open.
  *
  * @throws WindowsError `notFound` when its folder is missing, `accessDenied`.
  */

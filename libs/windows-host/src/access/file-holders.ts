@@ -20,8 +20,8 @@ const restartManager = systemLibrary('rstrtmgr.dll', 'the Restart Manager', [
 ]);
 
 /**
- * Returns the programs that have a file open, such as `nginx.exe (process 12)`; only their number if there are more than
- * eight; nothing when they cannot be determined. Never rejects.
+ * Names the programs that have a file open, such as `nginx.exe (process 12)`. Above eight, returns only their number.
+ * Never rejects; empty on failure.
  */
 export async function fileHolders(file: string): Promise<readonly string[]> {
   try {
@@ -37,7 +37,7 @@ export async function fileHolders(file: string): Promise<readonly string[]> {
       const needed: [number] = [0];
       // Runs in the background, because it queries every process of the system.
       const { result } = await inBackground(RmGetList, session[0], needed, count, infos, [0]);
-      // On ERROR_MORE_DATA the buffer stays empty; with so many holders, their number is enough.
+      // The buffer stays empty on ERROR_MORE_DATA, so report the number.
       if (result === ERROR_MORE_DATA) return [`${needed[0]} programs`];
       checkStatus(tried, 'RmGetList', result);
       return holdersIn(infos, count[0]);

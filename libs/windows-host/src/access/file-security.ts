@@ -20,18 +20,16 @@ import { SECURITY_ATTRIBUTES } from '../win32/structures.js';
 const SDDL_REVISION_1 = 1;
 
 /**
- * Returns the security descriptor of a file or folder as SDDL: owner, group and access list, for {@link whoMayWrite}.
- * Follows a link.
+ * Returns owner, group and access list of a file or folder, as SDDL. Follows a link.
  *
- * @throws WindowsError `notFound`; `accessDenied` when this user may not read the descriptor; `unavailable` on other
- * systems.
+ * @throws WindowsError `notFound`, `accessDenied`, `unavailable`.
  */
 export function fileSecurity(path: string): string {
   const tried = `cannot read the access list of ${path}`;
   using file = openFile(tried, path, { access: READ_CONTROL, flags: FILE_FLAG_BACKUP_SEMANTICS });
   return handleSecurity(file.value, tried);
 }
-/** Works like {@link fileSecurity}, for an open file, folder or pipe whose handle has READ_CONTROL. */
+/** The handle of the file, folder or pipe needs READ_CONTROL. */
 export function handleSecurity(handle: Handle, tried: string, objectType = SE_FILE_OBJECT): string {
   const wanted =
     OWNER_SECURITY_INFORMATION | GROUP_SECURITY_INFORMATION | DACL_SECURITY_INFORMATION;
@@ -42,7 +40,7 @@ export function handleSecurity(handle: Handle, tried: string, objectType = SE_FI
   return takeLocal(out, (descriptor) => descriptorText(descriptor, wanted, tried));
 }
 
-/** Converts SDDL to a binary security descriptor. @throws WindowsError `invalidArgument` for text that is not SDDL. */
+/** @throws WindowsError `invalidArgument` for text that is not SDDL. */
 export function descriptorFromText(sddl: string): Buffer {
   const out: [LocalMemory | null] = [null];
   const sizeBytes: [number] = [0];
@@ -54,7 +52,6 @@ export function descriptorFromText(sddl: string): Buffer {
   );
 }
 
-/** Converts a binary security descriptor to the system's SDDL. */
 export function descriptorText(
   descriptor: LocalMemory | Buffer,
   information: number,
@@ -66,7 +63,7 @@ export function descriptorText(
   return takeText(out);
 }
 
-/** Returns the text that a call allocated, and frees that memory. */
+/** Frees the memory that the call allocated. */
 export function takeText(out: readonly [LocalMemory | null]): string {
   return takeLocal(out, (memory) => loadKoffi().decode(memory, 'char16_t', -1) as string);
 }
@@ -83,7 +80,7 @@ function takeLocal<T>(
   }
 }
 
-/** Creates SECURITY_ATTRIBUTES, followed by their descriptor. Without a descriptor, the account's default applies. */
+/** Appends the descriptor. Without one, the account's default applies. */
 export function securityAttributes(descriptor?: Buffer, isInheritable = false): Buffer {
   const nLength = SECURITY_ATTRIBUTES.sizeBytes;
   const fields = { nLength, bInheritHandle: isInheritable ? 1 : 0 };

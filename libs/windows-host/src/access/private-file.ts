@@ -15,32 +15,30 @@ export function createPrivateFile(file: string, mode = 0o600): void {
   createFile(file, listFor(mode, false));
 }
 
-/** Creates an empty file; fails when it exists. */
+/** Fails when the file exists. */
 export function createFile(file: string, security: Buffer): void {
   const opening = { access: GENERIC_WRITE, share: 0, security, disposition: CREATE_NEW };
   openFile(`cannot create the file ${quoteText(file)}`, file, opening).close();
 }
 
-/** Creates a folder; fails when it exists. */
 export function createFolder(folder: string, security: Buffer): void {
   const tried = `cannot create the folder ${quoteText(folder)}`;
   call(tried, kernel32.CreateDirectoryW, folder, security);
 }
 
-/** Sets the access list of a file or folder from permission bits, without inheriting from its parent folder. */
+/** Inherits nothing from the parent folder. */
 export function setMode(place: string, mode: number, isFolder: boolean): void {
   const information = win32.DACL_SECURITY_INFORMATION | win32.PROTECTED_DACL_SECURITY_INFORMATION;
   setSecurity(place, information, planFileSecurity(mode, processAccount(), isFolder));
 }
 
-/** Writes the parts of a security descriptor that `information` names. */
+/** `information` selects the parts to write. */
 export function setSecurity(place: string, information: number, sddl: string): void {
   const tried = `cannot set the access list of ${quoteText(place)}`;
   const descriptor = descriptorFromText(sddl);
   call(tried, win32.advapi32.SetFileSecurityW, place, information >>> 0, descriptor);
 }
 
-/** SECURITY_ATTRIBUTES for permission bits. */
 export function listFor(mode: number, isFolder: boolean): Buffer {
   return securityAttributes(descriptorFromText(planFileSecurity(mode, processAccount(), isFolder)));
 }
@@ -50,9 +48,8 @@ const WRITE = 2;
 const EXECUTE = 1;
 
 /**
- * Returns the security descriptor for POSIX permission bits. SYSTEM and administrators may do everything, as root
- * may on POSIX; an account without their rights also gets full rights to its own files. The last three bits apply to
- * everyone; the group bits are ignored, because the group of a service is SYSTEM. Inherits nothing, and children do not
+ * Translates POSIX permission bits to SDDL. SYSTEM, administrators and this account may do everything. The last three
+ * bits apply to everyone. The group bits have no effect, because the group of a service is SYSTEM. Children do not
  * inherit the bits for everyone.
  */
 export function planFileSecurity(

@@ -5,7 +5,7 @@ const SYSTEM = 'S-1-5-18';
 const ADMINISTRATOR = 'S-1-5-21-1-2-3-1001';
 const USER = 'S-1-5-21-1-2-3-1002';
 
-/** Returns the descriptor that the system stores: without an owner in it, the creating account is the owner. */
+/** Without an owner in the descriptor, the system makes the creating account the owner. */
 function madeBy(user: string, isPrivileged: boolean): string {
   const sddl = planFileSecurity(0o700, { user, isPrivileged }, true);
   return sddl.startsWith('O:') ? sddl : `O:${user}${sddl}`;

@@ -8,7 +8,7 @@ import { SID_AND_ATTRIBUTES } from '../win32/structures.js';
 export interface ProcessAccount {
   /** Its SID. */
   readonly user: string;
-  /** True for SYSTEM, and while the process has administrator rights, which a non-elevated administrator lacks. */
+  /** True for SYSTEM, and for a process with administrator rights enabled. */
   readonly isPrivileged: boolean;
 }
 
@@ -24,11 +24,7 @@ const SE_GROUP_USE_FOR_DENY_ONLY = 0x10;
 /** Ample: a token has at most 1,024 groups, each with 16 bytes and a SID of at most 68. */
 const TOKEN_BYTES = 128 * 1024;
 
-/**
- * Returns the account of a process, by default this one.
- *
- * @throws WindowsError `invalidArgument` when there is no such process, `accessDenied` when this process may not query it.
- */
+/** @throws WindowsError `invalidArgument` when there is no such process, `accessDenied` when this process may not query it. */
 export function processAccount(processId: number = process.pid): ProcessAccount {
   const tried = `cannot find the account of process ${processId}`;
   const { OpenProcess } = kernel32;

@@ -22,7 +22,7 @@ export interface FileFacts {
   readonly sddl: string;
 }
 
-/** Reads the facts of the object at a path, without following a link at its end. */
+/** Does not follow a link at the end of the path. */
 export function readFileFacts(path: string): FileFacts {
   const tried = `cannot examine ${quoteText(path)}`;
   using file = openFile(tried, path, {
@@ -48,7 +48,7 @@ export function readFileFacts(path: string): FileFacts {
   };
 }
 
-/** Returns the steps to `C:\a\b.exe`, a canonical path, from the drive down: `C:\`, `C:\a`, `C:\a\b.exe`. */
+/** `C:\a\b.exe` becomes `C:\`, `C:\a`, `C:\a\b.exe`. The path must be canonical. */
 export function stepsTo(path: string): readonly string[] {
   const steps = [path.slice(0, 3)];
   for (let at = path.indexOf('\\', 3); at !== -1; at = path.indexOf('\\', at + 1)) {
@@ -58,10 +58,9 @@ export function stepsTo(path: string): readonly string[] {
 }
 
 /**
- * Judges one step of a path: a folder further up, the folder of the file, or the file itself. Each must be the object
- * that its path names, without links; then the owner and the access list decide. An untrusted account that may write to
- * the file or add files to its folder could run its own code; further up, it must not be able to replace the next step.
- * `trusted` holds SIDs besides the system's own, such as that of the daemon's account.
+ * Judges one step of a path: an ancestor, the folder of the file, or the file. The step must not be a link. An
+ * untrusted account must not be able to change the file or its folder, nor to replace a step below an ancestor.
+ * `trusted` adds SIDs to the system's own.
  */
 export function judgeStep(
   facts: FileFacts,
@@ -86,8 +85,8 @@ export function judgeStep(
 }
 
 /**
- * Returns the remedy for a folder that others can change; empty when no one else can. Its reader is an administrator, who
- * knows whether these others are administrators too.
+ * Remedy for a folder that others can change; empty when nobody else can. The administrator who reads it knows
+ * whether the others are administrators too.
  */
 export function privateFolderMending(folder: string, sddl: string, account: string): string {
   const others = whoMayWrite(sddl, [account]);

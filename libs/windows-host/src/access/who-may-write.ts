@@ -17,11 +17,11 @@ const REPLACE = 0x1_0000 | 0x40 | 0x4_0000 | 0x8_0000;
 const WRITE = REPLACE | 0x2 | 0x4 | 0x10 | 0x100;
 
 /**
- * Returns the SIDs of the accounts, besides the trusted ones, that own a file or folder or may write to it, delete it,
- * or change its access list; empty when it is safe.
+ * Returns the SIDs of untrusted accounts that own a file or folder, or may write to it, delete it or change its
+ * access list.
  *
- * Errs on the safe side: ignores deny entries, treats a conditional entry as if its condition held, and treats a
- * missing access list or an unknown owner as everyone. Ignores entries that only children inherit.
+ * Errs on the safe side: ignores deny entries, takes each condition as met, and treats a missing list or owner as
+ * everyone. Ignores entries that only children inherit.
  *
  * @param trusted SIDs that are trusted besides SYSTEM, Administrators, the built-in Administrator and TrustedInstaller.
  * @throws TextError for text that is not SDDL.
@@ -30,15 +30,11 @@ export function whoMayWrite(sddl: string, trusted: readonly string[] = []): read
   return whoMay(sddl, WRITE, trusted);
 }
 
-/**
- * Returns the accounts that may replace an entry of an ancestor folder. The right to create files does not count, because
- * everyone has it in the root of a drive.
- */
+/** The right to create files does not count, because everyone has it in the root of a drive. */
 export function whoMayReplace(sddl: string, trusted: readonly string[] = []): readonly string[] {
   return whoMay(sddl, REPLACE, trusted);
 }
 
-/** Returns the accounts, besides the trusted ones, that own the object or have one of these rights. */
 export function whoMay(sddl: string, rights: number, trusted: readonly string[] = []) {
   const { owner = EVERYONE, entries } = parseSecurityDescriptor(sddl);
   const granted = (entries ?? [{ type: 'A', flags: [], rights, sid: EVERYONE }])

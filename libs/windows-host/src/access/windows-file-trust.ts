@@ -52,24 +52,22 @@ function translated<T>(tried: string, place: string, act: () => T): T {
 }
 
 /**
- * Returns a reason for distrust, or undefined. A file is distrusted when anyone except SYSTEM, administrators,
- * TrustedInstaller and this account could have put it there or can change it, or when its path contains a link or
- * resolves to another file. The walk goes down from the drive and reads each step through folders already found safe,
- * so that nobody else can change the steps afterwards.
+ * Distrusts a file that anyone except SYSTEM, administrators, TrustedInstaller and this account could have created or
+ * can change, and a path with a link. Walks down from the drive, so that nobody else can change a judged step.
  *
- * @param file in its canonical spelling, `C:\a\b.exe`.
+ * @param file - In its canonical spelling, `C:\a\b.exe`.
  * @throws WindowsError `notFound`, and others of the system.
  */
 export function distrustOfFile(file: string): Distrust | undefined {
   return distrustOfSteps(judgement.stepsTo(file), ['folder', 'file']);
 }
 
-/** Works like {@link distrustOfFile}, for a folder: distrusts it when anyone else could have created it or can add to it. */
+/** Distrusts a folder that anyone else could have created or can add to. */
 export function distrustOfFolder(folder: string): Distrust | undefined {
   return distrustOfSteps(judgement.stepsTo(folder), ['folder']);
 }
 
-/** `wanted` gives the expected kinds of the last steps; the steps before them are ancestors. */
+/** `wanted` describes the last steps; earlier steps are ancestors. */
 function distrustOfSteps(
   steps: readonly string[],
   wanted: readonly ('folder' | 'file')[],
@@ -85,20 +83,19 @@ function distrustOfSteps(
 }
 
 /**
- * Creates a folder that only SYSTEM, administrators and this account can use, or checks that an existing folder is safe:
- * no link in its path, and nobody else can write in it or replace it. Creates missing parents with default rights, each
- * only inside a folder that was found safe, so that no junction can redirect it.
+ * Creates a folder that only SYSTEM, administrators and this account can use, or checks an existing folder. Creates
+ * missing parents with default rights, each inside a folder that was found safe, so that no junction can redirect it.
  */
 function makePrivateFolder(absolute: string): Distrust | undefined {
-  // An account with administrator rights is not named in the list: another administrator, or the daemon as SYSTEM,
-  // could not distinguish it from a stranger.
+  // The list omits an account with administrator rights, because another administrator could not tell it from a
+  // stranger.
   const makePrivately = (step: string): void => createFolder(step, listFor(0o700, true));
   return walkToPrivateFolder(absolute, (step, isFolder) =>
     factsOrMade(step, isFolder ? makePrivately : mkdirSync),
   );
 }
 
-/** Judges each step on the way to the folder, up to the first step for which `take` returns nothing. */
+/** Stops at the first step for which `take` returns nothing. */
 function walkToPrivateFolder(
   absolute: string,
   take: (step: string, isFolder: boolean) => judgement.FileFacts | undefined,

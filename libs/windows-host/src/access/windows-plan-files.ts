@@ -17,9 +17,9 @@ import { windowsFileTrust } from './windows-file-trust.js';
 export type PlanFileMode = Readonly<Record<'mode', number>>;
 
 export interface WindowsPlanFilesOptions {
-  /** Creates the errors to throw, so that they have the class that the caller expects. Default: an `Error`. */
+  /** Creates the errors to throw. Default: an `Error`. */
   readonly failure?: (message: string, options: ErrorOptions) => Error;
-  /** Called with a warning about a file that was written in place. */
+  /** Receives a warning for each file that was written in place. */
   readonly onWarning?: (message: string) => void;
   /** Time in milliseconds to retry while another program holds a file. Default: 5,000. */
   readonly heldFileMs?: number;
@@ -29,22 +29,22 @@ export interface WindowsPlanFilesOptions {
 export interface WindowsPlanFiles {
   /** A plan's user and group are POSIX ids, which have no meaning on Windows. */
   readonly hasOwners: false;
-  /** Creates a folder and its missing parents with these rights; sets the rights of an existing folder. */
+  /** Creates missing parents with these rights; sets the rights of an existing folder. */
   ensureFolder(folder: string, rights: PlanFileMode): Promise<void>;
   /**
-   * Replaces a file unless it already has this content; sets its rights in any case. Follows a link. A file that
-   * another program holds open for shared writing cannot be replaced and is overwritten in place.
+   * Replaces a file unless it already has this content; always sets its rights. Follows a link. Overwrites a file in
+   * place while another program holds it open for shared writing.
    */
   writeFile(file: string, content: Buffer, rights: PlanFileMode): Promise<void>;
-  /** Removes a file, or a folder with all its content when `directory` is true. Ignores an absent one. */
+  /** Removes a folder with all its content when `directory` is true. Ignores an absent file. */
   remove(file: string, directory: boolean): Promise<void>;
   /** Creates a folder that only administrators and this account can change, or checks an existing folder. */
   ensurePrivateFolder(folder: string): Promise<void>;
-  /** Replaces a file with one that only administrators and this account can read; durable. */
+  /** Only administrators and this account can read the file. Durable. */
   writePrivateFile(file: string, content: Buffer): Promise<void>;
 }
 
-/** Writes the files of plans on Windows. Each file has its access list before its first byte. */
+/** Each file has its access list before its first byte. */
 export function windowsPlanFiles({
   failure = (message, options) => new Error(message, options),
   onWarning = () => undefined,
@@ -99,8 +99,8 @@ async function holdersOf(file: string): Promise<string> {
 }
 
 /**
- * Overwrites an existing file in place, as the Go agent does, and sets its access list before the first byte. Returns
- * false when the file is gone, or another program holds it open without shared writing. A reader may see a partial file.
+ * Overwrites a file in place, as the Go agent does. Returns false when the file is gone or another program forbids
+ * shared writing. A reader may see a partial file.
  */
 async function overwrite(file: string, content: Buffer, mode: number): Promise<boolean> {
   const handle = await open(file, 'r+').catch((error: unknown) => {
@@ -137,7 +137,6 @@ async function hasContent(file: string, content: Buffer): Promise<boolean> {
   }
 }
 
-/** Writes a new file, with its access list set before the first byte, beside the target and renames it. */
 function replace(
   file: string,
   content: Buffer,

@@ -26,7 +26,7 @@ describe('files of plans', () => {
   after(() => rmSync(folder, { recursive: true }));
   class Failure extends Error {}
   const files = windowsPlanFiles({ failure: (message, options) => new Failure(message, options) });
-  /** Accounts that may use a file, except those that may use every file. Not the whole list: Wine does not store that it is protected. */
+  /** Compares accounts, because Wine does not store that a list is protected. */
   const othersOf = (file: string) => {
     const { entries = [] } = parseSecurityDescriptor(fileSecurity(file));
     const own = [SYSTEM, ADMINISTRATORS, processAccount().user];

@@ -8,15 +8,14 @@ export interface LogEvent {
   readonly type: 'error' | 'warning' | 'information';
   /** 1 to 1000. */
   readonly id: number;
-  /** Lines of text; the viewer's list shows the first. Untrusted text is escaped, and the text is cut at 31,839 characters. */
+  /** The viewer's list shows the first line. Escapes untrusted text, and cuts the text at 31,839 characters. */
   readonly lines: readonly string[];
 }
 
 /** The event log, for one source. The caller that opened it closes it. */
 export interface EventLog {
   /**
-   * Writes an event. Returns false when the system rejects it, for example because the log is full; the caller should
-   * carry on.
+   * Returns false when the system rejects the event, for example because the log is full; then carry on.
    *
    * @throws RangeError for an id outside of 1 to 1000, and after `close`.
    */
@@ -32,7 +31,7 @@ const APPLICATION_LOG = 'SYSTEM\\CurrentControlSet\\Services\\EventLog\\Applicat
 const MESSAGE_FILE = '%SystemRoot%\\System32\\EventCreate.exe';
 
 /**
- * Opens the event log. A source that is not registered works as well; its events are harder to read.
+ * An unregistered source works too, but its events are harder to read.
  *
  * @throws WindowsError `unavailable`, `accessDenied`.
  */
@@ -59,7 +58,7 @@ export function openEventLog(source: string): EventLog {
 }
 
 /**
- * Registers a source of the Application log, so that its events are shown as text. Registering it again is allowed.
+ * Registers a source of the Application log, so that the viewer shows its events as text. Idempotent.
  *
  * @throws WindowsError `accessDenied`.
  */
@@ -70,7 +69,7 @@ export function registerEventSource(source: string): void {
   key.set('TypesSupported', { type: 'number', value: error | warning | information });
 }
 
-/** Unregisters a source; its events remain. Ignores an unknown source. @throws WindowsError `accessDenied`. */
+/** Keeps the events. Ignores an unknown source. @throws WindowsError `accessDenied`. */
 export function unregisterEventSource(source: string): void {
   RegistryKey.deleteTree(keyOf(source));
 }
@@ -80,7 +79,7 @@ export function isEventSource(source: string): boolean {
   return key !== undefined;
 }
 
-/** Returns the registry key of a source, whose name must not lead to another key. */
+/** The name must not lead to another key. */
 function keyOf(source: string): string {
   if (!/^[\w-]+$/.test(source))
     throw new RangeError(`"${source}" is not the name of an event source`);
@@ -92,9 +91,8 @@ export const LONGEST_EVENT_TEXT = 31_839;
 const CUT = '…';
 
 /**
- * Joins lines into one text for the event log, cut with `…` at {@link LONGEST_EVENT_TEXT} UTF-16 units. Escapes
- * characters by which untrusted text could start a new line, reverse the text direction or end the text early, and `%`
- * before a digit, which the event viewer would expand.
+ * Joins lines, cut with `…` at {@link LONGEST_EVENT_TEXT} UTF-16 units. Escapes characters that could forge a line,
+ * and `%` before a digit, which the event viewer would expand.
  */
 export function eventText(lines: readonly string[]): string {
   let text = '';

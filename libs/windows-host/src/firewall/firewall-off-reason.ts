@@ -5,7 +5,7 @@ import { unlessFails } from '../windows-error.js';
 
 /** Sources of the settings that show whether the firewall of a host filters anything. */
 export interface FirewallSwitches {
-  /** State of the firewall's service; undefined when there is none. */
+  /** Undefined when there is no firewall service. */
   readonly serviceState: () => ServiceState | undefined;
   /** `EnableFirewall` of a registry key; undefined when it is not set. */
   readonly enabled: (path: string) => boolean | undefined;
@@ -18,8 +18,8 @@ const POLICY = 'SOFTWARE\\Policies\\Microsoft\\WindowsFirewall';
 const PROFILES = [['DomainProfile'], ['PublicProfile'], ['StandardProfile', 'PrivateProfile']];
 
 /**
- * Returns the reason why the firewall of this host filters nothing, so that no port needs opening: its service does not
- * run, or the firewall is off in every profile. Undefined while it may filter, and when the settings cannot be read.
+ * Returns why the firewall of this host filters nothing: its service does not run, or every profile is off. Undefined
+ * when it may filter, or when the settings cannot be read.
  *
  * A group policy ([MS-GPFAS] 2.2.2, below `SOFTWARE\Policies`) and device management (`Mdm`) take precedence over the
  * host's own setting; a profile on which group policy and device management disagree counts as on.

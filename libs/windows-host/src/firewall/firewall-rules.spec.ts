@@ -9,7 +9,7 @@ const ports = [
   { protocol: 'tcp', port: 81 },
 ] as const;
 
-/** A firewall in memory that acts as netsh does, and records its arguments. */
+/** Acts as netsh does, and records its arguments. */
 class MemoryFirewall implements FirewallHost {
   readonly told: string[][] = [];
   rules: string[] = [];

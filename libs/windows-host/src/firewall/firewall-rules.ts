@@ -15,7 +15,7 @@ type PortSet = Readonly<Record<'tcp' | 'udp', readonly PortRange[]>>;
 // Limit on ranges of a protocol, so that people can read a rule and its text fits into a command line.
 const MAX_RANGES = 256;
 
-/** Sorts ports into ranges. @throws WindowsError `invalidArgument` for an invalid port or too many ranges. */
+/** @throws WindowsError `invalidArgument` for an invalid port or too many ranges. */
 export function portSet(ports: readonly ExposedPort[]): PortSet {
   const set = { tcp: new Set<number>(), udp: new Set<number>() };
   for (const { protocol, port } of ports) {
@@ -52,7 +52,7 @@ function refused(found: string, wanted: string): WindowsError {
   return new WindowsError('invalidArgument', message);
 }
 
-/** A firewall rule, reduced to the parts that decide whether it opens ports to programs of this host. */
+/** Parts of a firewall rule that decide whether it opens ports. */
 interface FirewallRule {
   readonly name: string;
   /** True when the rule is enabled and allows inbound traffic. */
@@ -66,8 +66,9 @@ interface FirewallRule {
 const OPENING = { Action: 'Allow', Active: 'TRUE', Dir: 'In' };
 
 /**
- * Parses a rule in the registry's format: `v2.30|Action=Allow|Active=TRUE|Dir=In|Protocol=6|LPort=80|Name=…|`;
- * undefined for text that is not a rule or has no name. https://learn.microsoft.com/openspecs/windows_protocols/ms-gpfas
+ * Parses the registry's format, `v2.30|Action=Allow|Active=TRUE|Dir=In|Protocol=6|LPort=80|Name=…|`; undefined for
+ * other text.
+ * https://learn.microsoft.com/openspecs/windows_protocols/ms-gpfas
  */
 export function parseFirewallRule(text: string): FirewallRule | undefined {
   const [version = '', ...parts] = text.split('|');
@@ -99,8 +100,8 @@ function rangeOf([, value]: readonly [string, string]): PortRange | undefined {
 }
 
 /**
- * Firewall rules for the ports of runs. All rules of a run share the unique name `rancher-wins-<the run's mark>`, so
- * that they are found and removed together, in any display language of Windows.
+ * Firewall rules for the ports of runs. All rules of a run share the name `rancher-wins-<the run's mark>`, which
+ * identifies them in any display language of Windows.
  */
 export interface FirewallRules extends PortOpener {
   /**
@@ -110,13 +111,12 @@ export interface FirewallRules extends PortOpener {
    */
   open(mark: string, ports: readonly ExposedPort[], signal?: AbortSignal): Promise<void>;
   /**
-   * Removes the rules that a daemon left when it ended without closing: those of all runs except the given ones. Returns
-   * the marks of the runs whose rules were removed. Rules added after the call stay.
+   * Removes the rules that dead daemons left: those of all runs except these. Returns the marks of the removed runs.
+   * Rules added after the call stay.
    *
    * @throws WindowsError as `open`: the first failure, after trying to remove all.
    */
   sweep(liveMarks: readonly string[]): Promise<readonly string[]>;
-  /** Returns the current openings of all runs. */
   list(): readonly RunOpening[];
 }
 
@@ -129,9 +129,8 @@ export interface RunOpening {
 
 /** Store of the rules. */
 export interface FirewallHost {
-  /** The texts of all rules, in the format of the registry. */
+  /** In the format of the registry. */
   readonly ruleTexts: () => readonly string[];
-  /** Runs netsh with these arguments. */
   readonly netsh: (args: readonly string[], signal?: AbortSignal) => Promise<void>;
   /** Waits briefly, because the firewall stores rules after it has reported success. */
   readonly settle: (signal?: AbortSignal) => Promise<void>;
@@ -143,7 +142,7 @@ const NAME = /^rancher-wins-([0-9a-f]{32})$/;
 const PROTOCOLS: Readonly<Partial<Record<number, string>>> = { 6: 'tcp', 17: 'udp' };
 const RULE = ['advfirewall', 'firewall'];
 const OPENING_WORDS = ['dir=in', 'action=allow'];
-// Number of checks whether the rules are as expected, and the delay between two checks.
+// Number of checks, and the delay between two checks.
 const CHECKS = 20;
 const SETTLE_MS = 100;
 
@@ -160,7 +159,6 @@ export function firewallRules(host: FirewallHost = systemFirewall): FirewallRule
     return runs;
   };
 
-  /** Polls until the rules of a run are as expected. */
   const verify = async (
     tried: string,
     mark: string,
@@ -217,7 +215,7 @@ export function firewallRules(host: FirewallHost = systemFirewall): FirewallRule
   };
 }
 
-/** Reads the rules where the firewall stores them, because the output of netsh is in the language of the host. */
+/** Reads the registry, because the output of netsh is in the language of the host. */
 export function registryRuleTexts(path = RULES_PATH): readonly string[] {
   using key = RegistryKey.open(path);
   const entries = [...(key?.values().values() ?? [])];

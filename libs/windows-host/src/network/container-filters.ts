@@ -21,10 +21,7 @@ export type FilterGroup = 'ingress' | 'egress' | 'rule';
 export type FilterField =
   'arrivesBy' | 'leavesBy' | 'source' | 'destination' | 'interface' | 'local' | 'remote';
 
-/**
- * Matches an interface index or a network in one field of a packet. Conditions on the same field are alternatives;
- * conditions on different fields must all hold.
- */
+/** Conditions on the same field are alternatives; conditions on different fields must all hold. */
 export type FilterCondition = readonly [field: FilterField, value: number | AddressRange];
 
 /** A filter of the Windows Filtering Platform. Within a group, permitting filters take precedence over blocking ones. */
@@ -37,10 +34,7 @@ export interface PacketFilter {
 
 /** Properties of a filter that the system lists. */
 export interface FilterLabel {
-  /**
-   * Key of 32 hexadecimal digits: the digest of everything that the filter does, so that a key determines the
-   * behaviour.
-   */
+  /** Digest of the filter's behaviour, 32 hexadecimal digits. */
   readonly key: string;
   /** The key of the item. */
   readonly name: string;
@@ -51,10 +45,8 @@ export interface FilterLabel {
 export interface LabelledFilter extends PacketFilter, FilterLabel {}
 
 /**
- * Returns the filters of a `filter` or `rule` item on the interface with this index.
- *
- * Filters packets of containers both where they are forwarded and where the host receives them, because the host's
- * addresses are reachable without forwarding too.
+ * Filters packets where the host forwards them and where it receives them, because containers reach the host's own
+ * addresses without forwarding.
  *
  * @returns undefined for a value that names no networks.
  */
@@ -68,10 +60,9 @@ export function filtersOf(
 }
 
 /**
- * Returns the items to which the filters belong. An item counts as missing when it lacks a filter, or when its interface has
- * a new index.
+ * Omits an item that lacks a filter or whose interface has a new index.
  *
- * @param indexOf - The index that an interface has now; undefined when the interface is gone and its filters wait for removal.
+ * @param indexOf - Undefined when the interface is gone and its filters wait for removal.
  */
 export function itemsOfFilters(
   labels: readonly FilterLabel[],

@@ -12,7 +12,7 @@ const row = (cidr: string, hop: string, protocol: number = PROTOCOL.netmgmt): Fo
 const spell = (route: ForwardRow) =>
   `${formatNetwork(route.destination)} via ${formatAddress(route.nextHop)}`;
 
-/** A routing table in memory that records changes; with `lies` it reports success without a change. */
+/** With `lies`, reports success without a change. */
 class MemoryTable implements RouteTable {
   readonly done: string[] = [];
   readonly #lies: boolean;

@@ -4,12 +4,11 @@ import { isOnLink, PROTOCOL, type ForwardRow, type RouteTable } from './routes.j
 import { WindowsError } from '../windows-error.js';
 
 /**
- * Adds routes for each host or network (`8.8.8.8`, `10.1.0.0/16`, `2001:db8::1`; see `readRouteDestinations` of
- * `@wins/base`) along the default route of its family. Leaves an existing route alone. Reads the table again and
- * requires all routes in it, because a call may wrongly report success.
+ * Adds a route to each host or network (`8.8.8.8`, `10.1.0.0/16`, `2001:db8::1`) along the default route of its
+ * family. Leaves an existing route alone. Reads the table again, because a call may wrongly report success.
  *
- * @throws WindowsError `invalidArgument` before anything is changed, `notFound` without a default route, `notVerified`,
- * `accessDenied`.
+ * @throws WindowsError `invalidArgument` before anything is changed, `notFound` without a default route,
+ * `notVerified`, `accessDenied`.
  */
 export function addGatewayRoutes(
   table: RouteTable,
@@ -28,9 +27,9 @@ export function addGatewayRoutes(
 }
 
 /**
- * Removes routes that {@link addGatewayRoutes} added, regardless of the current default route: manually added routes to
- * exactly these hosts and networks through a gateway. Reads the table again and requires that none is left. Ignores
- * missing routes.
+ * Removes manually added routes to exactly these hosts and networks through a gateway, also those of an
+ * administrator. The current default route does not matter. Reads the table again and requires that none is left.
+ * Ignores missing routes.
  *
  * @throws WindowsError `invalidArgument` before anything is changed, `notVerified`, `accessDenied`.
  */

@@ -42,7 +42,7 @@ export async function enumerateNetworks(query: string): Promise<string> {
   );
 }
 
-/** Returns the properties of one network, as the text of a JSON object. The id is a GUID of 16 bytes. */
+/** The id is a GUID of 16 bytes. */
 async function queryNetwork(id: Buffer, query: string): Promise<string> {
   const { HcnOpenNetwork, HcnQueryNetworkProperties, HcnCloseNetwork } = computeNetwork;
   const network: OutPointer = [null];
@@ -66,7 +66,7 @@ async function queryNetwork(id: Buffer, query: string): Promise<string> {
   }
 }
 
-/** Creates a network with an id that we choose. @throws WindowsError */
+/** The caller chooses the id. @throws WindowsError */
 export async function createNetwork(id: Buffer, settings: string): Promise<void> {
   const { HcnCreateNetwork, HcnCloseNetwork } = computeNetwork;
   const network: OutPointer = [null];
@@ -84,11 +84,7 @@ export async function deleteNetwork(id: Buffer): Promise<void> {
   answer('cannot remove a network of HNS', 'HcnDeleteNetwork', result, [null], record);
 }
 
-/**
- * Returns the ids of the endpoints attached to networks, as a JSON array.
- *
- * @throws WindowsError
- */
+/** Returns the ids of the attached endpoints, as a JSON array. @throws WindowsError */
 export async function enumerateEndpoints(query: string): Promise<string> {
   const { HcnEnumerateEndpoints } = computeNetwork;
   const endpoints: OutPointer = [null];
@@ -105,7 +101,7 @@ export async function callFirstVersion(method: string, path: string): Promise<st
   return answer(`cannot ask HNS to ${method} ${path}`, 'HNSCall', result, response, [null]);
 }
 
-/** Returns the text of a successful call, and frees both texts. @throws WindowsError when the call failed. */
+/** Frees both texts. @throws WindowsError when the call failed. */
 function answer(
   tried: string,
   functionName: string,

@@ -62,7 +62,6 @@ const nat = {
 
 const absent = () => Promise.reject(new WindowsError('unavailable', 'no such DLL'));
 
-/** Calls of a host with HNS version 2 and these networks. */
 function secondVersion(...networks: readonly { readonly ID: string }[]): HnsCalls {
   return {
     enumerateNetworks: () => Promise.resolve(JSON.stringify(networks.map(({ ID }) => ID))),
@@ -74,7 +73,6 @@ function secondVersion(...networks: readonly { readonly ID: string }[]): HnsCall
   };
 }
 
-/** Calls of a host with only HNS version 1, which gives this answer. */
 function firstVersion(answer: unknown): HnsCalls {
   return {
     enumerateNetworks: absent,

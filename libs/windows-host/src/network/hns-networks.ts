@@ -10,15 +10,16 @@ import {
 import { WindowsError } from '../windows-error.js';
 import type { HnsCalls } from './hns-calls.js';
 
-/** Schema version, a part of each request and query. */
+/** A part of each request and query. */
 export const SECOND_VERSION = { SchemaVersion: { Major: 2, Minor: 0 } };
 const QUERY = JSON.stringify(SECOND_VERSION);
 
 /**
- * Finds an HNS network by its name, or by an address in one of its subnets. Uses HNS version 2, and version 1 where
- * version 2 is missing or fails.
+ * Finds a network by its name or by an address in one of its subnets. Uses HNS version 1 where version 2 is missing
+ * or fails.
  *
- * @throws WindowsError `notFound`; `invalidArgument` for a text that is not an address; `unavailable` on a host without HNS.
+ * @throws WindowsError `notFound`; `invalidArgument` for a text that is not an address; `unavailable` on a host
+ * without HNS.
  */
 export async function findHnsNetwork(which: NetworkSelector, calls: HnsCalls): Promise<HnsNetwork> {
   const isMeant = matcher(which);
@@ -26,7 +27,7 @@ export async function findHnsNetwork(which: NetworkSelector, calls: HnsCalls): P
   return { id, type, managementIp, subnets };
 }
 
-/** Lists all networks of HNS. @throws WindowsError `unavailable` on a host without HNS. */
+/** @throws WindowsError `unavailable` on a host without HNS. */
 export async function listNetworks(calls: HnsCalls): Promise<readonly NamedHnsNetwork[]> {
   let second: unknown;
   try {
@@ -105,14 +106,14 @@ export interface NamedHnsNetwork extends HnsNetwork {
 // Limit on the cost of a malformed answer, far above the number of real networks.
 const MAX_ITEMS = 10_000;
 
-/** Parses the ids from HcnEnumerateNetworks and HcnEnumerateEndpoints. Skips values that are not GUIDs. */
+/** Skips values that are not GUIDs. */
 export function decodeNetworkIds(json: string): readonly string[] {
   return items(JSON.parse(json)).filter(
     (id): id is string => typeof id === 'string' && guidBytes(id) !== undefined,
   );
 }
 
-/** Parses the result of HcnQueryNetworkProperties. Missing fields are empty. */
+/** Missing fields are empty. */
 function decodeSecondVersion(json: string): NamedHnsNetwork {
   const network: unknown = JSON.parse(json);
   const provider = items(field(network, 'Policies')).find(
@@ -133,11 +134,7 @@ function decodeSecondVersion(json: string): NamedHnsNetwork {
   };
 }
 
-/**
- * Parses the answer of HNS version 1 to GET /networks/.
- *
- * @throws Error with the message of HNS when HNS refused.
- */
+/** Parses the answer of HNS version 1 to GET /networks/. @throws Error with the message of HNS. */
 function decodeFirstVersion(json: string): readonly NamedHnsNetwork[] {
   const answer: unknown = JSON.parse(json);
   if (field(answer, 'Success') !== true) {
@@ -168,13 +165,13 @@ export function guidBytes(guid: string): Buffer | undefined {
   return bytes;
 }
 
-/** Returns the gateway of the default route, otherwise that of the first route. */
+/** Prefers the gateway of the default route. */
 function gatewayAmong(routes: readonly unknown[]): string {
   const isDefault = (route: unknown) => text(route, 'DestinationPrefix').endsWith('/0');
   return text(routes.find(isDefault) ?? routes[0], 'NextHop');
 }
 
-/** Returns a field of an object by its name in any case; undefined when it is missing. */
+/** Ignores the case of the name. */
 function field(value: unknown, name: string): unknown {
   if (typeof value !== 'object' || value === null) return undefined;
   const wanted = name.toLowerCase();

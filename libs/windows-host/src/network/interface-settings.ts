@@ -11,7 +11,12 @@ const ERROR_FILE_NOT_FOUND = 2;
 const ERROR_NOT_FOUND = 1168;
 const ERROR_OBJECT_ALREADY_EXISTS = 5010;
 
-/** Adds an address, which lasts until the system or the interface restarts. @returns False when the interface already has it. @throws WindowsError */
+/**
+ * The address lasts until the system or the interface restarts.
+ *
+ * @returns False when it already exists.
+ * @throws WindowsError
+ */
 export function addAddress(interfaceIndex: number, address: IpNetwork): boolean {
   const row = addressRow(interfaceIndex, address, interfaceChanges.InitializeUnicastIpAddressEntry);
   const status = interfaceChanges.CreateUnicastIpAddressEntry(row);
@@ -20,7 +25,7 @@ export function addAddress(interfaceIndex: number, address: IpNetwork): boolean 
   return status === 0;
 }
 
-/** Removes an address; ignores a missing one. @throws WindowsError */
+/** Ignores a missing address. @throws WindowsError */
 export function removeAddress(interfaceIndex: number, address: IpNetwork): void {
   const row = addressRow(interfaceIndex, address, interfaceChanges.InitializeUnicastIpAddressEntry);
   const status = interfaceChanges.DeleteUnicastIpAddressEntry(row);
@@ -28,13 +33,13 @@ export function removeAddress(interfaceIndex: number, address: IpNetwork): void 
   checkStatus(tried, 'DeleteUnicastIpAddressEntry', status, ERROR_NOT_FOUND);
 }
 
-/** Whether packets that arrive on an interface are forwarded; undefined when there is no such interface. @throws WindowsError */
+/** Undefined when there is no such interface. @throws WindowsError */
 export function isForwarding(interfaceIndex: number): boolean | undefined {
   const row = interfaceRow(interfaceIndex);
   return row && MIB_IPINTERFACE_ROW.read(row).ForwardingEnabled !== 0;
 }
 
-/** Turns forwarding on or off, and changes no other setting of the interface. @throws WindowsError */
+/** Changes no other setting of the interface. @throws WindowsError */
 export function setForwarding(interfaceIndex: number, isOn: boolean): void {
   const tried = `cannot turn forwarding ${isOn ? 'on' : 'off'}`;
   const row = interfaceRow(interfaceIndex);
@@ -46,7 +51,7 @@ export function setForwarding(interfaceIndex: number, isOn: boolean): void {
   checkStatus(tried, 'SetIpInterfaceEntry', status);
 }
 
-/** Creates a MIB_UNICASTIPADDRESS_ROW. @param initialize - Fills a row with the defaults of the system. */
+/** @param initialize - Fills a row with the defaults of the system. */
 export function addressRow(
   InterfaceIndex: number,
   { bytes, prefix: OnLinkPrefixLength }: IpNetwork,
@@ -61,7 +66,7 @@ export function addressRow(
   return row;
 }
 
-/** Sets forwarding in a MIB_IPINTERFACE_ROW that was read. Zeroes the site prefix length, because the system rejects its own value for IPv4. */
+/** Zeroes the site prefix length, because the system rejects its own value for IPv4. */
 export function forwardingRow(row: Buffer, isOn: boolean): Buffer {
   MIB_IPINTERFACE_ROW.write(row, { ForwardingEnabled: Number(isOn), SitePrefixLength: 0 });
   return row;

@@ -3,7 +3,6 @@ import { socketAddress } from './routes.js';
 
 const BASE = 0x7ff0_0000_1000n;
 
-/** Memory as the system lays it out: structures that point at each other. */
 class Memory {
   readonly bytes = Buffer.alloc(4096);
   #used = 0;

@@ -23,9 +23,9 @@ export interface AdapterEntry {
   readonly guid: string;
   readonly name: string;
   readonly isUp: boolean;
-  /** Cost of an IPv4 or IPv6 route through it, added to the route's own metric. */
+  /** Added to the metric of each route through the adapter. */
   readonly metrics: { readonly ipv4: number; readonly ipv6: number };
-  /** The adapter's addresses, each with the prefix length of its network. */
+  /** Each with the prefix length of its network. */
   readonly addresses: readonly IpNetwork[];
 }
 
@@ -44,11 +44,7 @@ const MAX_SIZE_BYTES = 64 * 1024 * 1024;
 // Adapters may be added between two calls, but not endlessly.
 const MAX_TRIES = 5;
 
-/**
- * Lists the network adapters of the host, with IPv4 and IPv6.
- *
- * @throws WindowsError `unavailable`; `unknown` when their number kept growing, or the answer is invalid.
- */
+/** @throws WindowsError `unavailable`; `unknown` when the list keeps growing or the answer is invalid. */
 export function networkAdapters(): readonly AdapterEntry[] {
   const { GetAdaptersAddresses } = ipHelper;
   return readAdapters({
@@ -57,7 +53,7 @@ export function networkAdapters(): readonly AdapterEntry[] {
   });
 }
 
-/** Repeats the call with a larger buffer while the system asks for one, up to a limit. The call writes the needed size into `size`. */
+/** Repeats the call with a larger buffer, up to a limit. `call` writes the needed size into `size`. */
 export function readAdapters({
   call,
   addressOf,
@@ -89,10 +85,10 @@ export function readAdapters({
 }
 
 /**
- * Decodes the result of GetAdaptersAddresses: linked structures inside one buffer.
+ * Decodes linked structures inside one buffer.
  *
- * @param baseAddress where the buffer is in memory, so that pointers become offsets.
- * @throws RangeError for a pointer that leads outside of the buffer, and for lists that never end.
+ * @param baseAddress - Address of the buffer in memory, which turns pointers into offsets.
+ * @throws RangeError for a pointer out of the buffer, and for an endless list.
  */
 export function decodeAdapters(bytes: Buffer, baseAddress: bigint): AdapterEntry[] {
   const offsetOf = (pointer: bigint): number => {
@@ -146,8 +142,8 @@ const LINK_LOCAL: readonly IpNetwork[] = [
 ];
 
 /**
- * Selects an adapter: by its friendly name or GUID, by one of its addresses, or the one with the default route. Prefers
- * IPv4 to IPv6, the default route with the lowest metric, and an address that reaches the gateway.
+ * Selects an adapter by friendly name, GUID or address; by default the one with the default route. Prefers IPv4, the
+ * lowest metric, and an address that reaches the gateway.
  *
  * @throws WindowsError `notFound`; `invalidArgument` for a text that is not an address.
  */
@@ -156,7 +152,7 @@ export function selectAdapter(state: NetworkState, which?: NetworkSelector): Net
   return 'name' in which ? byName(state, which.name) : byAddress(state, which.address);
 }
 
-/** Returns a family's default route with the lowest metric, of one adapter or of all; undefined when there is none. */
+/** The default route with the lowest total metric, of one adapter or of all. */
 export function defaultRoute(
   { adapters, rows }: Pick<NetworkState, 'adapters' | 'rows'>,
   family: number,
@@ -212,7 +208,7 @@ function byAddress(state: NetworkState, text: string): NetworkAdapter {
   throw new WindowsError('notFound', `${tried}: no adapter has it`);
 }
 
-/** Describes an adapter by its address that reaches the gateway, else by one that is not link-local, else by any. */
+/** Prefers an address that reaches the gateway, then one that is not link-local. */
 function describeIn(
   family: number,
   state: NetworkState,

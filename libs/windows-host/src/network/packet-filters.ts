@@ -37,10 +37,7 @@ const FIELDS: Readonly<Record<FilterField, Buffer>> = {
   local: guid('d9ee00de-c1ef-4617-bfe3-ffd8f5a08957'),
   remote: guid('b235ae9a-1d64-49b8-a44c-5ff3d9095045'),
 };
-/**
- * Our own sublayers, which also identify our filters: in each sublayer the first matching filter decides, and each
- * sublayer may drop a packet.
- */
+/** Our sublayers, which also identify our filters. Each sublayer may drop a packet. */
 const GROUPS: Readonly<Record<FilterGroup, Buffer>> = {
   ingress: guid('6f3a7c52-0f0e-4f5b-9a0c-5d1f6a8e2b42'),
   egress: guid('6f3a7c52-0f0e-4f5b-9a0c-5d1f6a8e2b43'),
@@ -60,10 +57,7 @@ const EACH_ACTION = 0xffffffff;
 const AUTHENTICATION_DEFAULT = 0xffffffff;
 const [FILTER_NOT_FOUND, SUBLAYER_NOT_FOUND] = [0x80320003, 0x80320007] as const;
 const [ALREADY_EXISTS, IN_USE] = [0x80320009, 0x8032000a] as const;
-/**
- * Maximum number of filters of one layer, including those of other programs. Filters beyond it are not listed and so count as
- * missing.
- */
+/** Limit per layer, including filters of other programs. Filters beyond the limit count as missing. */
 const MAX_FILTERS = 4096;
 const MAX_TEXT = 2048;
 
@@ -73,23 +67,14 @@ export interface FilterChanges {
   readonly remove: readonly string[];
 }
 
-/**
- * Lists our filters. They live as long as the system's filtering engine: they survive this process but not a restart of
- * the system.
- *
- * @throws WindowsError
- */
+/** Our filters survive this process but not a restart of the system. @throws WindowsError */
 export function readFilters(): readonly FilterLabel[] {
   using engine = openEngine();
   const { value } = engine;
   return Object.values(LAYERS).flatMap((layer) => filtersIn(value, layer));
 }
 
-/**
- * Applies all changes or none. Ignores filters that already exist or are already gone.
- *
- * @throws WindowsError
- */
+/** Applies all changes or none. Ignores filters that already exist or are already gone. @throws WindowsError */
 export function changeFilters({ add, remove }: FilterChanges): void {
   const tried = 'cannot change the filters of the network of containers';
   const platform = filteringPlatform;
@@ -155,7 +140,7 @@ interface Description {
   readonly addressIn: (memory: Buffer) => bigint;
 }
 
-/** Creates a structure with a name and a description, followed by a tail and both texts. */
+/** Memory layout: the structure, a tail, then both texts. */
 function described<Fields extends { readonly name: bigint | null }>(
   type: Structure<Fields>,
   { name, description, tailBytes = 0, addressIn }: Description,
@@ -185,7 +170,7 @@ function addGroups(engine: number, tried: string): void {
   }
 }
 
-/** Removes our sublayers, except those that still have filters. */
+/** Keeps sublayers that still have filters. */
 function removeGroups(engine: number, tried: string): void {
   for (const key of Object.values(GROUPS)) {
     const status = filteringPlatform.FwpmSubLayerDeleteByKey0(engine, key);
@@ -220,7 +205,7 @@ function filtersIn(engine: number, layerKey: Buffer): readonly FilterLabel[] {
   }
 }
 
-/** Reads one entry of an array of pointers to filters; empty for a filter of another program. */
+/** Empty for a filter of another program. */
 function labelAt(entries: bigint, index: number): readonly FilterLabel[] {
   const at = loadKoffi().decode(entries, index * 8, 'void *') as bigint;
   const { filterKey, subLayerKey, name, description } = FWPM_FILTER0.read(at);

@@ -17,7 +17,7 @@ const AF_INET6 = 23;
 /** The size of a SOCKADDR_INET: room for either family. */
 const SOCKET_ADDRESS_BYTES = 28;
 
-/** Reads a SOCKADDR_IN or SOCKADDR_IN6; undefined for another family, or when it does not fit into the bytes. */
+/** Undefined for another family, or when the address does not fit into the bytes. */
 export function readSocketAddress(bytes: Uint8Array, offset = 0): Uint8Array | undefined {
   const family = (bytes[offset] ?? 0) | ((bytes[offset + 1] ?? 0) << 8);
   const [start, length] = family === AF_INET ? [4, 4] : family === AF_INET6 ? [8, 16] : [0, 0];
@@ -53,9 +53,9 @@ export const PROTOCOL = {
 /** The system's routing table. Its methods throw WindowsErrors. */
 export interface RouteTable {
   read(): readonly ForwardRow[];
-  /** Adds a row. @returns False when it already exists. */
+  /** @returns False when the row already exists. */
   add(row: ForwardRow): boolean;
-  /** Removes a row; ignores a missing one. */
+  /** Ignores a missing row. */
   remove(row: ForwardRow): void;
 }
 
@@ -65,7 +65,6 @@ const ERROR_OBJECT_ALREADY_EXISTS = 5010;
 /** Offset of the first row in a MIB_IPFORWARD_TABLE2, after the number of rows. */
 const FIRST_ROW = 8;
 
-/** The routing table of Windows, IPv4 and IPv6. */
 export const systemRouteTable: RouteTable = {
   read: () => {
     const { GetIpForwardTable2, FreeMibTable } = ipHelper;
@@ -104,7 +103,7 @@ function rowOf(row: ForwardRow): Buffer {
   return memory;
 }
 
-/** Reads a MIB_IPFORWARD_ROW2; undefined for a family that is neither IPv4 nor IPv6. */
+/** Undefined for a family that is neither IPv4 nor IPv6. */
 export function readRow(memory: Buffer | bigint, offset = 0): ForwardRow | undefined {
   const row = MIB_IPFORWARD_ROW2.read(memory, offset);
   const bytes = readSocketAddress(row.destination);
@@ -119,7 +118,7 @@ export function readRow(memory: Buffer | bigint, offset = 0): ForwardRow | undef
   };
 }
 
-/** Writes a route over a row that InitializeIpForwardEntry filled with the system's defaults. */
+/** InitializeIpForwardEntry must have filled the row with the system's defaults. */
 export function writeRow(memory: Buffer, route: ForwardRow): void {
   MIB_IPFORWARD_ROW2.write(memory, {
     InterfaceIndex: route.interfaceIndex,
@@ -140,7 +139,7 @@ const SYSTEMS_OWN: readonly IpNetwork[] = [
   { bytes: Buffer.from('00000000000000000000000000000001', 'hex'), prefix: 128 },
 ];
 
-/** Returns the rows that lead somewhere: without multicast, broadcast, loopback, and the host's own addresses. */
+/** Omits multicast, broadcast, loopback and the host's own addresses. */
 export function visibleRoutes(rows: readonly ForwardRow[]): readonly RouteEntry[] {
   return rows
     .filter((row) => !isSystemsOwn(row.destination) && !isOwnAddress(row))
@@ -152,7 +151,7 @@ export function visibleRoutes(rows: readonly ForwardRow[]): readonly RouteEntry[
     }));
 }
 
-/** Whether there is no next hop: the interface reaches the destination directly. */
+/** True when the interface reaches the destination directly. */
 export function isOnLink(nextHop: Uint8Array): boolean {
   return nextHop.every((byte) => byte === 0);
 }

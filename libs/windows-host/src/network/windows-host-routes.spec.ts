@@ -19,7 +19,7 @@ const ROUTE: StaticRoute = {
   ...{ destination: '10.1.0.0/16', gateway: '192.0.2.7', interface: '{A}', metric: 256 },
 };
 
-/** A table that identifies routes by destination, interface and next hop, as Windows does. */
+/** Windows identifies routes by destination, interface and next hop. */
 function tableOf(rows: ForwardRow[]): RouteTable {
   const key = ({ destination, interfaceIndex, nextHop }: ForwardRow): string =>
     JSON.stringify([destination, interfaceIndex, nextHop]);

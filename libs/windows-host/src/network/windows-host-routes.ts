@@ -36,22 +36,16 @@ import {
   type ContainerNetworkCalls,
 } from './windows-network-items.js';
 
-/**
- * Tolerance in milliseconds when comparing computed boot times, because the clock is corrected now and then. Every
- * restart takes longer.
- */
+/** Tolerance for clock corrections when comparing computed boot times. Every restart takes longer. */
 const SAME_BOOT_MS = 20_000;
 const ERROR_IO_PENDING = 997;
 
-/**
- * Manages the network of Windows with IP Helper. Routes are only in the active store, so they are gone after a restart. Errors
- * are WindowsErrors.
- */
+/** Manages the network of Windows with IP Helper. Routes exist only until a restart. Errors are WindowsErrors. */
 export function windowsHostRoutes(): HostRoutes {
   return hostRoutesOf(systemRouteTable, systemContainerCalls, () => Date.now() - uptime() * 1000);
 }
 
-/** Implements {@link windowsHostRoutes} with these calls; `startedMs` returns the start of the system, in ms since 1970. */
+/** `startedMs` returns the start of the system, in milliseconds since 1970. */
 export function hostRoutesOf(
   table: RouteTable,
   calls: ContainerNetworkCalls,
@@ -108,8 +102,7 @@ function change(
 ): boolean {
   const row = rowOf(route, entries);
   if (op === 'add') return table.add(row);
-  // The system identifies a route by destination, interface and next hop, so a row with another metric belongs to
-  // someone else.
+  // The system ignores the metric when it identifies a route, so a row with another metric belongs to someone else.
   if (listed(table.read(), entries).some((at) => isSameRoute(at, route))) table.remove(row);
   return true;
 }

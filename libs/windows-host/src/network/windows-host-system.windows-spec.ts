@@ -46,7 +46,7 @@ describe('the network of the host', () => {
 });
 
 describe('HNS', () => {
-  /** Checks for the error of a host without HNS; a host with HNS finds no network of that name. */
+  /** A host without HNS lacks the call; any other host lacks the network. */
   const isTold = (error: unknown) => {
     assert.ok(error instanceof WindowsError);
     if (!isWine()) return error.code === 'notFound';

@@ -32,13 +32,9 @@ export interface ContainerNetworkCalls {
   networks(): Promise<readonly NamedHnsNetwork[]>;
   createNetwork(id: Buffer, settings: string): Promise<void>;
   deleteNetwork(id: Buffer): Promise<void>;
-  /** Returns the ids of the endpoints attached to networks, as the text of a JSON array. */
+  /** Returns the ids of the attached endpoints, as a JSON array. */
   enumerateEndpoints(query: string): Promise<string>;
-  /**
-   * Adds an address.
-   *
-   * @returns false when the interface already has it.
-   */
+  /** @returns false when the interface already has the address. */
   addAddress(interfaceIndex: number, address: IpNetwork): boolean;
   removeAddress(interfaceIndex: number, address: IpNetwork): void;
   /** Undefined when there is no such interface. */
@@ -56,25 +52,22 @@ export const systemContainerCalls: ContainerNetworkCalls = {
   ...{ addAddress, removeAddress, isForwarding, setForwarding, readFilters, changeFilters },
 };
 
-/** Our fixed id, by which we recognise the network in HNS: HNS accepts an id from the creator. */
+/** Fixed id by which we recognise our network: HNS accepts an id from the creator. */
 export const NETWORK_ID = '6f3a7c52-0f0e-4f5b-9a0c-5d1f6a8e2b40';
 /** The host's own interface in the network; HNS names its switch after the adapter. */
 const HOST_INTERFACE = `vEthernet (${CONTAINER_NETWORK})`;
-/** EnableNonPersistent: HNS does not store the network, so that a restart removes it like everything else that wins made. */
+/** EnableNonPersistent: HNS does not store the network, so a restart removes it. */
 const NOT_STORED = 8;
 const LINK_LOCAL: IpNetwork = { bytes: Uint8Array.of(169, 254, 0, 0), prefix: 16 };
-/** Polls for the interface, which appears some time after HNS has reported that the network exists. */
+/** The interface appears some time after HNS has reported the network. */
 const [INTERFACE_LOOKS, INTERFACE_LOOK_MS] = [20, 250] as const;
 
-/**
- * Identifies an interface by GUID, which survives renaming and a new index; the container network's interface has a
- * fixed name instead.
- */
+/** The GUID survives renaming and a new index. The container network's interface has a fixed name instead. */
 export function interfaceIdOf({ guid, name }: AdapterEntry): string {
   return name === HOST_INTERFACE ? CONTAINER_NETWORK : guid;
 }
 
-/** Lists the network of containers and the forwarding of interfaces; returns no items without HNS or filters. Never rejects. */
+/** Returns no items without HNS or filters. Never rejects. */
 export async function listItems(
   calls: ContainerNetworkCalls,
 ): Promise<Pick<RoutingState, 'items' | 'itemsError' | 'hasSubnetOnBridge'>> {
@@ -97,7 +90,7 @@ export async function listItems(
   }
 }
 
-/** Makes or removes one item. Never rejects. */
+/** Never rejects. */
 export async function changeItem(
   { op, item, prior }: ItemChange,
   calls: ContainerNetworkCalls,
@@ -105,7 +98,7 @@ export async function changeItem(
   return outcomeOf(() => (op === 'add' ? addItem(item, calls) : removeItem(item, prior, calls)));
 }
 
-/** Reports how a change ended. @param act - Returns false when an identical item already existed. */
+/** @param act - Returns false when an identical item already existed. */
 export async function outcomeOf(act: () => boolean | Promise<boolean>): Promise<RouteOutcome> {
   try {
     return { kind: (await act()) ? 'done' : 'exists' };
@@ -115,7 +108,7 @@ export async function outcomeOf(act: () => boolean | Promise<boolean>): Promise<
   }
 }
 
-/** Adds an item. @returns false when it already existed. */
+/** @returns false when the item already existed. */
 async function addItem(item: NetworkItem, calls: ContainerNetworkCalls): Promise<boolean> {
   const { kind, key, value } = item;
   switch (kind) {
@@ -151,7 +144,7 @@ async function addItem(item: NetworkItem, calls: ContainerNetworkCalls): Promise
 async function addBridge(item: NetworkItem, calls: ContainerNetworkCalls): Promise<boolean> {
   const { key, value } = item;
   if (bridgeAmong(await calls.networks()).length > 0) return false;
-  // HNS takes the adapter away from the host, so it must not be the one that carries the host's traffic.
+  // HNS takes the adapter away from the host, so refuse one that carries the host's traffic.
   const adapter = calls.adapters().find(({ name }) => name === key);
   const unfit = (code: WindowsErrorCode, found: string): WindowsError => {
     const wanted = `wanted a loopback adapter with the name ${key}`;
@@ -170,7 +163,6 @@ async function addBridge(item: NetworkItem, calls: ContainerNetworkCalls): Promi
   throw new WindowsError('notVerified', `cannot make the network: ${found}`);
 }
 
-/** The request to HNS: a transparent network of this subnet and gateway. */
 export function networkSettings(value: string): string {
   const [subnet, gateway] = value.split(' ');
   const routes = [{ NextHop: gateway, DestinationPrefix: '0.0.0.0/0' }];
@@ -182,7 +174,7 @@ export function networkSettings(value: string): string {
   });
 }
 
-/** Removes an item that is exactly as described; leaves anything else alone. */
+/** Removes only an item that is exactly as described. */
 async function removeItem(
   item: NetworkItem,
   prior: string | undefined,
@@ -216,7 +208,7 @@ async function removeItem(
       break;
     }
     case 'forwarding':
-      // If others have changed it, the current value is theirs and stays.
+      // Keep a value that others have set since.
       if (entry !== undefined && prior !== undefined)
         if (calls.isForwarding(entry.index) === (value === '1'))
           calls.setForwarding(entry.index, prior === '1');
@@ -224,7 +216,7 @@ async function removeItem(
   return true;
 }
 
-/** Returns our network in HNS; another network of the same name belongs to someone else. */
+/** Another network of the same name belongs to someone else. */
 function bridgeAmong(networks: readonly NamedHnsNetwork[]): readonly ListedItem[] {
   const ours = networks.find(({ id }) => id.toLowerCase() === NETWORK_ID);
   const there = ours ?? networks.find(({ name }) => name === CONTAINER_NETWORK);

@@ -5,8 +5,8 @@ const KEY = 'SYSTEM\\CurrentControlSet\\Control\\Session Manager\\Environment';
 const NAME = 'Path';
 
 /**
- * Entries of the machine's PATH. Never expands the value, and keeps its type, so that `%NAME%` stays as written.
- * Services see a change at their next start; programs of an open session do not, because no message is broadcast.
+ * Keeps the type of the value and never expands it, so that `%NAME%` stays as written. Services see a change at their
+ * next start; open sessions do not, because nothing broadcasts the change.
  */
 export function machinePath(key: string = KEY): NodeRoom<{ readonly path: string }, Presence> {
   return {

@@ -22,7 +22,7 @@ export interface FolderItem {
   readonly isData?: true;
 }
 
-/** Folders with their access lists. Creates a missing folder with its list; sets list and owner of an existing one. */
+/** Creates a missing folder with its access list; sets list and owner of an existing folder. */
 export function nodeFolders(): room.NodeRoom<FolderItem, { readonly access: string }> {
   return {
     // eslint-disable-next-line @typescript-eslint/require-await -- errors are rejections
@@ -51,7 +51,7 @@ export interface FileState {
   readonly access: string;
 }
 
-/** Files with their access lists. Writes a file under a temporary name with its list from the first byte, flushes and renames it. */
+/** Writes a file under a temporary name with its access list from the first byte, then flushes and renames it. */
 export function nodeFiles(): room.ContentRoom<{ readonly path: string }, FileState> {
   return {
     read: async ({ path: file }) => {

@@ -10,12 +10,9 @@ import { createHash } from 'node:crypto';
 
 /** Reads and writes one kind of node part. */
 export interface NodeRoom<Item, State> {
-  /** Returns the state of an item; undefined when it is absent. */
+  /** Undefined when the item is absent. */
   read(item: Item): Promise<State | undefined>;
-  /**
-   * Writes the state; undefined removes the item. `content` is the path of a private file with the content whose digest
-   * is in the state.
-   */
+  /** Undefined removes the item. `content` is the path of a private file whose digest is in the state. */
   write(item: Item, state: State | undefined, content: string | undefined): Promise<void>;
 }
 
@@ -31,7 +28,7 @@ export function presence(isThere: boolean): Promise<Presence | undefined> {
   return Promise.resolve(isThere ? 'present' : undefined);
 }
 
-/** Resolves with the result of a function, or rejects with its exception. */
+/** Turns an exception into a rejection. */
 export function settled<T>(act: () => T | Promise<T>): Promise<T> {
   return Promise.resolve().then(act);
 }
@@ -44,10 +41,7 @@ const FOR_EVERYONE: Readonly<Record<string, string>> = {
 };
 const EVERYONE = 'S-1-1-0';
 
-/**
- * Returns the security descriptor for an access word: administrators and SYSTEM may do everything, and so may
- * this account if it has lower privileges; undefined for an unknown word.
- */
+/** Administrators, SYSTEM and this account may do everything. Undefined for an unknown access word. */
 function accessDescriptor(word: string, isFolder: boolean): string | undefined {
   const everyone = FOR_EVERYONE[word];
   if (everyone === undefined) return undefined;
@@ -60,10 +54,7 @@ function accessDescriptor(word: string, isFolder: boolean): string | undefined {
   return `${owner}D:PAI${full('BA')}${full('SY')}${isPrivileged ? '' : full(user)}${others}`;
 }
 
-/**
- * Returns the access word for a security descriptor, by the rights that it grants to anyone except administrators and
- * this account; the descriptor itself when no word matches.
- */
+/** Returns the access word for the rights of everyone else, or the descriptor when no word matches. */
 export function accessOf(sddl: string, isFolder: boolean): string {
   const { owner, entries } = parseSecurityDescriptor(sddl);
   const known = [...SYSTEM_ACCOUNTS, processAccount().user];
@@ -78,17 +69,16 @@ export function accessOf(sddl: string, isFolder: boolean): string {
   return word?.[0] ?? sddl;
 }
 
-/** Returns the rights for a file or folder: an account that may read a folder may also look into it. */
+/** An account that may read a folder may also look into it. */
 function rightsOf(rights: string, isFolder: boolean): string {
   return isFolder && rights !== '' ? 'FRFX' : rights;
 }
 
-/** The descriptor for a word, or for an SDDL that {@link accessOf} returned. @throws WindowsError `invalidArgument`. */
+/** `access` is a word, or SDDL from {@link accessOf}. @throws WindowsError `invalidArgument`. */
 export function descriptorOf(access: string, isFolder: boolean): Buffer {
   return descriptorFromText(accessDescriptor(access, isFolder) ?? access);
 }
 
-/** Sets owner and access list of a file or folder. */
 export function setAccess(place: string, access: string, isFolder: boolean): void {
   const text = accessDescriptor(access, isFolder) ?? access;
   const { owner, group, isProtected } = parseSecurityDescriptor(text);
@@ -109,7 +99,7 @@ export function refused(tried: string, found: string): WindowsError {
 const MAX_BYTES = 1024 * 1024;
 const MAX_FILE_BYTES = 512 * 1024 * 1024; // more than any program
 
-/** Reads small content from a file, after checking its digest. No error quotes the content. */
+/** Checks the digest. No error quotes the content. */
 export async function contentIn(file: string | undefined, sha256: string): Promise<Buffer> {
   if (file === undefined) throw refused('cannot read content', 'no file with it');
   const bytes = await readBytes(file, { maxBytes: MAX_BYTES });
@@ -117,7 +107,7 @@ export async function contentIn(file: string | undefined, sha256: string): Promi
   throw refused('cannot read content', `another digest than ${sha256}`);
 }
 
-/** Writes bytes to a new file, durably. */
+/** Durable. */
 export async function keepBytes(file: string, bytes: Buffer): Promise<void> {
   await writePendingFile(`${file}.kept`, { mode: 0o600 }, (write) => write(bytes, 0), file);
 }

@@ -19,7 +19,7 @@ export type NodeServiceManners = Omit<
 const GONE = { timeoutMs: 10_000 };
 const STOP = { timeoutMs: 60_000 };
 
-/** Services. Writing an existing service changes only its command and start type. Removing a service stops it first. */
+/** Changes only the command and the start type of an existing service. Stops a service before its removal. */
 export function nodeServices(
   manners: NodeServiceManners,
 ): NodeRoom<{ readonly name: string }, NodeServiceState> {
@@ -48,7 +48,7 @@ export function nodeServices(
   };
 }
 
-/** Services that must start before a service. Keeps its dependencies on service groups. */
+/** Services that must start before a service. Keeps dependencies on service groups. */
 export function nodeDependencies(): NodeRoom<
   { readonly service: string; readonly on: string },
   Presence

@@ -10,14 +10,14 @@ import { kernel32 } from '../win32/kernel32.js';
 import { WindowsError } from '../windows-error.js';
 
 const MOVEFILE_DELAY_UNTIL_REBOOT = 4;
-/** Number of attempts, a second apart. */
+/** One attempt a second. */
 const TRIES = 20;
 /** Path that `cmd.exe` reads without quotes. */
 const PLAIN = /^[A-Za-z]:[\w.\\-]+$/;
 
 /**
- * Removes a file. The file of the running program cannot be deleted, only moved: it is moved to the system's temporary
- * folder, and removed there shortly after this process ends, or at the next system start.
+ * Removes a file. The file of the running program can only be moved: moves it to the system's temporary folder, and
+ * removes it there after this process ends, or at the next system start.
  *
  * @param heldFileMs - Time in milliseconds to retry while another program holds the file.
  */
@@ -42,8 +42,7 @@ async function isOwnProgram(file: string): Promise<boolean> {
 }
 
 /**
- * Schedules the removal of a file that may be created later. Uses a program of the system, because any other would have
- * to be removed in turn.
+ * Uses a program of Windows, because any other program would have to be removed in turn.
  *
  * @returns false when the system folder's path is unusual, or this process's job forbids breakaway.
  */

@@ -48,7 +48,7 @@ function add(der: Buffer): void {
   });
 }
 
-/** Writes the changes, even while other programs have the store open. */
+/** Works even while other programs have the store open. */
 function commit(store: CertificateHandle): void {
   const { CertControlStore } = certificateStores;
   const tried = 'cannot write the root store of the machine';
@@ -60,7 +60,7 @@ function encodedBytes(certificate: CertificateHandle): Buffer {
   return Buffer.from(loadKoffi().decode(pbCertEncoded, 'uint8_t', cbCertEncoded) as Uint8Array);
 }
 
-/** Uses a certificate while the store is open; undefined when it is absent. */
+/** Keeps the store open during `act`. Undefined when the certificate is absent. */
 function withCertificate<T>(
   sha256: string,
   act: (certificate: CertificateHandle, store: CertificateHandle) => T,

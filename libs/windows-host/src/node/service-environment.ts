@@ -10,7 +10,7 @@ export interface VariableItem {
   readonly name: string;
 }
 
-/** Variables that the service control manager adds to the environment of a service. Leaves variables of other names alone. */
+/** Variables that the service control manager adds to the environment of a service. */
 export function serviceEnvironment(): ContentRoom<VariableItem, { readonly sha256: string }> {
   return {
     read: (item) => {
@@ -61,13 +61,13 @@ function write(service: string, lines: readonly string[]): void {
   key.flush();
 }
 
-/** The registry key of a service. @throws WindowsError `invalidArgument` for a malformed name. */
+/** @throws WindowsError `invalidArgument` for a malformed name. */
 function serviceKey(service: string): string {
   if (!/^[\w.-]{1,256}$/.test(service)) throw refused('cannot find a service', quoteText(service));
   return `SYSTEM\\CurrentControlSet\\Services\\${service}`;
 }
 
-/** Returns true when a service was deleted and remains only because a program holds it open. */
+/** A deleted service remains while a program holds it open. */
 export function isBeingRemoved(service: string): boolean {
   using key = RegistryKey.open(serviceKey(service));
   const flag = key?.value('DeleteFlag');

@@ -10,7 +10,7 @@ export interface WinHttpProxyState {
   readonly bypass: string;
 }
 
-/** The proxy that programs with WinHTTP use by default: https://learn.microsoft.com/windows/win32/api/winhttp */
+/** https://learn.microsoft.com/windows/win32/api/winhttp */
 const winHttp = systemLibrary('winhttp.dll', 'Windows', [
   'int WinHttpGetDefaultProxyConfiguration(void *info)',
   'int WinHttpSetDefaultProxyConfiguration(void *info)',
@@ -19,7 +19,7 @@ const winHttp = systemLibrary('winhttp.dll', 'Windows', [
 const NO_PROXY = 1;
 const NAMED_PROXY = 3;
 
-/** The proxy of WinHTTP for the whole machine. Refuses a proxy with credentials, because all users can read it. */
+/** Refuses a proxy with credentials, because all users can read the setting. */
 export function winHttpProxy(): NodeRoom<object, WinHttpProxyState> {
   return {
     read: () =>

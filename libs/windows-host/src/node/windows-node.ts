@@ -10,7 +10,7 @@ import { winHttpProxy } from './win-http-proxy.js';
 
 /**
  * Parts of a Windows node that an installation creates and removes, one room per kind. A room holds nothing open
- * between calls. Throws a WindowsError or a file error, which never contains the value of a variable.
+ * between calls. Errors never contain the value of a variable.
  *
  * @param manners - Properties of a new service besides its command line and its start type.
  */

@@ -10,7 +10,7 @@ const NO_DATA = 232;
 const PIPE_CONNECTED = 535;
 const IO_PENDING = 997;
 
-/** Waits for a client on one pipe instance after another. The owner closes it only while no wait is in progress. */
+/** Waits for a client on one pipe instance after another. Call `close` only while no wait is in progress. */
 export class ClientWait {
   readonly #event: OwnedHandle;
   /** Native memory, which does not move during an operation. */
@@ -28,8 +28,8 @@ export class ClientWait {
   }
 
   /**
-   * Resolves in a later turn of the event loop: with `true` when a client is connected, or with `false` when it has
-   * already disconnected or after `cancel`. When it rejects, the instance is not listening.
+   * Resolves in a later turn of the event loop: `true` when a client is connected, `false` when the client has left
+   * or after `cancel`. After a rejection the instance is not listening.
    */
   async client(pipe: Handle): Promise<boolean> {
     const { ConnectNamedPipe, GetLastError, ResetEvent } = kernel32;
@@ -44,7 +44,7 @@ export class ClientWait {
     try {
       await this.#waits.signalled(this.#event.value, this.#tried);
     } catch (error) {
-      // The system must be done with the memory of the operation before it is reused.
+      // The system must finish with this memory before its next use.
       this.cancel();
       this.#result(pipe, true);
       throw error;

@@ -10,8 +10,7 @@ const libuv = systemLibrary(process.execPath, 'Windows', [
 ]);
 
 /**
- * Creates a socket, by default writable, from one end of a pipe that was opened for overlapped operations. Takes
- * ownership of the handle, even on failure, and closes it exactly once.
+ * Creates a socket from a pipe end that was opened for overlapped operations. Always takes ownership of the handle.
  *
  * @throws Error with Node's code: `EMFILE` when this process has no descriptor left, others when the peer has gone.
  */

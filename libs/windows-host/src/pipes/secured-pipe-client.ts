@@ -16,10 +16,10 @@ import { SE_KERNEL_OBJECT } from '../win32/advapi32.js';
 import { call, openFile, type OwnedHandle } from '../win32/calls/call.js';
 import * as win32 from '../win32/kernel32.js';
 
-/** Evidence about the server of a pipe, which a client gathers through its own end before it sends anything. */
+/** Evidence about the server of a pipe, gathered before the client sends anything. */
 export interface PipeServerEvidence {
   readonly serverPid: number;
-  /** The process of the registered service; undefined when there is none, or none is running. */
+  /** Undefined when the service is not registered or does not run. */
   readonly servicePid: number | undefined;
   /** Account of the server; undefined when it cannot be queried, as from within a container. */
   readonly account: ProcessAccount | undefined;
@@ -30,13 +30,13 @@ export interface PipeServerEvidence {
 const SERVE = 0x4 | 0x4_0000 | 0x8_0000;
 
 /**
- * Judges whether the server of a pipe is the service, or has enough privileges to replace the service anyway. Missing or
+ * Judges whether the server of a pipe is the service, or has the privileges to replace the service anyway. Missing or
  * inconsistent evidence counts against the server.
  *
- * Requires two things, because each alone can be forged or mistaken. The pipe must be owned by SYSTEM, Administrators,
- * or the account of a privileged server: only a privileged process can create such a pipe, whereas the PID of an ended
- * process may be reused. Its server must also be the service or a privileged process. Where that process cannot be
- * queried, as from within a container, the pipe must instead give no unprivileged account the right to serve it.
+ * Requires two things, because each alone can be forged or mistaken. The owner must be SYSTEM, Administrators or the
+ * account of a privileged server: only a privileged process can create such a pipe, whereas a PID may be reused. The
+ * server must be the service or a privileged process. A container cannot query that process; then no unprivileged
+ * account may have the right to serve the pipe.
  */
 export function judgePipeServer(evidence: PipeServerEvidence) {
   const { serverPid, servicePid, account, sddl } = evidence;
@@ -59,7 +59,7 @@ export function judgePipeServer(evidence: PipeServerEvidence) {
     : refuse(`${who} cannot be queried, and ${others.join(', ')} may serve the pipe`);
 }
 
-/** Rights to read and write. GENERIC_WRITE would also request FILE_CREATE_PIPE_INSTANCE, the right to serve the pipe. */
+/** GENERIC_WRITE would also request FILE_CREATE_PIPE_INSTANCE, the right to serve the pipe. */
 const PIPE_READ_AND_WRITE = 0x12_019b;
 
 /** Options of {@link securedPipeClient}. */
@@ -77,9 +77,8 @@ const FAILURES: readonly NodeCode[] = [
 ];
 
 /**
- * A client that checks the pipe's server before it sends anything: the server must be the service or privileged, see
- * `judgePipeServer`. The server cannot impersonate this process. Errors also have Node's code `EACCES` when this
- * process may not open the pipe.
+ * A client that sends nothing unless the pipe's server is the service or privileged. The server cannot impersonate
+ * this process. Errors have Node's codes, such as `EACCES` when this process may not open the pipe.
  */
 export function securedPipeClient(options: SecuredPipeClientOptions = {}): {
   open(path: Pick<PipePath, 'address'>): ReturnType<PipeServerCheck['open']>;
@@ -152,8 +151,8 @@ function serverProcess(pipe: OwnedHandle, address: string): number {
 }
 
 /**
- * Returns the owner and the access list of the served pipe at `\\.\pipe\NAME` as SDDL. Its server sees an anonymous
- * client connect and disconnect.
+ * Returns owner and access list of the pipe at `\\.\pipe\NAME`, as SDDL. The server sees an anonymous client connect
+ * and disconnect.
  *
  * @throws WindowsError `notFound` when no process serves it, `busy`, `accessDenied`.
  */
@@ -167,10 +166,10 @@ export function pipeAccess(address: string): string {
 const FILE_NOT_FOUND = 2;
 /** All instances are in use. */
 const SEM_TIMEOUT = 121;
-/** Shortest wait in milliseconds, because 0 would mean the default that the server of the pipe chose. */
+/** 0 would mean the default of the pipe's server. */
 const SHORTEST_MS = 1;
 
-/** Returns true when any process serves the pipe at `\\.\pipe\NAME`. Does not connect and uses no instance. @throws WindowsError */
+/** Returns true when any process serves the pipe at `\\.\pipe\NAME`. Does not connect. @throws WindowsError */
 export function pipeExists(address: string): boolean {
   const { GetLastError, WaitNamedPipeW } = win32.kernel32;
   if (WaitNamedPipeW(address, SHORTEST_MS) !== 0) return true;

@@ -19,11 +19,11 @@ export interface PipeClient {
   readonly pid: number;
   /** Session of that process: 0 for services of the host; a container has its own sessions. */
   readonly session: number | undefined;
-  /** Account of the process; undefined when it has ended, or may not be queried. */
+  /** Undefined when the process has ended, or may not be queried. */
   readonly account: ProcessAccount | undefined;
 }
 
-/** Returns the client that opened this instance; undefined when it has disconnected. */
+/** Undefined when the client has disconnected. */
 function pipeClient(pipe: win32.Handle): PipeClient | undefined {
   const pid: [number] = [0];
   if (win32.kernel32.GetNamedPipeClientProcessId(pipe, pid) === 0) return undefined;
@@ -40,9 +40,9 @@ const PIPE_ACCESS_DUPLEX = 3;
 const PIPE_UNLIMITED_INSTANCES = 255;
 /** Clients that can connect at the same instant; further ones find the pipe busy until the event loop has run. */
 const WAITING_INSTANCES = 8;
-/** Buffer of each connection for received data that is not read yet; a client that has filled it waits. */
+/** Input buffer of each connection. A full buffer makes the client wait. */
 const RECEIVED_BYTES = 64 * 1024;
-/** Buffer of each connection for unread output. It holds two rounds of output: one is written while the client reads the other. */
+/** Output buffer of each connection: room for two rounds, so that one is written while the client reads the other. */
 const SENT_BYTES = 256 * 1024;
 const ACCESS_DENIED = 5;
 const PIPE_BUSY = 231;
@@ -54,14 +54,14 @@ const OF_FIRST: readonly NodeCode[] = [
 ];
 const OF_OTHERS: NodeCode = ['EACCES', [ACCESS_DENIED], NOT_ALLOWED];
 
-/** Serves a pipe with the access list of `sddl`, or leaves nothing behind. */
+/** Leaves nothing behind on failure. */
 async function openServedPipe(
   address: string,
   sddl: string,
   events: EndpointEvents<PipeClient>,
 ): Promise<PipeEndpoint> {
   const descriptor = pipeDescriptor(sddl);
-  // Normalised by the system, which knows the accounts behind aliases.
+  // The system knows the accounts behind aliases, so let it normalise the list.
   const parts = advapi.OWNER_SECURITY_INFORMATION | advapi.DACL_SECURITY_INFORMATION;
   const wanted = security.descriptorText(descriptor, parts, `cannot normalise ${sddl}`);
   const attributes = security.securityAttributes(descriptor);
@@ -75,10 +75,9 @@ async function openServedPipe(
   return pipe;
 }
 
-/** Returns the binary security descriptor of a pipe. @throws WindowsError `invalidArgument` for text that is not SDDL. */
+/** @throws WindowsError `invalidArgument` for text that is not SDDL. */
 function pipeDescriptor(sddl: string): Buffer {
-  // Clients check the owner to verify that a privileged process created the pipe, so do not rely on the default owner,
-  // which depends on host policy.
+  // Clients check the owner, so name one: the default owner depends on host policy.
   const hasOwner = parseSecurityDescriptor(sddl).owner !== undefined;
   return security.descriptorFromText(hasOwner ? sddl : `O:BA${sddl}`);
 }
@@ -212,10 +211,10 @@ export interface SecuredPipeOptions {
 /** Opens pipes that are protected from their first instant. */
 export interface PipeProtection {
   /**
-   * Serves the pipe at `path.address`, such as `\\.\pipe\NAME`, as its only server, and keeps the event loop alive until
-   * the endpoint is closed. Eight instances wait for clients; each is replaced before its client is handed over, so that
-   * the name is held without a break. When the replacement fails, the client is disconnected, `failed` is called, and the
-   * instance waits again after 10 ms, 20 ms, and so on up to 1 s.
+   * Serves the pipe at `path.address`, such as `\\.\pipe\NAME`, as its only server. Keeps the event loop alive until
+   * the endpoint is closed. Eight instances wait for clients. Creates the next instance before handing over a client,
+   * so that the name is never free. When the creation fails, disconnects the client, calls `failed`, and waits again
+   * after 10 ms to 1 s.
    *
    * @throws Error with Node's code `EADDRINUSE` when the name is taken, `EACCES` when this process may not serve it;
    * WindowsError `notVerified` when the pipe has another owner or access list. Leaves nothing behind.
@@ -224,7 +223,7 @@ export interface PipeProtection {
     path: { readonly address: string },
     events: EndpointEvents<PipeClient>,
   ): Promise<PipeEndpoint>;
-  /** Returns the client of an accepted connection; undefined when it had disconnected. */
+  /** Undefined when the client had already disconnected. */
   clientOf(connection: Socket): PipeClient | undefined;
 }
 
@@ -255,8 +254,8 @@ export function securedPipe(options: SecuredPipeOptions = {}): PipeProtection {
 }
 
 /**
- * Returns the reason why this system cannot use an access list, as the end of a sentence; undefined when it can. For
- * example, the system may not know the domain of an account, which {@link securedPipe} does not check.
+ * Returns why this system cannot use an access list, as the end of a sentence: for example, the domain of an account
+ * is unknown. {@link securedPipe} does not check this.
  */
 export function pipeAccessFault(sddl: string): string | undefined {
   try {

@@ -52,7 +52,7 @@ async function serve(
   return { address, accepted, failures, close: () => pipe.close() };
 }
 
-/** Pipes to close after each test, because a pipe that a failed test leaves open would keep the process alive. */
+/** A pipe that a failed test leaves open would keep the process alive. */
 const open: PipeEndpoint[] = [];
 afterEach(async () => {
   for (const pipe of open.splice(0)) await pipe.close();
@@ -72,7 +72,6 @@ async function exchange(address: string, text: string): Promise<string> {
   return String(answer);
 }
 
-/** Returns `open`, or the error code with which a connection fails. */
 async function attempt(address: string): Promise<string> {
   const client = connect(address);
   try {
@@ -90,7 +89,7 @@ function openAsClient(address: string): OwnedHandle {
   return openFile('opened it', address, { access, share: 0, flags: FILE_FLAG_OVERLAPPED });
 }
 
-/** Polls for a condition that no event reports; the time limit of the file ends it. */
+/** For conditions that no event reports. */
 async function until(holds: () => boolean): Promise<void> {
   while (!holds()) await new Promise((resolve) => setTimeout(resolve, 2));
 }

@@ -2,11 +2,11 @@ import { UNIDENTIFIED, UNIDENTIFIED_CLIENT } from '@wins/base';
 import type { ClientIdentity, IdentifyClient } from '@wins/base';
 import type { PipeClient, PipeProtection } from './secured-pipe.js';
 
-/** Session of the host's services. Processes of a container are in sessions of the container. */
+/** Session of the host's services; a container has its own sessions. */
 const SERVICES = 0;
 /** SID prefix of accounts that exist in containers only: ContainerAdministrator, ContainerUser. */
 const OF_CONTAINERS = 'S-1-5-93-';
-/** Identifies the clients of pipes by account and session of the process at the other end, as {@link windowsClient} does. */
+/** Identifies clients by account and session of the process at the other end. */
 export function windowsClients(
   { clientOf }: Pick<PipeProtection, 'clientOf'>,
   isOfAdministrators = false,
@@ -18,10 +18,8 @@ export function windowsClients(
 }
 
 /**
- * Derives the identity of a client from the system's answers.
- *
- * @param isOfAdministrators True for a pipe that no container can open: its access list proves that the client is not in
- * a container, so an administrator counts as one in any session. On other pipes only session 0 proves it. Default: false.
+ * @param isOfAdministrators - True for a pipe that no container can open: an administrator then counts as one in any
+ * session. On other pipes only session 0 proves that the client is not in a container. Default: false.
  */
 export function windowsClient(client: PipeClient, isOfAdministrators = false): ClientIdentity {
   const { pid, session, account } = client;

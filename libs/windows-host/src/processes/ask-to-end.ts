@@ -21,7 +21,7 @@ const user32 = systemLibrary('user32.dll', 'Windows', [
   'int PostMessageW(intptr_t window, uint32_t message, uintptr_t first, intptr_t second)',
 ]);
 
-/** Asks the processes of a job to end. Returns true when one of them, or the event, was reached. @throws WindowsError */
+/** Returns true when a process of the job, or the event, was reached. @throws WindowsError */
 export function askToEnd(job: Handle, { signal, event }: StopRequest): boolean {
   if (event !== undefined) {
     signalEvent(event);
@@ -33,9 +33,9 @@ export function askToEnd(job: Handle, { signal, event }: StopRequest): boolean {
 }
 
 /**
- * Delivers Ctrl-Break to a process as if it were pressed at its console: starts a thread in it at the system's own
- * control routine. The daemon therefore needs no console, cannot hit itself, and reaches no other process. System
- * libraries have the same address in all processes of a boot, except in 32-bit ones, which are skipped.
+ * Starts a thread in the process at the system's own control routine for Ctrl-Break. So the daemon needs no console
+ * and reaches only this process. The routine has the same address in all 64-bit processes of a boot; skips 32-bit
+ * ones.
  */
 function breakOff(pid: number, job: Handle): boolean {
   const asked = unlessFails(() =>
@@ -56,7 +56,7 @@ function breakOff(pid: number, job: Handle): boolean {
   return asked ?? false;
 }
 
-/** Closes the windows of a job, as a user would: those on the desktop of this process, including hidden ones. */
+/** Reaches windows on the desktop of this process, including hidden ones. */
 function closeWindows(job: Handle): boolean {
   const wanted = new Set(processesIn(job));
   const { FindWindowExW, GetWindowThreadProcessId, PostMessageW } = user32;

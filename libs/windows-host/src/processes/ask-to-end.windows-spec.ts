@@ -16,7 +16,6 @@ const APART = 'ask-from-apart';
 const node = process.execPath;
 const [, , role, event = ''] = process.argv;
 
-/** A program that ends with 42 when its event is set. */
 function waitForTheEvent(): void {
   const alive = setInterval(() => undefined, 1e6);
   const listener = listenToEvent({

@@ -27,25 +27,25 @@ const handlerRoutine = lazily(() => {
 
 /** Listens to a console. The caller closes it. */
 export interface ConsoleEvents {
-  /** Hands the events back to Node, unless the process is already ending; reports no event from then on. Idempotent. */
+  /** Hands the events back to Node, unless the process is already ending. Idempotent. */
   close(): void;
 }
 
 /**
- * Listens to events that end a console program: Ctrl-C, Ctrl-Break, a closed console, a log-off, and a system shutdown,
- * which is also how a Windows container is stopped. Node reports neither of the last two.
+ * Listens to events that end a console program: Ctrl-C, Ctrl-Break, a closed console, a log-off, and a shutdown,
+ * which also stops a Windows container. Node does not report a log-off or a shutdown.
  *
- * After a close, log-off or shutdown, the process must end by itself, or the system ends it: after 5 s for a console,
- * later for a container. The listener makes the system wait for that time. Windows documents that programs with user32
- * loaded, such as Node, may miss a log-off or a shutdown of a session.
+ * After a close, log-off or shutdown the process must end by itself; the system ends it after 5 s, in a container
+ * later. The listener makes the system wait that long. Programs with user32, such as Node, may miss a log-off or a
+ * shutdown.
  *
  * @throws WindowsError `unavailable`.
  */
 export function listenToConsole(onEvent: (event: ConsoleEvent) => void): ConsoleEvents {
   const { SetConsoleCtrlHandler } = kernel32;
   const koffi = loadKoffi();
-  // The newest handler is called first. Ours reports each event and passes a final one on to the handler below it, WaitMessage,
-  // which never returns, because no messages are posted to a thread without windows.
+  // The system calls the newest handler first. `tell` passes a final event on to `hold`, WaitMessage, which never
+  // returns in a thread without windows.
   // https://learn.microsoft.com/windows/win32/api/winuser/nf-winuser-waitmessage
   const hold = addressOfFunction('user32.dll', 'WaitMessage');
   let isFinal = false;
@@ -61,8 +61,8 @@ export function listenToConsole(onEvent: (event: ConsoleEvent) => void): Console
   }, handlerRoutine());
   for (const handler of [hold, tell])
     call('cannot listen to the console', SetConsoleCtrlHandler, handler, 1);
-  // The system locks the list of handlers while it calls them, and `tell` runs on the JavaScript thread, so this
-  // thread must not wait for the list. `hold` is removed first, while `tell` still shields it.
+  // The system locks the list of handlers while it calls `tell` on this thread, so this thread must not wait for the
+  // list. Remove `hold` first, while `tell` still shields it.
   const forget = async (): Promise<void> => {
     await inBackground(SetConsoleCtrlHandler, hold, 0);
     await inBackground(SetConsoleCtrlHandler, tell, 0);

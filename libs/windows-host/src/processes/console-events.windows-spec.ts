@@ -10,7 +10,7 @@ const ROLE = 'be-at-the-console';
 const CLOSE_MEANWHILE = 'close-meanwhile';
 const BREAK = 1;
 
-/** Delivers an event to this process as the system does: in a new thread. */
+/** In a new thread, as the system does. */
 function cause(event: number): void {
   const { CreateThread } = kernel32;
   const routine = addressOfFunction('kernelbase.dll', 'CtrlRoutine');
@@ -18,7 +18,6 @@ function cause(event: number): void {
   assert.notEqual(CreateThread(null, 0, routine, parameter, 0, [0]), 0);
 }
 
-/** Listens, receives an event, takes some time, and ends with its own exit code. */
 function beAtTheConsole(event: number): void {
   const keepAlive = setInterval(() => undefined, 1000);
   const events = listenToConsole((heard) => {
@@ -33,7 +32,7 @@ function beAtTheConsole(event: number): void {
   cause(event);
 }
 
-/** Stops listening while the system is delivering an event, and ends with its own exit code. */
+/** Stops listening while the system delivers an event. */
 function closeMeanwhile(): void {
   const { GetErrorMode: getErrorMode, SetErrorMode: setErrorMode } = systemLibrary(
     'kernel32.dll',

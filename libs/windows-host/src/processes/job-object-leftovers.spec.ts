@@ -51,7 +51,7 @@ describe('pickLeftovers', () => {
       { pid: 60, image: COPY, parentPid: 40, isInJob: true },
       { pid: 61, image: COPY, parentPid: 40 },
       { pid: 62, image: COPY, parentPid: 41, isInJob: true },
-      // The process with the PID of its parent is younger, so its parent is gone.
+      // The process with the parent's PID is younger, so the parent is gone.
       { pid: 63, image: COPY, parentPid: 64, isInJob: true },
       { pid: 64 },
     );

@@ -15,8 +15,8 @@ import type { ProcessIdentity } from './windows-process.js';
 const ONLY_OURS = "that only administrators and the daemon's account can change";
 
 /**
- * Creates the process host of Windows: one job object per program. The job ends with its run, and with this process
- * however that ends. Only a command with `mayBreakAway` can start processes outside its job.
+ * Creates the process host of Windows: one job object per program. The job ends with its run or this process, even
+ * after a crash. Only a command with `mayBreakAway` can start processes outside its job.
  *
  * @throws WindowsError `unavailable` on other systems.
  */
@@ -33,8 +33,7 @@ export function jobObjectProcessHost(
       const found = processOfText(daemon);
       return found !== undefined && isRunning(found);
     },
-    // Judge a path by its spelling: `windowsFileTrust` would resolve it, but a path that the system reads differently must
-    // be refused here.
+    // `windowsFileTrust` would resolve a path, but this host must refuse one that the system reads differently.
     ...hostPaths({ ...trust.windowsFileTrust(), distrustOfFile, distrustOfFolder }, failure, {
       file: `a file ${ONLY_OURS}`,
       directory: `a folder ${ONLY_OURS}`,
@@ -63,7 +62,7 @@ export function jobObjectProcessHost(
   };
 }
 
-/** `invalidArgument` when this library refused. A refusal by the system is not the fault of the request, which was judged before. */
+/** `invalidArgument` when this library refused; a refusal by the system is not the fault of the request. */
 function startCode(error: unknown): HostFailureCode {
   const refused = error instanceof WindowsError && error.code === 'invalidArgument';
   return refused && error.functionName === undefined ? 'invalidArgument' : 'spawnFailed';
@@ -77,9 +76,9 @@ function windowsFailure(code: HostFailureCode, message: string, { cause }: Error
 type FoundLeftover = ProcessIdentity & Omit<Leftover, keyof ProcessTree>;
 
 /**
- * Selects the leftover processes of dead daemons. The jobs of a dead daemon are closed and their processes ended, so
- * only processes outside a job remain. A process in a job is `claimed` while its parent runs: a living daemon owns it.
- * Never selects this process or its ancestors.
+ * Selects leftovers of dead daemons. The jobs of a dead daemon have ended, so only processes outside a job remain. A
+ * process in a job is `claimed` while its parent runs: a living daemon owns it. Never selects this process or its
+ * ancestors.
  */
 export function pickLeftovers(
   processes: ReadonlyMap<number, ProcessEntry>,
@@ -104,7 +103,7 @@ export function pickLeftovers(
   });
 }
 
-/** Presents a leftover process as a process tree. Each call checks PID and creation time, because a PID may be reused. */
+/** Each call checks PID and creation time, because a PID may be reused. */
 function leftoverTree(identity: ProcessIdentity): ProcessTree {
   return {
     isGone: () => Promise.resolve(tolerant(() => !isRunning(identity)) ?? false),
@@ -115,7 +114,7 @@ function leftoverTree(identity: ProcessIdentity): ProcessTree {
   };
 }
 
-/** Ignores failures, because callers check whether the process still runs. */
+/** Callers check whether the process still runs. */
 function tolerant<T>(act: () => T): T | undefined {
   try {
     return act();

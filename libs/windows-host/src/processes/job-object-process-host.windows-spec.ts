@@ -49,7 +49,6 @@ async function untilGone(pid: number): Promise<void> {
 }
 
 if (role === 'daemon') {
-  // Runs a program, and waits to be killed.
   void host.start(command(['-e', FOREVER])).then(({ pid }) => process.stdout.write(`${pid}\n`));
 } else if (role === 'helper') {
   // Tries to leave its run, as an upgrade does, after it has run another program.

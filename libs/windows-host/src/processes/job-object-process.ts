@@ -10,7 +10,7 @@ import { creationTime, exitOf } from './windows-process.js';
 
 const CREATE_NEW_CONSOLE = 0x10;
 
-/** A program and everything that it starts, in a job object of its own. The caller that started it closes it. */
+/** A program with all its descendants, in its own job object. The caller that started it closes it. */
 export class JobObjectProcess implements HostProcess {
   readonly pid: number;
   readonly startToken: string;
@@ -35,7 +35,7 @@ export class JobObjectProcess implements HostProcess {
   }
 
   /**
-   * Starts a program in a hidden console of its own, with the null device as input and pipes as outputs.
+   * Gives the program a hidden console, the null device as input, and pipes as outputs.
    *
    * @throws WindowsError as {@link startWindowsProcess}; then nothing runs.
    */
@@ -77,7 +77,7 @@ export class JobObjectProcess implements HostProcess {
         const streams = { stdout: stdout.stream, stderr: stderr.stream };
         return new JobObjectProcess({ pid, startToken, exited, ...streams }, { job, stop });
       } finally {
-        // An open child end would keep the streams from ending with the last process that writes to them.
+        // An open child end would keep the streams open after their last writer.
         for (const { childEnd } of outputs) childEnd.close();
       }
     } catch (error) {
@@ -97,14 +97,14 @@ export class JobObjectProcess implements HostProcess {
     return Promise.resolve(this.#try(() => jobs.jobUsage(this.#job.value)));
   }
 
-  /** Kills the tree with `force`, when its command specifies no request to end, and when no process can be asked. */
+  /** Kills the tree with `force`, without a stop request, or when no process can be asked. */
   terminate(mode: 'graceful' | 'force'): Promise<void> {
     const ask = (): boolean => mode === 'graceful' && askToEnd(this.#job.value, this.#stop);
     if (this.#try(ask) !== true) this.#try(() => jobs.endJob(this.#job.value));
     return Promise.resolve();
   }
 
-  /** Releases all handles, and kills running processes. Idempotent. */
+  /** Kills running processes. Idempotent. */
   close(): void {
     this.#closed = true;
     this.#job.close();
@@ -112,7 +112,7 @@ export class JobObjectProcess implements HostProcess {
     this.stderr.destroy();
   }
 
-  /** Ignores failures: callers check again whether it worked. */
+  /** Callers check again whether it worked. */
   #try<T>(act: () => T): T | undefined {
     if (this.#closed) return undefined;
     try {

@@ -104,7 +104,7 @@ describe('a process in a job object', () => {
 
   describe('with limits', () => {
     const MIB = 1024 * 1024;
-    /** Returns undefined on Wine, which accepts limits but does not keep them. */
+    /** Undefined on Wine, which accepts limits but does not keep them. */
     const limited = (script: string, limits: TreeLimits): JobObjectProcess | undefined =>
       unlessFails(() => JobObjectProcess.start(program(['-e', script]), { limits }), 'unavailable');
 

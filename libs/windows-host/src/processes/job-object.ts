@@ -11,18 +11,18 @@ const JobObjectBasicProcessIdList = 3;
 
 const UNITS_PER_MS = 10_000;
 const MAX_PROCESSES = 1024;
-/** Head of a JOBOBJECT_BASIC_PROCESS_ID_LIST: the number of processes, and the number of listed ones. */
+/** The number of processes, and the number of listed ones. */
 const LIST_HEAD_BYTES = 8;
 const ERROR_MORE_DATA = 234;
 
-/** Returns the usage of a job; memory counts 1,024 processes at most. @throws WindowsError */
+/** Memory counts 1,024 processes at most. @throws WindowsError */
 export function jobUsage(job: Handle): TreeUsage {
   const account = jobAccount(job);
   const memoryBytes = processesIn(job).reduce((sum, pid) => sum + workingSetOf(pid, job), 0);
   return { ...account, memoryBytes };
 }
 
-/** Works like {@link jobUsage}, without memory, which requires a query of each process. @throws WindowsError */
+/** Omits memory, which requires a query of each process. @throws WindowsError */
 export function jobAccount(job: Handle): Pick<TreeUsage, 'cpuMs' | 'processes'> {
   const accounting = structures.JOBOBJECT_BASIC_ACCOUNTING_INFORMATION.create({});
   ask(job, JobObjectBasicAccountingInformation, accounting);
@@ -51,7 +51,7 @@ export function processesIn(job: Handle): readonly number[] {
   );
 }
 
-/** Returns 0 for an ended process, even if its PID was reused. Windows needs fewer rights, but Wine requires the full right to query. */
+/** Returns 0 for an ended process, even if its PID was reused. Wine requires the full right to query. */
 function workingSetOf(pid: number, job: Handle): number {
   const counting = structures.PROCESS_MEMORY_COUNTERS;
   const cb = counting.sizeBytes;
@@ -71,7 +71,7 @@ function ask(job: Handle, kind: number, information: Buffer): void {
   call('cannot query the usage of a job', query, job, kind, information, information.length, null);
 }
 
-/** Exit code of terminated processes, which taskkill and Node use, too. */
+/** taskkill and Node use this exit code, too. */
 const TERMINATED_EXIT_CODE = 1;
 const JobObjectExtendedLimitInformation = 9;
 const JobObjectCpuRateControlInformation = 15;
@@ -86,13 +86,13 @@ const MAX_PAGE_BYTES = 64 * 1024;
 const NEARLY_ALL = 15 / 16;
 
 export interface JobOptions {
-  /** Whether processes of the job may start others outside of it, on request. Default: false. */
+  /** Allows processes to start others outside the job, on request. Default: false. */
   readonly mayBreakAway?: boolean;
   readonly limits?: TreeLimits | undefined;
 }
 /**
- * Creates a job object that ends with its handle: its processes, and all that they start, are killed when the last
- * handle is closed, however this process ends. The handle is not inheritable; the caller closes it.
+ * The system kills all processes of the job when its last handle closes, however this process ends. The handle is not
+ * inheritable; the caller closes it.
  *
  * @throws WindowsError `unavailable` when the system does not keep one of the limits.
  */
@@ -118,7 +118,7 @@ export function openJob(options: JobOptions = {}): OwnedHandle {
   }
 }
 
-/** Checks that the system kept the limits, because some systems, such as Wine, accept and drop them. */
+/** Some systems, such as Wine, accept limits and drop them. */
 function assertKept(job: Handle, wanted: Buffer): void {
   const kept = limitsOf(job);
   const { LimitFlags, ActiveProcessLimit, JobMemoryLimit } =
@@ -139,15 +139,12 @@ function limitsOf(job: Handle) {
   return structures.JOBOBJECT_EXTENDED_LIMIT_INFORMATION.read(found);
 }
 
-/**
- * Returns true when a job reached its memory limit. The system then refuses memory, but reports it only through a
- * completion port, so usage close to the limit counts as reached.
- */
+/** The system reports a reached limit only through a completion port, so usage close to the limit counts as reached. */
 export function hasRunOutOfMemory(job: Handle, limitBytes: number): boolean {
   return Number(limitsOf(job).PeakJobMemoryUsed) >= limitBytes * NEARLY_ALL;
 }
 
-/** Kills every process of a job; they exit with 1. @throws WindowsError */
+/** The processes exit with 1. @throws WindowsError */
 export function endJob(job: Handle): void {
   call('cannot end the processes of a job', kernel32.TerminateJobObject, job, TERMINATED_EXIT_CODE);
 }

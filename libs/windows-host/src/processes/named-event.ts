@@ -9,15 +9,14 @@ import { systemError } from '../windows-error.js';
 const ALREADY_EXISTS = 183;
 const EVENT_MODIFY_STATE = 2;
 
-/** Event that {@link listenToEvent} listens to, with its listeners. */
+/** Event that {@link listenToEvent} creates. */
 export interface NamedEvent {
   /** With its namespace, such as `Global\\stackdump-4711`. Only services and administrators may create names in `Global`. */
   readonly name: string;
-  /** Access to the event, as SDDL. */
   readonly sddl: string;
   /** Called for each signal, one call at a time; signals during a call lead to one more. `failed` gets its rejections. */
   readonly signalled: () => Promise<void>;
-  /** Called with the reason why a call failed, or why waiting for the event is no longer possible. */
+  /** Receives the reason why a call failed, or why listening ended. */
   readonly failed: (error: unknown) => void;
 }
 

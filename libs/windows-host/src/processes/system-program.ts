@@ -9,11 +9,11 @@ const LIMIT_MS = 30_000;
 const MAX_OUTPUT_BYTES = 64 * 1024;
 
 /**
- * Runs a program of System32, such as `netsh.exe`, by its absolute path, without a shell and with a minimal environment,
- * for at most 30 seconds.
+ * Runs a program of System32, such as `netsh.exe`, without a shell and with a minimal environment, for at most 30
+ * seconds.
  *
- * @throws WindowsError `unavailable`, `timeout`, `unknown` when its exit code is not 0; the reason of
- * `signal` when that aborts, which ends the program.
+ * @throws WindowsError `unavailable`, `timeout`, `unknown` when its exit code is not 0; the reason of `signal`, whose
+ * abort ends the program.
  */
 export async function runSystemProgram(
   name: string,

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { windowsCommandLine } from './windows-process-start.js';
 import { WindowsError } from '../windows-error.js';
 
-/** Returns the arguments that CommandLineToArgvW reads, by its documented rules. */
+/** Follows the documented rules of CommandLineToArgvW. */
 function parse(line: string): string[] {
   const end = line.indexOf('"', 1);
   const read = [line.slice(1, end)];

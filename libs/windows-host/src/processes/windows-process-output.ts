@@ -10,16 +10,15 @@ const PIPE_ACCESS_INBOUND = 1;
 const BUFFER_BYTES = 65_536;
 
 export interface OutputPipe {
-  /** Output of the child; the caller destroys it. */
+  /** The caller destroys it. */
   readonly stream: Socket;
-  /** Inheritable end for the child; close it once the child has it, because otherwise the stream never ends. */
+  /** Inheritable. Close it once the child has it; otherwise the stream never ends. */
   readonly childEnd: OwnedHandle;
 }
 
 /**
- * Creates a pipe from a child to this process. Windows can read only named pipes without a blocked thread. The name of
- * this pipe has 128 random bits. Only this account, SYSTEM and administrators on this machine may open its single
- * instance, and this function makes the only connection.
+ * Windows can read only named pipes without a blocked thread. The name has 128 random bits. Only this account, SYSTEM
+ * and administrators may open the single instance, and this function opens it at once.
  */
 export function openOutputPipe(): OutputPipe {
   const name = `\\\\.\\pipe\\rancher-wins-output-${randomBytes(16).toString('hex')}`;
@@ -53,7 +52,7 @@ export function openOutputPipe(): OutputPipe {
   }
 }
 
-/** Opens an inheritable handle of the null device; the caller closes it. */
+/** The handle is inheritable; the caller closes it. */
 export function openNullDevice(): OwnedHandle {
   return openFile('cannot open the null device', '\\\\.\\NUL', {
     access: win32.GENERIC_READ | win32.GENERIC_WRITE,

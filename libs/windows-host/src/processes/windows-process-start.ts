@@ -14,8 +14,8 @@ const MAX_CHARACTERS = 32_766;
 /**
  * Writes a command line from which `CommandLineToArgvW` and the C runtimes read back exactly `argv0` and `args`.
  *
- * @throws WindowsError `invalidArgument` for NUL, an `argv0` that is empty or contains a quotation mark, which
- * those rules cannot express, or more than 32,766 UTF-16 units in all.
+ * @throws WindowsError `invalidArgument` for NUL, for an `argv0` that is empty or contains a quotation mark, or for
+ * more than 32,766 UTF-16 units in all.
  */
 export function windowsCommandLine(argv0: string, args: readonly string[]): string {
   const tried = `cannot write the command line of ${quoteText(argv0, { maxLength: 300 })}`;
@@ -47,8 +47,7 @@ function backslashesAtEnd(text: string): number {
 }
 
 /**
- * Writes an environment as CreateProcessW takes it, in UTF-16: entries `NAME=value` that end with NUL, sorted by name
- * without regard to case, and a final NUL. When names differ only in the case of A to Z, the last counts.
+ * Writes an environment for CreateProcessW. Of names that differ only in the case of A to Z, the last counts.
  *
  * @throws WindowsError `invalidArgument` for a name that is empty or contains `=`, and for NUL anywhere.
  */
@@ -61,7 +60,7 @@ export function windowsEnvironmentBlock(environment: Readonly<Record<string, str
     }
     entries.set(foldAscii(name), `${name}=${value}\0`);
   }
-  // Sorted by code units, as the system does, not by the rules of a language.
+  // Sort by code units, as the system does.
   const sorted = [...entries].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, text]) => text);
   return Buffer.from(`${sorted.join('') || '\0'}\0`, 'utf16le');
 }
@@ -72,8 +71,8 @@ function foldAscii(name: string): string {
 }
 
 /**
- * Returns the environment of a program to start. Adds `SystemRoot` when it is missing, because little works without it,
- * and prevents the search for programs in the working directory, which a client chose.
+ * Adds a missing `SystemRoot`, because little works without it. Prevents the search for programs in the working
+ * directory, which a client chose.
  */
 export function programEnvironment(
   environment: Readonly<Record<string, string>>,
@@ -92,9 +91,9 @@ export function programEnvironment(
 export type Program = Pick<HostCommand, 'file' | 'argv0' | 'args' | 'env' | 'directory'>;
 
 interface Surroundings {
-  /** Job of the process from its first instruction; undefined for that of its parent. */
+  /** Job of the process from its first instruction. Undefined: the parent's job. */
   readonly job: Handle | undefined;
-  /** Inheritable handles for input, output and errors: the only ones that the process inherits. */
+  /** The only handles that the process inherits. */
   readonly stdio: readonly [stdin: Handle, stdout: Handle, stderr: Handle];
   readonly flags: number;
 }
@@ -108,10 +107,10 @@ const STARTF_USESHOWWINDOW = 0x1;
 const STARTF_USESTDHANDLES = 0x100;
 
 /**
- * Starts a program: no shell, no search, no window. Returns a handle with every right, which the caller closes.
+ * No shell, no search, no window. Returns a handle with every right, which the caller closes.
  *
- * @throws WindowsError `invalidArgument` for a batch file, for which Windows would start its command interpreter, and
- * for arguments or variables that cannot be passed; otherwise the error of the system.
+ * @throws WindowsError `invalidArgument` for a batch file, which Windows would start with its command interpreter,
+ * and for arguments or variables that cannot be passed; otherwise the error of the system.
  */
 export function startWindowsProcess(
   program: Program,
@@ -156,7 +155,7 @@ export function startWindowsProcess(
   return { pid: dwProcessId, handle: new OwnedHandle(hProcess) };
 }
 
-/** Attributes of a process to create; keeps the memory that they point to. */
+/** Keeps the memory that the attributes point to. */
 class AttributeList implements Disposable {
   readonly #list: Buffer;
   readonly #values: readonly Buffer[];
@@ -194,11 +193,10 @@ const DETACHED_PROCESS = 0x8;
 const CREATE_BREAKAWAY_FROM_JOB = 0x100_0000;
 
 /**
- * Starts a program that outlives this process and its run: outside the job, without console, input and output. The
- * upgrade helper continues in this way while the daemon is replaced.
+ * Starts a program that outlives this process and its run: outside the job, without console, input and output.
  *
- * @throws WindowsError `accessDenied` when the job of this process forbids it, as the job of a run does unless its
- * whitelist entry sets `mayBreakAway`.
+ * @throws WindowsError `accessDenied` when the job of this process forbids it: the job of a run does unless its entry
+ * sets `mayBreakAway`.
  */
 export function startDetachedProcess(program: Program): ProcessIdentity {
   return startApart(program);

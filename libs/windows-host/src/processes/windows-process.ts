@@ -4,7 +4,7 @@ import { kernel32, type Handle } from '../win32/kernel32.js';
 import { systemError, unlessFails, WindowsError } from '../windows-error.js';
 import { PROCESSENTRY32W } from '../win32/structures.js';
 
-/** Permanent identity of a process: the system reuses process ids, and then the time differs. */
+/** Permanent identity of a process, because the system reuses PIDs. */
 export interface ProcessIdentity {
   readonly pid: number;
   /** Creation time, in units of 100 ns since 1601, decimal. */
@@ -22,7 +22,6 @@ const TERMINATED_EXIT_CODE = 1;
 const UNIX_EPOCH_MS = 11_644_473_600_000;
 const UNITS_PER_MS = 10_000n;
 
-/** Returns when a process was created. */
 export function creationTime(process: Handle): string {
   const created: [number | bigint] = [0];
   const tried = 'cannot query the creation time of a process';
@@ -38,13 +37,13 @@ export function ownIdentity(): ProcessIdentity {
   throw new WindowsError('notFound', `cannot find this process: there is no process ${pid}`);
 }
 
-/** Returns the process that has this PID now; undefined when there is none. @throws WindowsError */
+/** Undefined when no process has this PID now. @throws WindowsError */
 export function processIdentity(pid: number): ProcessIdentity | undefined {
   const created = withProcess(pid, 0, creationTime);
   return created === undefined ? undefined : { pid, created };
 }
 
-/** Start of a process in milliseconds since 1970; undefined when there is no such process, or it may not be queried. */
+/** In milliseconds since 1970; undefined when there is no such process, or it may not be queried. */
 export function processStartedAt(pid: number): number | undefined {
   const created = unlessFails(() => processIdentity(pid)?.created);
   if (created === undefined) return undefined;
@@ -62,7 +61,7 @@ export function isRunning({ pid, created }: ProcessIdentity): boolean {
   }
 }
 
-/** Parses `PID:CREATED`, the text of `ProcessHost.daemon` on Windows; undefined for other text. */
+/** Parses `PID:CREATED`, the text of `ProcessHost.daemon` on Windows. */
 export function processOfText(text: string): ProcessIdentity | undefined {
   const [, pid, created = ''] = /^([1-9][0-9]{0,9}):([0-9]{1,20})$/.exec(text) ?? [];
   return pid === undefined ? undefined : { pid: Number(pid), created };
@@ -82,7 +81,7 @@ export function endProcess({ pid, created }: ProcessIdentity): void {
   });
 }
 
-/** Returns the path of the program of a process; undefined when the system does not report it. */
+/** Undefined when the system does not report the path. */
 export function imageOf(process: Handle): string | undefined {
   // Tries a small buffer first, because each start queries all processes, and most paths are short.
   for (const sizeBytes of [1_024, 65_536]) {
@@ -96,9 +95,9 @@ export function imageOf(process: Handle): string | undefined {
 }
 
 /**
- * Opens a process for `use`; returns undefined when no process has that PID.
+ * Undefined when no process has that PID.
  *
- * @param access rights besides PROCESS_QUERY_LIMITED_INFORMATION.
+ * @param access - Rights besides PROCESS_QUERY_LIMITED_INFORMATION.
  */
 export function withProcess<T>(pid: number, access: number, use: (handle: Handle) => T) {
   const tried = `cannot open process ${pid}`;
@@ -112,8 +111,8 @@ export function withProcess<T>(pid: number, access: number, use: (handle: Handle
 }
 
 /**
- * Resolves with the exit code of a process, 0 to 2^32-1, when it ends; never rejects. Takes ownership of the handle and
- * closes it then. Keeps the event loop alive until the process ends.
+ * Resolves with the exit code, 0 to 2^32-1; never rejects. Takes ownership of the handle. Keeps the event loop alive
+ * until the process ends.
  *
  * @throws WindowsError when the system cannot wait; the handle is still the caller's.
  */
@@ -126,7 +125,7 @@ export function exitOf(process: OwnedHandle): Promise<number> {
   });
 }
 
-/** Returns whether a process is in a job, by default in any. */
+/** By default in any job. */
 export function isInJob(process: Handle, job: Handle = 0): boolean {
   const result: [number] = [0];
   return kernel32.IsProcessInJob(process, job, result) !== 0 && result[0] !== 0;
@@ -139,14 +138,14 @@ function runs(process: Handle): boolean {
 const TH32CS_SNAPPROCESS = 0x2;
 
 export interface ProcessEntry extends ProcessIdentity {
-  /** PID of its parent, which may have ended, so that the PID may be reused. */
+  /** The parent may have ended, and its PID may be reused. */
   readonly parentPid: number;
   /** Path of the program; undefined when the system does not report it. */
   readonly image: string | undefined;
   readonly isInJob: boolean;
 }
 
-/** Lists the processes of this machine that this account may query, by PID. @throws WindowsError */
+/** Omits processes that this account may not query. @throws WindowsError */
 export function listProcesses(): ReadonlyMap<number, ProcessEntry> {
   const found = new Map<number, ProcessEntry>();
   for (const { th32ProcessID: pid, th32ParentProcessID: parentPid } of snapshotEntries()) {
@@ -157,8 +156,8 @@ export function listProcesses(): ReadonlyMap<number, ProcessEntry> {
 }
 
 /**
- * Returns the creation time of the oldest process of a session. It distinguishes the session from a later one with the
- * same number, because a session's first processes live as long as the session. Undefined when none can be queried.
+ * Returns the creation time of the oldest process of a session, which distinguishes the session from a later one with
+ * the same number. Undefined when no process can be queried.
  */
 export function sessionStart(session: number): string | undefined {
   const { ProcessIdToSessionId } = kernel32;
@@ -173,7 +172,7 @@ export function sessionStart(session: number): string | undefined {
   return oldest?.toString();
 }
 
-/** Returns the file name of the program of any process; undefined when there is no such process. */
+/** Undefined when there is no such process. */
 export function programNameOf(pid: number): string | undefined {
   for (const entry of snapshotEntries()) if (entry.th32ProcessID === pid) return entry.szExeFile;
   return undefined;
@@ -189,7 +188,7 @@ function* snapshotEntries(): Generator<ReturnType<typeof PROCESSENTRY32W.read>> 
   while (Process32NextW(snapshot.value, entry) !== 0);
 }
 
-/** Returns the processes that run a program, by its path, as far as this account may query them. @throws WindowsError */
+/** Omits processes that this account may not query. @throws WindowsError */
 export function processesOf(program: string): readonly ProcessIdentity[] {
   const wanted = plain(program);
   return [...listProcesses().values()]
@@ -213,7 +212,7 @@ function askAbout(pid: number): Omit<ProcessEntry, 'pid' | 'parentPid'> | undefi
   );
 }
 
-/** Returns the PIDs of a process and of its running ancestors. */
+/** Includes the process itself. */
 export function ancestry(processes: ReadonlyMap<number, ProcessEntry>, pid: number): Set<number> {
   const pids = new Set([pid]);
   for (let at = processes.get(pid); at !== undefined; at = parentOf(processes, at)) {
@@ -222,7 +221,7 @@ export function ancestry(processes: ReadonlyMap<number, ProcessEntry>, pid: numb
   return pids;
 }
 
-/** Returns the parent if it is older than the process; a younger process has reused the parent's PID. */
+/** A younger process has only reused the parent's PID. */
 export function parentOf(
   processes: ReadonlyMap<number, ProcessEntry>,
   { pid, parentPid, created }: ProcessEntry,
@@ -233,7 +232,7 @@ export function parentOf(
   return isOlder ? parent : undefined;
 }
 
-/** Returns true when the process with this PID is an ancestor of this process through processes that still run. @throws WindowsError */
+/** Returns true for the PID of an ancestor through processes that still run. @throws WindowsError */
 export function isBelow(pid: number): boolean {
   return pid !== process.pid && ancestry(listProcesses(), process.pid).has(pid);
 }

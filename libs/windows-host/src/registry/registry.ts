@@ -39,14 +39,14 @@ export class RegistryKey implements Disposable {
   ) {
     this.#handle = handle;
   }
-  /** Opens a key to read it; undefined when it does not exist. */
+  /** Undefined when the key does not exist. */
   static open(path: string): RegistryKey | undefined {
     const opened: [number] = [0];
     const tried = `cannot open the registry key ${path}`;
     return openKey(path, READ, opened, tried) ? new RegistryKey(path, opened[0]) : undefined;
   }
 
-  /** Opens a key to read and write it, and creates it and its missing parents. */
+  /** Opens a key to read and write; creates the key and missing parents. */
   static create(path: string): RegistryKey {
     const opened: [number] = [0];
     const [root, access] = [HKEY_LOCAL_MACHINE, READ | KEY_WRITE];
@@ -56,7 +56,7 @@ export class RegistryKey implements Disposable {
     return new RegistryKey(path, opened[0]);
   }
 
-  /** Deletes a key with all values and keys below it; ignores an absent key. After a failure, part of it may be gone. */
+  /** Deletes everything below the key, too; ignores an absent key. After a failure, part of it may be gone. */
   static deleteTree(path: string): void {
     const tried = `cannot delete the registry key ${path}`;
     const split = path.lastIndexOf('\\');
@@ -70,7 +70,7 @@ export class RegistryKey implements Disposable {
     checkStatus(tried, 'RegDeleteTreeW', status, ERROR_FILE_NOT_FOUND);
   }
 
-  /** Returns a value; undefined when it does not exist. */
+  /** Undefined when the value does not exist. */
   value(name: string): RegistryValue | undefined {
     const { RegQueryValueExW } = advapi32;
     const tried = `cannot read ${name} of the registry key ${this.path}`;
@@ -89,7 +89,7 @@ export class RegistryKey implements Disposable {
     }
   }
 
-  /** Returns all values by name; the default value has the name `''`. */
+  /** The default value has the name `''`. */
   values(): ReadonlyMap<string, RegistryValue> {
     const found = new Map<string, RegistryValue>();
     let room = FIRST_SIZE_BYTES;
@@ -101,7 +101,7 @@ export class RegistryKey implements Disposable {
     }
   }
 
-  /** Writes a value, replacing one of the same name. */
+  /** Replaces a value of the same name. */
   set(name: string, value: RegistryValue): void {
     const { kind, bytes } = encodeRegistryValue(value);
     const { RegSetValueExW } = advapi32;
@@ -109,14 +109,14 @@ export class RegistryKey implements Disposable {
     checkStatus(`cannot write ${name} of the registry key ${this.path}`, 'RegSetValueExW', status);
   }
 
-  /** Deletes a value; ignores an absent one. */
+  /** Ignores an absent value. */
   delete(name: string): void {
     const tried = `cannot delete ${name} of the registry key ${this.path}`;
     const status = advapi32.RegDeleteValueW(this.#open(), withoutNul(name));
     checkStatus(tried, 'RegDeleteValueW', status, ERROR_FILE_NOT_FOUND);
   }
 
-  /** Waits until all changes of the key are on the disk. */
+  /** Waits until the changes are on the disk. */
   flush(): void {
     const status = advapi32.RegFlushKey(this.#open());
     checkStatus(`cannot flush the registry key ${this.path} to the disk`, 'RegFlushKey', status);
@@ -133,7 +133,7 @@ export class RegistryKey implements Disposable {
     this.close();
   }
 
-  /** Returns a value by its index, undefined past the last value, or the buffer size in bytes that the value needs. */
+  /** Undefined past the last value; a number is the buffer size in bytes that the value needs. */
   #valueAt(index: number, room: number): (StoredValue & { name: string }) | number | undefined {
     const tried = `cannot read value ${index} of the registry key ${this.path}`;
     const name = Buffer.alloc(NAME_CHARACTERS * 2);
@@ -191,7 +191,7 @@ export type RegistryValue =
   /** Any other kind, as it is stored. */
   | { readonly type: 'bytes'; readonly value: Buffer };
 
-/** The system's number of a kind of value, and its bytes. */
+/** `kind` is the system's number. */
 interface StoredValue {
   readonly kind: number;
   readonly bytes: Buffer;
@@ -203,7 +203,7 @@ const REG_BINARY = 3;
 const REG_DWORD = 4;
 const REG_MULTI_SZ = 7;
 
-/** Decodes a stored value. The registry does not check that a value fits its kind; a value that does not becomes `bytes`. */
+/** Returns `bytes` for a value that does not fit its kind, because the registry does not check this. */
 export function decodeRegistryValue({ kind, bytes }: StoredValue): RegistryValue {
   if (kind === REG_SZ) return { type: 'text', value: decodeText(bytes) };
   if (kind === REG_EXPAND_SZ) return { type: 'expandable-text', value: decodeText(bytes) };
@@ -259,7 +259,7 @@ function encodeText(text: string): Buffer {
   return Buffer.from(`${text}\0`, 'utf16le');
 }
 
-/** Returns the folder of Windows from the registry, because the environment may come from a container; undefined when it is not there. */
+/** Reads the registry, because the environment may come from a container. Undefined without the value. */
 export function windowsFolder(): string | undefined {
   using key = RegistryKey.open('SOFTWARE\\Microsoft\\Windows NT\\CurrentVersion');
   const root = key?.value('SystemRoot');

@@ -17,7 +17,7 @@ export interface ServiceConfig {
   /** Account under which it runs, such as `LocalSystem`. */
   readonly account: string;
   readonly failurePolicy: FailurePolicy | undefined;
-  /** Whether a stop with an error counts as a failure, as a crash does. */
+  /** True when a stop with an error counts as a failure, as a crash does. */
   readonly restartsAfterError: boolean | undefined;
   readonly preshutdownTimeoutMs: number | undefined;
 }
@@ -26,7 +26,7 @@ export interface ServiceConfig {
 const START_TYPES: readonly ServiceStartType[] = ['automatic', 'manual', 'disabled'];
 const FIRST_START_TYPE = 2;
 
-/** Reads the configuration of an open service; the handle needs SERVICE_QUERY_CONFIG. */
+/** The handle needs SERVICE_QUERY_CONFIG. */
 export function readConfig(service: number, name: string): ServiceConfig {
   const tried = `cannot query the configuration of the service ${name}`;
   const memory = Buffer.alloc(LARGEST_CONFIG_BYTES);
@@ -94,7 +94,7 @@ export const SETTING_LEVELS = {
 } as const;
 
 type SettingName = keyof typeof SETTING_LEVELS;
-/** Settings as the structures that the system takes, in the order in which they are set. */
+/** Structures for the system, in the order of the calls. */
 type Settings = readonly (readonly [SettingName, Buffer])[];
 
 const ERROR_INVALID_LEVEL = 124;
@@ -111,15 +111,14 @@ export function settingsOf(definition: ServiceDefinition): Settings {
   ];
 }
 
-/** Returns the setting that turns the delay of an automatic start on or off; other starts have no such setting. */
+/** Only automatic starts have a setting for the delay. */
 export function startSettings(startType: ServiceStartType): Settings {
   const canBeDelayed = startType === 'automatic' || startType === 'delayed';
   return canBeDelayed ? [['delayedStart', oneNumber(startType === 'delayed' ? 1 : 0)]] : [];
 }
 
 /**
- * Writes settings of an open service. Returns the settings that this system does not know, because later releases of
- * Windows added them.
+ * Returns the settings that this system does not know, because later releases of Windows added them.
  *
  * @throws WindowsError for every other failure.
  */
@@ -138,7 +137,7 @@ export function writeSettings(service: number, name: string, settings: Settings)
   return ignored;
 }
 
-/** Reads a setting of an open service; undefined when the system does not know it. */
+/** Undefined when the system does not know the setting. */
 function readSetting(service: number, setting: SettingName, tried: string): Buffer | undefined {
   const { GetLastError } = kernel32;
   const memory = Buffer.alloc(LARGEST_CONFIG_BYTES);
@@ -163,14 +162,14 @@ export function failureActions({ restartDelaysMs, resetAfterSeconds }: FailurePo
   head.write(memory, { lpsaActions: addressOf(memory) + BigInt(head.sizeBytes) });
   return memory;
 }
-/** Structure of one 32-bit number, a BOOL or a time. */
+/** A BOOL or a time. */
 export function oneNumber(value: number): Buffer {
   const memory = Buffer.alloc(4);
   memory.writeUInt32LE(value);
   return memory;
 }
 
-/** Structure of one string, such as SERVICE_DESCRIPTIONW. */
+/** Such as SERVICE_DESCRIPTIONW. */
 export function oneText(text: string): Buffer {
   const { ONE_TEXT } = structures;
   const memory = Buffer.concat([ONE_TEXT.create({}), Buffer.from(`${text}\0`, 'utf16le')]);
@@ -183,7 +182,7 @@ export function multiString(texts: readonly string[]): Buffer {
   return Buffer.from(`${texts.map((text) => `${text}\0`).join('')}\0\0`, 'utf16le');
 }
 
-/** Reads a QUERY_SERVICE_CONFIGW; never outside of `memory`, whatever its pointers contain. */
+/** Never reads outside of `memory`, whatever its pointers contain. */
 export function parseServiceConfig(memory: Buffer) {
   const config = structures.QUERY_SERVICE_CONFIGW.read(memory);
   return {
@@ -235,7 +234,7 @@ function addressOf(memory: Buffer): bigint {
   return loadKoffi().address(memory);
 }
 
-/** Offset in memory of a pointer; -1 for NULL. */
+/** -1 for NULL. */
 function offsetOf(memory: Buffer, pointer: bigint | null): number {
   return pointer === null ? -1 : Number(pointer - addressOf(memory));
 }

@@ -36,14 +36,14 @@ export interface ServiceControlManager {
   config(name: string): ServiceConfig;
   /**
    * Creates a service, or changes the existing one to match the definition, except for its account. If a setting of a
-   * new service fails, the service is not created.
+   * new service fails, removes the service again.
    *
    * @throws WindowsError `accessDenied`; `busy` while an earlier service of that name is being removed.
    */
   register(definition: ServiceDefinition): Registration;
   /**
-   * Durably changes only the command of a service (the absolute path of its program, and arguments): after a loss of
-   * power, the service has the old command line or the new one. A running process continues.
+   * Changes only the command of a service, durably: after a loss of power the service has the old command line or the
+   * new one. A running process continues.
    *
    * @throws WindowsError `notFound`, `accessDenied`, `invalidArgument`.
    */
@@ -55,27 +55,26 @@ export interface ServiceControlManager {
    */
   change(name: string, change: ServiceChange): void;
   /**
-   * Starts a service and waits until it runs. Does nothing when it runs already. If the caller aborts before the
-   * service control manager has answered, the start continues; for a program that never connects, the answer takes 30 s.
+   * Starts a service and waits until it runs. An abort does not cancel a start in progress, which lasts up to 30 s if
+   * the program never connects.
    *
    * @throws WindowsError `notFound`, `accessDenied`, `timeout`; `unknown` when it ended instead, with its exit code.
    */
   start(name: string, options?: WaitOptions): Promise<ServiceStatus>;
   /**
-   * Stops a service and waits until it has stopped. Does nothing when it is stopped; retries while it cannot take the
-   * request.
+   * Stops a service and waits until it has stopped. Retries while the service cannot take the request.
    *
    * @throws WindowsError `notFound`, `accessDenied`, `timeout`; `busy` when services that depend on it run.
    */
   stop(name: string, options?: WaitOptions): Promise<ServiceStatus>;
   /**
-   * Removes a service; false when there is none. The service disappears once it has stopped and no program holds it open;
-   * `gone` waits for this.
+   * Returns false when there is no such service. The service disappears once it has stopped and no program holds it
+   * open; `gone` waits for this.
    *
    * @throws WindowsError `accessDenied`.
    */
   remove(name: string): boolean;
-  /** Waits until a removed service is gone, so that its name is free; false when `timeoutMs` have passed. */
+  /** Waits until the name of a removed service is free; false after `timeoutMs`. */
   gone(name: string, options?: Pick<WaitOptions, 'timeoutMs' | 'signal'>): Promise<boolean>;
 }
 
@@ -102,7 +101,7 @@ const ERROR_SERVICE_MARKED_FOR_DELETE = 1072;
 const START_TYPES = { automatic: 2, delayed: 2, manual: 3, disabled: 4 } as const;
 
 /**
- * The service control manager of this machine. Each operation requests only the rights that it needs.
+ * Each operation requests only the rights that it needs.
  *
  * @throws WindowsError `unavailable` on other systems, at the first operation.
  */
@@ -266,7 +265,7 @@ function remove(name: string): boolean {
 /** Errors for a service that is just starting; the system reports one or the other. */
 const LATER: readonly number[] = [ERROR_SERVICE_CANNOT_ACCEPT_CTRL, ERROR_INVALID_SERVICE_CONTROL];
 
-/** Returns whether the service took the request; false when it cannot right now, so that the caller retries. */
+/** Returns false when the service cannot take the request now; then the caller retries. */
 function askToStop(service: number, tried: string): boolean {
   const { GetLastError } = kernel32;
   const status = SERVICE_STATUS.create({});

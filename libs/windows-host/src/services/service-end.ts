@@ -12,11 +12,11 @@ const FORCED_MS = 10_000;
 export interface ServiceEndOptions {
   /** Until the service reports that it has stopped. */
   readonly stopMs: number;
-  /** From then on, until its process is gone. */
+  /** After that, until its process is gone. */
   readonly exitMs: number;
 }
 
-/** Starts a service and resolves once its process exists, whether it serves or not. @throws WindowsError as `start` does. */
+/** Resolves once the process of the service exists, whether it serves or not. @throws WindowsError as `start` does. */
 export async function startServiceProcess(name: string): Promise<void> {
   const started = new AbortController();
   try {
@@ -32,9 +32,8 @@ export async function startServiceProcess(name: string): Promise<void> {
 }
 
 /**
- * Stops a service, from any state, and resolves when its process is gone; kills it after the time limits. After a
- * service has reported that it stopped, its process takes a moment to end and to release its program file; some
- * processes never end.
+ * Stops a service and resolves when its process is gone; kills the process after the time limits. The process of a
+ * stopped service needs a moment to release its program file, and some never end.
  *
  * @throws WindowsError `notFound`, `accessDenied`; `busy` when services that depend on it run; `timeout` when its
  * process does not end.
@@ -54,7 +53,7 @@ export async function endService(name: string, { stopMs, exitMs }: ServiceEndOpt
   if (running !== undefined) await endProcessWithin(running, exitMs);
 }
 
-/** Waits for the end of exactly this process, and kills it after `ms`. @throws WindowsError `timeout` if it survives. */
+/** Kills exactly this process after `ms`. @throws WindowsError `timeout` if it survives. */
 export async function endProcessWithin(running: ProcessIdentity, ms: number): Promise<void> {
   if (await hasEnded(running, ms)) return;
   endProcess(running);
@@ -65,7 +64,7 @@ export async function endProcessWithin(running: ProcessIdentity, ms: number): Pr
   );
 }
 
-/** Waits for the service manager to notice that the process was killed; a failure counts only if the service has a new process. */
+/** Waits until the service manager notices the kill. A failure counts only if the service has a new process. */
 async function noticeEnd(name: string, { pid }: ProcessIdentity): Promise<void> {
   const services = serviceControlManager();
   try {

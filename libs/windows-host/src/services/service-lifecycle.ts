@@ -45,18 +45,18 @@ export class ServiceLifecycle {
     return this.#phase;
   }
 
-  /** Reports that the service serves, unless it was asked to stop already. */
+  /** Has no effect after a request to stop. */
   running(): void {
     this.#move({ kind: 'running' });
   }
 
-  /** Reports that the service begins to stop, which may take `limitMs`. */
+  /** Stopping may take `limitMs`. */
   stopping(limitMs: number): void {
     if (this.#phase.kind === 'stopPending') return;
     if (this.#move({ kind: 'stopPending', checkpoint: 1 })) this.#tellProgress(limitMs);
   }
 
-  /** Reports that the service has ended. The first exit code counts. */
+  /** The first exit code counts. */
   stopped(exitCode: number): void {
     this.#move({ kind: 'stopped', exitCode });
   }
@@ -82,7 +82,7 @@ export class ServiceLifecycle {
 const SERVICE_WIN32_OWN_PROCESS = 0x10;
 const ACCEPTS_STOP_SHUTDOWN_PRESHUTDOWN = 0x1 | 0x4 | 0x100;
 
-/** Converts a phase to a SERVICE_STATUS. A stop is also accepted while the service starts, which may take long. */
+/** Accepts a stop while the service starts, because that may take long. */
 export function serviceStatusOf(phase: ServicePhase): Buffer {
   const isPending = 'checkpoint' in phase;
   const acceptsControls = phase.kind === 'startPending' || phase.kind === 'running';
@@ -106,7 +106,7 @@ const STOP_CONTROLS: Readonly<Partial<Record<number, ServiceStopReason>>> = {
 const SERVICE_CONTROL_INTERROGATE = 4;
 const ERROR_CALL_NOT_IMPLEMENTED = 120;
 
-/** Interprets a control of the service control manager: returns the answer, and the reason to stop if it asks for a stop. */
+/** `stop` is the reason if the control asks for a stop. */
 export function readControl(control: number): { answer: number; stop?: ServiceStopReason } {
   const stop = STOP_CONTROLS[control];
   if (stop !== undefined) return { answer: 0, stop };

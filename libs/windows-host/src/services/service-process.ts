@@ -8,42 +8,42 @@ import { addressOfFunction, lazily, loadKoffi } from '../win32/calls/system-libr
 import { kernel32 } from '../win32/kernel32.js';
 import { SERVICE_TABLE_ENTRYW } from '../win32/structures.js';
 
-/** Time limit of a start; after it, the service counts as ended, with exit code 1. */
+/** After this time, the service counts as ended, with exit code 1. */
 const START_LIMIT_MS = 120_000;
 
 /** Link from a running service to the service control manager. */
 export interface RunningService {
-  /** Name by which the service control manager knows the service, which may differ from the usual one. */
+  /** The real name, which may differ from the usual one. */
   readonly name: string;
-  /** Reports to the service control manager that the service runs. */
+  /** Reports that the service runs. */
   ready(): void;
-  /** Resolves when the service is asked to stop, possibly before it is ready; the first reason counts. */
+  /** May resolve before `ready`; the first reason counts. */
   readonly stopRequested: Promise<ServiceStopReason>;
 }
 
 /** Options of {@link runAsService}. */
 export interface ServiceOptions {
-  /** Its usual name; used until the service control manager has given the real one. */
+  /** The usual name, used until the service control manager gives the real one. */
   readonly name: string;
-  /** Body of the service: calls `ready`, and resolves with the exit code: 0, or one that triggers the failure actions. */
+  /** Calls `ready` and resolves with the exit code; every code except 0 triggers the failure actions. */
   readonly run: (service: RunningService) => Promise<number>;
-  /** Time limit of a stop; after it, the service counts as ended, with exit code 1. Default: 40,000. */
+  /** Time limit of a stop in milliseconds; after it, the service counts as ended, with exit code 1. Default: 40,000. */
   readonly stopLimitMs?: number;
   /** Called when the service control manager rejects a report. */
   readonly onReportFailed?: (error: unknown) => void;
 }
 
 /**
- * Runs a program as a service if the service control manager started it, which this detects without a flag. Queries the
- * service control manager only when it may be the parent process, because the answer may otherwise take as long as the
- * start of some other service. A rejection of `run` counts as exit code 1.
+ * Runs a program as a service if the service control manager started it. Needs no flag to detect that. A rejection of
+ * `run` counts as exit code 1.
  *
- * @returns The exit code for this process, already reported; undefined when this is no service, and `run` was not called.
+ * @returns The reported exit code; undefined when this is no service, and `run` was not called.
  * @throws WindowsError `unavailable` on other systems.
  */
 export async function runAsService(options: ServiceOptions): Promise<number | undefined> {
   const { name, run, stopLimitMs = 40_000 } = options;
-  // The system reports the name of every process, also of those that may not be queried.
+  // Query the service control manager only from its child: the answer may take as long as the start of another
+  // service.
   if (programNameOf(process.ppid)?.toLowerCase() !== 'services.exe') return undefined;
   let request: (reason: ServiceStopReason) => void = () => undefined;
   const stopRequested = new Promise<ServiceStopReason>((resolve) => {
@@ -80,14 +80,14 @@ export async function runAsService(options: ServiceOptions): Promise<number | un
 }
 
 interface DispatcherEvents {
-  /** Called once, when the service must begin, and only if the service control manager has started this process. */
+  /** Called once, and only if the service control manager has started this process. */
   readonly onStart: (service: DispatchedService) => void;
-  /** Returns the answer to the service control manager: 0, or a Win32 error code. */
+  /** Returns 0 or a Win32 error code. */
   readonly onControl: (control: number) => number;
 }
 
 interface DispatchedService {
-  /** Name of the service that this process was started as, which may differ from that of `dispatchService`. */
+  /** The real name, which may differ from that of `dispatchService`. */
   readonly name: string;
   /** Takes a SERVICE_STATUS. */
   readonly report: (status: Buffer) => void;
@@ -104,9 +104,9 @@ const callbacks = lazily(() => {
 });
 
 /**
- * Connects this process to the service control manager, and resolves when the service has stopped, or at once if the
- * service control manager has not started this process. The system's call blocks until then, so it has a thread of its
- * own. Its callbacks run on the event loop, which a service must therefore not block.
+ * Resolves when the service has stopped, or at once if the service control manager has not started this process. The
+ * system's call blocks meanwhile, so it has its own thread. Callbacks run on the event loop, which a service must not
+ * block.
  */
 async function dispatchService(name: string, events: DispatcherEvents): Promise<void> {
   const koffi = loadKoffi();
@@ -149,7 +149,7 @@ function registerHandler(name: string, handler: bigint): DispatchedService {
   };
 }
 
-/** Creates a table of our entry and the empty entry that ends it, followed by the name. */
+/** Layout: our entry, the empty entry that ends the table, and the name. */
 function dispatchTable(name: string, main: bigint): Buffer {
   const entries = 2 * SERVICE_TABLE_ENTRYW.sizeBytes;
   const memory = Buffer.concat([Buffer.alloc(entries), Buffer.from(`${name}\0`, 'utf16le')]);
@@ -158,7 +158,7 @@ function dispatchTable(name: string, main: bigint): Buffer {
   return memory;
 }
 
-/** Uses a thread of the system, because the call blocks for long and Node has only four worker threads, which file access needs too. */
+/** Uses a thread of the system, because the call blocks and file access needs Node's four worker threads. */
 function startDispatcher(table: Buffer, name: string): OwnedHandle {
   const tried = `cannot connect to the service control manager as ${name}`;
   // This function can be the body of a thread, because both take one pointer.

@@ -26,7 +26,6 @@ const ROLE = 'be-the-service';
 const commandLineOf = ([program = '', ...args]: readonly string[]): string =>
   windowsCommandLine(program, args);
 
-/** Work of a service of this file, by its role. */
 const roles: Readonly<
   Record<string, (service: RunningService, tell: (text: string) => void) => Promise<number>>
 > = {

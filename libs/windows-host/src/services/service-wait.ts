@@ -9,7 +9,7 @@ export type ServiceState =
   | ('stopped' | 'startPending' | 'stopPending' | 'running')
   | ('continuePending' | 'pausePending' | 'paused');
 
-/** The states in the order of their numbers, from 1. */
+/** In the order of their numbers, from 1. */
 const STATES: readonly ServiceState[] = [
   'stopped',
   'startPending',
@@ -23,7 +23,7 @@ const STATES: readonly ServiceState[] = [
 /** Status of a service, as the service control manager reports it. */
 export interface ServiceStatus {
   readonly state: ServiceState;
-  /** Its process; 0 when it has none. */
+  /** 0 without a process. */
   readonly pid: number;
   /** Win32 error code of its last end; 1066 when `serviceExitCode` applies. */
   readonly win32ExitCode: number;
@@ -31,7 +31,7 @@ export interface ServiceStatus {
   readonly serviceExitCode: number;
   /** Grows while a pending state makes progress. */
   readonly checkpoint: number;
-  /** Time until the next progress as the service estimates it, in milliseconds. */
+  /** The service's estimate until its next progress, in milliseconds. */
   readonly waitHintMs: number;
 }
 
@@ -58,7 +58,7 @@ export function stateNumber(state: ServiceState): number {
 
 const SC_MANAGER_CONNECT = 0x1;
 
-/** Opens a service with these rights for a purpose such as `start it`, and closes it once `act` has returned or its promise has settled. */
+/** `purpose` completes a message, such as `start it`. Closes the service once `act` has settled. */
 export function withService<T>(
   name: string,
   access: number,
@@ -76,7 +76,7 @@ export function withManager<T>(access: number, act: (manager: number) => T): T {
   return using(call(tried, advapi32.OpenSCManagerW, null, null, access), act);
 }
 
-/** Closes the handle once `act` has returned or its promise has settled. A removed service is gone only when no handle is open. */
+/** Closes the handle once `act` has settled: a removed service is gone only when no handle is open. */
 export function using<T>(handle: number, act: (handle: number) => T): T {
   const owned = new OwnedHandle(handle, (value) => void advapi32.CloseServiceHandle(value));
   let isPending = false;
@@ -90,7 +90,7 @@ export function using<T>(handle: number, act: (handle: number) => T): T {
   }
 }
 
-/** Returns the status of an open service; the handle needs SERVICE_QUERY_STATUS. */
+/** The handle needs SERVICE_QUERY_STATUS. */
 export function statusOf(service: number, name: string): ServiceStatus {
   const tried = `cannot query the state of the service ${name}`;
   const memory = SERVICE_STATUS_PROCESS.create({});
@@ -118,7 +118,7 @@ interface Awaited {
   readonly beforeLook?: () => void;
 }
 
-/** Polls a service until it is in the wanted state. @throws WindowsError `timeout`; `unknown` when it ended instead. */
+/** @throws WindowsError `timeout`; `unknown` when the service ended instead. */
 export async function waitFor(
   wanted: 'running' | 'stopped',
   { service, name, tried, sinceMs = performance.now(), beforeLook }: Awaited,
@@ -146,7 +146,7 @@ export async function waitFor(
   }
 }
 
-/** Waits until a call has returned or the time is up. The call cannot be cancelled, so it then continues. */
+/** The call cannot be cancelled, so it continues after the time-out. */
 export async function waitForCall(
   call: Promise<void>,
   { timeoutMs = DEFAULT_TIMEOUT_MS, signal }: WaitOptions,
@@ -160,7 +160,7 @@ export async function waitForCall(
   }
 }
 
-/** Polls until something is gone; false when the time is up. */
+/** False when the time is up. */
 export async function waitUntilGone(
   isThere: () => boolean,
   { timeoutMs = DEFAULT_TIMEOUT_MS, signal }: Pick<WaitOptions, 'timeoutMs' | 'signal'>,
@@ -177,12 +177,12 @@ function exitOf({ win32ExitCode, serviceExitCode }: ServiceStatus): string {
   return serviceExitCode === 0 ? `error ${win32ExitCode}` : `exit code ${serviceExitCode}`;
 }
 
-/** A pending service may exceed its own wait hint by this much, because a busy machine is not a hang. */
+/** Grace beyond the wait hint, because a busy machine is not a hang. */
 const PATIENCE_MS = 10_000;
 
 type ProgressVerdict = 'reached' | 'waiting' | 'ended' | 'stalled';
 
-/** Observations of a service on its way to a state; passed back with the next status. */
+/** Passed back with the next status. */
 interface Progress {
   readonly verdict: ProgressVerdict;
   readonly status: ServiceStatus;
@@ -190,7 +190,7 @@ interface Progress {
   readonly changedAtMs: number;
 }
 
-/** Judges one status. `stalled`: no progress for 10 s longer than its wait hint. `ended`: it stopped instead of running. */
+/** `stalled`: no progress for 10 s longer than its wait hint. `ended`: the service stopped instead of running. */
 export function judgeProgress(
   wanted: Extract<ServiceState, 'running' | 'stopped'>,
   status: ServiceStatus,

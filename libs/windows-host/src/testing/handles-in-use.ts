@@ -7,7 +7,7 @@ const library = systemLibrary('kernel32.dll', 'Windows', [
   'int GetProcessHandleCount(intptr_t process, _Out_ uint32_t *count)',
 ]);
 
-/** Returns the number of handles of this process; under Wine, a number that grows with it. */
+/** Under Wine, returns a number that grows with the handles. */
 export function handlesInUse(): number {
   const count: [number] = [0];
   assert.notEqual(library.GetProcessHandleCount(-1, count), 0);

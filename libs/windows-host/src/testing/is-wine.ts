@@ -1,6 +1,6 @@
 import { systemLibrary } from '../win32/calls/system-library.js';
 
-/** Whether Wine runs this program; specs then skip features that Wine lacks. */
+/** Specs skip features that Wine lacks. */
 export function isWine(): boolean {
   try {
     systemLibrary('ntdll.dll', 'Windows', ['void *wine_get_version()']).wine_get_version();

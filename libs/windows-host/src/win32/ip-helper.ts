@@ -12,7 +12,7 @@ export const ipHelper = systemLibrary('iphlpapi.dll', 'Windows', [
 
 // Each of the following is missing on some systems that have the others.
 
-/** Reports that a route of IPv4 has changed. */
+/** IPv4 only. */
 export const routeNotices = systemLibrary('iphlpapi.dll', 'support for route notices', [
   'uint32_t NotifyRouteChange(_Out_ intptr_t *handle, void *overlapped)',
   'int CancelIPChangeNotify(void *overlapped)',
@@ -24,7 +24,6 @@ export const routeChanges = systemLibrary('iphlpapi.dll', 'support for route cha
   'uint32_t DeleteIpForwardEntry2(void *row)',
 ]);
 
-/** Functions that change the addresses and the forwarding of interfaces. */
 export const interfaceChanges = systemLibrary('iphlpapi.dll', 'support for interface changes', [
   'void InitializeUnicastIpAddressEntry(void *row)',
   'uint32_t CreateUnicastIpAddressEntry(void *row)',

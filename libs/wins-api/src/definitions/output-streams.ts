@@ -8,17 +8,15 @@ interface Output {
   readonly value: Buffer;
 }
 
-/** Generated code of a message whose last field may be an output chunk. */
 interface Generated<Message> {
   encode(message: Message): { finish(): Uint8Array };
   decode(bytes: Uint8Array): Message;
 }
 
-/** Serializes and deserializes a stream of messages. */
 export interface OutputCodec<Message> {
-  /** Encodes a message. Copies an output chunk once, into one allocation. */
+  /** Copies an output chunk once, into one allocation. */
   readonly responseSerialize: (message: Message) => Buffer;
-  /** Decodes a message, whose output chunk is a view of the bytes. @throws Error for invalid bytes. */
+  /** Returns an output chunk as a view of the bytes. @throws Error for invalid bytes. */
   readonly responseDeserialize: (bytes: Buffer) => Message;
 }
 
@@ -65,7 +63,7 @@ function outputCodec<Message extends { readonly Options?: { readonly $case: stri
   };
 }
 
-/** Returns the offset of the first field that is not a number; later bytes may be anything. */
+/** Returns the offset of the first field that is not a number; the bytes may be invalid from there. */
 function lastField(bytes: Buffer): number {
   let at = 0;
   for (;;) {
@@ -77,7 +75,7 @@ function lastField(bytes: Buffer): number {
   }
 }
 
-/** Returns the start of the payload after the tag at `at`; -1 unless the payload fills the rest exactly. */
+/** Returns -1 unless the payload fills the rest exactly. */
 function payloadStart(bytes: Buffer, at: number): number {
   let length = 0;
   // Four octets hold 28 bits, more than the size limit of a message needs.
@@ -91,7 +89,7 @@ function payloadStart(bytes: Buffer, at: number): number {
   return -1;
 }
 
-/** The process service for servers and clients, with a Wait stream that avoids copies of the output. */
+/** The process service, whose Wait stream avoids copies of the output. */
 export const processServiceDefinition = {
   ...ProcessServiceService,
   wait: {
@@ -100,7 +98,7 @@ export const processServiceDefinition = {
   },
 } as const;
 
-/** The service of lasting runs for servers and clients, with a Read stream that avoids copies of the output. */
+/** The service of lasting runs, whose Read stream avoids copies of the output. */
 export const lastingRunsDefinition = {
   ...LastingRunsService,
   read: {

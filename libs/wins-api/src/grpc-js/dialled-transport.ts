@@ -3,8 +3,8 @@ import { Http2SubchannelConnector } from '@grpc/grpc-js/build/src/transport.js';
 import type { Socket } from 'node:net';
 
 /**
- * Opens a connection to the daemon and resolves once the server's identity is verified, before any byte is sent. Rejects when
- * the signal aborts, as on `close()` of the client. The caller closes the socket.
+ * Opens a connection and verifies the server's identity before any byte is sent. Rejects when the signal aborts, as on
+ * `close()` of the client. The caller closes the socket.
  */
 export type ConnectDaemon = (signal: AbortSignal) => Promise<Socket>;
 
@@ -14,7 +14,7 @@ type Dial = () => Promise<Socket>;
 
 const DIAL_OPTION = 'wins.dial';
 
-// grpc-js cannot use an existing socket, and a socket that it opens itself is unsafe before the server is verified: on
+// grpc-js cannot use an existing socket. A socket that it opens itself is unsafe until the server is verified: on
 // Windows a pipe server may impersonate its client unless the client forbids that when it opens the pipe.
 const transport = Http2SubchannelConnector.prototype as unknown as { tcpConnect: TcpConnect };
 const ownConnect = transport.tcpConnect;
@@ -23,7 +23,7 @@ transport.tcpConnect = function (address, options) {
   return dial === undefined ? ownConnect.call(this, address, options) : dial();
 };
 
-/** Channel options that take every connection from `dial`, whatever the channel's address is. */
+/** Makes a channel get every connection from `dial`, whatever the channel's address is. */
 export function dialOptions(dial: Dial): ChannelOptions {
   return { [DIAL_OPTION]: dial };
 }

@@ -9,7 +9,6 @@ describe('what grpc-js logs', () => {
     routeGrpcLog((line) => lines.push(line));
   });
   afterEach(() => jest.useRealTimers());
-  /** Makes grpc-js refuse a header and log the refusal. */
   const say = (value: string) => Metadata.fromHttp2Headers({ 'x-evil': `\u009b31m${value}` });
 
   it('goes to the function, and not to the console', () => {

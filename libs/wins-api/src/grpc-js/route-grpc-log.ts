@@ -7,12 +7,12 @@ const LINES_OF_WINDOW = 10;
 const LONGEST_LINE = 512;
 
 /**
- * Redirects the log of grpc-js, which is shared by all its clients and servers in this process: call this once. By
- * default grpc-js writes to standard error synchronously, which blocks while the reader is slow, and repeats octets of
- * its peer unescaped, for example those of a header with an octet above 0x7f.
+ * Redirects the log of grpc-js. All clients and servers of this process share the log: call this once. By default
+ * grpc-js writes to standard error synchronously, which blocks while the reader is slow. It also repeats octets of its
+ * peer unescaped, for example those of a header with an octet above 0x7f.
  *
- * @param write Gets each line, escaped and cut at 512 characters, without a line end: ten a second, and above that only
- * the number of dropped lines. It must not throw.
+ * @param write Gets each line, escaped and cut at 512 characters, without a line end. Gets ten lines a second, and then
+ * only the number of dropped lines. Must not throw.
  */
 export function routeGrpcLog(write: (line: string) => void): void {
   let told = 0;

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 
 type SecureConnector = ReturnType<ChannelCredentials['_createSecureConnector']>;
 
-/** Credentials of a channel without TLS. Tracks the open sockets, for `close`. */
+/** Credentials without TLS. Tracks the open sockets, for `close`. */
 export class SocketCredentials extends ChannelCredentials {
   readonly #sockets = new Set<Socket>();
   #closed = false;
@@ -26,7 +26,7 @@ export class SocketCredentials extends ChannelCredentials {
     };
   }
 
-  /** Destroys the sockets that have not closed within `graceMs` and resolves when all are closed; refuses new ones. */
+  /** Destroys the sockets that have not closed within `graceMs`, and refuses new ones. */
   async close(graceMs: number): Promise<void> {
     this.#closed = true;
     const timer = setTimeout(() => {

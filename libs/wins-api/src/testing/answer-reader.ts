@@ -1,17 +1,16 @@
 import http2 from 'node:http2';
 import { Duplex } from 'node:stream';
 
-/** Answer of a server to one gRPC call. */
 export interface Answer {
-  /** The gRPC status; -1 when the answer has none. */
+  /** gRPC status, or -1 for none. */
   readonly status: number;
   readonly message: string;
   readonly body: Buffer;
 }
 
 /**
- * Decodes what a server sent. Node's HTTP/2 client takes the bytes as answers to its own requests, so that the decoder is
- * not our own code.
+ * Decodes the output of a server with Node's HTTP/2 client, so that the decoder is not our own code. The client takes
+ * the bytes as answers to its own requests.
  */
 export class AnswerReader {
   readonly answers = new Map<number, Answer>();
@@ -68,7 +67,6 @@ export class AnswerReader {
   }
 }
 
-/** Splits the body of an answer into its gRPC messages. */
 export function messagesOf(body: Buffer): Buffer[] {
   const messages: Buffer[] = [];
   for (let at = 0; at < body.length;) {

@@ -16,18 +16,17 @@ const RECORDINGS = {
   'route-add': routeAdd,
 };
 
-/** A command of the Go client that was recorded. */
 export type RecordedCommand = keyof typeof RECORDINGS;
 
-// Recorded pings are dropped, because a peer ends the connection when it gets the answer to a ping that it did not send.
+// Drop recorded pings: a peer ends the connection when it gets the answer to a ping that it did not send.
 const PING = /00000806(?:00|01)00000000.{16}/g;
 
-/** Returns the bytes that the Go client of release 0.1.1 sent for a command, beginning with the HTTP/2 preface. */
+/** Returns the bytes that the Go client of release 0.1.1 sent, from the HTTP/2 preface on. */
 export function recordedClient(command: RecordedCommand): Buffer {
   return half(command, 'client');
 }
 
-/** Returns the bytes that the Go daemon of release 0.1.1 answered, beginning with its HTTP/2 settings. */
+/** Returns the bytes that the Go daemon of release 0.1.1 answered, from its HTTP/2 settings on. */
 export function recordedDaemon(command: RecordedCommand): Buffer {
   return half(command, 'server');
 }

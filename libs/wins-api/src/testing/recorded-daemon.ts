@@ -8,7 +8,7 @@ const PREFACE_BYTES = 24;
 const FRAME_HEADER_BYTES = 9;
 const HEADERS_FRAME = 1;
 
-/** Replays the recorded answer of a Go daemon of release 0.1.1 to one command, whatever the request. */
+/** Replays the recorded answer of a Go daemon of release 0.1.1 to one command, without checking the request. */
 export class RecordedDaemon implements AsyncDisposable {
   readonly #sockets = new Set<Socket>();
 
@@ -18,7 +18,6 @@ export class RecordedDaemon implements AsyncDisposable {
     this.#server = server;
   }
 
-  /** Listens on a socket path. */
   static async listen(address: string, command: RecordedCommand): Promise<RecordedDaemon> {
     const server = createServer();
     const daemon = new RecordedDaemon(server);
@@ -34,7 +33,7 @@ export class RecordedDaemon implements AsyncDisposable {
     await once(this.#server, 'close');
   }
 
-  /** Sends the settings at once, because the client waits for them, and the rest after the client's first HEADERS frame. */
+  /** The client waits for the settings, so they go first; the rest follows the client's first HEADERS frame. */
   #answer(socket: Socket, octets: Buffer): void {
     this.#sockets.add(socket);
     socket.on('close', () => this.#sockets.delete(socket));

@@ -10,22 +10,21 @@ import { base64, PlanNode } from './plan-node.js';
 import { processesWith, until } from '../process-table.js';
 import { ROOT } from '../workspace.js';
 
-/** When the daemon dies: before an act, during it, or right after it. */
 export type Moment = 'before' | 'during' | 'after';
 
-/** Act at which the daemon dies, by number from 1 or by name. */
+/** `act` is a number, from 1, or a name. */
 export interface Crash {
   readonly act: number | string;
   readonly moment: Moment;
 }
 
-/** Whether the plan's Secret uses the protocol with `plan-state` or the older one (`isPending`), and whether the plan fails. */
+/** `isPending`: the plan's Secret uses the older protocol, without `plan-state`. */
 export interface PlanOfCrash {
   readonly isPending: boolean;
   readonly fails: boolean;
 }
 
-/** Runs the daemon, and counts the acts of its agent: changes of files of the node, writes to the Secret, and starts of programs. */
+/** Runs the daemon and counts the acts of its agent: changes of files, writes to the Secret, and starts of programs. */
 const DRIVER = `
 const { appendFileSync } = require('node:fs');
 const { crash, trace, folders } = JSON.parse(process.env.AGENT_DRIVER);
@@ -99,10 +98,9 @@ require.cache[features].exports = {
 require(${JSON.stringify(path.join(ROOT, 'dist', 'wins.cjs'))});
 `;
 
-/** Names of the two files and two instructions of the plan; each instruction logs its name and attempt. */
 const NAMES = ['first', 'second'];
 
-/** A node whose daemon is killed while it follows the plan of a Secret, and is then restarted. */
+/** A node whose daemon is killed while it applies a plan, and then restarted. */
 export class CrashedAgent implements AsyncDisposable {
   readonly node = new PlanNode();
   readonly #api: ApiServer;
@@ -117,7 +115,7 @@ export class CrashedAgent implements AsyncDisposable {
     this.#rules = rules;
     this.#config = this.node.remoteConfig(api);
     this.#driver = workspace.write('driver.cjs', DRIVER);
-    // Writes to the file first, because the daemon may die at the output.
+    // Write to the file first, because the daemon may die at the output.
     const line = '"$1 $CATTLE_AGENT_ATTEMPT_NUMBER"';
     const say = workspace.script('say', `echo ${line} >>${this.#runs}; echo ${line}; exit $2`);
     const plan = JSON.stringify({
@@ -137,7 +135,7 @@ export class CrashedAgent implements AsyncDisposable {
     return new CrashedAgent(await startApiServer(), rules);
   }
 
-  /** Returns the names of all acts of the agent, from the start of the daemon until the Secret has the result. */
+  /** Returns all acts of the agent until the Secret has the result. */
   static async acts(rules: PlanOfCrash): Promise<string[]> {
     await using crashed = await CrashedAgent.create(rules);
     const daemon = crashed.#launch();
@@ -147,8 +145,8 @@ export class CrashedAgent implements AsyncDisposable {
   }
 
   /**
-   * Kills the daemon at an act, restarts it, and checks that nothing is lost. Instructions run again only if they had no result yet, or if the
-   * older protocol applies the plan at each start.
+   * Kills the daemon at an act, restarts it, and checks that nothing is lost. An instruction runs again only if it has no result yet, or if the
+   * protocol is the older one, which applies the plan at each start.
    */
   async dieAndFollow(crash: Crash): Promise<void> {
     const crashing = this.#launch(crash);
@@ -156,7 +154,7 @@ export class CrashedAgent implements AsyncDisposable {
       crashing.outcome.then(({ signal }) => signal),
       until(() => this.#isAtRest),
     ]);
-    // The agent may not reach an act of this number; the daemon is then killed when the plan is done.
+    // The agent may need fewer acts than this number; then kill the daemon when the plan is done.
     if (typeof crash.act === 'string') assert.equal(ended, 'SIGKILL');
     await crashing.stop('SIGKILL');
     const before = this.#lines('runs');

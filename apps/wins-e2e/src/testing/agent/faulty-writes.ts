@@ -8,18 +8,18 @@ import { base64, PlanNode } from './plan-node.js';
 import { until } from '../process-table.js';
 import type { PlanOfCrash } from './crashed-agent.js';
 
-/** Nothing listens here. A failing probe causes three writes: one with the result, and two more. */
+/** Nothing listens here. A failing probe causes two writes after the one with the result. */
 const NOWHERE = 'http://127.0.0.1:1/';
 const PROBE = { failureCount: 3 };
 
-/** Fault of one write of the agent, or of consecutive writes. */
+/** `times` faults hit consecutive writes. */
 export interface WriteFault {
   readonly title: string;
   readonly fault: ApiFault;
   readonly times?: number;
 }
 
-/** A daemon that follows a series of plans while its writes fail. Each plan must run once, and the Secret must end as it does without faults. */
+/** A daemon that applies plans while its writes fail. Each plan must run once, and the Secret must end as it does without faults. */
 export class FaultyWrites implements AsyncDisposable {
   readonly #api: ApiServer;
   readonly #node = new PlanNode();
@@ -44,14 +44,13 @@ export class FaultyWrites implements AsyncDisposable {
     return faulty;
   }
 
-  /** Applies a plan without faults and returns the number of writes. */
   async countWrites(): Promise<number> {
     const before = this.#writes.length;
     await this.#applyNext();
     return this.#writes.length - before;
   }
 
-  /** Applies a plan while the fault hits its writes: `times` in a row, from number `write`, counted from 1. */
+  /** The fault hits `times` writes in a row, from number `write`, counted from 1. */
   async apply(write: number, { fault, times = 1 }: WriteFault): Promise<void> {
     let writes = 0;
     const when = ({ method }: { readonly method: string }) =>
@@ -79,7 +78,7 @@ export class FaultyWrites implements AsyncDisposable {
       [fails ? 'failed-checksum' : 'applied-checksum']: checksum,
       'plan-state': isPending ? ended : undefined,
       'plan-revision': isPending ? numberAfter(before['plan-revision']) : undefined,
-      // Only the protocol without `plan-state` adds up failures of different plans.
+      // Only the older protocol, without `plan-state`, adds up failures of different plans.
       'failure-count': !fails ? '0' : isPending ? '1' : numberAfter(before['failure-count']),
       'success-count': fails ? '0' : numberAfter(before['success-count']),
     };
@@ -101,7 +100,7 @@ export class FaultyWrites implements AsyncDisposable {
       [`${name} ${attempt}`],
     );
     assert.equal(this.#outputs[name], base64(`${name} ${attempt}\n`));
-    // Every write since the update is for this plan, and its states never go back.
+    // Every write since the update is for this plan, and the plan's state never goes back.
     const writes = this.#writes.slice(written).map(({ data = {} }) => data);
     assert.deepEqual(new Set(writes.map((data) => data['plan'])), new Set([base64(plan)]));
     const states = writes.map((data) => text(data['plan-state']));
@@ -111,7 +110,6 @@ export class FaultyWrites implements AsyncDisposable {
     assert.equal(states.filter((state) => state === 'in-progress').length, announced.length);
   }
 
-  /** Versions of the Secret that the agent wrote. */
   get #writes() {
     return this.#api.events.filter(({ manager }) => manager === 'wins').map(({ object }) => object);
   }

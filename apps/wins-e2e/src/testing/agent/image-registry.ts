@@ -5,10 +5,9 @@ import type { AddressInfo } from 'node:net';
 import { digestOf, tarOf, type PlayingRegistry } from '@wins/system-agent/testing';
 import type { KeyPair } from '@wins/base/testing';
 
-/** A TLS registry with one image, `some/img:v1`, whose run.sh exits with 0. It also answers `/healthz` with status 200. */
+/** A TLS registry with the image `some/img:v1`, whose run.sh exits with 0. It also answers `/healthz` with 200. */
 export interface ImageRegistry extends AsyncDisposable, PlayingRegistry {
   readonly port: number;
-  /** Paths of the requests, in order. */
   readonly requests: readonly string[];
   /** Responses to the next requests, one for each. */
   readonly faults: ((response: ServerResponse) => void)[];

@@ -8,7 +8,6 @@ import { runWins, type Outcome } from '../built-program.js';
 import { Daemon } from '../daemon.js';
 import { Workspace } from '../workspace.js';
 
-/** A node in its own folder, on which the daemon follows plans. */
 export class PlanNode implements AsyncDisposable {
   readonly workspace = new Workspace();
   readonly home = this.workspace.path('agent');
@@ -20,7 +19,7 @@ export class PlanNode implements AsyncDisposable {
     return this.#daemon;
   }
 
-  /** Writes a config file with these keys of the agent and the keys in `more`; without `agent`, the agent is off. */
+  /** Writes a config file. Without `agent`, the agent is off. */
   config(
     agent?: Readonly<Record<string, unknown>>,
     allowed: readonly string[] = [],
@@ -36,7 +35,6 @@ export class PlanNode implements AsyncDisposable {
     return this.workspace.config(allowed, { ...(systemagent && { systemagent }), ...more });
   }
 
-  /** Writes the config of a node that follows the Secret of this API server. */
   remoteConfig(api: ApiServer): string {
     const connectionInfoFile = this.workspace.write('connection_info.json', api.connectionInfo());
     return this.config({ remoteEnabled: true, connectionInfoFile });
@@ -54,14 +52,12 @@ export class PlanNode implements AsyncDisposable {
     return runWins(args, this.workspace.environment);
   }
 
-  /** Returns the JSON answer of a command of `wins srv plan`. */
   async ask<Answer>(command: string, ...args: string[]): Promise<Answer> {
     const { code, stdout, stderr } = await this.wins('srv', 'plan', command, '-o', 'json', ...args);
     if (code !== 0) throw new Error(stderr);
     return JSON.parse(String(stdout)) as Answer;
   }
 
-  /** Returns the files below a folder of the node that contain a text. */
   filesWith(text: string, folder = this.workspace.folder): string[] {
     return readdirSync(folder, { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile())
@@ -76,7 +72,7 @@ export class PlanNode implements AsyncDisposable {
   }
 }
 
-/** A component that answers 200 until it is disposed. */
+/** A server that answers 200 until it is disposed. */
 export async function wellComponent(): Promise<AsyncDisposable & { readonly url: string }> {
   const server = createServer((_request, response) => response.end('ok'));
   server.listen(0, '127.0.0.1');
@@ -92,7 +88,6 @@ export async function wellComponent(): Promise<AsyncDisposable & { readonly url:
   };
 }
 
-/** Encodes the content of a file for a plan. */
 export function base64(text: string): string {
   return Buffer.from(text).toString('base64');
 }

@@ -9,7 +9,7 @@ import { readFileSync } from 'node:fs';
 import { base64, PlanNode } from './plan-node.js';
 import { until } from '../process-table.js';
 
-/** A node whose API server fails each time the agent starts to watch the Secret. */
+/** A node whose API server fails each watch request. */
 export class WatchedNode implements AsyncDisposable {
   readonly #api: ApiServer;
   readonly #node = new PlanNode();
@@ -24,7 +24,6 @@ export class WatchedNode implements AsyncDisposable {
     return new WatchedNode(api);
   }
 
-  /** Starts the daemon and checks that it applies two plans in a row, and that the doctor finds no problem. */
   async expectFollowed(): Promise<void> {
     const files = ['first', 'second'].map((name) => this.#node.workspace.path('etc', name));
     const [first = '', second = ''] = files.map((file) =>

@@ -13,7 +13,6 @@ import { csiProgram, CsiService } from './csi-service.js';
 /** A secret in the download URL of csi-proxy. */
 export const CANARY = 'canary-of-a-signature';
 
-/** JSON answer of `wins srv csi-proxy status`. */
 interface Status {
   readonly on: boolean;
   readonly state: string;
@@ -22,7 +21,7 @@ interface Status {
   readonly version: string;
 }
 
-/** A node whose daemon manages csi-proxy, and a server that offers it for download. */
+/** A node whose daemon downloads and manages csi-proxy. */
 export class CsiNode implements AsyncDisposable {
   readonly workspace = new Workspace();
   readonly service = new CsiService(this.workspace.path('csi-service.json'));
@@ -34,10 +33,7 @@ export class CsiNode implements AsyncDisposable {
     readonly keys: object,
   ) {}
 
-  /**
-   * @param versions - Versions on the server; each text becomes part of the program.
-   * @param keys - More keys of the config.
-   */
+  /** @param versions - Content of the program on the server, by version. */
   static async start(
     versions: Readonly<Record<string, string>>,
     keys: object = {},
@@ -59,7 +55,6 @@ export class CsiNode implements AsyncDisposable {
     return { ...this.workspace.environment, WINS_CSI_PROXY_SERVICE: this.service.file };
   }
 
-  /** Writes the config; by default, `tls` trusts the server. */
   config(section: object | undefined, tls: object = this.trusted()): string {
     const url = `${this.server.url}/assets/csi-proxy-%[1]s.tar.gz?sig=${CANARY}`;
     const csi = { url, kubeletPath: '/var/lib/kubelet/kubelet.exe', ...section };
@@ -96,7 +91,6 @@ export class CsiNode implements AsyncDisposable {
     return JSON.parse(String(stdout)) as Status;
   }
 
-  /** Waits until the log contains the state. */
   async reached(state: string, detail = /./): Promise<void> {
     await this.daemon.logged(
       (record) => record['state'] === state && detail.test(JSON.stringify(record)),

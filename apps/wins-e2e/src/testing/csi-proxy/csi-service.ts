@@ -8,7 +8,7 @@ interface Command {
   readonly args: readonly string[];
 }
 
-/** Double of the service csiproxy, given to `wins` as `WINS_CSI_PROXY_SERVICE`: a file, a record of its process, and a socket. */
+/** Double of the service csiproxy, which `wins` finds by `WINS_CSI_PROXY_SERVICE`: a file, a record of its process, and a socket. */
 export class CsiService {
   readonly #process: DetachedProcess;
   readonly #pipe: string;
@@ -22,13 +22,12 @@ export class CsiService {
     return this.#process.pid;
   }
 
-  /** Command of the service; undefined when the service does not exist. */
+  /** Undefined when the service does not exist. */
   get command(): Command | undefined {
     if (!existsSync(this.file)) return undefined;
     return (JSON.parse(readFileSync(this.file, 'utf8')) as { readonly command: Command }).command;
   }
 
-  /** Registers and starts the service, as a program other than wins would. */
   async start(command: Command): Promise<void> {
     writeFileSync(this.file, JSON.stringify({ command, isDisabled: false }));
     const { program: file, args } = command;
@@ -46,14 +45,13 @@ export class CsiService {
       .finally(() => socket.destroy());
   }
 
-  /** Ends the process of the service, if there is one. */
   stop(): Promise<void> {
     return this.#process.stop(0);
   }
 }
 
 /**
- * Returns a script that replaces csi-proxy and serves the pipe of the service.
+ * Replaces csi-proxy and serves its pipe.
  *
  * @param mark - Makes the program different from others.
  * @param stops - Whether it exits on SIGTERM; the real csi-proxy does not.
@@ -63,7 +61,6 @@ export function csiProgram(mark: string, stops = false): string {
 // ${mark}
 const pipe = process.env.CSI_PROXY_PIPE;
 ${stops ? '' : "process.on('SIGTERM', () => undefined);"}
-// What one that was killed has left.
 require('node:fs').rmSync(pipe, { force: true });
 require('node:net').createServer((socket) => socket.on('error', () => undefined).end()).listen(pipe);
 `;

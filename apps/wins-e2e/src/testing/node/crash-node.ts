@@ -3,7 +3,6 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { NodeWorld, type Cluster } from './node-world.js';
 
-/** Returns the number of lines in the journal of a node; 0 without a journal. */
 export function linesOf(world: NodeWorld): number {
   try {
     return readFileSync(world.journal, 'utf8').split('\n').length - 1;

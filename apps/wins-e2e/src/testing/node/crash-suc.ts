@@ -4,20 +4,19 @@ import { live, mortalRelease, type Death } from './mortal-release.js';
 import { NodeWorld } from './node-world.js';
 import { Rke2OfNode } from './rke2-of-node.js';
 
-/** End of a killed job, and report of the next one. */
 export interface CrashedSuc {
   readonly wasKilled: boolean;
-  /** The change after which the job was killed, as the release recorded it. */
+  /** The change after which the job was killed. */
   readonly last: string;
-  /** Report of the next command about the killed one. */
+  /** Report of the next command about the killed job. */
   readonly recovered: string;
 }
 
 const WAIT = ['--wait', '20s'];
 
 /**
- * Runs a job of the upgrade controller that changes config, dependency, start type and program. The node runs rke2, which depends on the daemon.
- * Kills the job after one change, runs a job that wants no change, and then the first job again.
+ * Runs a job of the upgrade controller that changes config, dependency, start type and program. Kills it after one change. Then runs a job that wants
+ * no change, and the first job again. The node runs rke2, which depends on the daemon.
  *
  * @throws Error when the node is not healthy afterwards.
  */

@@ -3,9 +3,8 @@ import { live, mortalRelease, type Death, type Life } from './mortal-release.js'
 import { NodeWorld } from './node-world.js';
 
 /**
- * Uninstalls a node, kills the command after one change, and uninstalls the node again.
+ * Uninstalls a node, kills the command after one change, and uninstalls again.
  *
- * @returns End of the first command.
  * @throws Error when something remains.
  */
 export async function crashUninstall(diesAt: Death): Promise<Life> {

@@ -5,16 +5,15 @@ import { ROOT } from '../workspace.js';
 import { nodeRelease } from './node-release.js';
 import { NodeWorld } from './node-world.js';
 
-/** Code that the release runs first. It counts the changes of a command and kills the command at the change number in DIE_AT. */
+/** Runs first in the release: counts the changes of a command, and kills the command at change number DIE_AT. */
 const DEADLY = path.join(ROOT, 'tools', 'package', 'probe', 'die-at-change.cjs');
 
-/** A node whose commands can be killed at any change of a file. */
+/** A node whose commands can be killed at any file change. */
 export class DeadlyNode implements AsyncDisposable {
   readonly #world = new NodeWorld();
   readonly #release = nodeRelease(this.#world.workspace, undefined, readFileSync(DEADLY, 'utf8'));
   #before: Record<string, string> = {};
 
-  /** Creates a node on which nothing is installed. */
   static async start(): Promise<DeadlyNode> {
     const node = new DeadlyNode();
     await node.#say('install', '--dry-run');
@@ -22,7 +21,6 @@ export class DeadlyNode implements AsyncDisposable {
     return node;
   }
 
-  /** Returns the changes of a command, by name and path, in order. */
   async changesOf(command: 'install' | 'uninstall'): Promise<readonly string[]> {
     const log = this.#world.workspace.path(`${command}.log`);
     rmSync(log, { force: true });
@@ -33,7 +31,7 @@ export class DeadlyNode implements AsyncDisposable {
     return readFileSync(log, 'utf8').trimEnd().split('\n');
   }
 
-  /** Kills an installation at a change. The next installation completes it, and uninstalling leaves nothing. */
+  /** The next installation must complete the killed one, and uninstalling must leave nothing. */
   async installAt(change: number): Promise<void> {
     await this.#die('install', change);
     const { code, reason } = await this.#say('install');
@@ -44,7 +42,7 @@ export class DeadlyNode implements AsyncDisposable {
     this.#assertEmpty();
   }
 
-  /** Kills an uninstallation at a change. The next uninstallation leaves nothing. */
+  /** The next uninstallation must leave nothing. */
   async uninstallAt(change: number): Promise<void> {
     await this.#say('install');
     await this.#die('uninstall', change);

@@ -4,19 +4,19 @@ import { csiProgram, CsiService } from '../csi-proxy/csi-service.js';
 import type { NodeWorld } from './node-world.js';
 import { startServiceOf } from './service-of-node.js';
 
-/** Id as the script of the Go release wrote it: lower-case hex and a line end of PowerShell. */
+/** The Go release's script writes lower-case hex and a line end of PowerShell. */
 export const GO_NODE_ID = 'ab'.repeat(31);
 
-/** A node as the script of the Go release leaves it, without any record of the installation. */
+/** A node as the script of the Go release leaves it: the installation is not recorded. */
 export interface GoLayout {
-  /** Double of the service csiproxy; commands find it by the variable `WINS_CSI_PROXY_SERVICE`. */
+  /** Commands find it by `WINS_CSI_PROXY_SERVICE`. */
   readonly csiProxy: CsiService;
   readonly csiProxyProgram: string;
   readonly variables: NodeJS.ProcessEnv;
 }
 
 /**
- * Lays out a node as the script of the Go release does after two runs: the service runs the copy in the folder of Windows, the PATH has each element
+ * Lays out a node as the script of the Go release does after two runs. The service runs the copy in the folder of Windows, the PATH has each element
  * twice, and csi-proxy is a separate service.
  */
 export async function layOutAsGoScript(

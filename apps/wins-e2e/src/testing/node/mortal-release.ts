@@ -3,8 +3,8 @@ import type { NodeWorld } from './node-world.js';
 import { nodeRelease } from './node-release.js';
 
 /**
- * JavaScript that a release runs first. After each change that a command makes to the disk or to services, it records the change. After the
- * change that DIES_AT names, by number or kind, it kills the command with SIGKILL. The daemon is spared.
+ * JavaScript that a release runs first. It records each change that a command makes to the disk or to services. After the change named by DIES_AT
+ * (number or kind), it kills the command with SIGKILL. It spares the daemon.
  */
 const MORTAL = `
 const { DIES_AT: diesAt, CHANGES: changes } = process.env;
@@ -15,7 +15,7 @@ if (changes !== undefined) {
   const say = fs.appendFileSync;
   let count = 0;
   const done = (what, file) => {
-    // The lock is a socket: what is made for it says nothing of the node.
+    // Files of the lock, which is a socket, are no changes of the node.
     if (/\\/node\\/(\\.[^/]*(\\/s)?|node\\.lock)$/.test(file)) return;
     count += 1;
     say(changes, what + ' ' + file + '\\n');
@@ -62,21 +62,18 @@ if (changes !== undefined) {
 }
 `;
 
-/** Creates a release whose commands can be killed. */
 export function mortalRelease({ workspace }: NodeWorld, version?: string): string {
   return nodeRelease(workspace, version, MORTAL);
 }
 
-/** The change after which a command dies: its number from 1, or the first of a kind. */
+/** Change after which a command dies: its number from 1, or the first of a kind. */
 export type Death = number | 'start' | 'stop';
 
-/** Changes that a command made before it ended or was killed. */
 export interface Life {
   readonly wasKilled: boolean;
   readonly changes: readonly string[];
 }
 
-/** Runs a command of a mortal release until it ends or is killed. */
 export async function live(
   world: NodeWorld,
   program: string,

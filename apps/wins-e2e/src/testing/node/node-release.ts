@@ -4,8 +4,7 @@ import { standIn } from '../packages/package-folder.js';
 import type { Workspace } from '../workspace.js';
 
 /**
- * Creates a release that is one small file and runs the built programs, or copies of them that report `version`. It is small so that it installs
- * fast.
+ * Creates a small, fast release that runs the built programs, or copies that report `version`.
  *
  * @param more - JavaScript to run first; `args` holds the arguments.
  */

@@ -16,10 +16,9 @@ import { startProgram, type Outcome, type RunningProgram } from '../built-progra
 import { nodeRelease } from './node-release.js';
 import { Workspace } from '../workspace.js';
 
-/** A registration token, which may not appear in any argument, log, record, message or file. */
+/** A registration token, which must not appear in any argument, log, record, message or file. */
 export const CANARY = 'canary-of-a-token-0123456789';
 
-/** JSON answer of a command about a node. */
 export interface Said {
   readonly outcome: string;
   readonly reason: string;
@@ -29,7 +28,7 @@ export interface Said {
   readonly pending?: { readonly outcome: string; readonly steps: readonly string[] };
 }
 
-/** Content of the node's substitute for a registry. */
+/** Substitute for a Windows registry. */
 export interface StandIn {
   readonly services: Readonly<
     Record<
@@ -46,15 +45,13 @@ export interface StandIn {
   readonly things: Readonly<Record<string, { readonly state: unknown }>>;
 }
 
-/** A server and its cluster. */
 export interface Cluster extends AsyncDisposable {
   readonly rancher: RancherDouble;
   readonly api: ApiServer;
-  /** Variables with which a node joins the cluster. */
   readonly variables: NodeJS.ProcessEnv;
 }
 
-/** Starts a server that directs nodes to an API server with an empty plan. With `plain`, both are without TLS. */
+/** Starts a server that directs nodes to an API server with an empty plan. With `plain`, neither uses TLS. */
 export async function startCluster({
   plain = false,
   authority,
@@ -77,7 +74,7 @@ export async function startCluster({
   };
 }
 
-/** A node in its own folder. A release installs itself there, and daemons outlive the commands that start them. */
+/** A node in its own folder. A release installs itself there. Daemons outlive the commands that start them. */
 export class NodeWorld implements AsyncDisposable {
   readonly workspace = new Workspace();
   readonly root = this.workspace.path('node');
@@ -91,7 +88,7 @@ export class NodeWorld implements AsyncDisposable {
   readonly journal = path.join(this.stateFolder, 'journal.jsonl');
   readonly manifest = path.join(this.stateFolder, 'install-manifest.json');
 
-  /** Release that runs a command unless another is given. */
+  /** Default release for commands. */
   readonly release = nodeRelease(this.workspace);
 
   constructor() {
@@ -102,7 +99,7 @@ export class NodeWorld implements AsyncDisposable {
     return path.join(this.root, ...names);
   }
 
-  /** Starts a command of a release. Variables of the shell that name servers or proxies are removed. */
+  /** Starts a command of a release without the shell's variables for servers and proxies. */
   start(
     args: readonly string[],
     variables: NodeJS.ProcessEnv = {},
@@ -123,7 +120,6 @@ export class NodeWorld implements AsyncDisposable {
     return this.start(args, variables, program).outcome;
   }
 
-  /** Runs a command; returns its exit code and its JSON output. */
   async say(
     args: readonly string[],
     variables?: NodeJS.ProcessEnv,
@@ -137,7 +133,6 @@ export class NodeWorld implements AsyncDisposable {
     }
   }
 
-  /** PID of the daemon; undefined when none runs. */
   get pid(): number | undefined {
     const file = path.join(this.runtimeDirectory, 'rancher-wins.pid');
     const pid = existsSync(file) ? Number(readFileSync(file, 'utf8').split(' ')[0]) : 0;
@@ -167,12 +162,11 @@ export class NodeWorld implements AsyncDisposable {
     return readFileSync(file, 'utf8');
   }
 
-  /** Whether the daemon answers on its pipe. */
   async serves(): Promise<boolean> {
     return (await this.wins(['cli', 'app', 'info'])).code === 0;
   }
 
-  /** Waits until the daemon answers; returns its version. */
+  /** Waits until the daemon answers. */
   async version(): Promise<string> {
     for (;;) {
       const { code, stdout } = await this.wins(['cli', 'app', 'info', '-o', 'json']);
@@ -181,7 +175,7 @@ export class NodeWorld implements AsyncDisposable {
     }
   }
 
-  /** Returns the mode and content of each path below the root, and `system`. Excludes files that a daemon writes while it runs. */
+  /** Returns the mode and content of each path below the root, and `system`; skips files that a running daemon writes. */
   snapshot(): Record<string, string> {
     const names = existsSync(this.root) ? readdirSync(this.root, { recursive: true }) : [];
     const entries = names
@@ -206,7 +200,6 @@ export class NodeWorld implements AsyncDisposable {
     return { ...Object.fromEntries(entries), system: JSON.stringify(this.system) };
   }
 
-  /** Returns the files below the root that contain a text. */
   filesWith(text: string): string[] {
     return readdirSync(this.root, { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile())
@@ -215,7 +208,7 @@ export class NodeWorld implements AsyncDisposable {
         try {
           return readFileSync(file).includes(text);
         } catch (error) {
-          // The daemon has removed the file since the listing.
+          // Removed since the listing.
           if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
           throw error;
         }

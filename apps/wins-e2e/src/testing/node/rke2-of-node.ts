@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import type { NodeWorld } from './node-world.js';
 import { startServiceOf } from './service-of-node.js';
 
-/** A running service named rke2, as if it had been installed on the node. */
+/** A running service named rke2. */
 export class Rke2OfNode implements AsyncDisposable {
   readonly #world: NodeWorld;
   readonly #child: ChildProcess;
@@ -13,7 +13,7 @@ export class Rke2OfNode implements AsyncDisposable {
     this.#child = child;
   }
 
-  /** @param isDependent - Whether it depends on the daemon. */
+  /** @param isDependent - Whether rke2 depends on the daemon. */
   static async start(world: NodeWorld, isDependent: boolean): Promise<Rke2OfNode> {
     const program = world.workspace.script('rke2', 'exec sleep infinity');
     const dependencies = isDependent ? ['rancher-wins'] : [];
@@ -21,7 +21,6 @@ export class Rke2OfNode implements AsyncDisposable {
     return new Rke2OfNode(world, child);
   }
 
-  /** Dependencies that the service manager records. */
   get dependencies(): readonly string[] {
     return this.#world.system.services['rke2']?.dependencies ?? [];
   }

@@ -4,7 +4,6 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { NodeWorld } from './node-world.js';
 
-/** A service of another program. */
 export interface OtherService {
   readonly program: string;
   readonly args: readonly string[];
@@ -12,7 +11,7 @@ export interface OtherService {
   readonly environment?: Readonly<Record<string, string>>;
 }
 
-/** Registers and starts a service, as if it had existed before wins. */
+/** Registers and starts a service, as if it were older than wins. */
 export async function startServiceOf(
   world: NodeWorld,
   name: string,

@@ -14,13 +14,12 @@ const PINNED = path.join('node_modules', '.cache', 'wins-windows');
 
 const git = (...args: string[]) => execFileSync('git', args, { cwd: ROOT, encoding: 'utf8' });
 
-/** Runs a tool as a user with another time zone, language and home. */
 export function runAsAnotherUser(home: string, ...args: string[]): void {
   const habits = { TZ: 'Asia/Tokyo', LANG: 'tr_TR.UTF-8', HOME: home, CI: '1' };
   execFileSync(process.execPath, args, { cwd: home, env: { ...process.env, ...habits } });
 }
 
-/** Copies the checkout to another folder: sources and installed packages, without build results. */
+/** Copies sources and installed packages, without build results. */
 export function copyCheckout(folder: string): void {
   const sources = git('ls-files', '-co', '--exclude-standard', '-z').split('\0').filter(Boolean);
   for (const file of sources.filter((name) => existsSync(path.join(ROOT, name)))) {
@@ -29,7 +28,7 @@ export function copyCheckout(folder: string): void {
   }
   writeFileSync(path.join(folder, '.git'), `gitdir: ${git('rev-parse', '--absolute-git-dir')}`);
 
-  // npm installs some packages below the workspace that needs them.
+  // npm puts some packages below the workspace that needs them.
   const workspaces = ['apps', 'libs'].flatMap((group) =>
     readdirSync(path.join(ROOT, group)).map((name) => path.join(group, name)),
   );

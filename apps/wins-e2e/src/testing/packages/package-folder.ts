@@ -5,7 +5,7 @@ import { ROOT } from '../workspace.js';
 const found = new Map<string, string>();
 
 /**
- * Folder of the package, which is built once before the end-to-end tests.
+ * Folder of the package, built before the end-to-end tests.
  *
  * @throws Error when the package does not match the programs in dist/; `node tools/prepare.mjs package` rebuilds it.
  */
@@ -14,7 +14,7 @@ export function packageFolder(): string {
 }
 
 /**
- * Returns a program built with a stand-in for a service manager on Linux: `wins.cjs` and others, or `wins` for the executable.
+ * Returns `wins.cjs` or another program built with a stand-in for a service manager on Linux; `wins` is the executable.
  *
  * @throws Error when it does not match the programs in dist/; `node tools/prepare.mjs stand-ins` rebuilds it.
  */
@@ -23,7 +23,7 @@ export function standIn(name = ''): string {
 }
 
 /**
- * Folder of the archive of all libraries, which is built once before the long tests.
+ * Folder of the archive of all libraries, built before the long tests.
  *
  * @throws Error when it does not match the programs in dist/; `node tools/prepare.mjs examples` rebuilds it.
  */

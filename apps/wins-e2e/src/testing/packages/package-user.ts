@@ -9,13 +9,11 @@ interface Manifest {
   readonly dependencies?: Readonly<Record<string, string>>;
 }
 
-/** A library of this repository, and its main export. */
 export interface Library {
   readonly folder: string;
   readonly manifest: Manifest;
   readonly name: string;
   readonly first: string;
-  /** Specifiers of its entry points. */
   readonly doors: readonly string[];
 }
 
@@ -64,17 +62,15 @@ const npm = path.join(
 );
 const tsc = require.resolve('typescript/bin/tsc');
 
-/** Address of the repository in the package.json of each package in these specs. */
 export const REPOSITORY = 'https://example.org/somebody/wins';
 
-/** Module resolutions of TypeScript, each with the extensions of its source files. */
+/** Module resolutions of TypeScript, with the extensions of source files to try. */
 const RESOLUTIONS = {
   node16: ['mts', 'cts'],
   nodenext: ['mts', 'cts'],
   bundler: ['ts'],
 } as const;
 
-/** Forms of an example: compiled for each module system, or bundled. */
 const FORMS = {
   'an ES module': 'es-module/*.mjs',
   CommonJS: 'commonjs/*.cjs',
@@ -90,18 +86,17 @@ export const EXAMPLE_FORMS = Object.keys(FORMS) as ExampleForm[];
 
 export type Resolution = keyof typeof RESOLUTIONS;
 
-/** Executables of Node by version, one for each tested line; the oldest is first. */
+/** Executables of Node by version; the oldest is first. */
 export const nodeLines = (): ReadonlyMap<string, string> => {
   const tool = path.join(ROOT, 'tools/libraries/node-lines.mjs');
   const files = execFileSync(process.execPath, [tool], { encoding: 'utf8' }).trim().split('\n');
   return new Map(files.map((file) => [/-([\d.]+)\/bin\/node$/.exec(file)?.[1] ?? file, file]));
 };
 
-/** A user's project in which libraries are installed from the files that would be published. */
+/** A user's project with libraries installed from the files that would be published. */
 export class PackageUser {
   readonly #folder: string;
 
-  /** @param folder - Folder to create for the project. */
   constructor(folder: string) {
     this.#folder = folder;
     mkdirSync(folder);
@@ -123,7 +118,7 @@ export class PackageUser {
     symlinkSync(path.join(ROOT, types), path.join(this.#folder, types), 'dir');
   }
 
-  /** Imports and requires all entry points; returns the type of the main export either way, and whether both are the same object. */
+  /** Imports and requires all entry points. Returns the type of the main export for each way, and whether both ways give one object. */
   loads({ name, first, doors }: Library): { imported: string; required: string; isOne: boolean } {
     const printed = this.#run(
       'both.mjs',
@@ -137,7 +132,7 @@ console.log(JSON.stringify({ imported: typeof ${first}, required: typeof require
     return JSON.parse(printed) as { imported: string; required: string; isOne: boolean };
   }
 
-  /** Requires the fallback files for tools that know only CommonJS; returns the type of the main export. */
+  /** Requires the fallback files for tools that know only CommonJS. */
   requiresCommonJs(library: Library): string {
     const { exports } = this.manifestOf(library) as unknown as {
       exports: Record<string, { default: { default: string } }>;
@@ -154,7 +149,7 @@ console.log(typeof library.${library.first});`,
   }
 
   /**
-   * Compiles the examples of the libraries, and a program that imports every entry point.
+   * Compiles the examples, and a program that imports every entry point.
    *
    * @throws Error when the types of an entry point are not found.
    */
@@ -179,7 +174,7 @@ void wrong${at};`,
     this.#compile(resolution, ['--outDir', `built-${resolution}`, ...files, ...examples]);
   }
 
-  /** Requires each library in Jest, which cannot load ES modules; returns how many tests passed. */
+  /** Jest cannot load ES modules. Returns how many tests passed. */
   loadsInJest(libraries: readonly Library[]): number {
     const names = JSON.stringify(libraries.map(({ name, first }) => [name, first]));
     const test = `test.each(${names})('%s', (name, first) => expect(typeof require(name)[first]).toBe('function'));`;
@@ -196,7 +191,6 @@ void wrong${at};`,
     execFileSync(process.execPath, [tool, this.#folder], { stdio: ['ignore', 'ignore', 'pipe'] });
   }
 
-  /** Runs the built example of a library on a version of Node; returns its output. */
   runs(
     { folder }: Library,
     form: ExampleForm,
@@ -205,7 +199,7 @@ void wrong${at};`,
     node = process.execPath,
   ): string {
     const file = path.join('built', FORMS[form].replace('*', path.basename(folder)));
-    // Examples leave folders behind. The test runner may request colours, but a README shows none.
+    // Examples leave folders behind, and READMEs show output without the colours that a test runner may request.
     const temporary = path.join(this.#folder, 'temporary');
     mkdirSync(temporary, { recursive: true });
     const plain = { ...env, TMPDIR: temporary, FORCE_COLOR: '0' };
@@ -213,7 +207,6 @@ void wrong${at};`,
     return execFileSync(node, [file, ...args], options);
   }
 
-  /** Returns the installed files of a library. */
   filesOf({ name }: Library): string[] {
     const installed = path.join(this.#folder, 'node_modules', name);
     return readdirSync(installed, { recursive: true, encoding: 'utf8' });
@@ -223,7 +216,6 @@ void wrong${at};`,
     return readFileSync(path.join(this.#folder, 'node_modules', name, 'README.md'), 'utf8');
   }
 
-  /** Returns the installed package.json of a library. */
   manifestOf({ name }: Library): Record<string, unknown> {
     const file = path.join(this.#folder, 'node_modules', name, 'package.json');
     return JSON.parse(readFileSync(file, 'utf8')) as Record<string, unknown>;
@@ -231,7 +223,7 @@ void wrong${at};`,
 
   #compile(resolution: Resolution, args: readonly string[]): void {
     const module = resolution === 'bundler' ? 'esnext' : resolution;
-    // Types of third-party libraries are not under test, hence `--skipLibCheck`.
+    // Third-party types are not under test, hence `--skipLibCheck`.
     const options = [
       '--strict',
       '--skipLibCheck',

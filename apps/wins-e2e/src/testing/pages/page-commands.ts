@@ -10,7 +10,7 @@ function* commandLines(text: string): Iterable<string> {
       yield* block.text.replaceAll('\\\n', ' ').split('\n');
 }
 
-/** Returns problems of pages that name commands which the help of the program lacks. */
+/** Returns errors of pages that name unknown commands. */
 export function unknownCommands(commands: readonly NamedCommand[]): string[] {
   const known = new Map(commands.map((command) => [command.name, command]));
   const below = ({ name }: NamedCommand, word: string): NamedCommand | undefined =>
@@ -23,7 +23,6 @@ export function unknownCommands(commands: readonly NamedCommand[]): string[] {
     for (const line of commandLines(pageText(page))) {
       const [, typed] = /^\s*(?:\.\\|C:\\\S*\\)?wins(?:-upgrade)?(?:\.exe)? (.*)$/.exec(line) ?? [];
       if (typed === undefined) continue;
-      // Cut off shell syntax, arguments of another program, and placeholders.
       const [told = ''] = typed.split(/ -- | [|&;>#]| 2>|─| {3}/);
       const words = told
         .replace(/^help( |$)/, '')

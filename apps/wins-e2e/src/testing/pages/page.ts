@@ -2,7 +2,6 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { ROOT } from '../workspace.js';
 
-/** A fenced block of a page. */
 export interface Block {
   readonly language: string;
   readonly text: string;
@@ -15,7 +14,7 @@ const markdownIn = (folder: string) =>
     .filter((file) => file.endsWith('.md'))
     .map((file) => path.join(folder, file));
 
-/** Pages for users, by their paths from the root of the checkout; decision records and READMEs of libraries are excluded. */
+/** Pages for users, relative to the checkout; decision records and READMEs of libraries are excluded. */
 export const PAGES = [
   ...markdownIn('.'),
   ...markdownIn('docs'),
@@ -23,7 +22,6 @@ export const PAGES = [
   'charts/rancher-wins-upgrader/README.md',
 ];
 
-/** Returns the text of a page, by its path from the root of the checkout. */
 export function pageText(page: string): string {
   return readFileSync(path.join(ROOT, page), 'utf8');
 }
@@ -38,7 +36,7 @@ export function blocksOf(text: string): Block[] {
   );
 }
 
-/** Returns a pattern for output that a page shows: `…` matches any text of a line, and a line of `…` alone matches any lines. */
+/** Turns shown output into a pattern: `…` matches any text of a line, and a line of `…` alone matches any lines. */
 export function shownOutput(text: string): RegExp {
   const lines = text.trimEnd().split('\n');
   const patterns = lines.map((line, index) => {

@@ -9,11 +9,10 @@ const APART = ['unshare', '--net', '/bin/sh', '-c', 'ip link set lo up && exec "
 const [unshare = '', ...apart] = APART;
 const mayBeApart = spawnSync(unshare, [...apart, 'true'], { stdio: 'ignore' }).status === 0;
 
-/** Runs the blocks of a page one after the other in one shell, in the checkout. */
+/** Runs the blocks of a page in one shell, in the checkout. */
 export class ShellSession implements AsyncDisposable {
   readonly #shell: ChildProcessByStdio<Writable, Readable, null>;
   readonly #ended: Promise<unknown>;
-  /** Holds temporary folders of the page. */
   readonly #workspace = new Workspace();
   #printed = '';
 
@@ -22,7 +21,7 @@ export class ShellSession implements AsyncDisposable {
     const [file = '', ...args] = mayBeApart ? [...APART, ...BASH] : BASH;
     const { NODE_OPTIONS: _options, WINS_RUNTIME_DIR: _folder, ...environment } = process.env;
     const env = { ...environment, TMPDIR: this.#workspace.folder };
-    // Its own process group, so that programs that a page leaves running end with it.
+    // A process group of its own, so that programs that a page leaves running end with it.
     this.#shell = spawn(file, args, {
       ...{ cwd: ROOT, env, detached: true },
       stdio: ['pipe', 'pipe', 'ignore'],
@@ -36,7 +35,6 @@ export class ShellSession implements AsyncDisposable {
     if (wins) this.#shell.stdin.write(`alias wins='${process.execPath} ${WINS}'\n`);
   }
 
-  /** Runs commands and returns their output. */
   async run(commands: string): Promise<string> {
     this.#printed = '';
     const end = `\0${Math.random()}\n`;

@@ -1,16 +1,16 @@
-/** Commands that set up a node like a Windows node at the start of a page. `$NODE` stands for `C:\`. */
+/** Makes a folder that looks like a bare Windows node; `$NODE` stands for `C:\`. */
 export const BARE_NODE = `umask 022; NODE=$(mktemp -d); cd "$NODE"; export WINS_RUNTIME_DIR="$NODE/run"
 mkdir -p Windows/System32; for name in hostname whoami; do cp "$(command -v $name)" Windows/System32/$name.exe; done
 touch wins.exe
 node -e "require('http').createServer((q, a) => a.end('ok')).listen(10248, '127.0.0.1')" &`;
 
-/** Commands of PowerShell, each with its replacement for the shell of this system. */
+/** PowerShell commands and their replacements for this system's shell. */
 const COMMANDS: readonly (readonly [RegExp, string])[] = [
   [/^New-Item -ItemType Directory -Force (.*)$/, 'mkdir -p $1'],
   [/^icacls (\S+) .*$/, 'chmod -R go-w $1'],
   [/^Copy-Item (\S+) (\S+)$/, 'cp $1 $2'],
   [/^Set-Content (\S+) @'\n([^]*)\n'@$/, 'cat > $1 <<END\n$2\nEND'],
-  // There is no service manager here: the shell starts the daemon as the service manager would.
+  // There is no service manager here, so the shell starts the daemon.
   [/^wins\.exe srv app run --register$/, ':'],
   [
     /^sc\.exe start rancher-wins$/,
@@ -21,11 +21,10 @@ const COMMANDS: readonly (readonly [RegExp, string])[] = [
   [/^wins\.exe (cli (?!proxy).*)$/, 'wins $1 --wait-timeout 10s'],
   [/^Start-Process -NoNewWindow wins\.exe '(.*)'$/, 'wins $1 --wait-timeout 10s &'],
   [/^curl\.exe (.*)$/, 'curl $1'],
-  // There is no cluster here.
   [/^kubectl (apply -f|logs) .*$/, ':'],
 ];
 
-/** Translates a block of PowerShell to shell commands, for a node made by {@link BARE_NODE}. */
+/** Translates PowerShell to shell commands, for a node made by {@link BARE_NODE}. */
 export function commandsOfNode(block: string, node = '$NODE'): string {
   const commands = block.trim().match(/^.*@'\n[^]*?\n'@$|^.+$/gm) ?? [];
   return commands

@@ -6,8 +6,8 @@ import { MESSAGE } from './tunnel-frames.js';
 const CONNECT = /tcp\/localhost:(\d+)$/;
 
 /**
- * Imitates how the tunnel of a Go daemon refuses ports. It echoes data and ignores Hello. At a Connect to a port that is not allowed, it ends
- * all streams of the session and reads the session no more. It then closes the WebSocket, or leaves it open.
+ * Imitates how the tunnel of a Go daemon refuses ports. It echoes data and ignores Hello. After a Connect to a forbidden port, it ends all streams of
+ * the session and stops reading. It then closes the WebSocket, or leaves it open.
  */
 export class GoTunnelServer implements AsyncDisposable {
   readonly #http: Server;
@@ -20,7 +20,7 @@ export class GoTunnelServer implements AsyncDisposable {
     this.#http = http;
     this.#ports = new Set(ports);
     this.#endsSilently = endsSilently;
-    // ws would answer a ping that arrives together with the Connect even after the session is paused.
+    // ws would answer a ping that arrives together with the Connect, even after the session is paused.
     new WebSocketServer({ server: http, autoPong: false }).on('connection', (session) =>
       this.#serve(session),
     );
@@ -36,12 +36,10 @@ export class GoTunnelServer implements AsyncDisposable {
     return server;
   }
 
-  /** Number of Connects to a port. */
   connectsTo(port: number): number {
     return this.#connects.get(port) ?? 0;
   }
 
-  /** Acts like a new process with another config. */
   restart(ports: readonly number[]): void {
     this.#ports = new Set(ports);
     for (const session of this.#sessions) session.terminate();
@@ -62,7 +60,7 @@ export class GoTunnelServer implements AsyncDisposable {
     });
     session.on('message', (message: Buffer) => {
       const [port = ''] = CONNECT.exec(message.toString('latin1'))?.slice(1) ?? [];
-      // The id of the message has several bytes; the stream and the type have one byte each, and both are doubled.
+      // The id of the message has several bytes; the stream and the type have one byte each, with doubled values.
       const [stream = 0, type = 0] = afterFirstNumber(message);
       if (type === MESSAGE.data * 2) session.send(message);
       if (type !== MESSAGE.connect * 2) return;

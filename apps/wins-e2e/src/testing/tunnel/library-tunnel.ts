@@ -2,11 +2,7 @@ import { openTunnel, webSocketClientOptions } from '@wins/tcp-tunnel';
 import { once } from 'node:events';
 import { WebSocket } from 'ws';
 
-/**
- * Opens a tunnel with the library, inside the test process and without a listening port.
- *
- * @param clientName - Name that the client gives itself.
- */
+/** Opens a tunnel with the library, inside the test process and without a listening port. */
 export async function openLibraryTunnel(tunnelAddress: string, clientName: string) {
   const webSocket = new WebSocket(`ws+unix:${tunnelAddress}:/`, {
     ...webSocketClientOptions({ localEndpoint: true }),

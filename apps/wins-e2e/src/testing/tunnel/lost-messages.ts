@@ -35,14 +35,13 @@ function nameOf(type: number): string {
   return Object.entries(MESSAGE).find(([, number]) => number === type)?.[0] ?? '';
 }
 
-/** Opens a connection whose sides end separately. */
+/** Each side of the connection ends separately. */
 export async function connected(port: number): Promise<Socket> {
   const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
   await once(socket, 'connect');
   return socket;
 }
 
-/** Sends a text and returns the answer. */
 export async function say(socket: Socket, text: string): Promise<string> {
   socket.write(text);
   const [answer] = (await once(socket, 'data')) as [Buffer];

@@ -11,12 +11,11 @@ import { Workspace } from '../workspace.js';
 const KIB = 1024;
 const MIB = 1024 * KIB;
 
-/** Returns the number of open descriptors of a process. */
 export function descriptorsOf(pid: number | undefined): number {
   return readdirSync(`/proc/${pid ?? 0}/fd`).length;
 }
 
-/** Answers a path such as /1000 with that many bytes of the pattern, and a POST of the pattern with the number of received bytes. */
+/** Answers a GET of `/1000` with 1000 bytes of the pattern, and a POST of the pattern with the number of received bytes. */
 export function answerPattern(incoming: IncomingMessage, response: ServerResponse): void {
   const url = incoming.url ?? '';
   if (incoming.method === 'POST') {
@@ -31,7 +30,6 @@ export function answerPattern(incoming: IncomingMessage, response: ServerRespons
   void writePattern(response, sizeBytes).then(() => response.end());
 }
 
-/** Sends this many bytes of the pattern to a port and returns the answer. */
 export async function sendPattern(port: number, sizeBytes: number): Promise<string> {
   const sent = request({ host: '127.0.0.1', port, method: 'POST', agent: false });
   void writePattern(sent, sizeBytes).then(() => sent.end());
@@ -39,11 +37,10 @@ export async function sendPattern(port: number, sizeBytes: number): Promise<stri
   return textOf(answer);
 }
 
-/** A program of the host that answers with {@link answerPattern}, and a port that the tunnel connects to it. */
+/** A host program that answers with {@link answerPattern}, behind a tunnel. */
 export class PatternTunnel implements AsyncDisposable {
   readonly workspace: Workspace;
   readonly web: HostProgram;
-  /** The port in the container. */
   readonly port: number;
 
   private constructor(workspace: Workspace, web: HostProgram, port: number) {
@@ -58,12 +55,10 @@ export class PatternTunnel implements AsyncDisposable {
     return new PatternTunnel(new Workspace(), web, port);
   }
 
-  /** Value of `--publish`. */
   get publish(): string {
     return `TCP:${this.port}:${this.web.port}`;
   }
 
-  /** Writes a config that allows the port of the program and other ports. */
   config(...others: number[]): string {
     return this.workspace.config([], { white_list: { proxyPorts: [this.web.port, ...others] } });
   }
@@ -72,7 +67,7 @@ export class PatternTunnel implements AsyncDisposable {
     const sent = request({ host: '127.0.0.1', port, path: `/${sizeBytes}`, agent: false });
     sent.end();
     const [answer] = (await once(sent, 'response')) as [IncomingMessage];
-    sent.on('error', () => undefined); // the answer reports it too
+    sent.on('error', () => undefined); // the response reports the error too
     return answer;
   }
 
@@ -80,12 +75,11 @@ export class PatternTunnel implements AsyncDisposable {
     return readPattern(await this.begin(sizeBytes));
   }
 
-  /** Bytes that the program has sent on its open connections. */
   get sentBytes(): number {
     return this.web.openSockets.reduce((sum, socket) => sum + socket.bytesWritten, 0);
   }
 
-  /** Waits until back pressure fills all buffers on the way and no byte moves. */
+  /** Waits until back pressure fills all buffers and no byte moves. */
   async stopped(readers: number): Promise<void> {
     let looks = 0;
     let last = 0;
@@ -97,7 +91,6 @@ export class PatternTunnel implements AsyncDisposable {
     });
   }
 
-  /** One reader stalls until nothing moves, and then reads on; meanwhile another reader is served. */
   async stallAndGoOn(sizeBytes: number): Promise<void> {
     await using _daemon = await Daemon.start(this.workspace, this.config());
     await using _tunnel = await Tunnel.start(this.workspace, this.publish);
@@ -108,7 +101,7 @@ export class PatternTunnel implements AsyncDisposable {
     assert.equal(await readPattern(answer), sizeBytes);
   }
 
-  /** Makes this many connections, eight at a time, each for 100 bytes. */
+  /** Makes `count` connections, eight at a time, each for 100 bytes. */
   async comeAndGo(count: number): Promise<void> {
     let left = count;
     const worker = async (): Promise<void> => {
@@ -121,7 +114,7 @@ export class PatternTunnel implements AsyncDisposable {
     await until(() => this.web.openSockets.length === 0);
   }
 
-  /** Kills the daemon this many times during downloads of four clients. All received data must be right, and no descriptor may leak. */
+  /** Kills the daemon `deaths` times during downloads of four clients. No data may be wrong, and no descriptor may leak. */
   async surviveDeaths(deaths: number): Promise<void> {
     const file = this.config();
     let daemon = await Daemon.start(this.workspace, file);
@@ -136,7 +129,7 @@ export class PatternTunnel implements AsyncDisposable {
           await this.download(256 * KIB);
           load.good += 1;
         } catch (error) {
-          // An interrupted download may fail, but wrong data is an error.
+          // An interrupted download may fail, but not with wrong data.
           if ((error as Error).message.includes('differ')) throw error;
         }
       }

@@ -1,13 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import type { Readable, Writable } from 'node:stream';
 
-/** A prime length, so that a lost, doubled or swapped piece never matches the expected bytes. */
+/** A prime length, so that a lost, repeated or swapped piece never matches. */
 const PERIOD = 1_048_573;
 const PIECE = 64 * 1024;
 const BYTES = randomBytes(PERIOD);
 const ROUND = Buffer.concat([BYTES, BYTES]);
 
-/** Writes the first `sizeBytes` of the pattern, with back pressure. */
 export async function writePattern(stream: Writable, sizeBytes: number): Promise<void> {
   for (let at = 0; at < sizeBytes && !stream.destroyed;) {
     const from = at % PERIOD;
@@ -26,10 +25,10 @@ export async function writePattern(stream: Writable, sizeBytes: number): Promise
 }
 
 /**
- * Reads to the end and compares every byte with the pattern.
+ * Compares every byte with the pattern.
  *
  * @returns Number of bytes.
- * @throws Error at the first byte that differs.
+ * @throws Error at the first difference.
  */
 export async function readPattern(stream: Readable): Promise<number> {
   let at = 0;

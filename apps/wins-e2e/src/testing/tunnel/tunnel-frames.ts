@@ -1,14 +1,13 @@
-/** Type numbers of some messages of the tunnel's protocol. */
+/** Numbers of some message types of the tunnel. */
 export const MESSAGE = { data: 1, connect: 2, error: 3, pause: 6, resume: 7, end: 1002 } as const;
 export const OPCODE = { binary: 2, ping: 9 } as const;
 
-/** One WebSocket frame, or the HTTP head before the first one. */
+/** A WebSocket frame, or the HTTP head before the first frame. */
 export interface TunnelFrame {
-  /** Bytes of the frame or head, as received. */
   readonly bytes: Buffer;
   /** 0 for the head. */
   readonly opcode: number;
-  /** Stream, message type and remaining content of a binary frame. */
+  /** The next three describe a binary frame. */
   readonly stream: number;
   readonly type: number;
   readonly body: Buffer;
@@ -17,12 +16,10 @@ export interface TunnelFrame {
 const HEAD_END = '\r\n\r\n';
 const NOTHING = Buffer.alloc(0);
 
-/** Finds the frames in one direction of a connection, whatever the sizes of its chunks. */
 export class TunnelFrames {
   #rest: Buffer = NOTHING;
   #inHead = true;
 
-  /** Returns the frames that this chunk completes. */
   add(chunk: Buffer): TunnelFrame[] {
     this.#rest = Buffer.concat([this.#rest, chunk]);
     const frames: TunnelFrame[] = [];
@@ -72,7 +69,7 @@ export class TunnelFrames {
 
 const NO_MESSAGE = { stream: 0, type: 0, body: NOTHING };
 
-/** Parses message id, stream and type. Data and Connect have a fourth number, which is ignored. */
+/** Ignores the fourth number of Data and Connect. */
 function headOf(message: Buffer): { stream: number; type: number; body: Buffer } {
   let at = 0;
   const number = (): number => {

@@ -4,10 +4,10 @@ import type { Daemon } from '../daemon.js';
 import type { Workspace } from '../workspace.js';
 
 export type Sender = 'client' | 'daemon';
-/** Creates a filter for each direction of each connection; the filter returns the chunks to forward. */
+/** Creates a filter for one direction of a connection; the filter returns the chunks to forward. */
 export type Passing = (from: Sender) => (chunk: Buffer) => Iterable<Buffer>;
 
-/** A relay between clients and the tunnel pipe of a daemon, in which a test can change or stop the traffic. */
+/** A relay before the daemon's tunnel pipe, in which a test can change or stop the traffic. */
 export class TunnelRelay implements AsyncDisposable {
   readonly #sockets = new Set<Socket>();
   readonly #frozen = new Set<Socket>();
@@ -38,7 +38,7 @@ export class TunnelRelay implements AsyncDisposable {
     return relay;
   }
 
-  /** Silences the open connections: no more data passes, and their end does not pass either. New connections work. */
+  /** Freezes the open connections: neither data nor their end passes. New connections work. */
   freeze(): void {
     for (const socket of this.#sockets) this.#frozen.add(socket);
   }

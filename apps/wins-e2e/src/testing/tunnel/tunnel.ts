@@ -11,25 +11,22 @@ import type { Duplex, Readable } from 'node:stream';
 import { startWins, type Outcome, type RunningProgram } from '../built-program.js';
 import type { Workspace } from '../workspace.js';
 
-/** `wins cli proxy` while it runs. */
 export class Tunnel implements AsyncDisposable {
   private constructor(readonly program: RunningProgram) {}
 
-  /** Publishes ports without waiting until the tunnel is up. */
+  /** Does not wait until the tunnel is up. */
   static launch(workspace: Workspace, publish: string, ...args: string[]): Tunnel {
     return new Tunnel(
       startWins(['cli', 'proxy', '--publish', publish, ...args], workspace.environment),
     );
   }
 
-  /** Publishes ports and waits until the tunnel is up. */
   static async start(workspace: Workspace, publish: string, ...args: string[]): Promise<Tunnel> {
     const tunnel = Tunnel.launch(workspace, publish, ...args);
     await tunnel.program.said('the tunnel is ready');
     return tunnel;
   }
 
-  /** Sends a signal and waits for the end. */
   stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<Outcome> {
     this.program.child.kill(signal);
     return this.program.outcome;
@@ -41,10 +38,9 @@ export class Tunnel implements AsyncDisposable {
   }
 }
 
-/** A program of the host that listens on its loopback. */
+/** A host program that listens on the loopback. */
 export class HostProgram implements AsyncDisposable {
   readonly #sockets = new Set<Socket>();
-  /** Number of accepted connections so far. */
   connections = 0;
 
   readonly #server: Server;
@@ -73,7 +69,7 @@ export class HostProgram implements AsyncDisposable {
     return program;
   }
 
-  /** Sets the handler of the HTTP program for requests to upgrade to another protocol. */
+  /** Sets the handler for HTTP requests to upgrade to another protocol. */
   onUpgrade(handler: (incoming: IncomingMessage, socket: Duplex, head: Buffer) => void): void {
     this.#server.on('upgrade', handler);
   }
@@ -94,12 +90,12 @@ export class HostProgram implements AsyncDisposable {
   }
 }
 
-/** UDP sockets that reserve the ports of this process; the system closes them when the process ends. */
+/** UDP sockets that reserve ports for this process. */
 const claims: UdpSocket[] = [];
 
 /**
- * Returns TCP ports on which nothing listens, unique among all processes of this machine: a UDP socket of the same number reserves a port. The
- * ports are below those that Linux, Windows and macOS choose for port 0 and for outgoing connections.
+ * Returns free TCP ports, unique among all processes of this machine: a UDP socket of the same number reserves each. The ports are below those that
+ * Linux, Windows and macOS choose for port 0 and for outgoing connections.
  */
 export async function freePorts(count: number): Promise<number[]> {
   const ports: number[] = [];

@@ -1,7 +1,7 @@
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 
-/** A UDP server on the loopback that answers with its name and the received datagram. */
+/** Answers with its name and the received datagram. */
 export class UdpProgram implements AsyncDisposable {
   readonly #socket = createSocket('udp4');
 
@@ -28,16 +28,13 @@ export class UdpProgram implements AsyncDisposable {
   }
 }
 
-/**
- * Returns a UDP port of the loopback on which nothing listens. `freePorts` cannot serve here, because it keeps the UDP ports of its numbers
- * open.
- */
+/** Returns a free UDP port of the loopback. `freePorts` cannot serve here: it keeps the UDP ports of its numbers open. */
 export async function freeUdpPort(): Promise<number> {
   await using program = await UdpProgram.start();
   return program.port;
 }
 
-/** Repeats a datagram to a port of the loopback until an answer arrives, because UDP may lose either. */
+/** Sends a datagram until an answer arrives, because UDP may lose either of them. */
 export async function askUdp(port: number, datagram: Buffer | string): Promise<Buffer> {
   const socket = createSocket('udp4');
   const send = (): void => socket.send(datagram, port, '127.0.0.1');

@@ -1,14 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { scrape, type Scrape } from '../scrape.js';
 
-/** Upgrades of its service that a daemon has counted, by outcome. */
 export interface CountedUpgrades {
   readonly upgraded: number;
   readonly rolledBack: number;
   readonly failed: number;
 }
 
-/** Scrapes until a daemon has counted `count` upgrades; nothing answers while the service restarts. */
+/** Scrapes until the daemon has counted `count` upgrades; nothing answers while the service restarts. */
 export async function countedUpgrades(address: string, count: number): Promise<CountedUpgrades> {
   for (;;) {
     const now = await scrape(address).catch((): Scrape => new Map());

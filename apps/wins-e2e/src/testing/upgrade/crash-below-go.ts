@@ -8,14 +8,14 @@ import { sha256, type Faults, type UpgradeWorld } from './upgrade-world.js';
 
 const NEXT = 'v1.1.0';
 
-/** Returns a new release that counts its acts and those of the helper that it starts. */
+/** Returns a release that counts its own acts and those of the helper it starts. */
 function helperOf({ workspace, driver }: UpgradeWorld): string {
   const settings = workspace.path('settings.json');
   const upgrade = `UPGRADE_PROGRAM="$0" UPGRADE_DRIVER="$(cat "${settings}")" exec "${process.execPath}" "${driver}"`;
   return fakeRelease(NEXT, undefined, upgrade);
 }
 
-/** Runs the helper through the daemon, with faults at its acts, and waits until all processes of the upgrade have ended. */
+/** Runs the helper through the daemon, with faults at its acts, until all processes of the upgrade have ended. */
 async function upgrade(world: UpgradeWorld, faults: Faults = {}): Promise<void> {
   const { workspace, pipe } = world;
   const trace = workspace.path('trace');
@@ -26,7 +26,6 @@ async function upgrade(world: UpgradeWorld, faults: Faults = {}): Promise<void> 
   await until(() => processesWith(world.driver).length === 0);
 }
 
-/** Returns the numbers of all acts of an upgrade through a Go daemon, in both processes. */
 export async function actsBelowGo(): Promise<number[]> {
   await using world = await nodeWithGoDaemon('kills');
   await upgrade(world);
@@ -37,20 +36,20 @@ export async function actsBelowGo(): Promise<number[]> {
 /**
  * Kills the helper at an act, restarts the node, and repeats the upgrade if the old release serves.
  *
- * @returns The release that served after the restart.
+ * @returns Release that served after the restart.
  */
 export async function dieBelowGo(act: number, whenStopped: 'kills' | 'leaves'): Promise<string> {
   await using world = await nodeWithGoDaemon(whenStopped);
   const old = world.installed;
   const next = sha256(helperOf(world));
   await upgrade(world, { [act]: 'before' });
-  // This act comes after the start of the helper; the helper continues.
+  // This act follows the start of the helper, which continues.
   const goesOn = world.effects[act - 1] === 'remove upgrader';
   assert.ok(world.effects.length === act || goesOn, 'it was not killed');
   assert.ok([old, next].includes(world.named ?? ''), `${world.named ?? ''} is not whole`);
   await world.supervisor.powerCycle();
   let serves: string | undefined;
-  // A release on trial that starts too early exits, and the service then starts the old release.
+  // A release on trial exits if it starts too early; the service then starts the old release.
   while (serves === undefined || world.supervisor.command[0] !== world.target) {
     serves = (await world.answer())?.version;
   }

@@ -4,10 +4,9 @@ import { fakeRelease, type Misbehaviour } from './fake-release.js';
 import { sha256, UpgradeWorld, type Fault } from './upgrade-world.js';
 
 export const OLD = fakeRelease('v1.0.0');
-/** Longer than a test: a crashed service stays down, so that each upgrade performs the same acts. */
+/** Longer than a test, so that a crashed service stays down and each upgrade performs the same acts. */
 const NEVER_MS = 600_000;
 
-/** An upgrade whose helper is killed at one of its acts. */
 export class CrashedUpgrade {
   readonly next: string;
   readonly #misbehaviour: Misbehaviour | undefined;
@@ -21,7 +20,7 @@ export class CrashedUpgrade {
     return ['--path', world.release('v1.1.0', this.#misbehaviour)];
   }
 
-  /** Repeats the interrupted upgrade. While a daemon finishes the upgrade, the command reports "busy" and is tried again. */
+  /** Repeats the interrupted upgrade. The command reports "busy" (75) while a daemon finishes it. */
   async again(world: UpgradeWorld): Promise<Outcome> {
     for (;;) {
       const outcome = await world.up(this.args(world));
@@ -29,7 +28,6 @@ export class CrashedUpgrade {
     }
   }
 
-  /** Returns the numbers of the acts of the upgrade. */
   async acts(): Promise<number[]> {
     await using world = await UpgradeWorld.running();
     world.supervisor.restartMs = NEVER_MS;
@@ -37,11 +35,7 @@ export class CrashedUpgrade {
     return world.effects.map((_, index) => index + 1);
   }
 
-  /**
-   * Creates a node on which the helper was killed at an act, and checks that the program of the service is complete.
-   *
-   * @param act - Number or name.
-   */
+  /** Creates a node on which the helper was killed at an act, and checks that the program of the service is complete. */
   async interrupted(act: number | string, moment: Fault): Promise<UpgradeWorld> {
     const world = await UpgradeWorld.running();
     world.supervisor.restartMs = NEVER_MS;

@@ -4,7 +4,6 @@ import { processesWith, until } from '../process-table.js';
 import { singleFile } from './single-file.js';
 import type { Result, UpgradeWorld } from './upgrade-world.js';
 
-/** Runs the helper through the daemon, with any arguments. */
 export function runHelper(
   world: UpgradeWorld,
   program: string,
@@ -15,18 +14,16 @@ export function runHelper(
   return runWins([...run, ...words], world.workspace.environment);
 }
 
-/** Runs the helper through the daemon as a container does: `wins cli prc run --path wins-upgrade --args "up …"`. */
 export function upgradeThroughDaemon(world: UpgradeWorld, program: string): Promise<Outcome> {
   return runHelper(world, program, 'up', '--json');
 }
 
-/** Returns a release whose daemon exits at once. */
 export function crashing(version: string): string {
   const crash = "\nif (process.argv.includes('run')) process.exit(7);\n";
   return singleFile(version).replace('\n', crash);
 }
 
-/** Waits until a helper that continued outside its run has ended; returns its result. */
+/** Waits for the end of a helper that continued outside its run. */
 export async function helperResult(world: UpgradeWorld): Promise<Result> {
   await until(() => existsSync(`${world.folder}/result.json`));
   await until(() => processesWith('--apart', world.definition).length === 0);

@@ -11,8 +11,8 @@ export type Misbehaviour =
   | 'does not accept the config';
 
 /**
- * A small release that starts fast, but is a real program: it prints its version, checks the config, serves Info and health on the pipe of its
- * config, and finishes or undoes upgrades when it starts. The shell answers requests that need no Node.
+ * A small, fast release that is a real program: it prints its version, checks the config, serves Info and health on the pipe of its config, and
+ * finishes or undoes upgrades at its start. The shell answers commands that need no Node.
  *
  * @param version - Plain characters only.
  * @param upgrade - Command that runs in place of `up`.

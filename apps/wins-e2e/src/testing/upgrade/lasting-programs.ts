@@ -1,4 +1,4 @@
-/** Prints a growing number each 10 ms until the file named by its first argument exists; then exits with 7. */
+/** Prints a growing number every 10 ms until the file named by its first argument exists; then exits with 7. */
 export const COUNTER = `const { existsSync } = require('node:fs');
 let number = 0;
 const timer = setInterval(() => {
@@ -8,7 +8,7 @@ const timer = setInterval(() => {
   process.exitCode = 7;
 }, 10);`;
 
-/** Answers on the port of its first argument with its PID and the number of requests so far. */
+/** Answers with its PID and the number of requests so far, on the port in its first argument. */
 export const EXPORTER = `let count = 0;
 require('node:http')
   .createServer((_request, response) => response.end(process.pid + ' ' + ++count))

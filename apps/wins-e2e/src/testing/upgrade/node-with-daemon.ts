@@ -3,11 +3,7 @@ import { singleFile } from './single-file.js';
 import type { Workspace } from '../workspace.js';
 import { UpgradeWorld } from './upgrade-world.js';
 
-/**
- * A node whose service is the real daemon, which may run the upgrade helper and `sleeper`.
- *
- * @param keysOf - Returns more keys of the config, for the workspace.
- */
+/** A node whose service is the real daemon, which may run the upgrade helper and `sleeper`. */
 export async function nodeWithDaemon(
   allowed: object = {},
   keysOf: (workspace: Workspace) => object = () => ({}),

@@ -2,7 +2,6 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { UpgradeWorld } from './upgrade-world.js';
 
-/** Version of the release that imitates the Go release. */
 export const GO_RELEASE = 'v0.1.1';
 
 const GO_DAEMON = path.join(__dirname, '..', '..', 'fixtures', 'programs', 'go-daemon.cjs');
@@ -10,7 +9,7 @@ const GO_DAEMON = path.join(__dirname, '..', '..', 'fixtures', 'programs', 'go-d
 /**
  * A node whose service imitates a Go daemon that may run `wins-upgrade`.
  *
- * @param whenStopped - Whether stopping the daemon kills its runs or leaves them; in the Go release this is a race.
+ * @param whenStopped - Whether a stop of the daemon kills its runs or leaves them; in the Go release this is a race.
  */
 export async function nodeWithGoDaemon(whenStopped: 'kills' | 'leaves'): Promise<UpgradeWorld> {
   const world = await UpgradeWorld.empty();

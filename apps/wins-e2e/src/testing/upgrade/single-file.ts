@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { standIn } from '../packages/package-folder.js';
 
-/** Programs beside `wins.cjs`. */
+/** Programs that `wins.cjs` loads. */
 const PARTS = [
   'wins-cli.cjs',
   'wins-cli-proxy.cjs',
@@ -12,7 +12,7 @@ const PARTS = [
   'wins-upgrade.cjs',
 ];
 
-/** Returns the built programs as one executable file, as a release of this version. */
+/** Returns the built programs as one executable file that reports `version`. */
 export function singleFile(version: string): string {
   const part = (name: string) =>
     readFileSync(standIn(name), 'utf8').replaceAll('"v1.0.0"', `"${version}"`);

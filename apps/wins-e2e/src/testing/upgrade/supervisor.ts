@@ -4,7 +4,6 @@ import { existsSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import { until } from '../process-table.js';
 
-/** Default delay before a failed service is restarted. */
 const DEFAULT_RESTART_MS = 30;
 
 type State = 'running' | 'stopped' | 'paused' | 'pending';
@@ -14,18 +13,15 @@ interface Request {
 }
 
 /**
- * Double of Windows' service manager for one service. It starts the program of the definition at system start and after a failure, and answers
- * requests on a socket.
+ * Double of Windows' service manager for one service. It starts the program at system start and after a failure, and answers requests on a socket.
  */
 export class Supervisor implements AsyncDisposable {
-  /** State to report instead of the real one, for states that a process cannot have. */
+  /** Reported instead of the real state, for states that a process cannot have. */
   pretend: State | undefined;
   restartMs = DEFAULT_RESTART_MS;
-  /** Makes starting fail, as a service manager may. */
   refuseStart = false;
-  /** Socket of the daemon. As on Windows, a start fails if the daemon exits before this socket exists. By default, a start never fails. */
+  /** Socket of the daemon. As on Windows, a start fails if the daemon exits before this socket exists. If undefined, a start never fails. */
   servesAt: string | undefined;
-  /** Command lines of all starts, in order. */
   readonly started: string[] = [];
   readonly #server: Server;
   #child: ChildProcess | undefined;
@@ -51,7 +47,7 @@ export class Supervisor implements AsyncDisposable {
     return supervisor;
   }
 
-  /** Current command of the service: program and arguments. */
+  /** Program and arguments. */
   get command(): readonly [string, ...string[]] {
     const { command } = JSON.parse(readFileSync(this.definition, 'utf8')) as { command: string };
     const quoted = /^"([^"]+)"(.*)$/.exec(command);
@@ -74,12 +70,10 @@ export class Supervisor implements AsyncDisposable {
     return this.#child?.pid;
   }
 
-  /** Standard error of the service, to explain failed tests. */
   get said(): string {
     return this.#output;
   }
 
-  /** Starts the service unless it runs. */
   start(): void {
     this.#wanted = true;
     if (this.#child !== undefined) return;
@@ -101,7 +95,6 @@ export class Supervisor implements AsyncDisposable {
     child.once('error', ended);
   }
 
-  /** Stops the service, and kills it after the grace time. */
   async stop(graceMs: number): Promise<void> {
     this.#wanted = false;
     clearTimeout(this.#restart);
@@ -113,7 +106,7 @@ export class Supervisor implements AsyncDisposable {
     clearTimeout(timer);
   }
 
-  /** Simulates a power failure: kills the service and starts the program of the definition. */
+  /** Simulates a power failure. */
   async powerCycle(): Promise<void> {
     await this.stop(0);
     this.start();

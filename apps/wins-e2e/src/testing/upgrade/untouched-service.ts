@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { fakeRelease } from './fake-release.js';
 import { sha256, type UpgradeWorld } from './upgrade-world.js';
 
-/** Checks that the service was never touched. */
 export function expectUntouched(world: UpgradeWorld): void {
   assert.equal(world.supervisor.started.length, 1);
   assert.equal(world.installed, sha256(fakeRelease('v1.0.0')));

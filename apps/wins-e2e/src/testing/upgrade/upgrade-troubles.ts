@@ -3,7 +3,6 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { type Fault, UpgradeWorld } from './upgrade-world.js';
 
-/** Checks that a service with this journal file serves, and that an upgrade ignores the file. */
 export async function expectGoneOnWith(journal: string): Promise<void> {
   await using world = await UpgradeWorld.running();
   mkdirSync(world.folder, { mode: 0o700 });
@@ -14,7 +13,6 @@ export async function expectGoneOnWith(journal: string): Promise<void> {
   assert.equal(await world.rest(), 'v1.1.0');
 }
 
-/** Checks that an upgrade with one failing effect reports the reason and leaves the old release in place. */
 export async function expectGoodEnd(
   effect: string,
   error: Fault,

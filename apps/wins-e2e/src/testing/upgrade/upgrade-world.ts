@@ -8,13 +8,12 @@ import { Supervisor } from './supervisor.js';
 import { standIn } from '../packages/package-folder.js';
 import { Workspace } from '../workspace.js';
 
-/** Fault at an effect: the process is killed before or after it, or the effect fails with a system error. */
+/** The process is killed before or after an effect, or the effect fails with a system error. */
 export type Fault = 'before' | 'after' | 'EBUSY' | 'ENOSPC' | 'EROFS' | 'EIO' | 'ECONNRESET';
 
 /** Faults by the number of the effect, from 1, or by its name. */
 export type Faults = Readonly<Record<number | string, Fault>>;
 
-/** Content of the result file. */
 export interface Result {
   readonly id: string;
   readonly outcome: string;
@@ -23,7 +22,7 @@ export interface Result {
   readonly to?: { readonly version?: string; readonly sha256: string };
 }
 
-/** Script that runs `wins` with injected faults, as the program in UPGRADE_PROGRAM if set. Counts effects across processes. */
+/** Runs `wins` with injected faults; if UPGRADE_PROGRAM is set, poses as that program. Counts effects across processes. */
 const driver = (upgrade: string, wins: string) => `
 const fs = require('node:fs');
 if (process.env.UPGRADE_PROGRAM) process.argv[1] = process.env.UPGRADE_PROGRAM;
@@ -46,19 +45,19 @@ require.cache[require.resolve(${JSON.stringify(upgrade)})].exports = {
 require(${JSON.stringify(wins)});
 `;
 
-/** Returns standard error without the lines of completed steps. */
+/** Removes the lines of completed steps. */
 export function saidBeside(stderr: string): string {
   return stderr.replace(/^wins: ✓ .*\n/gm, '');
 }
 
-/** A node with the service, in its own folder. */
+/** A node with a service, in a folder of its own. */
 export class UpgradeWorld implements AsyncDisposable {
   readonly target: string;
   readonly folder: string;
   readonly config: string;
   readonly definition: string;
   readonly pipe: string;
-  /** Script that runs `wins` with the faults in the variable `UPGRADE_DRIVER`. */
+  /** Reads its faults from `UPGRADE_DRIVER`. */
   readonly driver: string;
 
   private constructor(
@@ -78,7 +77,6 @@ export class UpgradeWorld implements AsyncDisposable {
     this.driver = workspace.write('driver.cjs', driver(...programs));
   }
 
-  /** Creates a node without the service. */
   static async empty(programName = 'bin/wins'): Promise<UpgradeWorld> {
     const workspace = new Workspace();
     mkdirSync(path.dirname(workspace.path(programName)), { recursive: true, mode: 0o755 });
@@ -88,7 +86,6 @@ export class UpgradeWorld implements AsyncDisposable {
     return new UpgradeWorld(workspace, supervisor, programName);
   }
 
-  /** Creates a node whose service runs v1.0.0. */
   static async running(programName?: string): Promise<UpgradeWorld> {
     const world = await UpgradeWorld.empty(programName);
     writeFileSync(world.target, fakeRelease('v1.0.0'), { mode: 0o755 });
@@ -101,16 +98,10 @@ export class UpgradeWorld implements AsyncDisposable {
     writeFileSync(this.definition, JSON.stringify({ command }), { mode: 0o600 });
   }
 
-  /** Writes a release to upgrade to. */
   release(version: string, misbehaviour?: Misbehaviour): string {
     return this.workspace.write('offered/wins', fakeRelease(version, misbehaviour), 0o755);
   }
 
-  /**
-   * Starts `wins up` for this service.
-   *
-   * @param runtime - Program that runs the driver.
-   */
   startUp(
     args: readonly string[] = [],
     faults: Faults = {},
@@ -128,13 +119,13 @@ export class UpgradeWorld implements AsyncDisposable {
     return this.startUp(args, faults).outcome;
   }
 
-  /** Names of the effects that the upgrade has tried so far, in order, from the driver's trace. */
+  /** Names of the effects that the upgrade has tried so far, in order. */
   get effects(): string[] {
     const file = this.workspace.path('trace');
     return existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : [];
   }
 
-  /** Writes the record of an upgrade for the next daemon, as a helper does at its end. */
+  /** Leaves a record of an upgrade for the next daemon, as a helper does at its end. */
   leaveRecord(result: Pick<Result, 'outcome' | 'reason'>): void {
     mkdirSync(this.folder, { recursive: true, mode: 0o700 });
     const id = randomUUID();
@@ -148,7 +139,7 @@ export class UpgradeWorld implements AsyncDisposable {
     return JSON.parse(readFileSync(path.join(this.folder, 'result.json'), 'utf8')) as Result;
   }
 
-  /** Names in the folder of the upgrade except the result, the log, and records that no daemon has read. */
+  /** Files of the upgrade, except the result, the log, and records that no daemon has read. */
   get leftovers(): string[] {
     if (!existsSync(this.folder)) return [];
     return readdirSync(this.folder).filter(
@@ -156,13 +147,13 @@ export class UpgradeWorld implements AsyncDisposable {
     );
   }
 
-  /** SHA-256 of the program that the service names; undefined when the file does not exist. */
+  /** SHA-256 of the service's program; undefined when the file does not exist. */
   get named(): string | undefined {
     const [program] = this.supervisor.command;
     return existsSync(program) ? sha256(readFileSync(program)) : undefined;
   }
 
-  /** Returns the version and SHA-1 that the daemon reports; undefined when no daemon is reachable. */
+  /** Returns undefined when no daemon is reachable. */
   async answer(): Promise<{ readonly version: string; readonly sha1: string } | undefined> {
     const client = createWinsClient({ address: this.pipe, connectTimeoutMs: 1000 });
     try {
@@ -175,7 +166,7 @@ export class UpgradeWorld implements AsyncDisposable {
     }
   }
 
-  /** Waits until the service is stable: its command names the target, the target runs, and no work is left. */
+  /** Waits until the service is stable: its command names the target, the target runs, and no upgrade is under way. */
   async rest(): Promise<string> {
     const deadline = Date.now() + 30_000;
     for (;;) {
@@ -210,7 +201,7 @@ export function sha256(bytes: string | Buffer): string {
   return createHash('sha256').update(bytes).digest('hex');
 }
 
-/** Runs a check for each item, three at a time, and reports the failed items. */
+/** Runs the checks three at a time, and reports the failed items. */
 export async function forEachOf<T>(
   items: readonly T[],
   check: (item: T) => Promise<void>,

@@ -10,17 +10,15 @@ import type { UpgradeWorld } from './upgrade-world.js';
 
 /** A healthy release. */
 export const WELL = singleFile('v1.1.0');
-/** Argument of the test's host program, unique among all processes. */
+/** Argument of the host program, unique among all processes. */
 export const NAP = `${process.pid}.25`;
 
-/** Sends a text and returns the answer. */
 export async function say(socket: Socket, text: string): Promise<string> {
   socket.write(text);
   const [answer] = (await once(socket, 'data')) as [Buffer];
   return answer.toString();
 }
 
-/** A node with a daemon that may run `sleeper`, an echo server behind the tunnel, and clients of both. */
 export class Clients implements AsyncDisposable {
   readonly #echo: HostProgram;
 
@@ -52,7 +50,7 @@ export class Clients implements AsyncDisposable {
     );
   }
 
-  /** Starts a run and a stream that has carried data; `cut` resolves when the stream fails. */
+  /** Starts a run, and a stream that carries data; `cut` resolves when the stream fails. */
   async begin(): Promise<{ readonly run: RunningProgram; readonly cut: Promise<unknown> }> {
     const open = connect(this.port, '127.0.0.1');
     assert.equal(await say(open, 'before'), 'before');
@@ -76,7 +74,7 @@ export class Clients implements AsyncDisposable {
 }
 
 /**
- * Checks that an upgrade to this release ends a run and a stream clearly, and that later clients are served.
+ * Checks that an upgrade ends a run and a stream clearly, and that later clients are served.
  *
  * @param code - Exit code of the upgrade.
  * @param version - Version that serves afterwards.

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { copyFileSync, linkSync, readFileSync, realpathSync } from 'node:fs';
 import type { Workspace } from '../workspace.js';
 
-/** Puts a program in the path of a verified copy of the listed `name`. The kernel then reports this path for its processes. */
+/** Puts a program in the path of a verified copy of the listed `name`; the kernel reports this path for its processes. */
 export function verifiedCopy(
   { workspace }: { readonly workspace: Workspace },
   program: string,
@@ -19,10 +19,9 @@ export function verifiedCopy(
   return copy;
 }
 
-/** A process that runs a verified copy but was not started by a daemon. */
+/** A process that runs a verified copy but that no daemon started. */
 export class StrangerProcess implements Disposable {
   readonly #child: ChildProcess;
-  /** Resolves when the process has ended. */
   readonly ended: Promise<unknown>;
 
   constructor(program: string) {
@@ -38,7 +37,7 @@ export class StrangerProcess implements Disposable {
     return this.#child.exitCode === null && this.#child.signalCode === null;
   }
 
-  /** Unique among all processes that ever ran here; has the format of a process host. */
+  /** In the format of a process host; unique among all processes that ever ran here. */
   get identity(): string {
     const stat = readFileSync(`/proc/${this.pid}/stat`, 'latin1');
     const startTicks = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '';

@@ -5,7 +5,7 @@ import { processesWith, until } from '../process-table.js';
 import { singleFile } from './single-file.js';
 import { UpgradeWorld } from './upgrade-world.js';
 
-/** Creates a node whose daemon is v1.0.0 and, by default, watches a file. */
+/** Creates a node whose daemon is v1.0.0 and watches a file, unless `mode` says otherwise. */
 export async function watchingNode(mode: 'watching' | 'none' | 'absent' = 'watching') {
   const world = await UpgradeWorld.empty('program files/wins');
   const watched = world.workspace.path('offered/wins');
@@ -25,7 +25,6 @@ export async function watchingNode(mode: 'watching' | 'none' | 'absent' = 'watch
   return { world, watched, configure };
 }
 
-/** Puts a file in place atomically. */
 export function offer(world: UpgradeWorld, content: string, mode = 0o644): void {
   const whole = world.workspace.write('offered/next', content, mode);
   renameSync(whole, world.workspace.path('offered/wins'));
@@ -42,13 +41,13 @@ export async function logged(world: UpgradeWorld, message: string, times = 1): P
   return found()[times - 1] as LogRecord;
 }
 
-/** States of the watches of all daemons so far, in order; repeated states are left out. */
+/** States of the watches of all daemons so far, without repetitions. */
 export const states = (world: UpgradeWorld) =>
   logOf(world)
     .filter(({ msg }) => msg === 'the watched file changed its state')
     .map(({ state }) => state as string);
 
-/** Waits until a state after the first `known` ones is `settled`: no more changes follow. */
+/** Waits until the last state is `settled` and not among the first `known` ones; no more changes follow. */
 export async function settled(world: UpgradeWorld, known = 0): Promise<void> {
   await until(() => states(world).length > known && states(world).at(-1) === 'settled');
 }
@@ -56,7 +55,6 @@ export async function settled(world: UpgradeWorld, known = 0): Promise<void> {
 export const begun = (world: UpgradeWorld) =>
   logOf(world).filter(({ msg }) => msg === 'the upgrade to the watched file begins');
 
-/** Waits until the upgrade to this release is finished and the service is stable. */
 export async function served(world: UpgradeWorld, version: string): Promise<void> {
   const isUpgraded = () =>
     world.result.outcome === 'upgraded' && world.result.to?.version === version;

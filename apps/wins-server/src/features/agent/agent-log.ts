@@ -19,13 +19,13 @@ export function actDecision(act: AgentAct): Decision {
   return { action: 'planInstruction', ...plan, name, path, attempt, periodic };
 }
 
-/** Returns the decision to record before a credential provider runs. */
+/** Recorded before the credential provider runs. */
 export function providerDecision({ name, file, image }: ProviderRun): Decision {
   const asked = { requester: 'plan', name, path: file, address: image };
   return { action: 'planCredentials', verdict: 'allowed', ...asked };
 }
 
-/** Logs an event of the agent, except decisions, whose audit records are copied to the log. */
+/** Skips decisions, because the log already gets a copy of their audit records. */
 export function logAgentEvent(logger: Logger, event: AgentEvent): void {
   switch (event.kind) {
     case 'file':
@@ -81,7 +81,7 @@ export function publishAgentEvent(events: DaemonEvents, event: AgentEvent): void
   }
 }
 
-/** Returns facts of the failed instruction. Keeps the end of its standard error, because a fact that is too long would lose its end. */
+/** Keeps the end of standard error, because the journal would cut it off. */
 function failureFacts(failure: FailedInstruction | undefined): EventFacts {
   if (failure === undefined) return {};
   const { instruction, exitCode, stderrEnd } = failure;

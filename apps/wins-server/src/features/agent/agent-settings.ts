@@ -3,7 +3,7 @@ import type { CredentialProviderPlace } from '@wins/system-agent';
 import { quoteText } from '@wins/base';
 import path from 'node:path';
 
-/** Settings of the agent; all paths are absolute. */
+/** All paths are absolute. */
 export interface AgentSettings {
   readonly workDirectory: string;
   readonly preserveWorkDirectory: boolean;
@@ -21,13 +21,13 @@ export interface AgentSettings {
   readonly isStrict: boolean;
 }
 
-/** Why no plan is followed, and the key at fault; without a key, the user turned the agent off. */
+/** Without `keyPath`, the user turned the agent off. */
 export interface AgentOff {
   readonly reason: string;
   readonly keyPath?: string;
 }
 
-/** Folder of Rancher's agent; default location for paths that the config omits. */
+/** Folder of Rancher's agent, for paths that the config omits. */
 const HOME = { win32: 'C:/var/lib/rancher/agent', other: '/var/lib/rancher/agent' } as const;
 const PATHS = [
   'workDirectory',

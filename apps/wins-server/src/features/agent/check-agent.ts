@@ -7,7 +7,7 @@ import { cannotTell, ok, problem, warning, type Finding } from '../../doctor/fin
 import { agentSettings, isOff, type AgentSettings } from './agent-settings.js';
 
 const NAME = 'agent';
-/** Maximum silence of a healthy server, which sends a bookmark each minute and ends a watch after ten. */
+/** A healthy server sends a bookmark each minute, and ends a watch after ten minutes. */
 const SILENCE_MS = 15 * 60_000;
 
 export const checkAgent: Check = {

@@ -85,7 +85,7 @@ function isWell({ state, running }: AgentView): boolean {
 
 const UNCONNECTED: ReadonlySet<string> = new Set(['starting', 'disconnected', 'unregistered']);
 
-/** Returns whether the agent is connected to the server of the plans; undefined while no server is configured. */
+/** Returns undefined while no server is configured. */
 function isConnected({ settings, running }: AgentView): boolean | undefined {
   if (settings?.connectionInfoFile === undefined) return undefined;
   const plans = running?.status().plans ?? [];

@@ -42,7 +42,7 @@ export interface PlanServiceParts {
   readonly audit: Pick<AuditTrail, 'decided'>;
 }
 
-/** Serves wins.PlanService, only for administrators of the host, because a plan controls the node. */
+/** Only for administrators of the host, because a plan controls the node. */
 export function createPlanService(parts: PlanServiceParts): PlanServiceServer {
   const { agent } = parts;
   const answer = administratorsOnly(parts.callers, 'show or apply plans', planError);
@@ -91,7 +91,7 @@ function planError(error: unknown): ReturnType<typeof toRpcError> {
   return rpcError(answered, code, messageOf(error));
 }
 
-/** Describes a plan without its possible secrets: file contents, arguments and values. */
+/** Omits possible secrets: file contents, arguments and values. */
 export function contentMessage(source: string, checksum: string, plan: Plan): PlanContent {
   return {
     ...{ Source: source, Checksum: checksum },
@@ -189,7 +189,7 @@ function instructionMessage(
   };
 }
 
-/** Returns the problem of a plan in this state; empty when there is none. */
+/** Returns an empty text when there is no problem. */
 export function problemOf(state: SourceState): string {
   if (state.kind === 'noSecret') return `the server has no Secret for this node: ${JOIN_AGAIN}`;
   if (state.kind === 'unregistered') return `${state.error.message}: ${JOIN_AGAIN}`;

@@ -32,7 +32,7 @@ export function referenceFault(image: string): string | undefined {
   }
 }
 
-/** Returns the options of a check, with short time-outs because a user waits for the result. */
+/** Has short time-outs, because a user waits for the result. */
 export function checkOptions(settings: AgentSettings, trust: FileTrust): CheckOptions {
   return { ...registryOptions(settings, trust), limits: { idleMs: 10_000 } };
 }

@@ -41,7 +41,7 @@ export interface AgentParts {
   readonly trust: FileTrust;
   /** Resolves once the action is recorded; a rejection cancels the action. */
   readonly onAct: (act: AgentAct) => Promise<void>;
-  /** Resolves once the call of a credential provider is recorded; a rejection cancels the call. */
+  /** Resolves once the call is recorded; a rejection cancels the call. */
   readonly onProvider: (run: ProviderRun) => Promise<void>;
   readonly onEvent: (event: AgentEvent) => void;
 }
@@ -49,13 +49,13 @@ export interface AgentParts {
 export interface PlanOutcome {
   readonly plan: Plan;
   readonly checksum: string;
-  /** Predicted effect on each file, in order; absent when the plan was applied. */
+  /** Only for a dry run, in the order of the files. */
   readonly effects?: readonly FileEffect[];
   readonly result?: PassResult;
 }
 
 export interface RunningAgent extends Pick<SystemAgent, 'status' | 'history' | 'close'> {
-  /** Applies a plan once, or predicts its effects. @throws AgentError. */
+  /** @throws AgentError. */
   apply(text: Buffer, isDryRun: boolean, signal: AbortSignal): Promise<PlanOutcome>;
 }
 
@@ -114,7 +114,7 @@ export async function reachSecret(
 
 export type FileEffect = 'create' | 'replace' | 'keep' | 'delete' | 'none' | '';
 
-/** Predicts the effect of a plan on each of its files, in order; empty for an unpredictable effect. Changes nothing. */
+/** Changes nothing. An empty text means that the effect is unpredictable. */
 export async function fileEffects({ files }: Plan): Promise<readonly FileEffect[]> {
   const effects: FileEffect[] = [];
   for (const file of files)

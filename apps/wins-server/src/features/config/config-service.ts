@@ -31,7 +31,7 @@ export interface ConfigServiceParts {
   readonly logger: Logger;
 }
 
-/** A client learns no more from a query than from an attempt; path and content of the config are only for administrators. */
+/** A client learns no more from `explain` than from an attempt. Only administrators learn the path and the content of the config. */
 export function createConfigService(parts: ConfigServiceParts): ConfigServiceServer {
   const { config, callers, logger } = parts;
   const administered = administratorsOnly(callers, 'show or change the config');
@@ -81,7 +81,7 @@ async function verdictOf(
       const question = { path, sha256, callerNames };
       const verdict = await manager().judge(question, callers.ownerOf(call));
       const told = programVerdict(verdict, sha256 !== '', loaded);
-      // Hides the reason from other clients: it reveals that an entry pins digests, which a client otherwise learns only by trying other bytes.
+      // Only administrators see the reason, because it reveals that an entry pins digests.
       const { isAdministrator } = callers.clientOf(call);
       return told.allowed && !isAdministrator ? { ...told, reason: '' } : told;
     }
@@ -113,7 +113,7 @@ async function reloadAnswer({ config, reload }: ConfigServiceParts, allowDrop: r
   }
 }
 
-/** Returns the problems, most important first, limited in number so that the answer is bounded. */
+/** Errors come first, so that the limit cuts off other problems. */
 function problemMessages(problems: ConfigError['problems']): ConfigProblem[] {
   const errors = problems.filter(({ severity }) => severity === 'error');
   const others = problems.filter(({ severity }) => severity !== 'error');

@@ -8,7 +8,7 @@ import { runs } from '../runs/feature.js';
 import { createConfigService } from './config-service.js';
 import { followConfig, type FollowedConfig } from './follow-config.js';
 
-/** Reports guarded keys that this config lacks but the served config, or the config before the last start, has. */
+/** Reports guarded keys that this config lacks although the served config has them, and keys that were lost at a start. */
 export const checkServed: Check = {
   name: 'config',
   needsConfig: true,
@@ -49,7 +49,6 @@ export const config: Feature<object, FollowedConfig & RunningFeature<object>> = 
       }),
     ),
   ],
-  // Healthy while the daemon serves with the current config file.
   health: ({ running }) => ({ 'wins.ConfigService': running?.isGood ?? true }),
   doctor: [checkServed],
   metrics: (registry, view) => {

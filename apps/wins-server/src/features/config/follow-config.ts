@@ -6,7 +6,7 @@ import { ConfigKeeper } from '../../configuration/config-keeper.js';
 import { configFileOf, loadDaemonConfig } from '../../configuration/load-daemon-config.js';
 import type { ConfigChange, Kernel } from '../../kernel/feature.js';
 
-/** A reload within this time after the daemon loaded the file by itself returns the change of that load. */
+/** For this long, a reload can return the change that the daemon found by itself. */
 const RECENT_MS = 60_000;
 
 export interface FollowedConfig {
@@ -22,7 +22,7 @@ export interface FollowedConfig {
   close(): Promise<void>;
 }
 
-/** Follows the config file: a usable config takes effect, is recorded, and is stored for the next start. */
+/** Applies each usable config, and stores it for the next start. */
 export async function followConfig(kernel: Kernel, changed: () => void): Promise<FollowedConfig> {
   const { config, logger, events, audit, trust, program } = kernel;
   const { named, loaded, refused, fingerprint } = config.start;

@@ -24,7 +24,6 @@ export interface CsiProxyServiceParts {
   readonly audit: Pick<AuditTrail, 'decided'>;
 }
 
-/** Serves wins.CsiProxyService, only for administrators of the host. */
 export function createCsiProxyService(parts: CsiProxyServiceParts): CsiProxyServiceServer {
   const { csiProxy, callers } = parts;
   const answer = administratorsOnly(callers, 'show or apply csi-proxy');

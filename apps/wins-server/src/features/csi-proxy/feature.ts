@@ -14,7 +14,7 @@ import { createCsiProxyService, type KeptCsiProxy } from './csi-proxy-service.js
 const STATES = Object.keys(MOVES) as (keyof typeof MOVES)[];
 const NO_SECTION = { reason: 'the config has no section csi-proxy' };
 
-/** Settings of the keeper; `none` removes what an earlier config installed. */
+/** `none` removes an earlier installation. */
 export type KeptSettings = Exclude<CsiProxySettings, { readonly kind: 'invalid' }>;
 
 export function csiProxyFeature(
@@ -36,14 +36,14 @@ export function csiProxyFeature(
     },
     start: async (settings, { logger, audit, events, trust }, { changed, finished }) => {
       const { stateFolder } = settings;
-      // Without a record there is nothing to remove, so nothing is loaded.
+      // Without a record there is nothing to remove.
       if (settings.kind === 'none' && !hasRecord(stateFolder)) return NO_SECTION;
       let current = settings;
       const onState = ({ kind: state, ...facts }: CsiProxyState): void => {
         logger[state === 'failed' ? 'warn' : 'info']({ state, ...facts }, 'the state of csi-proxy');
         events.publish({ type: 'kept', event: 'csiProxy', facts: { state } });
         changed();
-        // Nothing is desired and nothing of ours is left, so the feature can end.
+        // No csi-proxy is wanted and none of ours is left, so the feature ends.
         if (current.kind === 'none' && (state === 'absent' || state === 'serving'))
           finished(current, NO_SECTION);
       };
@@ -66,7 +66,7 @@ export function csiProxyFeature(
         close: () => kept.close(),
       };
     },
-    // A longer change of the service is finished by the next daemon.
+    // The next daemon finishes a longer change of the service.
     closeWithinMs: 5_000,
     whenOff: {
       code: 'csiProxyOff',

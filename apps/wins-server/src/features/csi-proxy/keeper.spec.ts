@@ -1,4 +1,4 @@
-// Longer than most files because it follows one node through its whole life, with every failure that may occur.
+// Longer than most files: it follows one node through its whole life, with every possible failure.
 import { posixFileTrust } from '@wins/trusted-files';
 import { createHash } from 'node:crypto';
 import {
@@ -82,7 +82,7 @@ class Node {
     return kept;
   }
 
-  /** Returns the answer of the pipe: the mark of the program that serves it. */
+  /** Returns the mark of the program that serves the pipe. */
   answer(): Promise<string> {
     return new Promise((resolve, reject) => {
       let text = '';
@@ -158,7 +158,6 @@ describe('a node', () => {
     expect((await kept.apply()).kind).toBe('serving');
     expect(await node.answer()).toBe('v1.1.3');
     expect(existsSync(`/proc/${pid}`)).toBe(false);
-    // The old release is no longer needed.
     expect(readdirSync(node.home).filter((name) => name.startsWith('v1.1.2'))).toEqual([]);
   });
 
@@ -213,7 +212,7 @@ describe('a node', () => {
     expect((await kept.apply()).kind).toBe('serving');
     expect(await node.answer()).toBe('v1.1.3');
     expect(existsSync(node.goProgram)).toBe(false);
-    // The service belongs to wins now, so `want(undefined)` removes it.
+    // wins owns the service now, so `want(undefined)` removes it.
     kept.want(undefined);
     expect((await kept.apply()).kind).toBe('absent');
     expect(await node.service.query()).toBeUndefined();
@@ -246,7 +245,7 @@ describe('a node', () => {
         return async (...args: unknown[]) => {
           const result = await act(...args);
           if (name !== 'remove') return result;
-          // The folder that now has this name cannot be removed as a file.
+          // A folder with this name cannot be removed as a file.
           rmSync(goProgram);
           mkdirSync(goProgram);
           return result;
@@ -471,7 +470,7 @@ describe('a node', () => {
     await squatter.remove();
     await node.publish('v1.1.3');
     try {
-      // The squatter listens a moment after its start.
+      // The squatter needs a moment to listen.
       for (let isUp = false; !isUp; isUp = await squatter.isServing());
       const kept = node.keep(node.wish('v1.1.3'));
       expect(await kept.apply()).toMatchObject({

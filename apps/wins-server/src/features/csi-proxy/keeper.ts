@@ -24,12 +24,10 @@ export class Keeper implements AsyncDisposable {
   #failures = 0;
   /** Aborts the wait between two passes. */
   #wake = new AbortController();
-  /** Aborts the current pass's download. */
   #download = new AbortController();
-  /** Callers of `apply`; each waits for the end of a pass that starts after its call. */
+  /** Callers of `apply`: each waits for a pass that starts after its call. */
   #waiting: { resolve: (state: CsiProxyState) => void; reject: (error: Error) => void }[] = [];
 
-  /** @param wish - Desired state; undefined removes the daemon's installation. */
   constructor(options: KeeperOptions, wish: CsiProxyWish | undefined) {
     const { stateFolder, trust, service } = options;
     const records = recordFile(stateFolder, trust);
@@ -46,12 +44,12 @@ export class Keeper implements AsyncDisposable {
     return this.#state;
   }
 
-  /** Desired state. Its download address may contain a secret. */
+  /** Contains a download address, which may hold a secret. */
   get wish(): CsiProxyWish | undefined {
     return this.#wish;
   }
 
-  /** Changes the desired state; undefined removes the daemon's installation. Aborts a download that is no longer needed. */
+  /** Changes the wish; undefined removes the daemon's installation. Aborts a download in progress. */
   want(wish: CsiProxyWish | undefined): void {
     if (isDeepStrictEqual(wish, this.#wish)) return;
     this.#wish = wish;
@@ -65,7 +63,7 @@ export class Keeper implements AsyncDisposable {
     return planSteps(this.#wish, await this.#look());
   }
 
-  /** Starts a pass at once, and resolves with its outcome. @throws FeatureError `closed`; the reason of the signal. */
+  /** Starts a pass at once and resolves with its outcome. @throws FeatureError `closed`; the signal's reason. */
   async apply(signal?: AbortSignal): Promise<CsiProxyState> {
     signal?.throwIfAborted();
     if (this.#closing.signal.aborted) throw closed();
@@ -76,7 +74,7 @@ export class Keeper implements AsyncDisposable {
     });
   }
 
-  /** Ends the work; an unfinished change of the service is completed by the next keeper. The service keeps running. Idempotent. */
+  /** The service keeps running; the next keeper completes an unfinished change. Idempotent. */
   async close(): Promise<void> {
     this.#closing.abort(closed());
     await this.#working;
@@ -102,7 +100,7 @@ export class Keeper implements AsyncDisposable {
     for (const { reject } of this.#waiting.splice(0)) reject(closed());
   }
 
-  /** @returns The delay before the next pass. Never rejects. */
+  /** Returns the delay until the next pass in milliseconds. Never rejects. */
   async #pass(): Promise<number> {
     const wish = this.#wish;
     this.#download = new AbortController();

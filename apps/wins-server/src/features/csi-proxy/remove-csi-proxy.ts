@@ -8,15 +8,14 @@ import { heavyParts, type HeavyParts } from '../../load-heavy-parts.js';
 const LOG_FILE = 'csi-proxy.log';
 
 export interface RemoveCsiProxyOptions {
-  /** Judges files and folders. Default: the trust of this system. */
   readonly trust?: FileTrust;
-  /** Loads the code of csi-proxy. Default: from the bundle beside this one. */
+  /** Default: from the bundle beside this one. */
   readonly load?: HeavyParts['csiProxy'];
 }
 
 /**
- * Removes csi-proxy before an uninstallation removes the config. @returns Why csi-proxy stays; undefined when it is gone.
- * @param isAdopted - Whether the Go release installed this node; its csi-proxy is then removed too.
+ * Removes csi-proxy before an uninstallation removes the config. Returns the reason if csi-proxy stays.
+ * @param isAdopted - True if the Go release installed this node: then the csi-proxy of that release is removed too.
  */
 export async function removeCsiProxy(
   configFile: string,

@@ -1,4 +1,4 @@
-/** Composition root of the csi-proxy keeper. Loaded when the config has, or had, a csi-proxy section. */
+/** Entry point of the csi-proxy bundle, for configs that have, or had, a csi-proxy section. */
 import type { TlsSettings } from '@wins/config';
 import { readCertificates, systemRoots } from '@wins/net';
 import { createDownload, type Download } from '@wins/rancher-client';
@@ -15,12 +15,12 @@ export type CsiProxyParts = Pick<
 >;
 
 const MAX_AUTHORITIES_BYTES = 1024 * 1024;
-/** Limit for retries before the first byte; short, because a command may be waiting, and the keeper retries by itself. */
+/** Short, because a command may be waiting, and the keeper retries by itself. */
 const TIMEOUT_MS = 60_000;
 
 export type CsiProxyManager = Pick<KeeperOptions, 'service' | 'goProgram' | 'programMagic'>;
 
-/** Starts to keep csi-proxy in the desired state. The caller closes the keeper. */
+/** The caller closes the keeper. */
 export async function startCsiProxy(
   parts: CsiProxyParts,
   wish: CsiProxyWish | undefined,
@@ -42,7 +42,7 @@ async function windowsManager(): Promise<CsiProxyManager> {
 }
 
 /**
- * Trusts the certificate authorities of the system and of `tls-config`; `insecure` accepts any certificate if the digest is known.
+ * Accepts certificates of the system's authorities and of `tls-config`; with `insecure` any certificate, if the digest is known.
  * @throws Error for an unusable `certFilePath`.
  */
 async function downloadFor(
@@ -53,7 +53,7 @@ async function downloadFor(
   const own =
     certFilePath === undefined ? [] : await readAuthorities(certFilePath, trust, onWarning);
   return createDownload({
-    // judgeUrl has already refused an http:// address without a digest.
+    // judgeUrl has refused http:// addresses without a digest.
     ...{ allowHttp: true, anyCertificate: insecure, timeoutMs: TIMEOUT_MS },
     roots: [...systemRoots(), ...own],
     onWarning,

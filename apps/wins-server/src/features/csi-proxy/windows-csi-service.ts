@@ -20,7 +20,7 @@ const NAME = 'csiproxy';
 const PIPE = '\\\\.\\pipe\\csi-proxy-filesystem-v1';
 const REMOVED_MS = 10_000;
 
-/** Service definition that the Go release uses. */
+/** As in the Go release. */
 const DEFINITION: Omit<ServiceDefinition, 'command'> = {
   name: NAME,
   displayName: 'CSI Proxy',
@@ -91,7 +91,7 @@ export class WindowsCsiService implements CsiProxyService {
   }
 }
 
-/** Returns the path where the Go release unpacks csi-proxy: the working folder of its service. */
+/** The Go release unpacks csi-proxy into the working folder of its service. */
 export function goProgram(): string {
   return path.win32.join(windowsFolder() ?? 'C:\\Windows', 'System32', 'csi-proxy.exe');
 }

@@ -32,7 +32,7 @@ const ROLE = 'be-csi-proxy';
 const NAME = 'csiproxy';
 const PIPE = '\\\\.\\pipe\\csi-proxy-filesystem-v1';
 
-/** Serves the pipe. When asked to stop, it reports that it has stopped but keeps serving the pipe. */
+/** On a stop request, reports a stop but keeps serving the pipe, like csi-proxy. */
 async function beCsiProxy(): Promise<void> {
   const program = process.execPath;
   const isDeaf = program.includes('v1.1.9');
@@ -85,7 +85,7 @@ function theSuite(): void {
   };
 
   before(async () => {
-    // Refuses to run on a node with a real csi-proxy.
+    // Refuses a node with a real csi-proxy.
     assert.throws(() => services.status(NAME), { code: 'notFound' });
     folder = mkdtempSync(path.join(process.env['ProgramFiles'] ?? 'C:\\', 'wins csi '));
     const node = readFileSync(process.execPath);

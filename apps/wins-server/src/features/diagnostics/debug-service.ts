@@ -39,7 +39,6 @@ export interface DebugSources {
 /** Verb phrase for "cannot …" in refusals. */
 export const WHAT = 'diagnose the daemon';
 const MOST_ROWS = 1024;
-/** Maximum duration of a temporary log level: a day. */
 const LONGEST_LEVEL_SECONDS = 86_400;
 
 type Call = ServerWritableStream<unknown, DebugPiece>;
@@ -48,10 +47,7 @@ type Make = (
   gone: AbortSignal,
 ) => AsyncIterable<Buffer> | Iterable<Buffer>;
 
-/**
- * Serves administrators only. A client in a container or of another user is refused even on the administrators' pipe, because a process may have
- * handed the pipe to it. The first call loads the diagnostics code.
- */
+/** Checks each client even on the administrators' pipe, because a process may hand its connection to a container or to another user. */
 export function createDebugService(
   callers: Pick<Callers, 'clientOf'>,
   { requireOn, audit, level, connections, sessions, runs }: DebugSources,
@@ -148,7 +144,7 @@ function requireLevel(wanted: string, seconds: number): void {
     throw refused(`${seconds} s`, `more than 0 and at most ${LONGEST_LEVEL_SECONDS} s`);
 }
 
-/** Converts errors; it is not the host system's fault when Node lacks a feature. */
+/** A missing feature of Node is no fault of the host, so `unavailable` becomes FAILED_PRECONDITION. */
 function debugError(error: unknown): ReturnType<typeof toRpcError> {
   return error instanceof FeatureError && error.code === 'unavailable'
     ? rpcError(status.FAILED_PRECONDITION, error.code, error.message)
@@ -172,7 +168,7 @@ function sessionMessage({ name, client, openedAt, streams, traffic }: OpenSessio
   };
 }
 
-/** Returns a run as shown to an administrator, without its id, arguments and variables. */
+/** Omits the id, arguments and variables of the run. */
 function runMessage(run: ManagedProcess): DebugRun {
   const { name, mark, path, pid, state, startedAtMs, owner } = run;
   return {

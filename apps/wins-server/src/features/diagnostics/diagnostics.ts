@@ -19,13 +19,12 @@ export interface ActiveHandles {
   readonly count: number;
 }
 
-/** Chunks of a file; a reader that stops early aborts their source. */
 export type Pieces = AsyncIterable<Buffer>;
 
 const MOST_KINDS = 64;
 const LARGEST_TEXT_BYTES = 1024 * 1024;
 
-/** One recording of each kind runs at a time, because two would disturb each other. Nothing is loaded or held between calls. */
+/** One recording of each kind runs at a time, because two would disturb each other. */
 export class Diagnostics {
   readonly #underWay = new Set<string>();
 
@@ -42,12 +41,12 @@ export class Diagnostics {
     return `${text.slice(0, LARGEST_TEXT_BYTES)}\n`;
   }
 
-  /** Node's report without the environment, the command line and names, as JSON. @throws FeatureError `unavailable`. */
+  /** @throws FeatureError `unavailable`. */
   report(): string {
     return `${JSON.stringify(processReport(), undefined, 2)}\n`;
   }
 
-  /** Counts the resources that keep this process alive, by kind, the most frequent first; 64 kinds at most. */
+  /** Resources that keep this process alive, the most frequent kinds first; at most 64 kinds. */
   handles(): readonly ActiveHandles[] {
     const counts = new Map<string, number>();
     for (const kind of process.getActiveResourcesInfo())
@@ -91,13 +90,13 @@ function* piecesOf(content: Buffer): Generator<Buffer, void, void> {
     yield content.subarray(at, at + PIECE_BYTES);
 }
 
-/** Maximum heap for a snapshot, which blocks the event loop for about 10 s per 100 MB of small objects (measured on one slow core). */
+/** A snapshot blocks the event loop for about 10 s per 100 MB of small objects, measured on one slow core. */
 const LARGEST_HEAP_BYTES = 64 * 1024 * 1024;
 /** Highest observed extra memory for a snapshot, as a multiple of the heap in use. */
 const HEAP_COST = 16;
 export const PIECE_BYTES = 64 * 1024;
 
-/** Checks that the heap is small enough, and the free memory large enough, for a snapshot. Pure. @throws FeatureError `tooLarge`. */
+/** Pure. @throws FeatureError `tooLarge`. */
 export function requireHeapRoom({ usedBytes, availableBytes }: ReturnType<typeof roomNow>): void {
   const tried = 'cannot take a heap snapshot';
   if (usedBytes > LARGEST_HEAP_BYTES) {
@@ -110,7 +109,7 @@ export function requireHeapRoom({ usedBytes, availableBytes }: ReturnType<typeof
   }
 }
 
-/** Yields chunks of 64 KiB. The event loop is blocked meanwhile, and the text is held in memory. @throws FeatureError `tooLarge`. */
+/** Blocks the event loop, and holds the text in memory. @throws FeatureError `tooLarge`. */
 export async function* heapSnapshot(): AsyncGenerator<Buffer, void, void> {
   requireHeapRoom(roomNow());
   const snapshot: Readable = getHeapSnapshot();

@@ -4,7 +4,6 @@ import { runs } from '../runs/feature.js';
 import { tunnel } from '../tunnel/feature.js';
 import { createDebugService, WHAT } from './debug-service.js';
 
-/** Diagnoses the daemon for administrators, only on the administrators' pipe. */
 export const diagnostics: Feature = {
   name: 'diagnostics',
   stage: 'serves',

@@ -12,7 +12,7 @@ const HEADER = [
   ...['reportVersion', 'dumpEventTime', 'processId', 'nodejsVersion', 'wordSize', 'arch'],
   ...['platform', 'componentVersions', 'osName', 'osRelease', 'osVersion', 'osMachine'],
 ];
-/** Fields of a libuv handle that are shown; the name of a pipe, file or socket is left out. */
+/** Allow-list of fields in a libuv handle. Excluded: the names of pipes, files and sockets. */
 const HANDLE = [
   ...['type', 'is_active', 'is_referenced', 'fd', 'writeQueueSize', 'writable', 'readable'],
   ...['repeat', 'firesInMsFromNow', 'expired', 'pid', 'signum'],
@@ -20,12 +20,12 @@ const HANDLE = [
 
 type Section = Readonly<Record<string, unknown>>;
 
-/** Returns Node's report without possible secrets. Blocks the event loop for up to some tens of milliseconds. @throws FeatureError `unavailable`. */
+/** Blocks the event loop for up to some tens of milliseconds. @throws FeatureError `unavailable`. */
 export function processReport(): Section {
   const { report } = process as { readonly report?: NodeJS.ProcessReport };
   if (report === undefined)
     throw new FeatureError('unavailable', 'cannot take a report: this Node does not support it');
-  // Without this setting Node looks up the name of each socket address, one after the other, while the event loop is blocked.
+  // Otherwise Node resolves the name of each socket address while the event loop is blocked.
   const settings = report as { excludeNetwork?: boolean };
   const before = settings.excludeNetwork;
   settings.excludeNetwork = true;
@@ -36,7 +36,6 @@ export function processReport(): Section {
   }
 }
 
-/** Keeps only the sections and fields of the allow-list. Pure. */
 export function withoutSecrets(report: Section): Section {
   const { header, libuv } = report;
   const sections = pick(report, SECTIONS);

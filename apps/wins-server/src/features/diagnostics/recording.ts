@@ -4,8 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { FeatureError } from '../../kernel/feature-error.js';
 
 /**
- * Session with the inspector of this process. No port is opened, and nobody else can join. Disposal ends the session and discards its
- * recording.
+ * Opens no port, so nobody else can join the session. Disposal discards the recording.
  * https://chromedevtools.github.io/devtools-protocol/v8/
  */
 export class InspectorSession implements Disposable {
@@ -58,7 +57,7 @@ const LONGEST_SECONDS = 60;
 const LARGEST_BYTES = 32 * 1024 * 1024;
 
 /**
- * @param record - Makes the recording. Its second argument waits until the time is over, or until the signal passed to it aborts.
+ * @param record - Gets a function that waits until the time is over or the signal aborts.
  * @throws FeatureError `invalidArgument` for a duration outside the limits, `unavailable`; the reason of the signal.
  */
 async function recorded<Result>(
@@ -84,7 +83,7 @@ async function recorded<Result>(
   });
 }
 
-/** CPU profile in the format of `.cpuprofile` files. It contains only names of functions and files, no arguments or strings. */
+/** Format of `.cpuprofile` files. It contains names of functions and files, but no arguments or strings. */
 export interface CpuProfile {
   readonly nodes: readonly CpuProfileNode[];
   readonly samples?: readonly number[];
@@ -95,18 +94,17 @@ export interface CpuProfileNode {
   readonly callFrame: {
     readonly functionName: string;
     readonly url: string;
-    /** Line number, from 0. */
+    /** From 0. */
     readonly lineNumber: number;
   };
   readonly hitCount?: number;
   readonly children?: readonly number[];
 }
 
-/** Sampling interval in microseconds. */
 const INTERVAL_US = 1000;
 
 /**
- * Records a CPU profile. Recording costs a few percent of the thread's time; stopping may block it for some hundred milliseconds.
+ * Recording costs a few percent of the thread's time; stopping may block the thread for some hundred milliseconds.
  * @throws FeatureError; the reason of the signal.
  */
 export function recordCpuProfile(options: RecordOptions): Promise<CpuProfile> {
@@ -119,7 +117,7 @@ export function recordCpuProfile(options: RecordOptions): Promise<CpuProfile> {
   });
 }
 
-/** Returns the text of a `.cpuprofile` file. @throws FeatureError `tooLarge`. */
+/** @throws FeatureError `tooLarge`. */
 export function cpuProfileText(profile: CpuProfile): Buffer {
   const text = Buffer.from(JSON.stringify(profile));
   if (text.length <= LARGEST_BYTES) return text;
@@ -127,13 +125,13 @@ export function cpuProfileText(profile: CpuProfile): Buffer {
   throw new FeatureError('tooLarge', message);
 }
 
-/** Trace categories: runtime work beside JavaScript, and garbage collection. Most events of promises would slow everything down. */
+/** Most promise events are excluded, because they would slow everything down. */
 const CATEGORIES = [
   ...['v8', 'node.perf', 'node.fs.sync', 'node.fs.async', 'node.net.native', 'node.dns.native'],
   ...['node.promises.rejections', 'node.threadpoolwork.sync', 'node.threadpoolwork.async'],
 ];
 
-/** Trace file (JSON, for Perfetto). At 32 MiB the recording ends early, and its metadata say so. @throws FeatureError */
+/** Returns JSON for Perfetto. At 32 MiB the recording ends early, and its metadata say so. @throws FeatureError */
 export function recordTrace(options: RecordOptions): Promise<Buffer[]> {
   return recorded('record a trace', options, async (session, wait) => {
     const events: Buffer[] = [];
@@ -169,15 +167,12 @@ export function recordTrace(options: RecordOptions): Promise<Buffer[]> {
 
 const COMMA = Buffer.from(',\n');
 
-/** Subject of a profile over the whole life of a process: processor time, or heap allocations. */
 export type LongProfileKind = 'cpu' | 'heap';
 
 /** Maximum duration of a CPU profile; its samples stay in memory until the end. */
 const LONGEST_MS = 3600 * 1000;
 
-/**
- * Starts a profile: `cpu` samples every 10 ms for at most an hour, `heap` once per 128 KiB. It names only functions and files. @throws FeatureError
- */
+/** `cpu` samples every 10 ms for at most an hour, `heap` once per 128 KiB of allocations. @throws FeatureError */
 export async function startLongProfile(kind: LongProfileKind) {
   const isCpu = kind === 'cpu';
   const stop = isCpu ? 'Profiler.stop' : 'HeapProfiler.stopSampling';
@@ -185,11 +180,10 @@ export async function startLongProfile(kind: LongProfileKind) {
   try {
     if (isCpu) {
       await session.ask('Profiler.enable');
-      // Longer interval than for short profiles, because this profile may last an hour and keeps each sample until the end.
+      // Longer than INTERVAL_US, because the samples of up to an hour stay in memory.
       await session.ask('Profiler.setSamplingInterval', { interval: 10_000 });
       await session.ask('Profiler.start');
     } else {
-      // Average number of allocated bytes per sample.
       await session.ask('HeapProfiler.startSampling', { samplingInterval: 128 * 1024 });
     }
   } catch (error) {
@@ -201,7 +195,7 @@ export async function startLongProfile(kind: LongProfileKind) {
   const early = (): void => void end().catch(() => undefined);
   const limit = isCpu ? setTimeout(early, LONGEST_MS).unref() : undefined;
   return {
-    /** Ends the profile and returns its text, a `.cpuprofile` or `.heapprofile`. Call this only once. @throws FeatureError `unavailable`. */
+    /** Returns the text of a `.cpuprofile` or `.heapprofile`. Call this only once. @throws FeatureError `unavailable`. */
     finish: async () => {
       clearTimeout(limit);
       return JSON.stringify((await end()).profile);

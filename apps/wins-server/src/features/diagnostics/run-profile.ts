@@ -14,7 +14,7 @@ export interface ProfileOptions {
 }
 
 /**
- * At disposal, writes the profile over the previous file. A failure is logged, and the daemon continues.
+ * At disposal, replaces the previous profile file. A failure is only logged.
  * @param folder - Folder for a relative file name; undefined when there is none, as in some services.
  */
 export async function startRunProfile(

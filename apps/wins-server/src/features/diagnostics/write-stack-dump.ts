@@ -3,7 +3,7 @@ import { replaceFile } from '@wins/trusted-files';
 import { readdir, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 
-/** Returns the name of the event that makes a service with this process id write its stacks, as in the Go release. */
+/** Event that makes a service write its stacks. The name is the same as in the Go release. */
 export function stackDumpEvent(pid: number): string {
   return `Global\\stackdump-${pid}`;
 }
@@ -12,7 +12,6 @@ export function stackDumpFile(pid: number): string {
   return `rancher-wins.${pid}.stacks.log`;
 }
 
-/** Maximum number of stack files, including that of this process. */
 const MOST_FILES = 8;
 const LONGEST_PART = 1024 * 1024;
 const STACK_FILE = /^rancher-wins\.\d{1,10}\.stacks\.log$/;

@@ -12,7 +12,7 @@ const CLIENT = /^(?:pipe|tunnel):/;
 /** Actions that every run causes besides its start and end; not stored when allowed. */
 const ROUTINE: ReadonlySet<string> = new Set(['keepAlive', 'wait', 'updateFile']);
 
-/** Copies facts by name, here or in their source, so that a new field cannot leak an argument, a variable, output or a query. */
+/** Each fact is copied by name, here or at its source, so that a new field cannot leak secrets such as arguments. */
 export function keptEvent(event: DaemonEvent): KeptEvent | undefined {
   switch (event.type) {
     case 'decided':
@@ -66,7 +66,7 @@ function decision({ decision }: Extract<DaemonEvent, { type: 'decided' }>): Kept
   return { type: 'decided', facts, ...(CLIENT.test(requester) && { share: verdict }) };
 }
 
-/** Cached text of each client description, which does not change during its connection. */
+/** Cached, because a description does not change during its connection. */
 const clientTexts = new WeakMap<object, string>();
 
 function clientText(client: object | undefined): string | undefined {

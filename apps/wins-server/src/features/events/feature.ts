@@ -21,7 +21,7 @@ export function eventsDirectoryOf(listen: string): string {
   return keptDirectory({ what: 'events', listen });
 }
 
-/** Stores the daemon's events in a ring on disk. No file is touched before the first event, which occurs once the daemon owns its pipe. */
+/** Touches no file before the first event, which occurs once the daemon owns its pipe. */
 export class EventJournal {
   readonly #ring: EventRing;
   readonly #subscription: Disposable;
@@ -69,7 +69,7 @@ type ReadCall = Caller & {
   once(event: 'cancelled', listener: () => void): unknown;
 };
 
-/** Serves wins.EventsService, only for administrators of the host, because it shows the actions of all clients. */
+/** Only for administrators of the host, because events show the actions of all clients. */
 export function createEventsService({
   journal,
   callers,

@@ -6,14 +6,13 @@ import { FeatureError, hostSystemErrorCode } from '../../kernel/feature-error.js
 import type { Caller, Connections } from '../../kernel/rpc/connections.js';
 import { respondWith } from '../../kernel/rpc/rpc-errors.js';
 
-/** Maximum number of subjects in a record, and of characters in each. */
 const AUDITED = 64;
 
-/** Decision about a host call, for the audit log. `failed`: the call was allowed, but the system could not do it. */
+/** `failed`: the call was allowed, but the system could not do it. */
 export type HostDecision = Decision & {
   /** Name that the client gives itself; not verified. */
   readonly clientSays?: string;
-  /** Subject of the call: the first 64 addresses, or a name; texts of the client are cut at 64 characters. */
+  /** The first 64 addresses, or a name. Each text is cut at 64 characters. */
   readonly subject: readonly string[];
   readonly subjectCount: number;
 };
@@ -28,7 +27,7 @@ type Ask<Answer> = (host: HostSystem) => Promise<Answer>;
 export interface HostCall<Answer> {
   readonly action: HostAction;
   readonly subject: readonly string[];
-  /** Whether the call changes the host. Such calls run one at a time, in order of arrival. Default: no. */
+  /** Calls that change the host run one at a time, in order of arrival. Default: no. */
   readonly changes?: boolean;
   /** Validates the request and returns the system call. @throws FeatureError `invalidArgument`, `notGranted` */
   readonly plan: (host: HostSystem) => Ask<Answer> | Promise<Ask<Answer>>;
@@ -48,7 +47,7 @@ export interface HostCallGateParts {
   readonly audit: (decision: HostDecision, client?: string) => Promise<void> | undefined;
 }
 
-/** Executes host calls of clients: limits them, records each before it runs, and converts every failure into an error answer. */
+/** Limits host calls per client, and records each call before it runs. */
 export class HostCallGate {
   #lastChange: Promise<unknown> = Promise.resolve();
   readonly #parts: HostCallGateParts;

@@ -38,10 +38,8 @@ const OWN = {
 
 const OTHER = { ...CONTAINER, key: 'container:other' };
 
-/** Answers like the recorded host, and records its calls. */
 class RecordedHost implements HostSystem {
   readonly asked: unknown[] = [];
-  /** Promise that the next change waits for. */
   gate: Promise<unknown> = Promise.resolve();
 
   version() {
@@ -101,7 +99,6 @@ describe('the services of the host', () => {
   let recording: (() => Promise<void>) | undefined;
   let served: AsyncDisposable;
   let client: WinsClient;
-  /** Client of the next connection. */
   let asks: ClientIdentity;
 
   beforeEach(async () => {

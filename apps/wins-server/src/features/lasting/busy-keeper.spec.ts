@@ -66,7 +66,6 @@ describe('runs that last, and their keeper', () => {
     await runs.adopt();
   }
 
-  /** Serves as the keeper that the daemon starts next. */
   async function serve(ofSystem: ProcessHost = host): Promise<Keeper> {
     const stateDirectory = path.join(directory.path, 'state');
     const facts = { stateDirectory, release: 'release', identify: undefined };

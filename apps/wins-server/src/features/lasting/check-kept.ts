@@ -3,7 +3,7 @@ import { startOf } from '../../doctor/check-history.js';
 import { ok, problem } from '../../doctor/finding.js';
 import { wantedPrograms } from './kept-programs.js';
 
-/** Checks whether the daemon has given up a program of `keep` since the daemon's start. */
+/** Reports each program of `keep` that the daemon has given up since its start. */
 export const checkKept: Check = {
   name: 'keep',
   look: async (host, { config }) => {

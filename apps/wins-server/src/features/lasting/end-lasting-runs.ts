@@ -19,15 +19,15 @@ export interface EndOptions {
 }
 
 /**
- * Ends all detached runs and keepers of a config's daemon, which has stopped, and records this in its audit log.
+ * Ends all detached runs and keepers of a config's daemon, and records this in its audit log. The daemon must have stopped before.
  *
- * @returns Why some are still alive; undefined when none is.
+ * @returns Why some may still be alive; undefined when all have ended.
  */
 export async function endLastingRuns(
   configFile: string,
   { reason, keepsOutput }: EndOptions,
 ): Promise<string | undefined> {
-  // The default config may be absent. Any other config that is absent was removed by an uninstallation, which ended its runs first.
+  // The default config may be absent. An uninstallation removes any other config only after it has ended the runs.
   const isAbsent = configFile === defaultConfigPath() || !existsSync(configFile);
   const named = isAbsent ? undefined : configFile;
   const loaded = await loadStartConfig(named).catch((error: unknown) => {

@@ -18,7 +18,7 @@ export interface Lasting extends RunningFeature<LastingSettings> {
   readonly runs: LastingRuns;
 }
 
-/** Runs that outlive their client and the daemon. Always on, because runs of an earlier config must be kept. */
+/** Runs that outlive their client and the daemon. Always on, because runs of an earlier config may still be alive. */
 export const lasting: Feature<LastingSettings, Lasting> = {
   name: 'lasting',
   stage: 'serves',

@@ -3,7 +3,6 @@ import { isKept, type WantedProgram } from './kept-programs.js';
 import { lastEndOf, type Entry } from './kept-run.js';
 
 export interface KeptProgramsParts {
-  /** All detached runs, by label. */
   readonly entries: ReadonlyMap<string, Entry>;
   readonly logger: Pick<Logger, 'error'>;
   /** Prevents further starts once it is aborted. */
@@ -23,12 +22,11 @@ export class KeptPrograms {
     this.#parts = parts;
   }
 
-  /** Resolves when no change is in progress. Never rejects. */
+  /** Never rejects. */
   get settled(): Promise<void> {
     return this.#changes ?? Promise.resolve();
   }
 
-  /** Returns the entry that permits a program's start; undefined for other runs. */
   grantOf(label: string): WantedProgram['grantedBy'] | undefined {
     return this.#wanted.get(label)?.grantedBy;
   }
@@ -39,7 +37,7 @@ export class KeptPrograms {
     this.#changes = this.#changes?.then(() => this.#reconcile(false));
   }
 
-  /** Starts the programs, once the runs of earlier daemons are known. A program that ended before this daemon started gets another attempt. */
+  /** Call this once the runs of earlier daemons are known. A program that ended before this daemon started gets another attempt. */
   begin(): void {
     this.#changes = this.#reconcile(true);
   }

@@ -26,11 +26,10 @@ const HOST: ClientIdentity = {
   ...{ description: {}, names: ['administrators'] },
 };
 
-/** Program that the config keeps, as a run. */
 export interface WantedProgram {
   readonly label: string;
   readonly plan: RestartPlan;
-  /** Permission by the config itself, which covers exactly this program. */
+  /** Generated whitelist entry that allows exactly this program. */
   readonly grantedBy: AllowedExecutable;
   readonly grant: LastingGrant;
 }
@@ -42,7 +41,7 @@ export interface KeepFault {
   readonly wanted: string;
 }
 
-/** Returns the programs that a config keeps, without those that have a fault. */
+/** Returns the programs of `keep` that have no fault. */
 export function wantedPrograms(
   { keep }: Pick<WinsConfig, 'keep'>,
   dialect: PathDialect,
@@ -116,12 +115,11 @@ function fileName({ path }: KeptProgram): string {
   return path.split(/[\\/]/).at(-1) ?? path;
 }
 
-/** Returns true for a label of a program that a config keeps. */
 export function isKept(label: string): boolean {
   return label.startsWith(PREFIX);
 }
 
-/** Creates the entry of a kept program before its first attempt, to be started now. */
+/** Creates the entry of a kept program whose first attempt is due now. */
 export function newKept(
   { label, plan, grantedBy, grant }: WantedProgram,
   spools: Pick<Shares, 'take'>,

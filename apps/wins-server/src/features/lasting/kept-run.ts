@@ -11,9 +11,8 @@ export interface Kept {
   readonly facts: KeptRun;
   /** Process of the newest attempt; undefined once it has ended. */
   readonly process: ManagedProcess | undefined;
-  /** Exit of the newest attempt. */
   readonly end: KeptEnd | undefined;
-  /** Restart plan; undefined for a run without restarts. */
+  /** Undefined for a run without restarts. */
   readonly plan: RestartPlan | undefined;
   /** Error of the last start, if it was refused. */
   readonly refused: ProcessError | undefined;
@@ -31,13 +30,11 @@ export function stateOf(run: Kept): 'running' | 'waiting' | 'gaveUp' | 'ended' {
   return kind === 'again' ? 'waiting' : 'ended';
 }
 
-/** Event of a run with restarts. */
 export type LastingEvent =
   | {
       readonly type: 'runRestarts';
       readonly run: Kept;
       readonly waitMs: number;
-      /** Why the last start was refused, if it was. */
       readonly refused?: ProcessError;
     }
   | {
@@ -48,7 +45,6 @@ export type LastingEvent =
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
-/** Detached run, with the state that a daemon needs to manage it. */
 export interface Entry extends Mutable<Kept> {
   readonly claim: Claim | undefined;
   /** Aborted when the run is removed. */
@@ -60,12 +56,12 @@ export interface Entry extends Mutable<Kept> {
   over: Promise<void>;
 }
 
-/** Returns true when a client holds the run, or will hold it. */
+/** True for a held run, which ends when its client leaves. */
 export function isHeld({ facts }: Entry): boolean {
   return facts.leaseMs !== undefined;
 }
 
-/** Returns true while the state of a run is unknown, because its living keeper has not answered yet. */
+/** True while the keeper of a run is alive but has not answered yet. */
 export function isWaiting({ process, end }: Entry): boolean {
   return process === undefined && end === undefined;
 }
@@ -79,7 +75,7 @@ export function isSeenBy(
   return known !== undefined && owner.key === known.key && owner.since === known.since;
 }
 
-/** Returns true when an attempt was made; a kept program may have been refused each time. */
+/** Returns false until an attempt has started. The daemon may refuse every start of a kept program. */
 export function isBegun({ facts }: Kept): boolean {
   return facts.pid !== 0;
 }

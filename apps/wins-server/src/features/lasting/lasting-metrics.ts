@@ -6,7 +6,7 @@ import { stateOf, type Kept, type LastingEvent } from './kept-run.js';
 
 const STATES = ['running', 'waiting', 'gaveUp', 'ended'] as const;
 
-/** Returns a function that reports events of detached runs to the log and the event journal. */
+/** Returns a function that sends events to the log and the event journal. */
 export function toldBy({ logger, events }: Pick<Kernel, 'logger' | 'events'>) {
   return ({ type, run, ...more }: LastingEvent): void => {
     const { mark, name, path, entry } = run.facts.run;
@@ -24,7 +24,7 @@ export function toldBy({ logger, events }: Pick<Kernel, 'logger' | 'events'>) {
   };
 }
 
-/** Registers the metrics of detached runs. @returns A function that counts an event. */
+/** Returns a function that counts an event. */
 export function lastingMetrics(
   metrics: MetricRegistry,
   all: () => readonly Kept[],

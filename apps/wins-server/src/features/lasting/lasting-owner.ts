@@ -7,7 +7,7 @@ interface LastingOwner extends ProcessOwner {
   readonly [clients]: ClientIdentity;
 }
 
-/** Creates the owner of a detached run: a client, connected or not. */
+/** Creates the owner of a detached run: a client, which need not be connected. */
 export function lastingOwner(
   label: string,
   client: ClientIdentity,
@@ -24,7 +24,7 @@ export function lastingOwner(
   return owner;
 }
 
-/** Returns the client of a detached run; undefined for another owner. */
+/** Returns undefined for the owner of any other run. */
 export function lastingClientOf(owner: ProcessOwner): ClientIdentity | undefined {
   return (owner as Partial<LastingOwner>)[clients];
 }

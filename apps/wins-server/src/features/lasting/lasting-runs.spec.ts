@@ -29,7 +29,6 @@ import { LastingRuns } from './lasting-runs.js';
 
 const GRANT = { maxRuns: 4, spoolBytes: 2 ** 20, maxAgeMs: 1e6, restart: true };
 
-/** Clock whose waits end at once, or when the spec says so. */
 class WaitingClock implements Clock {
   isHeld = false;
   #held: (() => void)[] = [];
@@ -87,7 +86,6 @@ describe('a run that is started again', () => {
   const programPath = (): string => path.join(folder, 'bin', 'tool');
   const entry = (): AllowedExecutable => ({ path: programPath(), lasting: GRANT });
 
-  /** Writes a script, and returns the request of a client to start it. */
   function program(script: string) {
     writeFileSync(programPath(), `#!/bin/sh\n${script}\n`);
     chmodSync(programPath(), 0o755);

@@ -1,7 +1,4 @@
-/**
- * Detached runs as a daemon sees them: living ones in keepers, ended ones on the disk. One file, longer than most, because starts,
- * adoptions, ends, restarts and removals all change the same list.
- */
+/** Detached runs: living ones in keepers, ended ones on disk. One long file, because all operations change the same list. */
 import { messageOf, quoteText, UNIDENTIFIED, type ClientIdentity } from '@wins/base';
 import { systemClock, type Clock } from '@wins/time';
 import {
@@ -48,21 +45,18 @@ import type { HeldStart } from '../runs/process-service.js';
 import { folderNameOf, RunFolders, type KeptEnd, type KeptRun } from './run-folders.js';
 import { readSpool, tailOffset, type SpoolPart } from './spool/spool-reader.js';
 
-/** Names that a client may give to a run. */
 const LABEL = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/;
 const SWEEP_EACH_MS = 10 * 60_000;
 /** Time that a held run survives without a daemon: longer than an upgrade, and as long as clients wait for the next daemon. */
 const LEASE_MS = 60_000;
-/** Beginning of refusal messages. */
 const REFUSED = /^cannot start a [a-z ]*run: /;
 
 export interface LastingRunsOptions {
   readonly onEvent?: (event: LastingEvent) => void;
-  /** Clock for restarts. Default: the system clock. */
+  /** Default: the system clock. */
   readonly clock?: Clock;
-  /** Random source for `Backoff`. */
   readonly random?: () => number;
-  /** Starts a keeper. Default: as a process of this program. */
+  /** Default: starts a process of this program. */
   readonly startKeeper?: typeof startKeeper;
 }
 
@@ -76,10 +70,9 @@ export interface LastingRead {
 /** Facts of a run that are chosen before its start. */
 type Keeping = Omit<KeptRun, 'version' | 'run' | 'keeper' | 'pid' | 'startToken' | 'startedAtMs'>;
 
-/** How an attempt at a run is started. */
 interface Launch extends Pick<Entry, 'plan' | 'changes'> {
   readonly signal: AbortSignal;
-  /** Whether a client holds the run. Default false. */
+  /** Default false. */
   readonly isHeld?: boolean;
 }
 
@@ -123,15 +116,12 @@ export class LastingRuns {
     });
   }
 
-  /**
-   * Sets the programs to keep, once the runs of earlier daemons are known: a removed program is ended, a changed one replaced, others are
-   * left alone. Returns at once.
-   */
+  /** Ends removed programs and replaces changed ones. Takes effect once {@link adopt} has found the earlier runs. */
   keep(programs: readonly WantedProgram[]): void {
     this.#programs.want(programs);
   }
 
-  /** Takes over the runs of earlier daemons: living keepers, and records on the disk. */
+  /** Takes over the runs of earlier daemons, from living keepers and from records on disk. */
   async adopt(): Promise<void> {
     const { folder: all } = this.#folders;
     // Refuses records that others could have written.
@@ -152,7 +142,6 @@ export class LastingRuns {
     this.#sweeping = setInterval(() => void this.#sweep(), SWEEP_EACH_MS).unref();
   }
 
-  /** Takes over runs that were waiting for their keeper. */
   async #reached(keeper: KeeperConnection): Promise<void> {
     for (const entry of [...this.#entries.values()])
       if (isWaiting(entry) && entry.facts.keeper === keeper.record.keeper)
@@ -161,10 +150,9 @@ export class LastingRuns {
   }
 
   /**
-   * Starts a run, and returns its label.
-   *
-   * @param label - Chosen by the daemon when empty.
+   * @param label - Empty: the daemon chooses one.
    * @param restart - Policy in the form of {@link newPlan}.
+   * @returns The label.
    * @throws ProcessError.
    */
   async start(
@@ -221,8 +209,8 @@ export class LastingRuns {
   }
 
   /**
-   * Starts a run that its client holds: it ends with the client, and waits for the client while the daemon is replaced. If that is impossible, it
-   * becomes an ordinary run; `warning` gives the reason if the run's entry allows it to outlive the daemon.
+   * Starts a run that ends with its client, but waits for the client while the daemon is replaced. If that is impossible, the run ends with the
+   * daemon. `warning` then gives the reason, provided that the run's entry allows it to outlive the daemon.
    *
    * @throws ProcessError.
    */
@@ -263,7 +251,6 @@ export class LastingRuns {
     }
   }
 
-  /** Starts a program of the config, now or as soon as possible. */
   #begin(program: WantedProgram): void {
     const entry = newKept(program, this.#kernel.resources.spools, this.#clock.now().getTime());
     this.#entries.set(entry.label, entry);
@@ -313,7 +300,7 @@ export class LastingRuns {
     return [...this.#entries.values()];
   }
 
-  /** Lists the runs that a client may see, oldest first. */
+  /** Lists the runs that a client may see, without held ones. */
   list(client: ClientIdentity): readonly Kept[] {
     const known = this.#knownOwner(client);
     return [...this.#entries.values()].filter(
@@ -326,12 +313,11 @@ export class LastingRuns {
     return this.#entryOf(label, client);
   }
 
-  /** Returns the offset of the last `lines` lines of a run. */
   tailOffset({ facts }: Kept, lines: number): Promise<number> {
     return tailOffset(this.#folders.folderOf(folderNameOf(facts)), lines);
   }
 
-  /** Reads output; a follower receives more until the final end of the run. */
+  /** A follower receives output until the final end of the run. */
   async *read({ label }: Kept, options: LastingRead): AsyncGenerator<SpoolPart> {
     const entry = this.#entries.get(label);
     if (entry === undefined) return;
@@ -349,7 +335,7 @@ export class LastingRuns {
     });
     for await (const part of parts) {
       yield part;
-      // The next part is requested only after this one was consumed.
+      // The generator resumes only after the consumer has taken this part.
       const bytes = part.kind === 'output' ? part.bytes.length : part.bytes;
       if (part.offset + bytes - told < entry.facts.spoolBytes / 32) continue;
       told = part.offset + bytes;
@@ -357,7 +343,7 @@ export class LastingRuns {
     }
   }
 
-  /** Ends a run if it is alive, and removes its record. @throws ProcessError `notFound`. */
+  /** Ends a run if it is alive, and removes its record. @throws ProcessError `notFound`, `stateUnavailable`. */
   async remove(
     label: string,
     client: ClientIdentity,
@@ -386,7 +372,7 @@ export class LastingRuns {
     return entry.end;
   }
 
-  /** Whether the object was closed, so that followers receive no more output. */
+  /** True once followers receive no more output. */
   get isClosed(): boolean {
     return this.#closing.signal.aborted;
   }
@@ -407,7 +393,7 @@ export class LastingRuns {
     this.#keepers.close();
   }
 
-  /** Returns the owner of a detached run. @throws ProcessError. */
+  /** @throws ProcessError. */
   #ownerOf(
     { exposes = [], files = [] }: Pick<StartRequest, 'exposes' | 'files'>,
     client: ClientIdentity,
@@ -428,7 +414,7 @@ export class LastingRuns {
     return known;
   }
 
-  /** Returns the stored facts of an identified client; undefined for others. */
+  /** Returns undefined for a client that the system cannot identify. */
   #knownOwner(client: ClientIdentity): KeptRun['owner'] | undefined {
     const { sessionStart } = this.#kernel.system;
     const { session } = client.description;
@@ -458,7 +444,7 @@ export class LastingRuns {
     const { logger, resources, processHost } = this.#kernel;
     const facts = await this.#folders.run(folder).read();
     if (facts === undefined || folderNameOf(facts) !== folder) {
-      // Left by a start that was never completed, or not a folder of ours; but a keeper may be starting the run right now.
+      // An incomplete start left this folder, or it is not ours. A living keeper may be starting the run right now.
       if (!hasKeeper) await this.#folders.remove(folder);
       return;
     }
@@ -480,7 +466,6 @@ export class LastingRuns {
     } else await this.#takeOver(entry, keeper);
   }
 
-  /** Takes over a run, with or without its keeper. */
   async #takeOver(entry: Entry, keeper: KeeperConnection | undefined): Promise<void> {
     const { logger } = this.#kernel;
     const { facts, label, changes } = entry;
@@ -518,7 +503,7 @@ export class LastingRuns {
     this.#entries.set(entry.label, entry);
     entry.over = process.ended.then(async ({ reason }) => {
       await this.#ended(entry, reason);
-      // A disconnected client no longer needs the exit; for a client that may reconnect, the exit is kept until a sweep.
+      // Until the client disconnects, it can ask for the exit.
       const { disconnected } = process.owner;
       const forget = (): void => {
         if (this.isClosed) return;
@@ -530,7 +515,6 @@ export class LastingRuns {
     });
   }
 
-  /** @param reason - Reason according to this daemon. */
   async #ended(entry: Entry, reason: ProcessExit['reason']): Promise<void> {
     let end: KeptEnd;
     try {
@@ -549,7 +533,6 @@ export class LastingRuns {
     this.#leaveIdle();
   }
 
-  /** Decides what happens after the end of an attempt. */
   async #settle(entry: Entry, end: KeptEnd): Promise<void> {
     const { facts, plan } = entry;
     if (plan !== undefined && plan.counted !== end.mark && !entry.leaving.signal.aborted) {
@@ -561,7 +544,7 @@ export class LastingRuns {
     entry.restarting = this.#restart(entry);
   }
 
-  /** Restarts a run after its delay. Never rejects. */
+  /** Never rejects. */
   async #restart(entry: Entry): Promise<void> {
     const ends = [this.#closing, this.#shutdown, entry.leaving].map((end) => end.signal);
     const signal = AbortSignal.any(ends);
@@ -604,13 +587,13 @@ export class LastingRuns {
     await this.#setTold(entry, end);
   }
 
-  /** Marks an end as reported. If the disk is full, the end will be reported again. */
+  /** If the disk is full, the next daemon reports the end again. */
   async #setTold({ facts }: Entry, end: KeptEnd): Promise<void> {
     const file = this.#folders.end(folderNameOf(facts));
     await file.write({ ...end, isTold: true }).catch(() => undefined);
   }
 
-  /** Starts the next attempt, judged like the first one but by the current config. @throws ProcessError. */
+  /** The current config judges this attempt. @throws ProcessError. */
   async #startAgain(entry: Entry, plan: RestartPlan): Promise<void> {
     const { label, facts, changes, leaving, end } = entry;
     const { owner, spoolBytes, maxAgeMs } = facts;
@@ -629,7 +612,7 @@ export class LastingRuns {
     changes.emit('more');
   }
 
-  /** Stores and reports the next step. A full disk does not prevent the step. */
+  /** A full disk prevents neither the next step nor its event. */
   async #plan(entry: Entry, plan: RestartPlan, refused?: ProcessError): Promise<void> {
     const { next } = (entry.plan = plan);
     entry.refused = refused;
@@ -645,7 +628,7 @@ export class LastingRuns {
     onEvent?.({ type: 'runRestarts', run: entry, waitMs, ...(refused && { refused }) });
   }
 
-  /** Records the end of a run whose keeper died, so that its exit is unknown. */
+  /** For a run whose keeper died, so that nobody knows the exit. */
   async #recordLost({ facts }: Entry): Promise<KeptEnd> {
     const { mark } = facts.run;
     const folder = folderNameOf(facts);
@@ -659,7 +642,7 @@ export class LastingRuns {
     return end;
   }
 
-  /** Disconnects from keepers without runs, so that they end; does nothing while a start is in progress or imminent. */
+  /** While a restart is planned, keeps the keeper of this release. */
   #leaveIdle(): void {
     if (!this.#isAdopted || this.#starts > 0) return;
     const keepsOwn = [...this.#entries.values()].some(({ plan }) => plan?.next.kind === 'again');
@@ -667,9 +650,9 @@ export class LastingRuns {
   }
 
   /**
-   * Reserves disk capacity for one more run; ended runs are removed, oldest end first.
+   * Reserves disk space for one more run. Removes ended runs for it, the oldest end first.
    *
-   * @param mayYield - Which ended runs may be removed. Default: all.
+   * @param mayYield - Selects the ended runs that may be removed. Default: all.
    */
   async #makeRoom(
     program: string,

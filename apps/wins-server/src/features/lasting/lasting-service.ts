@@ -24,26 +24,26 @@ import type { LastingRuns } from './lasting-runs.js';
 import type { KeptEnd } from './run-folders.js';
 import type { SpoolPart } from './spool/spool-reader.js';
 
-/** Definition as served: a start request is decoded only up to the limits, and unknown fields are refused. */
+/** Decodes a start request only up to the limits, and refuses unknown fields. */
 export const servedLastingDefinition: typeof lastingRunsDefinition = {
   ...lastingRunsDefinition,
   start: { ...lastingRunsDefinition.start, requestDeserialize: decodeExactly },
 };
 
-/** Serves wins.LastingRuns. A client sees its own runs, an administrator of the host all. */
+/** A client sees its own runs; an administrator of the host sees all. */
 export function createLastingService(
   runs: () => LastingRuns,
   callers: Callers,
   audit: Kernel['audit'],
 ): LastingRunsServer {
-  /** Finds a run for the caller, and records the access. */
+  /** Records the access, allowed or refused. */
   const find = (label: string, caller: Caller, action: 'wait' | 'stop'): Kept => {
     const client = callers.clientOf(caller);
     const asked = { action, requester: callers.ownerOf(caller).id, client: client.description };
     try {
       const kept = runs().find(label, client);
       const { mark, path, name } = kept.facts.run;
-      // The process manager records that a living run is stopped.
+      // The process manager itself records the stop of a living run.
       if (action === 'wait' || kept.process === undefined)
         void audit.decided({ ...asked, mark, path, name, verdict: 'allowed' }, client.key);
       return kept;
@@ -144,7 +144,6 @@ async function sendOutput(
   call.end();
 }
 
-/** Returns the error for a kept program that no daemon could start. */
 function neverStarted({ label, refused }: Kept): ProcessError {
   const why = refused?.message ?? 'the config does not keep it any more';
   const message = `cannot follow ${quoteText(label)}: it was never started: ${why}`;

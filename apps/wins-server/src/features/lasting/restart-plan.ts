@@ -5,13 +5,12 @@ import path from 'node:path';
 import * as z from 'zod/mini';
 import { stateFile, treeLimits } from './run-folders.js';
 
-/** Delay after the first failure, and the maximum delay. */
 const BACKOFF = { initialMs: 1000, maxMs: 5 * 60_000 };
-/** Minimum life of a healthy attempt, after which earlier failures no longer count. */
+/** An attempt that lives at least this long clears earlier failures. */
 const HEALTHY_MS = 10 * 60_000;
 /** After this many consecutive attempts that live for less than `ms`, the run is given up. */
 const BURST = { attempts: 5, ms: 10_000 };
-/** Maximum size of a request, which is kept as JSON on disk and in memory as long as its run. */
+/** Limited, because the request stays on disk and in memory as long as its run. */
 const MAX_REQUEST_BYTES = 256 * 1024;
 const MAX_PLAN_BYTES = 2 * MAX_REQUEST_BYTES;
 /** Refusals that may be temporary; after any other refusal there is no retry. */
@@ -20,24 +19,24 @@ const PASSING: readonly ProcessErrorCode[] = [
   ...(['stagingFailed', 'spawnFailed', 'auditUnavailable', 'stateUnavailable', 'unknown'] as const),
 ];
 
-/** Ends that nobody requested, or that a shutdown caused. */
+/** Only these ends lead to a restart: nobody requested them, or a shutdown caused them. */
 const OWN_ENDS: readonly string[] = ['exited', 'outOfMemory', 'hostFailed', 'daemonStopping'];
 
 const text = z.string();
 const count = z.int().check(z.minimum(0));
 
-/** Restart plan of a run. Its file is secret because it contains arguments and variables. */
+/** Its file is secret, because it contains arguments and variables. */
 const restartPlan = z.object({
   version: z.literal(1),
   when: z.enum(['always', 'onFailure', 'never']),
-  /** Maximum number of consecutive failures after which the run is started again. Absent: no limit. */
+  /** Maximum number of restarts after consecutive failures. Absent: no limit. */
   most: z.exactOptional(count.check(z.minimum(1))),
   request: z.object({
     ...{ path: text, args: z.array(text), envs: z.array(text), directory: z.exactOptional(text) },
     ...{ sha1: z.exactOptional(text), sha256: z.exactOptional(text) },
     limits: z.exactOptional(treeLimits),
   }),
-  /** Digest of the config entry, for a program that the config keeps. */
+  /** Digest of the config entry; only for a program of `keep`. */
   kept: z.exactOptional(text),
   restarts: count,
   /** Failed attempts and refused starts since the last healthy attempt. */
@@ -72,11 +71,9 @@ export interface AttemptEnd {
 }
 
 /**
- * Creates the plan of a new run.
- *
- * @param policy - `always`, `on-failure` or `on-failure:N`; empty or `no` for a run without restarts.
- * @param kept - Digest for a program that the config keeps, which always has a plan.
- * @returns Undefined for a run without restarts.
+ * @param policy - `always`, `on-failure` or `on-failure:N`; empty or `no`: no restarts.
+ * @param kept - Digest of the config entry of a program of `keep`, which always has a plan.
+ * @returns Undefined for any other run without restarts.
  * @throws ProcessError `invalidArgument`.
  */
 export function newPlan(
@@ -100,7 +97,7 @@ export function newPlan(
   };
 }
 
-/** Returns the plan after the end of an attempt. Pure except for `random`. */
+/** Pure, except for `random`. */
 export function afterEnd(
   plan: RestartPlan,
   { mark, code, reason, livedMs, endedAtMs }: AttemptEnd,
@@ -118,7 +115,7 @@ export function afterEnd(
   };
 }
 
-/** Returns the plan after a refused or failed start. Pure except for `random`. */
+/** For a refused or failed start. Pure, except for `random`. */
 export function afterRefusal(
   plan: RestartPlan,
   { code, message }: ProcessError,

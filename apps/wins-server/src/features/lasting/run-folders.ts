@@ -6,7 +6,7 @@ import path from 'node:path';
 // The smaller variant of zod saves the keeper 3 MB.
 import * as z from 'zod/mini';
 
-/** Maximum size of a run's record, which is mostly paths, because arguments are not included. */
+/** Limit of a run's record, which contains paths but no arguments. */
 const MAX_STATE_BYTES = 64 * 1024;
 const MARK = /^[0-9a-f]{32}$/;
 const KEEPER_FILE = /^keeper\.[0-9a-f]{16}\.json$/;
@@ -20,10 +20,9 @@ export const treeLimits = z.object({
   cpus: z.exactOptional(z.number().check(z.positive())),
 });
 
-/** Facts of a run that a daemon needs when another daemon started the run. */
+/** Facts by which a daemon takes over a run of another daemon. */
 export const keptRun = z.object({
   version: z.literal(1),
-  /** Label by which clients find the run. */
   label: text,
   /** Process that keeps the run, in the form of `ProcessHost.daemon`. */
   keeper: someText,
@@ -37,7 +36,6 @@ export const keptRun = z.object({
       z.extend(treeLimits, { means: z.enum(['jobObject', 'cgroup', 'rlimit']) }),
     ),
   }),
-  /** Client that started the run. */
   owner: z.object({
     ...{ key: someText, isAdministrator: z.boolean(), isEverybody: z.boolean() },
     description: z.record(text, z.union([text, z.number()])),
@@ -47,9 +45,9 @@ export const keptRun = z.object({
   }),
   spoolBytes: count,
   maxAgeMs: count,
-  /** Folder of the run that this attempt continues, and the size of its output so far. */
+  /** Only for a later attempt: the folder of the run, and the size of the earlier output. */
   continues: z.exactOptional(z.object({ folder: text.check(z.regex(MARK)), outputBytes: count })),
-  /** Time in milliseconds that a held run survives without a daemon. Output of a held run is not dropped before it is read. */
+  /** Only for a held run: it ends after this time without a daemon, and its unread output is not dropped. */
   leaseMs: z.exactOptional(count),
 });
 
@@ -72,7 +70,6 @@ const END_REASONS = [
 
 export const keptEnd = z.object({
   version: z.literal(1),
-  /** Mark of the ended attempt. */
   mark: text.check(z.regex(MARK)),
   code: count,
   signal: z.exactOptional(text),
@@ -100,7 +97,7 @@ export const keeperRecord = z.object({
 
 export type KeeperRecord = z.infer<typeof keeperRecord>;
 
-/** Returns a state file; content in another format counts as absent. */
+/** Content in another format counts as absent. */
 export function stateFile<T>(
   file: string,
   shape: z.ZodMiniType<T>,
@@ -115,14 +112,10 @@ export function folderNameOf({ continues, run }: Pick<KeptRun, 'continues' | 'ru
   return continues?.folder ?? run.mark;
 }
 
-/**
- * Folders of detached runs, one per run, named by the mark of its first attempt. Each contains the record of the newest attempt, its end,
- * the restart plan, and one spool.
- */
+/** One folder per detached run. It contains the record of the newest attempt, its end, the restart plan and the spool. */
 export class RunFolders {
   readonly folder: string;
 
-  /** @param stateDirectory - State directory of the daemons that share the runs. */
   constructor(stateDirectory: string) {
     this.folder = path.join(stateDirectory, 'lasting');
   }
@@ -135,12 +128,12 @@ export class RunFolders {
     return stateFile(path.join(this.folder, name, 'run.json'), keptRun);
   }
 
-  /** Returns the file of the recorded end, possibly the previous attempt's. It is missing if the keeper died first. */
+  /** May contain the end of the previous attempt. Missing if the keeper died first. */
   end(name: string): StateFile<KeptEnd> {
     return stateFile(path.join(this.folder, name, 'end.json'), keptEnd);
   }
 
-  /** Returns the recorded end of this attempt, ignoring an earlier attempt's. */
+  /** Ignores the end of an earlier attempt. */
   async endOf(attempt: KeptRun): Promise<KeptEnd | undefined> {
     const end = await this.end(folderNameOf(attempt)).read();
     return end?.mark === attempt.run.mark ? end : undefined;
@@ -150,13 +143,13 @@ export class RunFolders {
     return this.#names(MARK);
   }
 
-  /** Returns the record file of a keeper. Any process that can read it may start programs. */
+  /** Any process that can read this file may start programs. */
   keeper(keeper: string): StateFile<KeeperRecord> {
     const name = createHash('sha256').update(keeper).digest('hex').slice(0, 16);
     return stateFile(path.join(this.folder, `keeper.${name}.json`), keeperRecord);
   }
 
-  /** Returns all readable records of keepers, including those of dead ones. */
+  /** Skips unreadable records, but includes those of dead keepers. */
   async keepers(): Promise<readonly KeeperRecord[]> {
     const names = await this.#names(KEEPER_FILE);
     const files = names.map((name) => stateFile(path.join(this.folder, name), keeperRecord));

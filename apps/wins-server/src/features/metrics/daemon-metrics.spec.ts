@@ -11,7 +11,6 @@ import { kernelOf } from '../../testing/kernel-of.js';
 import { FEATURES } from '../features.js';
 import { keepMetrics } from './daemon-metrics.js';
 
-/** Daemon in which nothing happens unless the test causes it. */
 class QuietDaemon implements Disposable {
   readonly events = new DaemonEvents((error) => {
     throw error;
@@ -19,7 +18,6 @@ class QuietDaemon implements Disposable {
   readonly metrics = new MetricRegistry();
   readonly #kept: Disposable;
 
-  /** @param running - Running features, by name. */
   constructor(running: Readonly<Record<string, object>> = {}) {
     const traffic = { receivedBytes: 0, sentBytes: 0, pauses: 0, droppedDatagrams: 0 };
     const figures = { connections: 0, sessions: 0, streams: 0, flows: 0, traffic };

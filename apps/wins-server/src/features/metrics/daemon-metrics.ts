@@ -22,7 +22,7 @@ const USUAL_REFUSALS = {
 /** The first scrape after this time resets the event-loop delays. */
 const DELAY_WINDOW_MS = 10_000;
 
-/** Registers the metrics of the kernel, and those that each feature declares. Disposal stops them. */
+/** Registers the metrics of the kernel and of all features. Disposal stops the counting. */
 export function keepMetrics(metrics: MetricRegistry, kernel: Kernel): Disposable {
   for (const action of ['start', 'connect'] as const)
     for (const rule of USUAL_REFUSALS[action])
@@ -110,7 +110,7 @@ function readStates(metrics: MetricRegistry, { audit, config, stateDirectory }: 
   metrics.read('process_start_time_seconds', () => one(performance.timeOrigin / 1000));
 }
 
-/** Reads event-loop delays from Node's own histogram, which is reset regularly so that one bad minute is not reported for a year. */
+/** Resets Node's histogram regularly, so that one bad minute is not reported for a year. */
 function readDelays(metrics: MetricRegistry): Disposable {
   const resolutionMs = 20;
   const seen = monitorEventLoopDelay({ resolution: resolutionMs });

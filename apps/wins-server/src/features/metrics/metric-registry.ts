@@ -8,10 +8,9 @@ import {
   type MetricName,
 } from './metric-table.js';
 
-/** Minimum interval between collections, in milliseconds. */
 const REST_MS = 100;
 
-/** Current values of a metric; values with equal labels are added. */
+/** The registry adds values with equal labels. */
 export type Samples<Name extends MetricName> = Iterable<
   readonly [labels: LabelsOf<Name>, value: number]
 >;
@@ -22,7 +21,7 @@ type OfType<Type> = {
   [Name in MetricName]: (typeof METRICS)[Name]['type'] extends Type ? Name : never;
 }[MetricName];
 
-/** Values of all {@link METRICS}. Label values are typed, so that clients cannot create series through their input. */
+/** Label values are typed, so that clients cannot create series through their input. */
 export class MetricRegistry {
   readonly #registry = new Registry();
   readonly #counters = new Map<MetricName, Counter>();
@@ -57,12 +56,12 @@ export class MetricRegistry {
     this.#histograms.get(name)?.observe(labels, seconds);
   }
 
-  /** Registers a reader of values. If it throws or returns a value that is not a number, the metric has no samples in that scrape. */
+  /** If the reader throws, the metric has no samples in that scrape. Values that are not finite numbers are left out. */
   read<Name extends OfType<'counter' | 'gauge'>>(name: Name, samples: () => Samples<Name>): void {
     this.#readers.set(name, samples);
   }
 
-  /** Registers a function that each collection awaits, for samples that take time. It must not reject. */
+  /** Each collection awaits `before`, which must not reject. */
   refresh(before: () => Promise<void>): void {
     this.#refreshes.push(before);
   }
@@ -94,7 +93,7 @@ export class MetricRegistry {
         };
         const counter = new Counter({ ...definition, collect });
         this.#counters.set(name, counter);
-        // Starts at zero, because Prometheus does not treat the appearance of a series as an increase.
+        // Creates each series at zero, as `begin` does.
         for (const each of closedLabels(labels)) counter.inc(each, 0);
         return;
       }

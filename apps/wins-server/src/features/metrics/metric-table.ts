@@ -51,7 +51,7 @@ export const NO_ENTRY = 'other';
 const ENTRY = typed<EntryName | typeof NO_ENTRY>('programs of the whitelist, `other`');
 const METHOD = typed<ServedMethod>('methods that are served, `unknown`');
 const BUILD = typed<BuildText>('of this release');
-/** Names of gRPC statuses, and of a call without a status. */
+/** gRPC status names in the order of their codes, and `brokenOff` for a call without a status. */
 export const CODE = [
   ...['OK', 'CANCELLED', 'UNKNOWN', 'INVALID_ARGUMENT', 'DEADLINE_EXCEEDED', 'NOT_FOUND'],
   ...['ALREADY_EXISTS', 'PERMISSION_DENIED', 'RESOURCE_EXHAUSTED', 'FAILED_PRECONDITION'],
@@ -66,7 +66,6 @@ const END_REASON = [
 /** `other`: the record names none of these. */
 export const UPGRADE_OUTCOMES = ['upgraded', 'rolledBack', 'failed', 'other'] as const;
 
-/** Upper bounds of histogram buckets, in seconds. */
 export const BUCKETS_SECONDS = [0.005, 0.025, 0.1, 0.5, 2.5, 10] as const;
 
 export const METRICS = {

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo, Socket } from 'node:net';
 import { FeatureError } from '../../kernel/feature-error.js';
 
-/** Maximum number of connections; a new one replaces the oldest idle one, or is closed if none is idle. */
+/** At the limit, a new connection replaces the oldest idle one, or is closed if none is idle. */
 const MOST_CONNECTIONS = 16;
 const HEADER_BYTES = 8 * 1024;
 const HEADERS_MS = 5_000;
@@ -12,16 +12,15 @@ const IDLE_MS = 90_000;
 const REQUESTS_OF_CONNECTION = 10_000;
 
 export interface ServeMetricsOptions {
-  /** Listen address such as `127.0.0.1:9797` or `[::1]:9797`, already validated; port 0 lets the system choose. */
+  /** Such as `127.0.0.1:9797` or `[::1]:9797`. With port 0 the system chooses a port. */
   readonly listen: string;
   readonly contentType: string;
-  /** Creates the text of an answer. It must limit its own work, because it is called for each request. */
+  /** Called for each request, so it must limit its own work. */
   readonly scrape: () => Promise<string>;
-  /** Maximum time from a request to the last byte of its answer, in milliseconds, before the connection is closed. Default 10,000. */
+  /** Time limit from a request to the last byte of its answer. Default 10,000. */
   readonly answerMs?: number;
 }
 
-/** Listener for scrapes. Its creator closes it. */
 export interface MetricsListener extends AsyncDisposable {
   readonly address: string;
   readonly port: number;
@@ -30,8 +29,7 @@ export interface MetricsListener extends AsyncDisposable {
 }
 
 /**
- * Serves `GET /metrics` only. Clients are not authenticated, so the config requires the loopback unless it says otherwise. Limits: 16
- * connections, headers within 5 s and 8 KiB, an answer read within 10 s, 90 s idle.
+ * Serves `GET /metrics` only. Clients are not authenticated, so the config requires a loopback address unless `allowRemote` is set.
  * @throws FeatureError `listenFailed`.
  */
 export async function serveMetrics(options: ServeMetricsOptions): Promise<MetricsListener> {
@@ -88,7 +86,6 @@ async function answer(
   response: ServerResponse,
   { scrape, contentType, answerMs = 10_000 }: ServeMetricsOptions,
 ): Promise<void> {
-  // The body of a request is discarded.
   request.resume();
   const deadline = setTimeout(() => response.destroy(), answerMs).unref();
   response.once('close', () => clearTimeout(deadline));
@@ -120,7 +117,6 @@ function refuse(response: ServerResponse, status: number, text: string): void {
   response.end(`${text}\n`);
 }
 
-/** Limits open connections: closes an idle one to admit a new one. */
 class ConnectionRoom {
   readonly #idle = new Set<Socket>();
   readonly #busy = new Set<Socket>();

@@ -91,7 +91,6 @@ function judgeSources({ Sources }: HostNetworkStatusResponse): readonly Finding[
   });
 }
 
-/** Checks whether hosts with a route answer on the link, and at the port that the config names. */
 async function probePeers(
   { Routes }: HostNetworkStatusResponse,
   port: number | undefined,
@@ -119,7 +118,6 @@ async function probePeers(
   return [ok(NAME, `${peers.length} other hosts have a route, ${seen} are on the link${answered}`)];
 }
 
-/** Returns one finding for all texts; none if there are no texts. */
 function some(
   level: typeof problem,
   texts: readonly string[],

@@ -24,7 +24,7 @@ const TOLD_DESTINATIONS = 8;
 const SOURCE_TEXT = 'a source of other hosts';
 const NO_SECTION = { reason: 'the config has no section hostNetwork' };
 
-/** Keeps routes and a container network on the host. Other features do not wait for this one. Routes and network stay when the daemon ends. */
+/** Other features do not wait for this one. Its routes and its container network stay when the daemon ends. */
 export const network: Feature<NetworkSettings, RunningFeature<NetworkSettings> & KeptNetwork> = {
   name: 'network',
   stage: 'works',
@@ -77,7 +77,7 @@ export const network: Feature<NetworkSettings, RunningFeature<NetworkSettings> &
       close: () => started[Symbol.asyncDispose](),
     };
   },
-  // The next daemon detects a change of the routing table that takes longer.
+  // The next daemon detects a change that this one did not finish in time.
   closeWithinMs: 5_000,
   whenOff: {
     code: 'networkOff',
@@ -128,7 +128,7 @@ export const network: Feature<NetworkSettings, RunningFeature<NetworkSettings> &
   },
 };
 
-/** Returns true when nothing has failed and no desired item is refused. Pending items count as healthy. */
+/** Pending items count as healthy. */
 function isWell({ kind, standings }: HostNetworkStatus): boolean {
   return (
     (kind === 'starting' || kind === 'settled') &&
@@ -136,7 +136,7 @@ function isWell({ kind, standings }: HostNetworkStatus): boolean {
   );
 }
 
-/** Returns true unless a source has been silent for too long. Some silence is normal, because an agent starts most sources after this daemon. */
+/** Some silence is normal, because an agent starts most sources after this daemon. */
 function isInTouch({ statuses }: KeptNetwork['sources']): boolean {
   return statuses.every(({ state }) => state !== 'degraded');
 }

@@ -21,7 +21,6 @@ export interface KeptNetwork {
   readonly sources: Pick<StartedNetwork['sources'], 'statuses'>;
 }
 
-/** Part of the port relays that this service needs. */
 export interface KeptPorts {
   readonly relays: Pick<PortRelays, 'standings' | 'setDown'>;
   /** Sources of ports other than the config. */
@@ -37,7 +36,6 @@ export interface NetworkServiceParts {
   readonly audit: Pick<AuditTrail, 'decided'>;
 }
 
-/** Serves wins.HostNetworkService, only for administrators of the host. */
 export function createNetworkService(parts: NetworkServiceParts): HostNetworkServiceServer {
   const { network, ports, callers } = parts;
   const withPorts = (
@@ -57,7 +55,7 @@ export function createNetworkService(parts: NetworkServiceParts): HostNetworkSer
       })),
     };
   };
-  /** Changes the ports, and the routes if their feature is on; at least one of the two features is on. */
+  /** The caller ensures that at least one of the two features is on. */
   const change = async (
     isDown: boolean,
     act: (kept: KeptNetwork['kept']) => Promise<HostNetworkStatus>,

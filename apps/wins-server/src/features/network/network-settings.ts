@@ -4,12 +4,12 @@ import type { Cloud, DesiredNetwork, DesiredRoute } from '@wins/host-network';
 import path from 'node:path';
 import { agentSettings, isOff } from '../agent/agent-settings.js';
 
-/** Returns the file, in the daemon's state folder, that records the items that wins created. */
+/** Records the items that wins created. */
 export function recordFileIn(stateDirectory: string): string {
   return path.join(stateDirectory, 'host-network.json');
 }
 
-/** Desired network of the host. Items that wins created are removed when the section no longer has them. */
+/** Items that wins created are removed once the config no longer has them. */
 export interface NetworkSettings extends DesiredNetwork {
   readonly keep: readonly Cloud[];
   /** Absent: Rancher's metadata service is not queried. */
@@ -20,7 +20,6 @@ export interface NetworkSettings extends DesiredNetwork {
 
 type NetworkConfig = Pick<WinsConfig, 'hostNetwork' | 'systemAgent' | 'agentStrictTlsMode'>;
 
-/** Normalises the section's alternative forms into one. */
 export function networkSettings(config: NetworkConfig): NetworkSettings {
   const { hostNetwork } = config;
   const { subnet, gateway, cluster, peers = [], keep = [] } = hostNetwork ?? {};

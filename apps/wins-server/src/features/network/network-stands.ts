@@ -3,13 +3,13 @@ import type { Kernel } from '../../kernel/feature.js';
 import { network } from './feature.js';
 import { wantsNothing } from './network-settings.js';
 
-/** Maximum time that a service's start waits for its network, so that a network fault cannot block the daemon. */
+/** Limited, so that a network fault cannot block the daemon. */
 const WITHIN_MS = 15_000;
 const LOOK_EVERY_MS = 50;
 
 /**
- * Resolves once the host network has the desired state, after 15 s at the latest, or at once if nothing is desired. It does not wait for sources that
- * report other hosts, because those run in containers that an agent starts later.
+ * Resolves once the host network has the desired state, or after 15 s. Does not wait for the sources of other hosts, because they run in containers
+ * that an agent starts later.
  */
 export async function networkStands(
   kernel: Pick<Kernel, 'of'>,

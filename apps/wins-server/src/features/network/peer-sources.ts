@@ -1,4 +1,4 @@
-/** Composition of the sources that report other hosts. Each has a config key, and a private file with its last report. */
+/** Sources that report other hosts. Each has a config key, and a private file with its last report. */
 import {
   lastGood,
   metadataFeed,
@@ -29,7 +29,7 @@ export interface PeerSourcesParts {
   /** Private folder of the sources' files. */
   readonly folder: string;
   readonly trust: FileTrust;
-  /** Returns the addresses of this host. Default: those that others can reach. */
+  /** Default: the addresses of this host that others can reach. */
   readonly ownAddresses?: () => ReadonlySet<string>;
   /** Called when the peers or the state of a source change. */
   readonly onChange: (status: NamedSourceStatus) => void;
@@ -57,7 +57,7 @@ export class PeerSources implements AsyncDisposable {
     return this.statuses.flatMap(({ items }) => items);
   }
 
-  /** Whether a source has not reported anything since it was turned on. */
+  /** True while a source has not reported since it was turned on. */
   get holds(): boolean {
     return [...this.#running.values()].some(({ source }) => !source.hasSpoken);
   }

@@ -21,7 +21,6 @@ export interface NetworkParts extends Pick<
 > {
   readonly recordFile: string;
   readonly trust: FileTrust;
-  /** Called when the peers or the state of a source change. */
   readonly onSource: (status: NamedSourceStatus) => void;
 }
 
@@ -32,7 +31,7 @@ export interface StartedNetwork {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** Starts to keep the host network in the desired state. The caller closes it. @throws FeatureError `unavailable` on other systems. */
+/** @throws FeatureError `unavailable` on systems other than Windows and Linux. */
 export async function startNetwork(
   { recordFile, trust, onSource, ...parts }: NetworkParts,
   settings: NetworkSettings,
@@ -81,10 +80,7 @@ function withoutRepeats(peers: readonly DesiredPeer[]): readonly DesiredPeer[] {
   return [...new Map(peers.map((one) => [`${one.subnet} ${one.nextHop}`, one])).values()];
 }
 
-/**
- * Returns the desired network. A route of the config takes precedence over a cloud route to the same address, and no route may redirect a
- * resolver of the host.
- */
+/** A route of the config takes precedence over a cloud route to the same address. No route may redirect a resolver of the host. */
 function desiredBy(settings: NetworkSettings): DesiredNetwork {
   const { keep, metadata: _metadata, nodes: _nodes, ...wanted } = settings;
   return {
@@ -95,7 +91,7 @@ function desiredBy(settings: NetworkSettings): DesiredNetwork {
 }
 
 async function hostRoutes(): Promise<HostRoutes> {
-  // process.platform is a constant in the bundles of an executable, so each contains the code of one system only.
+  // The bundler replaces process.platform by a constant, so each bundle contains the code of one system only.
   if (process.platform === 'win32') {
     return (await import('@wins/windows-host')).windowsHostRoutes();
   } else if (process.platform === 'linux') {

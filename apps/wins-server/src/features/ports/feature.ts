@@ -34,7 +34,7 @@ type Running = RunningFeature<PortsSettings> & {
   readonly sources: readonly (SourceStatus<DesiredPort> & { readonly source: 'containers' })[];
 };
 
-/** Relays ports of the host to containers. Other features do not wait for this one; connections end with the daemon. */
+/** Other features do not wait for this one. Connections end with the daemon. */
 export const ports: Feature<PortsSettings, Running> = {
   name: 'ports',
   stage: 'works',

@@ -46,7 +46,7 @@ const LOOPBACK = networkOfText('127.0.0.0/8');
 /** Networks without containers: unspecified, link-local (with cloud metadata), multicast and reserved. */
 const NEVER = ['0.0.0.0/8', '169.254.0.0/16', '224.0.0.0/3'].map(networkOfText);
 
-/** Judges each desired port separately; of two with the same listen address, the first is relayed. Pure. */
+/** Of two ports with the same listen address, only the first is relayed. Pure. */
 export function judgePorts(ports: readonly HostPortSettings[], facts: PortFacts) {
   const judged: JudgedPort[] = [];
   for (const wanted of ports) {
@@ -111,7 +111,7 @@ function judgeTarget(
   return isEnd(network, address) ? `${host} is not an address of a container` : undefined;
 }
 
-/** Returns true for the first and last address of a network, which mean the network itself and its broadcast. */
+/** The first and last address of a network mean the network itself and its broadcast. */
 function isEnd({ bytes, prefix }: IpNetwork, { bytes: address }: IpNetwork): boolean {
   const most = 2 ** (32 - prefix) - 1;
   const at = Buffer.from(address).readUInt32BE() - Buffer.from(bytes).readUInt32BE();
@@ -123,7 +123,6 @@ function endpointOf(text: string): Endpoint {
   return { host, port: Number(port) };
 }
 
-/** Parses a network that was validated before. */
 function networkOfText(text: string): IpNetwork {
   const network = parseNetwork(text);
   if (network === undefined) throw new TypeError(`${text} is not a network`);

@@ -76,14 +76,13 @@ export class PortRelay {
     return this.#listener?.openCount() ?? 0;
   }
 
-  /** Changes the target. Open connections keep their target; flows start anew. */
+  /** Open connections keep their target; flows start anew. */
   leadTo(to: Endpoint): void {
     this.#to = to;
     this.#listener?.endFlows?.();
     this.#parts.onChange(this);
   }
 
-  /** Retries at once instead of waiting for the next attempt. */
   retry(): void {
     this.#wake.abort();
   }
@@ -163,7 +162,7 @@ export class PortRelay {
   }
 }
 
-/** Represents a network address as a client that shares resources, although it is no client of the pipes. */
+/** Shares count per client, so a source address stands in for a client. */
 function sourceOf(address: string): ClientIdentity {
   return {
     ...{ key: `address ${address}`, isAdministrator: false, isEverybody: false },
@@ -185,7 +184,6 @@ export interface PortRelaysOptions extends Omit<RelayParts, 'flows'> {
   readonly flows: Pick<ResourceRow, 'total'>;
 }
 
-/** Desired ports of the host that lead to containers. Its creator closes it. */
 export class PortRelays implements AsyncDisposable {
   readonly #parts: RelayParts;
   /** Relays by protocol and listen address, so that each port has one owner. */
@@ -220,13 +218,12 @@ export class PortRelays implements AsyncDisposable {
     });
   }
 
-  /** Sets the desired ports. Unchanged ports are not touched; a port with a new target keeps its listener. */
+  /** Leaves unchanged ports alone; a port with a new target keeps its listener. */
   want(ports: readonly HostPortSettings[], facts: PortFacts): void {
     this.#judged = judgePorts(ports, facts);
     this.#reconcile();
   }
 
-  /** Closes all ports until the next call, or reopens them at once. */
   setDown(isDown: boolean): void {
     this.#isDown = isDown;
     this.#reconcile();

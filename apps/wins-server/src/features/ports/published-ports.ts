@@ -2,7 +2,7 @@
 import { containerFeed, Source, type DesiredPort, type SourceOptions } from '@wins/host-network';
 import type { HostMetadataSettings } from '@wins/config';
 
-/** Ignores reports from before the start, because an address may have a new owner since. The caller closes the source. */
+/** Ignores reports from before the start, because an address may have a new owner since. */
 export function followContainers(
   settings: HostMetadataSettings,
   listener: Pick<SourceOptions, 'onChange' | 'onWarning'>,

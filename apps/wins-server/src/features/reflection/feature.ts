@@ -19,12 +19,12 @@ const PATHS = ['v1', 'v1alpha'].map(
 );
 /** Services that are in the descriptors but served on another pipe. */
 const ELSEWHERE: ReadonlySet<string> = new Set(['wins.DebugService']);
-/** Maximum length of a valid request in octets: the name of a file or of a symbol. */
+/** A request contains only the name of a file or symbol. */
 const MAX_REQUEST_BYTES = 1024;
 
 /**
- * The first call loads the library, which takes 12 to 14 MiB. The library answers even when the client does not read, so a stream has at most one
- * pending answer here: the next request is read after the client has read the previous answer.
+ * The first call loads the library, which takes 12 to 14 MiB. The library ignores back-pressure, so a stream reads the next request only after the
+ * client has read the previous answer.
  */
 export function createReflection(): {
   readonly definition: ServiceDefinition;
@@ -56,7 +56,7 @@ export function createReflection(): {
   };
 }
 
-/** Defines a method that passes encoded messages, so that the library is not needed for it. */
+/** Passes encoded messages, so that no call needs the library to decode them. */
 function encodedMethod(path: string): MethodDefinition<Buffer, Buffer> {
   const asItIs = (bytes: Buffer): Buffer => bytes;
   return {
@@ -95,7 +95,7 @@ function loadAnswerers(): ReadonlyMap<string, Answerer> {
   return answerers;
 }
 
-/** Turns a handler of the library into a function; the handler writes its answer synchronously. */
+/** A handler of the library writes its answer synchronously. */
 function answererOf(definition: Definition, handler: UntypedHandleCall): Answerer {
   let answer: unknown;
   const stream = Object.assign(new EventEmitter(), {

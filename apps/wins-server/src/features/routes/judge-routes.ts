@@ -20,10 +20,7 @@ export interface Destination {
   readonly network: IpNetwork;
 }
 
-/**
- * Parses at most 256 destinations, and drops duplicates and host bits. @throws FeatureError `invalidArgument` when `readRouteDestinations` refuses
- * them.
- */
+/** Parses at most 256 destinations, and drops duplicates and host bits. @throws FeatureError `invalidArgument`. */
 export function parseDestinations(texts: readonly string[]): readonly Destination[] {
   const read = readRouteDestinations(texts.map(withoutHostBits));
   if ('refused' in read) throw new FeatureError('invalidArgument', read.refused);
@@ -43,7 +40,6 @@ function withoutHostBits(text: string): string {
 export interface OwnNetworks {
   /** In a link-local network only the adapter's own address counts, because such a network also contains the cloud metadata address. */
   readonly networks: readonly IpNetwork[];
-  /** Next hops of the host's routes. */
   readonly gateways: readonly IpNetwork[];
 }
 
@@ -66,8 +62,8 @@ function networkNamed(text: string): readonly IpNetwork[] {
 }
 
 /**
- * Judges whether routes to these destinations may be added or removed. Each must lie within one granted network and must not overlap the
- * host's own networks and gateways. A link-local address, such as a cloud's metadata, needs a grant of exactly that address.
+ * Each destination must lie within one granted network, and must not overlap the host's own networks and gateways. A link-local address, such as a
+ * cloud's metadata, needs a grant of exactly that address.
  *
  * @param granted - `routes.allow` of the config.
  * @throws FeatureError `notGranted` for the first refused destination.

@@ -4,7 +4,7 @@ import { START_LIMITS, type RunFile, type StartRequest } from '@wins/process-man
 import { RunExposeProtocol, type RunFile as FileMessage } from '@wins/wins-api';
 import { ProcessStartRequest, UNKNOWN_PARTS, type RunLimits } from '@wins/wins-api/contract';
 
-/** Maximum number of decoded entries of each list, by field number: one above the limit, so that the manager refuses the request. */
+/** Decoded entries of each list, by field number: one above the limit, so that the manager refuses the request. */
 const DECODED: ReadonlyMap<number, number> = new Map([
   [3, START_LIMITS.arguments + 1],
   [4, START_LIMITS.exposes + 1],
@@ -48,7 +48,7 @@ function endOfDecoded(message: Buffer): number {
   return reader.pos;
 }
 
-/** Skips a message whose fields must all lie within it, because the generated decoder would read an overrunning field differently. */
+/** Refuses a field that overruns its message, because the generated decoder would read such a field differently. */
 function skipWhole(reader: BinaryReader): void {
   const sizeBytes = reader.uint32();
   const end = reader.pos + sizeBytes;
@@ -66,7 +66,7 @@ function tagOf(reader: BinaryReader): [field: number, wireType: WireType] {
   return [field, wireType];
 }
 
-/** Converts a start request. All calls that start runs use it, so that none omits a field, which could be a limit. */
+/** All calls that start runs use this function, so that none omits a field, which could be a limit. */
 export function startRequestOf(message: ProcessStartRequest): Omit<StartRequest, 'owner'> {
   const { Path, Args, Envs, Dir, Exposes, Checksum, ChecksumSHA256 } = message;
   const { Limits, Replace, Files } = message;
@@ -88,7 +88,7 @@ export function fileOf({ Name, Content }: FileMessage): RunFile {
   return { name: Name, content: Content };
 }
 
-/** Converts limits; 0 means no limit. */
+/** 0 means no limit. */
 function limitsOf({ MemoryBytes, CpuMillis, Pids }: RunLimits): TreeLimits {
   return {
     ...(MemoryBytes !== 0n && { memoryBytes: Number(MemoryBytes) }),

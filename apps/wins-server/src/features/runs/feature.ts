@@ -30,10 +30,10 @@ export interface RunsSettings {
 
 export interface Runs extends RunningFeature<RunsSettings> {
   readonly manager: ProcessManager;
-  /** Starts runs that outlive this daemon; undefined when that is unavailable. */
+  /** Undefined when runs cannot outlive the daemon. */
   readonly startHeld: StartHeld | undefined;
   readonly startHeldBy: (start: StartHeld) => void;
-  /** Runs commands on behalf of the node's own administrator, such as the instructions of plans. */
+  /** Runs commands of the node's administrator, such as instructions of plans. */
   readonly commands: CommandRunner;
 }
 
@@ -132,7 +132,7 @@ function createManager(
   });
 }
 
-/** Closes the ports of ended runs. Never rejects, because the node needs its daemon in any case. */
+/** Never rejects, because the node needs its daemon in any case. */
 async function sweepPorts({ system, logger }: Kernel): Promise<void> {
   try {
     const marks = (await system.portOpener?.sweep([])) ?? [];

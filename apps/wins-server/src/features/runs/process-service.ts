@@ -36,7 +36,7 @@ import {
   startRequestOf,
 } from './decode-start-request.js';
 
-/** Definition as served: a request is decoded only up to the limits. */
+/** Decodes a request only up to the limits. */
 export const servedProcessDefinition: typeof processServiceDefinition = {
   ...processServiceDefinition,
   start: { ...processServiceDefinition.start, requestDeserialize: decodeStartRequest },
@@ -243,7 +243,7 @@ function nameOf(process: ManagedProcess): ProcessName {
   return { Value: process.name, RunID: process.runId };
 }
 
-/** Returns the summary of a run. Only its owner gets the id, because the id allows its holder to follow the run. */
+/** Only the owner gets the id, because anyone with the id may follow the run. */
 function summaryOf(process: ManagedProcess, askedBy: string): ProcessSummary {
   const isOwner = process.owner.id === askedBy;
   return {

@@ -14,7 +14,7 @@ import { NO_ENTRY } from '../metrics/metric-table.js';
 
 const STATES = ['running', 'stopping', 'killing', 'draining', 'ended'] as const;
 
-/** Registers the metrics of runs. @returns A function that counts an event. */
+/** Returns a function that counts an event. */
 export function runMetrics(
   metrics: MetricRegistry,
   manager: () => Pick<ProcessManager, 'list' | 'measure'>,
@@ -77,7 +77,7 @@ function classOf({ code, signal }: ProcessExit): 'zero' | 'nonzero' | 'signal' |
   return code === 0 ? 'zero' : 'nonzero';
 }
 
-/** Totals over all runs of one entry: the parts of {@link RunFigures} that only grow. */
+/** The parts of {@link RunFigures} that only grow. */
 interface Totals {
   cpuMs: number;
   stdoutBytes: number;
@@ -87,7 +87,7 @@ interface Totals {
 
 type Part = keyof Totals;
 
-/** Sums the resource use of runs by entry name: ended runs by their events, the others by their measurements. */
+/** Sums resource use by entry: from events for ended runs, from measurements for living ones. */
 export class RunTotals {
   readonly #ended = new Map<EntryName, Totals>();
   /** Last reported totals, because a counter must not decrease: Prometheus would see a restart. */

@@ -40,7 +40,7 @@ export function createRunStatsService(
   };
 }
 
-/** True for a client that the system does not identify; for any other client, the system reports at least the account. */
+/** The system reports at least the account of each client that it identifies. */
 function isUnknown({ client }: ProcessOwner): boolean {
   return Object.keys(client?.description ?? {}).length === 0;
 }

@@ -20,10 +20,7 @@ const POST_TIMEOUT_MS = 5_000;
 const MOST_ANSWER_BYTES = 64 * 1024;
 const CLOSE_MS = 2_000;
 
-/**
- * Sends spans by OTLP/HTTP in JSON. Calls never wait: at most 2,048 spans are queued, further ones are dropped. An answer may take 5 s, closing 2 s.
- * @param gatherMs - Time to gather spans for one request. Default 1,000.
- */
+/** Sends spans by OTLP/HTTP in JSON. Calls never wait: beyond 2,048 queued spans, further ones are dropped. */
 export function startTracing(
   { endpoint }: TracingSettings,
   { logger, events }: Pick<Kernel, 'logger' | 'events'>,
@@ -75,14 +72,13 @@ export function startTracing(
   return { close: () => (ending ??= end()) };
 }
 
-/** Returns the address of an endpoint; adds the standard path if it has none. */
 function addressOf(endpoint: string): URL {
   const url = new URL(endpoint);
   if (url.pathname === '/') url.pathname = PATH;
   return url;
 }
 
-/** Sends a span with the attributes of the gRPC semantic conventions; none contains client data. */
+/** The attributes follow the gRPC semantic conventions, and contain no client data. */
 function send(tracer: Tracer, event: Extract<DaemonEvent, { type: 'call' }>): void {
   const { method: name, code, ms, trace: context } = event;
   if (context?.isSampled !== true) return;
@@ -100,7 +96,7 @@ function send(tracer: Tracer, event: Extract<DaemonEvent, { type: 'call' }>): vo
   span.end(startTime + ms);
 }
 
-/** Replaces OpenTelemetry's own exporter, which obeys environment variables and uses `import()`, which packaged executables refuse. */
+/** OpenTelemetry's own exporter obeys environment variables, and uses `import()`, which packaged executables refuse. */
 function spanPoster(url: URL, onChange: (isTaken: boolean, reason?: Error) => void): SpanExporter {
   const closed = new AbortController();
   const client = new HttpClient({

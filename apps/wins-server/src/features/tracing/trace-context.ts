@@ -12,7 +12,7 @@ const NOTHING = /^0+$/;
 const LONGEST = 256;
 const SAMPLED = 1;
 
-/** Parses a `traceparent`; undefined for an invalid one, which the standard says to ignore. */
+/** Returns undefined for an invalid text, because the standard says to ignore it. */
 export function parseTraceparent(text: string | undefined): TraceContext | undefined {
   if (text === undefined || text.length > LONGEST) return undefined;
   const [, version, traceId = '', parentId = '', flags = '', more] = TRACEPARENT.exec(text) ?? [];

@@ -1,11 +1,11 @@
 import type { Check } from '../../doctor/doctor-host.js';
 import { ok, warning } from '../../doctor/finding.js';
 
-/** Maximum number of ports to try; further ones are not checked. */
+/** Further ports are not checked. */
 const MOST_PORTS = 32;
 const RECENT_MS = 15 * 60_000;
 
-/** Checks that a program listens and answers on each port that containers may reach: one connection per port, for at most a second. */
+/** Checks each port that containers may reach, with one connection of at most a second. */
 export const checkPorts: Check = {
   name: 'port',
   needsConfig: true,

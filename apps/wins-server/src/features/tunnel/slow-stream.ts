@@ -3,8 +3,8 @@ import type { TunnelStream } from '@wins/tcp-tunnel';
 const SLOW_MS = 15_000;
 
 /**
- * Calls back when a program has received bytes but sent none within 15 s of the stream's start. The system accepts connections on behalf of a hanging
- * program, so only its silence reveals it.
+ * Calls `isSilent` when a program has received bytes but sent none within 15 s. The system accepts connections for a hanging program, so only silence
+ * reveals the hang.
  */
 export function noticeSilence(stream: TunnelStream, isSilent: () => void): void {
   const timer = setTimeout(() => {

@@ -1,7 +1,7 @@
 import { TunnelError, type TunnelStream } from '@wins/tcp-tunnel';
 import type { Logger } from '../../kernel/log/logger.js';
 
-/** Logs the start and the end of a tunnel stream at debug level, never its bytes. */
+/** Logs only at debug level, and never the bytes of a stream. */
 export function traceStream(
   logger: Logger,
   stream: TunnelStream,
@@ -16,7 +16,6 @@ export function traceStream(
     code = error instanceof TunnelError ? error.code : 'unknown';
   });
   stream.once('close', () => {
-    // Both counts are from the dialled program's side: it reads the client's bytes and writes its own.
     const { bytesRead: fromClient, bytesWritten: toClient } = stream;
     const ms = Math.round((performance.now() - beganAt) * 10) / 10;
     logger.debug({ ...which, ms, fromClient, toClient, ...(code && { code }) }, 'stream ended');

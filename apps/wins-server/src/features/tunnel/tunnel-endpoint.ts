@@ -23,14 +23,12 @@ import { beginDialOf } from './begin-dial.js';
 import { traceStream } from './trace-stream.js';
 import { WebSocketHandshakes, type Guest } from './web-socket-handshakes.js';
 
-/** Time that streams may continue after the daemon has begun to shut down. */
 const DRAIN_MS = 2000;
 
 export interface TunnelEndpointOptions {
   readonly pipe: string;
-  /** Ports of the host's loopback that clients may reach; an empty list allows none. */
+  /** Ports of the host's loopback; an empty list allows none. */
   readonly allowedPorts: readonly number[];
-  /** UDP ports that clients may reach; an empty list allows none. */
   readonly allowedUdpPorts: readonly number[];
   readonly limits: TunnelLimits;
   readonly security: PipeSecurity | undefined;
@@ -42,7 +40,6 @@ export interface TunnelEndpointOptions {
   readonly events: DaemonEvents;
 }
 
-/** Open session, as shown to an administrator. */
 export interface OpenSession {
   readonly name: string;
   readonly client: ClientDescription;
@@ -52,16 +49,15 @@ export interface OpenSession {
 }
 
 export interface TunnelFigures {
-  /** Number of connections of the pipe, including those in the handshake. */
+  /** Includes connections in the handshake. */
   readonly connections: number;
   readonly sessions: number;
   readonly streams: number;
   readonly flows: number;
-  /** Traffic of all sessions, including ended ones. */
+  /** Includes ended sessions. */
   readonly traffic: Readonly<TunnelTraffic>;
 }
 
-/** Served tunnel pipe; its opener closes it. */
 export interface TunnelEndpoint {
   readonly address: string;
   figures(): TunnelFigures;
@@ -73,9 +69,9 @@ export interface TunnelEndpoint {
 }
 
 /**
- * Serves the tunnel pipe: a WebSocket handshake on any path, then many TCP streams and UDP flows to allowed ports.
+ * A WebSocket handshake on any path opens a tunnel, which carries TCP streams and UDP flows to allowed ports.
  *
- * @throws PipeError when the pipe cannot be served.
+ * @throws PipeError.
  */
 export async function openTunnelEndpoint(options: TunnelEndpointOptions): Promise<TunnelEndpoint> {
   const { limits, logger, audit, events } = options;
@@ -153,7 +149,7 @@ export async function openTunnelEndpoint(options: TunnelEndpointOptions): Promis
             const about = { requester, clientSays, client: description, rule, address, port };
             void audit.decided({ action: 'connect', verdict, ...about }, client.key);
           } else {
-            // Of a flood, only the client and the number of connects are recorded.
+            // During a flood, the audit log gets only the client and the number of connects.
             const flood = { action: 'connect', verdict, ...who, rule: 'connect-rate' } as const;
             audit.counted(flood, client.key);
             overRate.add(client.key, { log: AUDIT, ...flood });

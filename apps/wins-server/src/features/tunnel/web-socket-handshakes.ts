@@ -20,7 +20,6 @@ export interface Guest {
   readonly place: Place;
 }
 
-/** Upgrades each accepted connection to a WebSocket, or closes it. */
 export class WebSocketHandshakes {
   readonly #http = createServer({ maxHeaderSize: HEADER_BYTES, keepAlive: false });
   readonly #webSockets = new WebSocketServer({
@@ -43,7 +42,7 @@ export class WebSocketHandshakes {
     this.#http.maxHeadersCount = MOST_HEADERS;
     this.#webSockets.on('headers', (answered, { headers }) => {
       const asked = headers[TUNNEL_NETWORK_HEADER];
-      // Tells a client only whether it shares the daemon's network, in which case a tunnel would lead back to the client.
+      // Reveals only whether the client shares the daemon's network. If so, a tunnel would lead back to the client.
       if (asked === undefined || asked !== networkIdentity()) return;
       answered.push(`${TUNNEL_NETWORK_HEADER}: same`);
     });
@@ -54,7 +53,7 @@ export class WebSocketHandshakes {
   }
 
   begin(socket: Socket, guest: Guest): void {
-    // The HTTP server never listens, so its own timers do not run.
+    // The HTTP server never listens, so its own time-outs do not work.
     this.#guests.set(socket, { ...guest, endDeadline: startDeadline(socket, this.#timeoutMs) });
     this.#http.emit('connection', socket);
   }
@@ -84,10 +83,10 @@ export class WebSocketHandshakes {
 }
 
 /**
- * Destroys a connection whose handshake is not complete in time. After a stall of this process, timers run before buffered input is read; the
- * additional immediate runs after that, so that the client is not punished for our delay.
+ * After a stall of this process, timers run before Node reads buffered input. The additional immediate runs after that, so that a stall of ours does
+ * not cost the client its connection.
  *
- * @returns A function that cancels the deadline; the end of the connection cancels it too. Idempotent.
+ * @returns A function that cancels the deadline. Idempotent.
  */
 function startDeadline(connection: Duplex, timeoutMs: number): () => void {
   let last: NodeJS.Immediate | undefined;

@@ -14,7 +14,6 @@ export const checkUpgrade: Check = {
   },
 };
 
-/** Reports an upgrade that is in progress or was interrupted, else the outcome of the latest upgrade. */
 export async function judgeUpgrades(
   host: Pick<DoctorHost, 'latestUpgrade' | 'upgradeUnderWay'>,
   { config }: Pick<LoadedConfig, 'config'>,

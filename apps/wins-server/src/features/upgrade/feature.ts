@@ -11,7 +11,7 @@ import { checkUpgrade } from './check-upgrade.js';
 import { loadUpgrader } from './upgrader.js';
 
 export interface UpgradeSettings {
-  /** Watched file, to whose content the daemon is upgraded; undefined: none. */
+  /** The daemon is upgraded to the content of this file. Undefined: no file is watched. */
   readonly watched: string | undefined;
 }
 

@@ -6,14 +6,14 @@ import { isOnTrial, upgradeFolder } from '@wins/service-upgrade';
 import { loadUpgrader } from './upgrader.js';
 
 export interface InterruptedUpgrade {
-  /** Resolves only if this daemon runs the wrong program: it must end with an error, so that the right one is started. */
+  /** Resolves only if this daemon runs the wrong program. The daemon must then end with an error, so that the right program starts. */
   readonly restart: Promise<ShutdownRequest>;
   readonly serves: () => void;
   /** Reports that this daemon will not serve. Resolves when the rollback is done as far as possible. */
   readonly fails: (error: unknown) => Promise<void>;
 }
 
-/** Loads the recovery code only when a journal lies beside the program or the program is on trial. Does nothing without `service`. */
+/** Loads the recovery code only if needed. Does nothing without `service`. */
 export function recoverInterruptedUpgrade(
   service: string | undefined,
   runningFile: string,

@@ -9,7 +9,7 @@ export function withDaemonVariables(
     service,
     runtimeDirectory,
   }: {
-    /** Service name of the daemon; undefined when it is not a service. */
+    /** Undefined: the daemon is not a service. */
     readonly service: string | undefined;
     /** Folder of pipes that are named without a path; undefined if none. */
     readonly runtimeDirectory: string | undefined;
@@ -29,7 +29,7 @@ export function withDaemonVariables(
   };
 }
 
-/** Never treats the upgrade helper as a leftover, although the daemon that started it is gone: the helper stopped that daemon. */
+/** The upgrade helper is no leftover, although it has stopped the daemon that started it. */
 export function sparingUpgrader(
   host: ProcessHost,
   runningFile: string,

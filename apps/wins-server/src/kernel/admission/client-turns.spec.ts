@@ -10,7 +10,7 @@ const ADMINISTRATOR = { ...container('uid:0'), isAdministrator: true };
 const KIB = 1024;
 const OCTETS_PER_MS = 1000;
 
-/** Clock that advances only by work, and by the test. */
+/** Only work and the test advance this clock. */
 class Clock {
   now = 0;
   #waiting: { readonly at: number; readonly then: () => void }[] = [];
@@ -74,7 +74,7 @@ describe('the turns of clients', () => {
     turns.watch(socket, { client, what: 'test', ...(mayRead && { mayRead }) });
     return connection;
   }
-  /** Waits for some turns of the event loop, each of which may contain a turn of a client. */
+  /** Waits for turns of the event loop. Each may contain one turn of a client. */
   async function loops(count: number): Promise<void> {
     for (let each = 0; each < count; each += 1) await new Promise((done) => setImmediate(done));
   }
@@ -134,7 +134,7 @@ describe('the turns of clients', () => {
       fill();
       await loops(20);
     }
-    // The other client now sends again whenever none of its input waits.
+    // From now on the other client sends whenever it has no waiting input.
     const from = ended.length;
     for (let each = 0; each < 200; each += 1) {
       if (other.socket.readableLength === 0) other.socket.write(Buffer.alloc(1000));
@@ -251,7 +251,7 @@ describe('the turns of clients', () => {
     expect(busy.octets).toBe(300);
   });
 
-  /** Lets connections arrive; `setUp` counts those that are set up. */
+  /** Opens connections; `setUp` counts the completed ones. */
   function arrive(client: ClientIdentity, count: number, eachMs = 0) {
     const arrived = { sockets: [] as PassThrough[], setUp: 0 };
     for (let each = 0; each < count; each += 1) {

@@ -1,4 +1,4 @@
-// Longer than most files because the queue, its turns and their costs all change the same record of a client.
+// Longer than most files: the queue, its turns and their costs all change one record per client.
 import { TokenBucket, type Rate } from '@wins/time';
 import type { Readable } from 'node:stream';
 import type { ClientIdentity } from '@wins/base';
@@ -6,22 +6,22 @@ import { PROCESSOR, type ProcessorRow } from './resources.js';
 import { weightOf } from './shares.js';
 
 const SETTLED = Promise.resolve();
-/** Another client counts as served if it sent something within this time before a turn. */
+/** Another client counts as served for this long after its turn. */
 const OTHERS_MS = 1000;
 /** Size of a client's first read, which is assumed to cost one quantum. */
 const FIRST_READ_OCTETS = 4096;
-/** Maximum number of a client's connections whose input is buffered in this process; input of further connections stays in the system. */
+/** A client's connections whose input is buffered here; the input of its other connections stays in the system. */
 const MOST_WAITING = 8;
 /** Maximum debt of a client, in quanta. A turn can be long because the system ran other processes. */
 const MOST_OWED_QUANTA = 10;
-/** Maximum wait of a client above its rates before they are checked again. */
+/** Time until a client above its rates is checked again. */
 const RETRY_MS = 50;
-/** Minimum size of a read: a frame and its header. */
+/** Size of a frame with its header. */
 const LEAST_READ_OCTETS = 256;
 
 /** One read of a client's connection, with the work that it causes at once. */
 export interface Turn {
-  /** The pipe, or the method of the last call that the turn began. */
+  /** The method of the last call that began in this turn, else the pipe. */
   readonly what: string;
   readonly client: ClientIdentity;
   readonly ms: number;
@@ -29,20 +29,20 @@ export interface Turn {
 
 export interface ClientTurnsOptions {
   readonly ended?: (turn: Turn) => void;
-  /** Called when a client exceeded its share while others were served. A hostile client can cause many of these calls. */
+  /** Called when a client exceeds its share while others are served; a hostile client can cause many calls. */
   readonly paused?: (client: ClientIdentity) => void;
   /** Default: the row of the resource table. */
   readonly row?: ProcessorRow;
   /** Returns milliseconds of a monotonic clock. Default: the process clock. */
   readonly now?: () => number;
-  /** Calls back after a delay in milliseconds, unless disposed. Default: a timer that does not keep the process alive. */
+  /** Calls `then` after a delay, unless disposed. Default: a timer that does not keep the process alive. */
   readonly after?: (ms: number, then: () => void) => Disposable;
 }
 
 export interface TurnConnection {
   readonly client: ClientIdentity;
   readonly what: string;
-  /** Returns true when the connection may be read now; resume the connection when that changes. Default: always. */
+  /** False postpones reads; resume the socket when it becomes true. Default: always true. */
   readonly mayRead?: () => boolean;
 }
 
@@ -51,21 +51,21 @@ interface Party {
   readonly busy: TokenBucket;
   readonly requests: TokenBucket;
   readonly connects: TokenBucket;
-  /** Accepted connections that wait for their set-up, oldest first. */
+  /** Accepted connections before their set-up, oldest first. */
   readonly arrivals: Map<Readable, () => void>;
   readonly connections: Map<Readable, TurnConnection>;
   /** Connections with waiting input, in the order of their turns. */
   readonly ready: Set<Readable>;
   /** Remainder of the client's quantum, in milliseconds; negative when a turn took longer. */
   leftMs: number;
-  /** Whether the input arrived while no other input of this client was waiting. If so, the client is served first while it has quantum left. */
+  /** True: when the input arrived, no other input of this client waited. The client is served first while it has quantum left. */
   isFresh: boolean;
-  /** Estimated cost of the client's input while others are served: rises at once, and falls by half the difference. */
+  /** Estimated cost while others are served. Rises at once; falls by half the difference per turn. */
   msPerOctet: number;
   /** Cost of the last read, and of the cheaper of the last two. */
   lastMsPerOctet: number;
   cheaperMsPerOctet: number;
-  /** True while connections without buffered input are not read, so that their input stays in the system. */
+  /** True: connections without buffered input are not read, so that the system keeps their input. */
   isHeld: boolean;
   forgetting?: Disposable | undefined;
 }
@@ -79,12 +79,11 @@ interface OpenTurn {
 }
 
 /**
- * Shares the daemon's thread among clients by use: deficit round robin. A connection is read only in its client's turn; other input stays
- * in the sockets. The size of a read is estimated so that it fits the quantum, and the actual time is charged. A client whose input did not
- * have to wait goes first. Administrators with input get every second turn as their reserve.
+ * Shares the thread among clients by use (deficit round robin). A connection is read only in its client's turn; other input stays in the sockets.
+ * Each read is sized to fit the quantum, and its actual time is charged. A client whose input did not have to wait goes first. Administrators with
+ * input get every second turn.
  *
- * A turn starts with a read and ends after the callbacks and promises that the read settles. Time in which work waits for the system is not
- * counted. The owner of the connection listens for `data` as usual.
+ * A turn starts with a read and ends after the callbacks and promises that the read settles. The owner of the connection listens for `data` as usual.
  */
 export class ClientTurns implements Disposable {
   readonly #parties = new Map<string, Party>();
@@ -100,13 +99,13 @@ export class ClientTurns implements Disposable {
   #isScheduled = false;
   /** Until this time, a lone client continues in the same round of the event loop. */
   #roundEndsAt = -Infinity;
-  /** Whether a connection was accepted in this round of the event loop, and the number of accepts since the last turn. */
+  /** True after an accept in this round of the event loop. `#accepts` counts those since the last turn. */
   #hasAccepted = false;
   #accepts = 0;
   #wasAdministrator = false;
   #retry: Disposable | undefined;
   readonly #afterPromises = (): void => process.nextTick(this.#end);
-  /** Last served client, and when; `#otherAt` is when a different client was last served before that. */
+  /** The client served last. `#otherAt` is when a different client was last served. */
   #last: { key: string; at: number } | undefined;
   #otherAt = -Infinity;
 
@@ -118,8 +117,8 @@ export class ClientTurns implements Disposable {
   }
 
   /**
-   * Charges the client for the set-up and the time since the accept. A connection above its client's rate waits unread. A failed set-up destroys the
-   * connection.
+   * Sets up a connection in a turn of its client, and charges the time since the accept. Above the client's rate the connection waits unread. It is
+   * destroyed if its set-up fails.
    */
   admit(socket: Readable, client: ClientIdentity, acceptedAt: number, setUp: () => void): void {
     const party = this.#join(client);
@@ -132,12 +131,12 @@ export class ClientTurns implements Disposable {
     this.#enqueue(party);
   }
 
-  /** Reads an open connection in turns until it closes. Call it after the consumer listens for data. */
+  /** Reads a connection in turns until it closes. Its consumer must already listen for data. */
   watch(socket: Readable, connection: TurnConnection): void {
     const party = this.#join(connection.client);
     party.connections.set(socket, connection);
     const arrived = (): void => {
-      // A stream may still emit an event after it has closed.
+      // A closed stream may still emit an event.
       if (!party.connections.has(socket)) return;
       if (this.#isFree(party)) {
         this.#read(party, socket);
@@ -157,7 +156,7 @@ export class ClientTurns implements Disposable {
     socket.once('close', () => this.#leave(socket, party));
   }
 
-  /** Gives the current turn the name of a request, and counts the request. */
+  /** Names the current turn after a request, and counts the request. */
   name(what: string): void {
     if (this.#open === undefined) return;
     this.#open.what = what;
@@ -268,12 +267,11 @@ export class ClientTurns implements Disposable {
   #nextOf(queue: Set<Party>): Party | undefined {
     const waiting = [...queue].filter((party) => !this.#mustWait(party));
     if (waiting.length < 2) {
-      // The debt of a lone client is cancelled, because nobody else had to wait.
+      // A lone client owes nothing, because nobody waited for it.
       for (const party of waiting) party.leftMs = this.#row.quantumMs;
       return waiting[0];
     }
-    // Like new flows of fq_codel (RFC 8290, section 4.2): a client with few requests does not wait behind constant load,
-    // and gains at most one quantum.
+    // Like new flows of fq_codel (RFC 8290, section 4.2): a client with few requests overtakes constant load, and gains at most one quantum.
     const fresh = waiting.find((party) => party.isFresh && party.leftMs > 0);
     if (fresh !== undefined) return fresh;
     for (;;) {
@@ -281,17 +279,16 @@ export class ClientTurns implements Disposable {
         if (party.leftMs > 0) return party;
         party.leftMs += this.#row.quantumMs;
         party.isFresh = false;
-        // Moves the client to the end of the queue.
         queue.delete(party);
         queue.add(party);
       }
     }
   }
 
-  /** Returns true when the client is above its rates for everything that it wants to do. */
+  /** True when the client is above the rate of everything that it wants. */
   #mustWait(party: Party): boolean {
     if (this.#mayConnect(party)) return false;
-    // Input that this process has not seen yet may be on its way.
+    // More input may be on its way to this process.
     if (this.#mayRead(party) && (party.ready.size > 0 || party.arrivals.size === 0)) return false;
     this.#options.paused?.(party.client);
     this.#retry ??= this.#after(RETRY_MS, () => {
@@ -305,7 +302,7 @@ export class ClientTurns implements Disposable {
     return arrivals.size > 0 && (!isLimited(client) || !connects.isEmpty);
   }
 
-  /** Returns true when the client may be read. The rate of requests applies only while others are served. */
+  /** The rate of requests applies only while others are served. */
   #mayRead({ client, requests }: Party): boolean {
     if (!isLimited(client) || !requests.isEmpty) return true;
     return !this.#isShared(client.key, this.#now());
@@ -324,7 +321,7 @@ export class ClientTurns implements Disposable {
     }
   }
 
-  /** Begins a turn with a read. Returns false when there is nothing to read; then the turn is not used up. */
+  /** Begins a turn; returns false if there is nothing to read. */
   #read(party: Party, socket: Readable): boolean {
     const connection = party.connections.get(socket);
     if (connection === undefined || socket.destroyed) return false;
@@ -339,7 +336,7 @@ export class ClientTurns implements Disposable {
     const octets = Math.min(waiting, this.#octetsFor(party, now));
     const { what } = connection;
     this.#begin(party, what, octets, now);
-    // This call emits `data` to the listeners.
+    // Emits `data`.
     socket.read(octets < waiting ? octets : undefined);
     if (socket.readableLength > 0) party.ready.add(socket);
     else if (party.isHeld) hold(socket);
@@ -348,7 +345,7 @@ export class ClientTurns implements Disposable {
 
   #begin(party: Party, what: string, octets: number, beganAt: number): void {
     this.#open = { what, requests: 0, party, octets, beganAt };
-    // Uses a promise, because `queueMicrotask` would create an async-hooks object for each turn.
+    // `queueMicrotask` would create an async-hooks object per turn.
     void SETTLED.then(this.#afterPromises);
   }
 
@@ -375,8 +372,8 @@ export class ClientTurns implements Disposable {
   }
 
   /**
-   * Estimates how much input fits the quantum. While no others are served, one read that was expensive does not count: the system often
-   * runs another process during a read, and a read that is cut costs more for each octet.
+   * Estimates how much input fits the quantum. While the client is alone, a single expensive read does not count: often the system just ran another
+   * process meanwhile, and small reads cost more per octet.
    */
   #octetsFor({ client, msPerOctet: cautious, cheaperMsPerOctet }: Party, now: number): number {
     const { quantumMs, readOctets } = this.#row;
@@ -408,7 +405,7 @@ export class ClientTurns implements Disposable {
     if (this.#last !== undefined && this.#last.key !== client.key) this.#otherAt = this.#last.at;
     this.#last = { key: client.key, at: now };
     this.#charge(party, ms);
-    // An expensive client is assumed to stay expensive for a while.
+    // An expensive client probably stays expensive for a while.
     const seen = ms / Math.max(octets, LEAST_READ_OCTETS);
     party.msPerOctet = Math.max(seen, (party.msPerOctet + seen) / 2);
     party.cheaperMsPerOctet = Math.min(seen, party.lastMsPerOctet);
@@ -435,7 +432,7 @@ export class ClientTurns implements Disposable {
   }
 }
 
-/** Handle of a socket. Node has no public API to stop reads, and a paused stream still reads into its buffer. */
+/** Internal handle of a socket. Node's public API cannot stop reads: a paused stream still fills its buffer. */
 interface Handle {
   reading: boolean;
   readStart(): number;
@@ -446,7 +443,7 @@ function handleOf(socket: Readable): Handle | null | undefined {
   return (socket as unknown as { readonly _handle?: Handle | null })._handle;
 }
 
-/** Stops reads, so that the input of a connection stays in the system. */
+/** Leaves the input of a connection in the system. */
 function hold(socket: Readable): void {
   const handle = handleOf(socket);
   if (handle?.reading !== true) return;

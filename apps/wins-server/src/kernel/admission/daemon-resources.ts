@@ -6,16 +6,16 @@ import { tallyLog } from './tally.js';
 
 export type DaemonResources = Readonly<Record<ResourceName, Shares>> & Disposable;
 
-/** Resources whose limits are reported by the code that uses them. */
+/** The code that uses these resources reports their limits. */
 const TOLD_ELSEWHERE: ReadonlySet<string> = new Set<ResourceName>([
   ...(['connections', 'handshakes', 'adminConnections', 'adminHandshakes'] as const),
   ...(['tunnels', 'tunnelHandshakes', 'relayed'] as const),
 ]);
 
-/** Assumed number of descriptors where Node reports none: Windows does not run out of handles; 4,096 is a common limit on other systems. */
+/** For systems where the limit is unknown. Windows does not run out of handles; elsewhere 4,096 is common. */
 const USUAL_DESCRIPTORS = process.platform === 'win32' ? 65_536 : 4096;
 
-/** Logs the first refused or revoked claim of each kind, and the number of the others. */
+/** Logs the first refused or revoked claim of each kind, and counts the rest. */
 export function daemonResources(logger: Logger, tunnels?: number): DaemonResources {
   const tally = tallyLog(logger, 'warn', 'a client has used its share of a resource');
   const rows = Object.entries(resourceTable(descriptorLimit(), tunnels)).map(([name, row]) => {
@@ -31,7 +31,7 @@ export function daemonResources(logger: Logger, tunnels?: number): DaemonResourc
   };
 }
 
-/** Returns the maximum number of open descriptors of this process; Node raises the soft limit to the hard one when it starts. */
+/** Returns the soft limit, which Node raises to the hard one at its start. */
 function descriptorLimit(): number {
   try {
     const line = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'latin1'));

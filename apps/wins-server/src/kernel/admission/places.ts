@@ -9,22 +9,22 @@ export type TurnedAway =
   | 'idle'
   /** A new connection arrived, and this client holds the most connections. */
   | 'most-held'
-  /** The client has reached its own limit. */
+  /** The client reached its own limit. */
   | 'client-limit'
   | 'full';
 
 export interface PlacesOptions {
-  /** Limits connections that have not sent their preface. */
+  /** Limits connections before their preface. */
   readonly handshakes: Shares;
-  /** Limits connections that have sent their preface. */
+  /** Limits connections after their preface. */
   readonly connections: Shares;
-  /** Called for each connection that is closed here. A hostile client can cause many of these calls. */
+  /** Called for each connection closed here; a hostile client can cause many calls. */
   readonly turnedAway: (client: ClientIdentity, why: TurnedAway) => void;
 }
 
-/** Permission of one connection to stay open. Released automatically when the connection closes. */
+/** Permission of a connection to stay open. Its close releases it. */
 export interface Place {
-  /** Marks the connection as established. Returns false when there is no capacity and the connection was closed. */
+  /** Marks the connection as established. Without capacity, closes it and returns false. */
   settle(): boolean;
   /** Marks the start of a call: until its end, idle connections are closed before this one. */
   begin(): void;

@@ -11,9 +11,9 @@ const SOURCES = [
     ...['linux-host', 'windows-host', 'base'],
   ].map((library) => `libs/${library}/src`),
 ];
-/** Matches a constant that limits a number of things. */
+/** Matches constants that limit a number of things. */
 const LIMIT = /\bconst ((?:MAX|MOST)_\w+|\w*LIMITS?)\b/g;
-/** Matches names of limits of one thing: a text, a message, a file, a time. */
+/** Matches names of limits of one text, message, file or time. */
 const OF_ONE_THING = /_(BYTES|OCTETS|LENGTH|CHARACTERS|TEXT|MS)$/;
 /** Other limits that are not shared among clients, by reason. */
 const NO_SHARES: Readonly<Record<string, readonly string[]>> = {
@@ -83,7 +83,7 @@ describe('the table of resources', () => {
       const of = (name: ResourceName): number => table[name].total;
       const connections = of('connections') + of('handshakes') + of('tunnelHandshakes');
       const administrators = of('adminConnections') + of('adminHandshakes');
-      // A run has two pipes, and for some time a file and a process.
+      // A run has two pipes, and temporarily a file and a process.
       const relayed = 2 * of('relayed') + of('relayedFlows');
       const used =
         connections + administrators + of('tunnels') + of('streams') + 4 * of('runs') + relayed;

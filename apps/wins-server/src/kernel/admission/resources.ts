@@ -1,15 +1,15 @@
-/** The only table of limits that clients can exhaust. `Shares` divides each resource, `ClientTurns` divides the processor. */
+/** The only table of limits that clients can exhaust. `Shares` divides these resources. */
 import type { Rate } from '@wins/time';
 
 export interface ResourceRow {
   /** Description for people, in the log and in the docs. */
   readonly what: string;
   readonly total: number;
-  /** Part of the total that is reserved for administrators. */
+  /** Part of the total for administrators only. */
   readonly reserve: number;
-  /** Minimum share of a client, regardless of the number of clients. */
+  /** Minimum share of a client, however many there are. */
   readonly floor: number;
-  /** `yields`: the largest holder loses claims, idle ones first. `waits`: queued. `refused`: claims cannot be revoked. */
+  /** `yields`: the largest holder loses claims, idle ones first. `waits`: claims are queued. `refused`: new claims fail. */
   readonly atLimit: 'yields' | 'waits' | 'refused';
 }
 
@@ -44,7 +44,7 @@ function refused(what: string, total: number, floor = 1): ResourceRow {
   return { what, total, reserve: 0, floor, atLimit: 'refused' };
 }
 
-/** Resources that use descriptors get three quarters of them, so that some remain for administrators, the log and files. */
+/** Descriptors: clients get three quarters, and the rest is for administrators, the log and files. */
 export function resourceTable(
   descriptors: number,
   tunnels = 16,
@@ -70,7 +70,7 @@ export function resourceTable(
       ...{ what: 'streams of all tunnels', total: part(16_384, 4), reserve: part(64, 128) },
       ...{ floor: 4, atLimit: 'yields' },
     },
-    // A relayed connection uses two sockets. Here clients are network addresses, and no claim is revoked in favour of another.
+    // Two sockets per relayed connection. A client here is a network address, and no claim is revoked.
     relayed: refused('connections to published ports', part(2048, 128)),
     relayedFlows: refused('UDP flows of published ports', part(2048, 64)),
     dials: { what: 'dials of all tunnels', total: 64, reserve: 4, floor: 1, atLimit: 'waits' },
@@ -93,21 +93,20 @@ export function resourceTable(
 }
 
 export interface ProcessorRow {
-  /** Time of a client's turn while others wait, in milliseconds. */
+  /** Length of a client's turn while others wait. */
   readonly quantumMs: number;
   /** Maximum octets of one read, while others wait and while a client is alone. */
   readonly readOctets: { readonly shared: number; readonly alone: number };
   /** Processor milliseconds that one client may use while others are served; above this rate, the log names the client. */
   readonly busy: Rate;
-  /** Requests and tunnel Connects that one client may send while others are served; above this rate, its input waits. */
+  /** Requests and tunnel Connects of one client while others are served. Above this rate its input waits. */
   readonly requests: Rate;
-  /** Rate of connection set-ups of one client; further connections wait, but already count as open. */
+  /** Connection set-ups of one client. Further connections wait, but count as open. */
   readonly connects: Rate;
-  /** Maximum number of connections accepted between two turns. */
   readonly acceptsPerTurn: number;
 }
 
-/** Limits of processor use. A scrape is one request and a rollout a few hundred; a client that follows runs makes two per run. */
+/** For scale: a scrape is one request, a rollout a few hundred, a run that a client follows two. */
 export const PROCESSOR: ProcessorRow = {
   quantumMs: 1,
   readOctets: { shared: 16 * 1024, alone: 64 * 1024 },

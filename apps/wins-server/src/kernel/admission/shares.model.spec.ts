@@ -29,7 +29,7 @@ const rows: fc.Arbitrary<ResourceRow> = fc
   .record({ total: fc.integer({ min: 16, max: 40 }), reserve: fc.nat(3) })
   .map((numbers) => ({ what: 'things', floor: 1, atLimit: 'yields', ...numbers }));
 
-/** One resource with clients that act at random, and a simple model of the expected shares. */
+/** Clients act at random on one resource, and a simple model predicts their shares. */
 class World {
   readonly #shares: Shares;
   readonly #row: ResourceRow;
@@ -47,7 +47,7 @@ class World {
     );
   }
 
-  /** Returns the amount guaranteed to a client, given all clients that hold some. */
+  /** The amount guaranteed to a client among all clients with claims. */
   shareOf({ key }: ClientIdentity): number {
     const present = CLIENTS.filter(
       (each) => !each.isAdministrator && (each.key === key || this.heldBy(each) > 0),

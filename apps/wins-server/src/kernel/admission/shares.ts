@@ -1,27 +1,27 @@
 import { type ClientIdentity, TransientMap, UNIDENTIFIED } from '@wins/base';
 import type { ResourceRow } from './resources.js';
 
-/** `share` when the client has used its share, `full` when nothing is left and the client holds the most. */
+/** `share`: the client has used its share. `full`: nothing is left, and the client holds the most. */
 export type LimitReason = 'share' | 'full';
 
 export interface Claim {
   readonly held: number;
-  /** Changes the held amount. At the limit a claim is revoked, possibly this one. */
+  /** At the limit a claim is revoked, possibly this one. */
   set(amount: number): void;
-  /** Releases the whole amount; later changes have no effect. Idempotent. */
+  /** Idempotent; `set` has no effect afterwards. */
   release(): void;
 }
 
 export interface ClaimOptions {
-  /** Called once when the claim is refused or revoked, after its release. */
+  /** Called once when the claim was refused or revoked. */
   readonly end?: (why: LimitReason) => void;
-  /** Returns true while the claim is idle, so that it is revoked before others. Default: never. */
+  /** Idle claims are revoked first. Default: never idle. */
   readonly isIdle?: () => boolean;
   /** Default 1. */
   readonly amount?: number;
 }
 
-/** Called for each claim that is refused or revoked. A hostile client can cause many of these calls. */
+/** Called for each refused or revoked claim; a hostile client can cause many calls. */
 export type ToldOfLimit = (client: ClientIdentity, why: LimitReason) => void;
 
 interface Party {
@@ -43,21 +43,20 @@ interface Waiting {
 }
 
 /**
- * Shares one resource: each client that holds some gets an equal part, but at most half of the resource. All unidentified clients together get half a
- * share. A client above its share loses a claim of its own. When the total is used up, the client that holds the most loses one. Administrators have
- * a reserve instead of a share.
+ * Shares one resource equally among the clients that hold some; nobody gets more than half. All unidentified clients together get half a share. A
+ * client above its share loses one of its claims. When nothing is left, the largest holder loses one. Administrators have a reserve instead of a
+ * share.
  */
 export class Shares {
   readonly row: ResourceRow;
   readonly #told: ToldOfLimit;
   readonly #parties = new Map<string, Party>();
-  /** Waiting claims by client, in the order in which clients are served. */
+  /** Waiting claims by client, next client first. */
   readonly #waiting = new Map<string, Waiting[]>();
   #ofAdministrators = 0;
   #ofOthers = 0;
   #opened = 0;
 
-  /** @param told - Called for refused and revoked claims. Default: no callback. */
   constructor(row: ResourceRow, told: ToldOfLimit = () => undefined) {
     this.row = row;
     this.#told = told;
@@ -73,15 +72,12 @@ export class Shares {
     return isHeld(claim) ? claim : undefined;
   }
 
-  /** Opens a claim of amount 0, which is changed with `set`. */
+  /** Opens a claim of amount 0. */
   open(client: ClientIdentity, end: (why: LimitReason) => void): Claim {
     return this.#open(client, { end });
   }
 
-  /**
-   * Queues a claim of amount 1. Clients are served in rotation, so a thousand requests delay only their own client. @returns A function that cancels
-   * the wait.
-   */
+  /** Queues a claim of amount 1. Clients take turns, so many requests delay only their own client. @returns A function that cancels the wait. */
   wait(client: ClientIdentity, granted: (claim: Claim) => void): () => void {
     if (this.#waiting.size === 0 && this.#mayTake(client)) {
       const claim = this.take(client);
@@ -153,7 +149,7 @@ export class Shares {
     return claim;
   }
 
-  /** Returns true when the party would exceed the total. Use by administrators counts against their reserve first. */
+  /** True when `more` would exceed the total. Administrators use their reserve first. */
   #isOver({ client }: Party, more = 0): boolean {
     const { total, reserve } = this.row;
     if (client.isAdministrator) return this.held + more > total;
@@ -171,7 +167,7 @@ export class Shares {
     return Math.max(1, Math.floor(share * weightOf(client)));
   }
 
-  /** Returns the party that holds the most; among equals, the requesting one. Administrators lose nothing to other clients. */
+  /** Returns the largest holder; among equals, `asks`. Administrators lose nothing to other clients. */
   #most(asks: Party): Party {
     let most = asks;
     for (const party of this.#parties.values()) {
@@ -220,7 +216,7 @@ function isHeld({ number, party }: OwnClaim): boolean {
   return party.claims.has(number);
 }
 
-/** Returns the weight of a client. All unidentified clients count as one client, with a lower weight. */
+/** All unidentified clients together count as half a client. */
 export function weightOf({ key }: ClientIdentity): number {
   return key === UNIDENTIFIED ? 0.5 : 1;
 }

@@ -4,7 +4,6 @@ import type { Logger } from '../log/logger.js';
 /** Duration in milliseconds from which a turn is noticeable for other clients. */
 const SLOW_MS = 20;
 
-/** Returns a function that logs slow turns at debug level, with the client and its work. */
 export function slowTurnLog(logger: Logger): (turn: Turn) => void {
   return ({ what, client, ms }) => {
     if (ms > SLOW_MS)
@@ -13,18 +12,18 @@ export function slowTurnLog(logger: Logger): (turn: Turn) => void {
 }
 
 export interface SlowTurns {
-  /** Number of event-loop turns that delayed a probe beyond the tolerance. */
+  /** Event-loop turns that delayed a probe beyond the tolerance. */
   readonly turns: number;
   readonly longestMs: number;
 }
 
 export interface SlowTurnOptions {
-  /** Returns true while reports are wanted; called at the start and after each period. Nothing is measured otherwise. */
+  /** Asked at the start and after each period; while false, nothing is measured. */
   readonly isWanted: () => boolean;
   readonly tell: (seen: SlowTurns) => void;
   /** Tolerated delay of a probe, in milliseconds. Default 20. */
   readonly toleranceMs?: number;
-  /** Interval of probes while the loop is busy. Default 10: a turn longer than interval plus tolerance is always detected. */
+  /** Interval of probes in milliseconds while the loop is busy. Default: 10. A turn longer than interval plus tolerance is always seen. */
   readonly intervalMs?: number;
   /** Interval of checks whether the loop is busy, in milliseconds. Default 250. */
   readonly restMs?: number;
@@ -33,8 +32,8 @@ export interface SlowTurnOptions {
 }
 
 /**
- * Counts turns that other clients notice, including time that other processes use. Probes run only once the loop was busy: an idle loop delays
- * nobody, and a probe every 10 ms would use 0.5 % of a processor. Its timers do not keep the process alive.
+ * Counts turns that other clients notice, including time that other processes use. Probes run only once the loop was busy, because a probe every
+ * 10 ms would use 0.5 % of a processor. Timers do not keep the process alive.
  */
 export function watchSlowTurns({
   isWanted,

@@ -1,15 +1,15 @@
-/** Log that receives the reports of a tally; a pino logger fits. */
+/** A pino logger fits. */
 export interface TallyLog {
   info(facts: object, message: string): void;
   warn(facts: object, message: string): void;
 }
 
-/** Maximum number of kinds that are counted separately in one period; all others are counted together. */
+/** Kinds beyond this number are counted together in one period. */
 const MOST_KEYS = 256;
 const PERIOD_MS = 1000;
 const OTHERS = 'others';
 
-/** Reports the first event of a kind at once, and the number of further ones after one second. Every event is counted. */
+/** Reports the first event of a kind at once, and one second later how many followed. */
 export class Tally<Facts extends object> implements Disposable {
   readonly #counts = new Map<string, { readonly facts: Facts; more: number }>();
   #timer: NodeJS.Timeout | undefined;
@@ -21,7 +21,6 @@ export class Tally<Facts extends object> implements Disposable {
     this.#report = report;
   }
 
-  /** Counts an event of a kind. The facts of the first event stand for its kind. */
   add(kind: string, facts: Facts): void {
     const key = this.#counts.size < MOST_KEYS || this.#counts.has(kind) ? kind : OTHERS;
     const known = this.#counts.get(key);

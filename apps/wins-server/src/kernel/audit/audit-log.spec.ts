@@ -21,7 +21,7 @@ import { readAuditLog, verifyAuditLog } from './verify-audit-log.js';
 
 const onPosix = process.platform === 'win32' ? it.skip : it;
 
-/** Writes more records than fit on the disk, and then fewer. Prints the error code, and whether the file ended with a whole line in between. */
+/** Fills the disk with records, then writes fewer. Prints the error code, and whether the file ended with a whole line in between. */
 const FULL_DISK = `
   import { readFileSync } from 'node:fs';
   import path from 'node:path';
@@ -172,7 +172,7 @@ describe('an audit log', () => {
       groups: [{ kind: 'connect', client: 'tunnel:1', verdict: 'refused' }],
     });
     expect(all.filter(({ kind }) => kind === 'start')).toHaveLength(1);
-    // Ten records for each second of the loop above.
+    // Ten records per second of the loop above.
     expect(written).toBeGreaterThanOrEqual(10);
     expect(written).toBeLessThan(1000);
   });
@@ -268,7 +268,7 @@ describe('an audit log', () => {
       stdin: { contents: FULL_DISK, resolveDir: __dirname },
       ...{ outfile: bundle, bundle: true, platform: 'node', conditions: ['@wins/source'] },
     });
-    // The shell's file size limit stands in for a full disk: a write beyond it fails.
+    // The shell's limit on file sizes acts as a full disk.
     const script = `trap '' XFSZ; ulimit -f 8; exec "$0" "$@"`;
     const said = execFileSync('/bin/sh', ['-c', script, process.execPath, bundle, directory]);
     expect(JSON.parse(String(said))).toEqual(['auditUnavailable', true]);

@@ -20,27 +20,27 @@ export interface AuditLogOptions extends ChainWriterOptions {
 }
 
 export interface AuditCounts {
-  /** Records flushed to the disk. */
+  /** Flushed to the disk. */
   readonly written: number;
-  /** Records that were not written although their action may have happened. */
+  /** Not written, although the action may have happened. */
   readonly lost: number;
-  /** Records that were not written and whose action was refused. */
+  /** Not written, so the action was refused. */
   readonly refused: number;
 }
 
 interface Waiting {
   readonly text: string;
   readonly sizeBytes: number;
-  /** Callback of a waiting caller; absent for a note. */
+  /** Absent: nobody waits for this record. */
   readonly settle?: (error?: FeatureError) => void;
 }
 
-/** Log of decisions. Records are numbered, hash-chained, and flushed before their action may happen. The caller closes the log. */
+/** Log of decisions. Records are numbered, hash-chained, and flushed before their action may happen. */
 export class AuditLog {
   readonly #options: AuditLogOptions;
   readonly #writer: ChainWriter;
   readonly #gate = new FloodGate();
-  /** Last known availability; undefined before the first write. */
+  /** Undefined before the first write. */
   #state: boolean | undefined;
   #waiting: Waiting[] = [];
   #waitingBytes = 0;
@@ -60,7 +60,7 @@ export class AuditLog {
     this.#writer = new ChainWriter(options);
   }
 
-  /** Opens the log at the end of the existing one by writing a first record. If that fails, the log is open but not available. */
+  /** Continues the existing log with a first record. If that fails, the log is open but not available. */
   async open(): Promise<void> {
     this.#isOpen = true;
     this.note({ kind: 'opened' });
@@ -77,8 +77,7 @@ export class AuditLog {
   }
 
   /**
-   * Resolves once the record is flushed to the disk; then the action may happen. Events with a `flood` key are only counted beyond ten per
-   * second.
+   * Resolves once the record is flushed; then the action may happen. With a `flood` key, records beyond ten per second are only counted.
    * @throws FeatureError `auditUnavailable` when it cannot be written, 4,096 records or 4 MiB are queued, or the log is closed.
    */
   append(record: AuditFacts, flood?: Flood): Promise<void> {
@@ -98,15 +97,15 @@ export class AuditLog {
     });
   }
 
-  /** Adds a record without waiting. Lost records are counted, and the number is recorded later. @returns False for a record that was only counted. */
+  /** Adds a record without waiting; a later record reports how many were lost. Returns false for a record that was only counted. */
   note(record: AuditFacts, flood?: Flood): boolean {
     try {
       const encode = this.#encoder(record);
       if (this.#isCounted(record.kind, encode, flood)) return false;
-      // Only half of the queue is available to notes; the rest is for callers that wait.
+      // Notes may use half of the queue; the rest is for callers that wait.
       if (this.#take(encode(), 0.5)) return true;
     } catch {
-      // The loss is counted and reported later, because nobody waits for this record.
+      // Nobody waits for this record, so its loss is only counted.
     }
     this.#lose({ lost: 1 });
     return true;
@@ -128,7 +127,7 @@ export class AuditLog {
     await this.#writer.close().catch(() => undefined);
   }
 
-  /** Returns a lazy encoder, because most records of a flood are never encoded. */
+  /** Lazy, because most records of a flood are never encoded. */
   #encoder(record: AuditFacts): () => string {
     if (!this.#isOpen) {
       const message = `cannot record ${record.kind}: the audit log is not open`;
@@ -162,7 +161,7 @@ export class AuditLog {
     this.#options.onCounted?.(counted);
   }
 
-  /** @param share - Fraction of the queue that is available to this record. */
+  /** @param share - Fraction of the queue for this record. */
   #take(text: string, share: number, settle?: Waiting['settle']): boolean {
     const sizeBytes = Buffer.byteLength(text);
     const isFull =
@@ -185,7 +184,7 @@ export class AuditLog {
     while (this.#waiting.length > 0 || this.#lost > 0 || this.#refused > 0) {
       if (!(await this.#writeSome())) break;
     }
-    // Reset without another await, because a callback may append the next record at once.
+    // No await before this line: a callback may append the next record at once.
     this.#writing = undefined;
   }
 
@@ -261,7 +260,7 @@ export class AuditLog {
   }
 }
 
-/** Returns the cause of a failed write; for an untrusted folder, which part of its path is untrusted, and why. */
+/** For an untrusted folder, the cause names the untrusted part of its path. */
 function foundBy(error: unknown): string {
   if (!(error instanceof TrustedFileError)) return messageOf(error);
   return error.at === error.path ? error.found : `${quoteText(error.at)}: ${error.found}`;

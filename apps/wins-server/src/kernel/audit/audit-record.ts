@@ -3,27 +3,27 @@ import { escapeJson } from '@wins/base';
 import { hash } from 'node:crypto';
 import { FeatureError } from '../feature-error.js';
 
-/** Maximum length of a line in bytes, without its line end. */
+/** Without the line end. */
 export const MAX_LINE_BYTES = 64 * 1024;
-/** Value of `prev` in the very first record. */
+/** `prev` of the very first record. */
 export const NO_LINE = '0'.repeat(64);
 
 /** Bytes reserved for the number and the hash before the facts. */
 const LINK_BYTES = 256;
 const SHORT_TEXT = 256;
 const SHORT_LIST = 16;
-/** Maximum nesting of facts in a shortened record; deeper values become null. */
+/** Deeper values of a shortened record become null. */
 const MAX_DEPTH = 8;
 const RESERVED = ['seq', 'prev', 'time'] as const;
 
-/** Content of a new record: its kind, and JSON facts without the keys `seq`, `prev` and `time`. */
+/** Facts are JSON, and never named `seq`, `prev` or `time`. */
 export interface AuditFacts {
   readonly kind: string;
   readonly [fact: string]: unknown;
 }
 
 export interface AuditRecord extends AuditFacts {
-  /** Sequence number from 1, continued across restarts and files. */
+  /** From 1, continued across restarts and files. */
   readonly seq: number;
   /** SHA-256 of the previous line without its line end, in hexadecimal. */
   readonly prev: string;
@@ -31,7 +31,7 @@ export interface AuditRecord extends AuditFacts {
   readonly time: string;
 }
 
-/** Returns the log files of a folder: `audit.00000001.jsonl` and so on. */
+/** Files are named `audit.00000001.jsonl` and so on. */
 export function auditFiles(folder: string): NumberedFiles {
   return new NumberedFiles({ folder, prefix: 'audit', suffix: 'jsonl', digits: 8 });
 }
@@ -42,7 +42,7 @@ export interface ChainEnd {
 }
 
 /**
- * Encodes the facts of a record. Facts too long for a line are shortened: texts to 256 characters, lists to 16 entries; `cut` marks this.
+ * Facts too long for a line are shortened: texts to 256 characters, lists to 16 entries; `cut` marks this.
  * @throws FeatureError `auditUnavailable` for a reserved name, and for facts that are still too long.
  */
 export function encodeFacts(facts: AuditFacts, time: Date): string {

@@ -4,17 +4,17 @@ import type { Logger } from '../log/logger.js';
 import type { AuditFacts } from './audit-record.js';
 import { decisionMessage, recordRule, type Decision } from './decision.js';
 
-/** Value of the field `log` in lines of the daemon's log that copy an audit record. */
+/** `log` field of lines in the daemon's log that copy an audit record. */
 export const AUDIT = 'audit';
 
 export interface AuditTrailOptions extends Omit<AuditLogOptions, 'onChange' | 'onCounted'> {
-  /** Called with each decision once it is recorded, or counted as part of a flood. It must not throw. Default: no callback. */
+  /** Receives each decision once it is recorded, or counted in a flood. Must not throw. */
   readonly onDecision?: (decision: Decision) => void;
 }
 
 /**
- * The audit log is authoritative; copies in the daemon's log may be lost. In a flood of allowed actions both logs contain the first records and then
- * only counts. The daemon's log has a line for each refusal. While nothing can be written, actions that require a record are refused.
+ * The audit log is authoritative; copies in the daemon's log may be lost. In a flood of allowed actions both logs list the first and count the rest.
+ * The daemon's log has a line for each refusal. While the audit log cannot be written, actions that need a record are refused.
  */
 export class AuditTrail {
   readonly #log: AuditLog;
@@ -44,15 +44,15 @@ export class AuditTrail {
     });
   }
 
-  /** Call this when the daemon owns its pipe, because only that daemon may write to the folder. Writes are retried once a second. */
+  /** Requires that the daemon owns its pipe, because only that daemon may write to the folder. */
   open(onChange: (isAvailable: boolean) => void): Promise<void> {
     this.#onChange = onChange;
     return this.#log.open();
   }
 
   /**
-   * @param client - Key for counting floods. Default: the connection. @returns A promise when the action has to wait for the record.
-   * @throws FeatureError `auditUnavailable`, synchronously or as a rejection, when the action must not happen.
+   * Records a decision. Returns a promise if the action has to wait for the record. `client` is the key that counts floods; default: the requester.
+   * @throws FeatureError `auditUnavailable`, also as a rejection, when the action must not happen.
    */
   decided(decision: Decision, client?: string): Promise<void> | undefined {
     const { when, flood } = recordRule(decision, client);
@@ -68,7 +68,7 @@ export class AuditTrail {
     return undefined;
   }
 
-  /** Records a refusal that is part of a flood; the caller reports the number to the daemon's log. */
+  /** Records a refusal in a flood; the caller reports the number to the daemon's log. */
   counted(decision: Decision, client: string): void {
     this.#log.note(recordOf(decision), recordRule(decision, client).flood);
     this.#options.onDecision?.(decision);

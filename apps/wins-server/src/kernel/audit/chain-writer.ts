@@ -11,16 +11,15 @@ import {
   type ChainEnd,
 } from './audit-record.js';
 
-/** End of a file, which is searched for the last valid line: four lines of maximum length, because some may be damaged. */
+/** Searched for the last valid line: four lines of maximum length, because some may be damaged. */
 const TAIL = { maxLineBytes: MAX_LINE_BYTES, lastBytes: 4 * (MAX_LINE_BYTES + 1), mustExist: true };
 
-/** End of a file, as far as its last 256 KiB show. */
 interface ChainTail {
-  /** Record that the next line continues; undefined when no complete line was found. */
+  /** The record to continue; undefined without a complete line. */
   readonly end: ChainEnd | undefined;
-  /** Number of final lines that are not records. */
+  /** Last lines that are not records. */
   readonly strangeLines: number;
-  /** Bytes after the last line end, left by a crash during a write. */
+  /** Length of an unfinished last line, left by a crash. */
   readonly tornBytes: number;
 }
 
@@ -29,20 +28,20 @@ export interface ChainWriterOptions {
   readonly directory: string;
   /** Maximum file size; the next file is started before a file would exceed it. */
   readonly maxFileBytes: number;
-  /** Maximum number of files; beyond it the oldest file is removed, which is recorded. */
+  /** Beyond this number, the oldest file is removed; a record says so. */
   readonly maxFiles: number;
   /** Creates the folder, or throws for an unsafe one. */
   readonly prepareDirectory: (directory: string) => void | Promise<void>;
 }
 
-/** Appends records, numbered, hash-chained and flushed. It must be the folder's only writer, with one append at a time. */
+/** Must be the only writer of its folder, with one append at a time. */
 export class ChainWriter {
   readonly #options: ChainWriterOptions;
   readonly #files: NumberedFiles;
   readonly #file: RollingFile;
   /** Last flushed line; undefined before the first opening. */
   #end: ChainEnd | undefined;
-  /** Repaired problems, which the next append records. */
+  /** Repairs that the next append records. */
   #findings: AuditFacts[] = [];
 
   constructor(options: ChainWriterOptions) {
@@ -51,7 +50,7 @@ export class ChainWriter {
     this.#file = new RollingFile(this.#files, { isDurable: true });
   }
 
-  /** Writes and flushes all records or none. @throws any error of Node; then no record counts, and the next call reopens the file. */
+  /** Writes and flushes all records or none. @throws any error of Node; the next call then reopens the file. */
   async append(records: readonly string[]): Promise<void> {
     try {
       const end = await this.#open();
@@ -90,9 +89,9 @@ export class ChainWriter {
     this.#end = { seq, prev };
   }
 
-  /** Opens the current file unless it is open, and repairs it if necessary. @returns The chain end for the next line. */
+  /** Repairs the file if necessary. Returns the end of the chain. */
   async #open(): Promise<ChainEnd> {
-    // The file may also have been removed or changed by another program.
+    // Another program may have removed or changed the file.
     if (this.#end !== undefined && this.#file.isIntact()) return this.#end;
     await this.#options.prepareDirectory(this.#options.directory);
     if (this.#end === undefined) this.#end = await this.#openFirst();
@@ -100,7 +99,7 @@ export class ChainWriter {
     return this.#end;
   }
 
-  /** Continues the chain of an earlier writer: after the last complete line of the last file that has one. */
+  /** Continues the chain of an earlier writer after its last complete line. */
   async #openFirst(): Promise<ChainEnd> {
     const numbers = [...(await this.#files.numbers())].reverse();
     const findings: AuditFacts[] = [];
@@ -139,7 +138,7 @@ export class ChainWriter {
     return { end, strangeLines, tornBytes: 0 };
   }
 
-  /** Continues after this writer's own last line. The chain end is taken from memory, so that a changed file is detected. */
+  /** Continues the chain from memory, not from the disk, so that a changed file is detected. */
   async #openAgain(): Promise<void> {
     const { number, sizeBytes: wantedBytes } = this.#file;
     const foundBytes = await this.#file.open(number);

@@ -10,7 +10,7 @@ export type DecidingCode = ProcessErrorCode | HostSystemErrorCode;
 export type Decision = DecisionFacts &
   (
     | { readonly verdict: 'refused'; readonly rule?: DecidingRule }
-    /** `failed`: the action was allowed by this rule, but the system could not do it. */
+    /** `failed`: the rule allowed the action, but the system could not do it. */
     | { readonly verdict: 'allowed' | 'failed'; readonly rule?: string }
   );
 
@@ -34,18 +34,18 @@ export interface DecisionFacts {
   readonly outcome?: string;
 }
 
-/** `before`: the action waits for its record. `with`: it is refused while no record can be written. `after`: nothing waits. */
+/** `before`: the action waits for its record. `with`: without a working audit log it is refused. `after`: nothing waits. */
 export interface RecordRule {
   readonly when: 'before' | 'with' | 'after';
-  /** Key for counting floods; absent when every decision is written. */
+  /** Absent: every decision is written. */
   readonly flood?: Flood;
 }
 
 type Subject = Pick<DecisionFacts, 'path' | 'name' | 'port' | 'address'>;
 type Act = readonly [
-  /** `before` is for actions that change the host or are rare; `with` for those that only return something to a client. */
+  /** `before` for actions that change the host or are rare; `with` for actions that only return something. */
   when: RecordRule['when'],
-  /** Words for the requested action, as they follow "allowed to" and "refused to". */
+  /** Words after "allowed to" or "refused to". */
   words: string | ((about: Subject) => string),
 ];
 
@@ -91,7 +91,7 @@ const ACTS = {
 
 export type DecidedAction = keyof typeof ACTS;
 
-/** Returns how a decision is recorded. Pure. @param client - Key for counting floods. */
+/** Returns how a decision is recorded. `client` is the key that counts floods. */
 export function recordRule(
   { action, verdict, requester, mark }: Decision,
   client = requester,
@@ -100,22 +100,21 @@ export function recordRule(
   if (verdict !== 'allowed') return { when: 'after', flood };
   const [when] = ACTS[action];
   if (when !== 'before') return { when, flood };
-  // A run can be stopped only once; repeated requests are counted.
+  // A run stops only once; repeated requests are counted.
   return action === 'stop' ? { when, flood: { ...flood, act: mark ?? '' } } : { when };
 }
 
-/** Threat-model label at the start of a rule, as in `A15 not listed`. The record keeps it in its field `rule`. */
+/** Label from the threat model, as in `A15 not listed`. Records keep it. */
 const LABEL = /^A\d+ /;
 const MAX_REASON = 128;
 
-/** Words of a rule without the threat-model label. */
 export type RuleWords<Rule> = Rule extends `A${number} ${infer Words}` ? Words : Rule;
 
 export function ruleWords<Rule extends string>(rule: Rule): RuleWords<Rule> {
   return rule.replace(LABEL, '') as RuleWords<Rule>;
 }
 
-/** Reasons that read better than the words of a rule or code. */
+/** Plainer reasons for some rules and codes. */
 const REASONS: Readonly<Record<string, string>> = {
   'address-length': 'the address is too long',
   'protocol-tcp': 'only TCP is supported',
@@ -133,7 +132,7 @@ const REASONS: Readonly<Record<string, string>> = {
   'A55 processes of one client': 'this client has too many runs',
 };
 
-/** Describes a decision in one sentence, for people. Text of a client is quoted and shortened. */
+/** Returns a sentence for people. Text of a client is quoted and shortened. */
 export function decisionMessage(decision: Decision): string {
   const { action, verdict, code, rule, variable, outcome } = decision;
   if (outcome !== undefined) return `an upgrade has ended: ${outcome}`;
@@ -146,7 +145,7 @@ export function decisionMessage(decision: Decision): string {
   return `${verdict} to ${act}${why}${which}`;
 }
 
-/** Returns a rule or a code, such as `A15 not listed`, `connect-rate` or `alreadyRunning`, as plain words. */
+/** Turns `A15 not listed`, `connect-rate` or `alreadyRunning` into words. */
 function readable(name: string): string {
   if (LABEL.test(name)) return escapeText(ruleWords(name), { maxLength: MAX_REASON });
   return name.replace(/(?<=[a-z])-(?=[a-z])|(?<=[a-z])(?=[A-Z])/g, ' ').toLowerCase();

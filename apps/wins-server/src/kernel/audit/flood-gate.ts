@@ -5,15 +5,15 @@ const WINDOW_MS = 1000;
 const FULL_PER_WINDOW = 10;
 const MAX_KEYS = 1024;
 const TOLD_GROUPS = 8;
-/** Share of the log for records that any client can cause: a burst, and a rate per second. */
+/** Limits the bytes of records that any client can cause: a burst, then a rate per second. */
 const RATE_BYTES = { burst: 1024 * 1024, perSecond: 4_000 };
 const OTHERS = '*others';
 
 export interface Flood {
   readonly client: string;
-  /** Verdict; allowed actions and all others each have their own share of the log. */
+  /** Allowed actions have a share of the log; all other verdicts have another. */
   readonly verdict: string;
-  /** Subject of an action. Ten records a second of a kind, client and subject are written whatever their size; the rest are counted. */
+  /** Subject of the action. The first ten records per second of a client, kind and subject are written whatever their size. */
   readonly act?: string;
 }
 
@@ -55,7 +55,7 @@ export class FloodGate {
     return Math.max(0, this.#windowStartMs + WINDOW_MS - nowMs);
   }
 
-  /** Starts a new second if the last one is over or `force` is set. @returns The counts of the last second. */
+  /** Starts a new second if the old one is over, or with `force`. Returns the counts of the old one. */
   turn(nowMs: number, force = false): AuditFacts | undefined {
     if (!force && nowMs - this.#windowStartMs < WINDOW_MS) return undefined;
     this.#windowStartMs = nowMs;

@@ -3,7 +3,7 @@ import { parseDuration, quoteText, UsageError } from '@wins/base';
 const DATE = /^\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:\d{2})?)?$/;
 const LIMITS = { minMs: 0, maxMs: 36_500 * 24 * 3_600_000 };
 
-/** Parses `90s`, `2h30m` or `7d` before now (at most `36500d`), or a time such as `2026-03-01T12:00Z`; undefined for other text. */
+/** Parses `90s`, `2h30m` or `7d` before now (at most `36500d`), or a time such as `2026-03-01T12:00Z`. */
 export function parseSince(text: string, nowMs: number): Date | undefined {
   if (DATE.test(text)) return dateOf(Date.parse(text));
   // A number without a unit would mean seconds, but 2026 means a year.
@@ -16,7 +16,7 @@ export function parseSince(text: string, nowMs: number): Date | undefined {
   }
 }
 
-/** Parses the value of `--since`; undefined when it was not given. @throws UsageError */
+/** @throws UsageError */
 export function sinceOption(text: string | undefined): Date | undefined {
   if (text === undefined) return undefined;
   const since = parseSince(text, Date.now());

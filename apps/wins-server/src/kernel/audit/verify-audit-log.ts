@@ -11,7 +11,7 @@ const MAX_PROBLEMS = 100;
 
 export interface AuditProblem {
   readonly file: string;
-  /** Line number from 1; 0 for the file as a whole. */
+  /** From 1; 0 for the whole file. */
   readonly line: number;
   readonly what: string;
 }
@@ -22,25 +22,25 @@ export interface AuditVerdict {
   readonly records: number;
   readonly firstSeq?: number;
   readonly lastSeq?: number;
-  /** SHA-256 of the last line; stored elsewhere, it reveals a truncated log. */
+  /** SHA-256 of the last line. Stored elsewhere, it later reveals that the log was cut. */
   readonly lastHash?: string;
   readonly lost: number;
   /** Bytes of a last line without a line end, which a crash or an active writer leaves. */
   readonly unfinishedBytes: number;
-  /** The first 100 problems. */
+  /** At most 100. */
   readonly problems: readonly AuditProblem[];
   readonly problemCount: number;
 }
 
 /**
- * Verifies that a log is complete and unchanged. It may be written to meanwhile.
+ * Verifies that a log is complete and unchanged. The daemon may write to it meanwhile.
  *
- * A chain without a key reveals edited, removed or inserted lines, unless all later lines were rewritten too. Missing last lines are
- * detected only with a known count or `lastHash`.
+ * The chain has no key: it reveals edited, removed or inserted lines unless someone rewrote all later lines too. It reveals missing last lines only
+ * with a known count or `lastHash`.
  *
- * @param options - `newestBytes`: verifies only this many bytes at the end of the newest file; lines then count from the start of that
- * part, and missing earlier lines are not detected. `expect`: SHA-256, in lower case, of a line that must exist.
- * @throws TrustedFileError for a file that is a link or cannot be read; any error of Node for a folder that cannot be read.
+ * @param options - `newestBytes`: verifies only the end of the newest file; lines are then numbered from there, and missing earlier lines are not
+ * detected. `expect`: SHA-256 (lower-case hex) of a line that must exist.
+ * @throws TrustedFileError for a link or an unreadable file; any error of Node for an unreadable folder.
  */
 export async function verifyAuditLog(
   directory: string,
@@ -52,7 +52,7 @@ export async function verifyAuditLog(
   const check = new ChainCheck(files, isPart);
   let isExpectedThere = expect === undefined;
   for (const number of numbers) {
-    // The oldest file may be removed during the read. Later files must exist: otherwise a missing one would be reported as an edit.
+    // The daemon may remove the oldest file meanwhile. A later file must exist, or its absence would look like an edit.
     const limits = { maxLineBytes: MAX_LINE_BYTES, lastBytes: newestBytes };
     for await (const line of files.lines(number, { ...limits, mustExist: !check.isEmpty })) {
       check.add(number, line, number === numbers.at(-1));
@@ -136,7 +136,7 @@ class ChainCheck {
     };
   }
 
-  /** Returns `wanted` for the first line of a completely read log; else `found`, because earlier lines were removed or not read. */
+  /** Expects `wanted` in the first line of a whole log. Otherwise accepts `found`, because earlier lines were removed or not read. */
   #beginning<T>(found: T, wanted: T): T {
     return this.#firstNumber === 1 && !this.#isPart ? wanted : found;
   }
@@ -156,10 +156,8 @@ class ChainCheck {
 }
 
 /**
- * Yields the records of a log, oldest first; invalid lines are skipped, see `verifyAuditLog`. The log may be written to meanwhile.
- *
- * @param options - `since`: only decisions of that time or later.
- * @throws TrustedFileError for a file that is a link or cannot be read; any error of Node for a folder that cannot be read.
+ * Yields the records of a log, oldest first, and skips invalid lines. The daemon may write to it meanwhile.
+ * @throws TrustedFileError for a link or an unreadable file; any error of Node for an unreadable folder.
  */
 export async function* readAuditLog(
   directory: string,

@@ -12,9 +12,9 @@ import { SegmentWriter } from './segment-writer.js';
 
 const MAX_WAITING = 2_048;
 const GATHER_MS = 100;
-/** Maximum number of events per page. */
+/** Events per page. */
 const PAGE = 500;
-/** Number of recent events in memory, of at most 8 KiB each. */
+/** Recent events in memory; each has at most 8 KiB. */
 const RECENT = 128;
 const RETRY_MS = 1_000;
 
@@ -23,31 +23,31 @@ export interface EventRingOptions {
   readonly directory: string;
   /** Minimum number of stored events, unless they exceed `maxBytes`. Default 10,000. */
   readonly maxEvents?: number;
-  /** Maximum size of all files together, in bytes. Default 8 MiB. */
+  /** Maximum size of all files. Default: 8 MiB. */
   readonly maxBytes?: number;
   /** Creates the folder, or throws for an unsafe one. */
   readonly prepareDirectory: (directory: string) => void | Promise<void>;
   /** Called with the reason when events can no longer be written, and again when they can. It must not throw. */
   readonly onChange?: (isAvailable: boolean, reason?: unknown) => void;
-  /** Returns milliseconds of a monotonic clock. Default: that of Node. */
+  /** Monotonic clock in milliseconds. Default: that of Node. */
   readonly nowMs?: () => number;
 }
 
 export interface EventPage {
   readonly events: readonly RingEvent[];
-  /** Number of the last examined event: `after` of the next page. */
+  /** `after` for the next page. */
   readonly next: number;
   readonly isPart: boolean;
 }
 
 export interface PageOptions extends EventRange {
-  /** Waits while there is no event, until this signal aborts; then the page is empty. Default: no wait. */
+  /** Waits for an event until this signal aborts; the page is then empty. Default: does not wait. */
   readonly waitUntil?: AbortSignal;
 }
 
 /**
- * Events are written together ten times a second, but not flushed, so a crash of the system may lose the newest events. While the disk is
- * unavailable, 2,048 events are queued; further ones are counted, and the ring reports their number.
+ * Keeps the newest events. They are written ten times a second but not flushed, so a system crash may lose some. While the disk is unavailable, 2,048
+ * events are queued, and further ones are counted and reported.
  */
 export class EventRing implements AsyncDisposable {
   readonly #writer: SegmentWriter;
@@ -93,7 +93,7 @@ export class EventRing implements AsyncDisposable {
     this.#writeSoon(GATHER_MS);
   }
 
-  /** Reads a page of at most 500 events, including those just added. @throws FeatureError `eventsUnreadable`. */
+  /** Reads at most 500 events, up to those just added. @throws FeatureError `eventsUnreadable`. */
   async page({ waitUntil, ...range }: PageOptions = {}): Promise<EventPage> {
     for (;;) {
       await this.#writeNow();
@@ -105,7 +105,7 @@ export class EventRing implements AsyncDisposable {
         if (isPart) break;
         events.push(event);
       }
-      // More events may have been written meanwhile, so `next` is at least the number of the last returned event.
+      // A write may have added events meanwhile, so `next` must not lie before the last returned event.
       const lastSeq = events.at(-1)?.seq ?? 0;
       const next = isPart ? lastSeq : Math.max(written, range.after ?? 0, lastSeq);
       const isWaiting = events.length === 0 && waitUntil?.aborted === false && !this.#isClosed;
@@ -114,7 +114,7 @@ export class EventRing implements AsyncDisposable {
     }
   }
 
-  /** Writes queued events, as far as the disk accepts them. Never rejects. */
+  /** Never rejects: events that the disk refuses stay queued. */
   flush(): Promise<void> {
     return this.#writeNow();
   }
@@ -142,7 +142,7 @@ export class EventRing implements AsyncDisposable {
 
   #writeCountsSoon(): void {
     if (this.#countsTimer !== undefined) return;
-    // A timer may fire slightly early.
+    // Timers may fire slightly early.
     const waitMs = Math.max(GATHER_MS, Math.ceil(this.#shares.countsInMs) + 1);
     this.#countsTimer = setTimeout(() => {
       this.#countsTimer = undefined;
@@ -150,7 +150,7 @@ export class EventRing implements AsyncDisposable {
     }, waitMs).unref();
   }
 
-  /** Writes all events that are queued at the call. One write at a time. */
+  /** Writes the events queued so far, after the write in progress. */
   async #writeNow(): Promise<void> {
     await this.#writing;
     if (this.#writing !== undefined) return this.#writeNow();
@@ -200,7 +200,7 @@ export class EventRing implements AsyncDisposable {
   }
 
   #addCounts(): void {
-    // Each attempt on a full disk would otherwise add more events to the full queue.
+    // On a full disk, each attempt would add more events to the queue.
     if (this.#waiting.length >= MAX_WAITING) return;
     for (const [share, count] of this.#shares.takeCounted(this.#isClosed))
       this.#waiting.push({ ...stamp('counted'), share, count });

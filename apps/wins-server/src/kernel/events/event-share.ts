@@ -5,8 +5,8 @@ const MOST_SHARES = 16;
 const COUNTS_MS = 10_000;
 
 /**
- * Admits a burst of a thousand events per share and then one per second, so that a flood needs hours to displace other events. Further
- * events are counted and reported every ten seconds.
+ * Admits a thousand events per share, then one per second, so that a flood needs hours to displace other events. The rest are counted, and reported
+ * every ten seconds.
  */
 export class EventShares {
   readonly #nowMs: () => number;
@@ -14,12 +14,12 @@ export class EventShares {
   #counted = new Map<string, number>();
   #toldAtMs = -Infinity;
 
-  /** @param nowMs - Monotonic clock in milliseconds. */
+  /** `nowMs` is a monotonic clock. */
   constructor(nowMs: () => number) {
     this.#nowMs = nowMs;
   }
 
-  /** False when the event is only counted. There are 16 shares; all further keys use one common share. */
+  /** Returns false when the event is only counted. Keys beyond 15 use one common share. */
   takes(share: string): boolean {
     const name = this.#shares.has(share) || this.#shares.size < MOST_SHARES - 1 ? share : 'others';
     const bucket = this.#shares.get(name) ?? new TokenBucket(RATE, this.#nowMs);
@@ -34,7 +34,7 @@ export class EventShares {
     return this.#toldAtMs + COUNTS_MS - this.#nowMs();
   }
 
-  /** Returns the counts to report; empty when the last report is less than ten seconds ago, unless `isLast`. */
+  /** Returns the counts to report. Empty within ten seconds of the last report, unless `isLast`. */
   takeCounted(isLast: boolean): ReadonlyMap<string, number> {
     const counted = this.#counted;
     if (counted.size === 0 || (this.countsInMs > 0 && !isLast)) return new Map();

@@ -7,21 +7,21 @@ const MAX_FACTS = 16;
 const MAX_TEXT = 256;
 const OWN = new Set(['seq', 'time', 'type']);
 
-/** Facts of an event: flat, and without values that may be long or secret. */
+/** No value may be long or secret. */
 export type EventFacts = Readonly<Record<string, string | number | boolean | undefined>>;
 
 export interface UnnumberedEvent extends EventFacts {
-  /** Time in the form of RFC 3339, in UTC with milliseconds. */
+  /** RFC 3339, UTC with milliseconds. */
   readonly time: string;
   readonly type: string;
 }
 
 export interface RingEvent extends UnnumberedEvent {
-  /** Sequence number from 1, continued across restarts. */
+  /** From 1, continued across restarts. */
   readonly seq: number;
 }
 
-/** Returns the stored facts: at most 16, texts of at most 256 characters, and no reserved names. */
+/** Keeps at most 16 facts, without reserved names, and 256 characters of each text. */
 export function boundedFacts(facts: EventFacts): EventFacts {
   const kept = Object.entries(facts)
     .filter(([name, value]) => value !== undefined && !OWN.has(name))
@@ -34,12 +34,12 @@ export function encodeEvent(event: RingEvent): string {
   return `${escapeJson(JSON.stringify(event))}\n`;
 }
 
-/** Returns the files of the ring in a folder; the number of a file is that of its first event. */
+/** The number of a file is that of its first event. */
 export function ringFiles(folder: string): NumberedFiles {
   return new NumberedFiles({ folder, prefix: 'events', suffix: 'jsonl', digits: 15 });
 }
 
-/** Invalid and incomplete lines are skipped. @throws as `NumberedFiles.lines`. */
+/** Skips invalid and incomplete lines. @throws like `NumberedFiles.lines`. */
 export async function* eventsOf(files: NumberedFiles, firstSeq: number) {
   const lines = files.lines(firstSeq, { maxLineBytes: MAX_LINE_BYTES });
   for await (const { isEnded, text, endBytes } of lines) {
@@ -49,9 +49,9 @@ export async function* eventsOf(files: NumberedFiles, firstSeq: number) {
 }
 
 export interface EventRange {
-  /** Only events with a larger number. Default 0: from the oldest. */
+  /** Excludes events up to this number. Default: 0. */
   readonly after?: number;
-  /** Only events of this time or later. Default: no limit. */
+  /** Excludes events before this time. Default: no limit. */
   readonly since?: Date;
 }
 
@@ -60,7 +60,7 @@ export function isIn({ after = 0, since }: EventRange): (event: RingEvent) => bo
   return ({ seq, time }) => seq > after && time >= from;
 }
 
-/** Yields events, oldest first; the ring may be written to meanwhile. A missing folder means no events. @throws FeatureError `eventsUnreadable`. */
+/** Yields events, oldest first; none for a missing folder. The daemon may write meanwhile. @throws FeatureError `eventsUnreadable`. */
 export async function* readEvents(
   directory: string,
   range: EventRange = {},

@@ -3,9 +3,9 @@ import { quoteText } from '@wins/base';
 import { stat } from 'node:fs/promises';
 import { encodeEvent, eventsOf, ringFiles, type UnnumberedEvent } from './ring-files.js';
 
-/** Number of complete files of a full ring, beside the current one. */
+/** Complete files of a full ring. */
 const SEGMENTS = 10;
-/** A file with less space left than this counts as full, because the next event may not fit. */
+/** With less space left, the next event may not fit, so the file counts as full. */
 const MUCH_BYTES = 32 * 1024;
 
 export interface SegmentWriterOptions {
@@ -39,7 +39,7 @@ export class SegmentWriter {
     return this.#lastSeq;
   }
 
-  /** Finds the end of an earlier ring, and removes an incomplete last line. The result is cached. @throws any error of Node. */
+  /** Finds the end of an earlier ring, and removes an incomplete last line. @throws any error of Node. */
   async open(): Promise<void> {
     if (this.#current !== undefined) return;
     const { directory, prepareDirectory } = this.#options;
@@ -113,7 +113,6 @@ export class SegmentWriter {
     this.#current = { firstSeq, sizeBytes: sizeBytes + bytes.length, events: events + count };
   }
 
-  /** Makes space for a new file: removes files beyond the number of events to keep or beyond the size limit. */
   async #removeOld(): Promise<void> {
     const { maxEvents, maxBytes } = this.#options;
     const starts = await this.#files.numbers();

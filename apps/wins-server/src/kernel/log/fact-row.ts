@@ -3,7 +3,7 @@ import { ruleWords } from '../audit/decision.js';
 
 const MAX_FACTS = 400;
 
-/** Returns a record as a table line for people: cells padded to these widths, then the facts. Terminal control characters are escaped. */
+/** Returns a table line for people: padded cells, then the facts. Escapes terminal control characters. */
 export function factRow(
   widths: readonly number[],
   cells: readonly string[],
@@ -17,7 +17,7 @@ export function factHead(widths: readonly number[], cells: readonly string[]): s
   return rowOf(widths, cells, 'FACTS');
 }
 
-/** Formats a fact; text with blanks is quoted. The threat-model label of a rule is omitted, because only programs need it. */
+/** Quotes text with blanks. Omits the threat-model label of a rule, because only programs need it. */
 function told(name: string, value: unknown): string {
   if (typeof value !== 'string') return factText(value);
   const text = name === 'rule' ? ruleWords(value) : value;

@@ -20,7 +20,7 @@ export function parseLogFileSize(text: string): number {
   );
 }
 
-/** Parses `--log-files`. @throws UsageError outside of 1 to 100. */
+/** @throws UsageError outside of 1 to 100. */
 export function parseLogFileCount(text: string): number {
   const count = /^\d{1,3}$/.test(text) ? Number(text) : NaN;
   const { min, max } = LOG_FILES.count;

@@ -4,9 +4,9 @@ import type { DestinationStream, Logger } from 'pino';
 
 export type { Logger };
 
-/** Log output: standard error, because standard output is for a command's result. */
+/** Standard output is for the result of a command. */
 const STDERR = 2;
-/** Maximum text queued for a slow reader of the log, in characters; further lines are dropped so that the daemon continues. */
+/** Characters queued for a slow reader of the log; further lines are dropped, so that the daemon continues. */
 const LONGEST_BACKLOG = 4 * 1024 * 1024;
 
 export interface LogOptions {
@@ -14,7 +14,7 @@ export interface LogOptions {
   readonly quiet: boolean;
 }
 
-/** Maximum size of a service's log files in bytes, and number of files; undefined for the defaults. */
+/** Size in bytes and number of a service's log files; undefined for the defaults. */
 export interface LogFileOptions {
   readonly 'log-file-size'?: number | undefined;
   readonly 'log-files'?: number | undefined;
@@ -25,7 +25,7 @@ export function logLevel({ debug, quiet }: LogOptions): string {
   return debug ? 'debug' : 'info';
 }
 
-/** JSON lines, or text for people on a terminal. Untrusted text is quoted; both forms escape invisible characters. */
+/** Writes JSON lines, or text on a terminal. Both quote untrusted text and escape invisible characters. */
 export async function createLogger(options: LogOptions): Promise<Logger> {
   if (process.stderr.isTTY) {
     const { createTerminalLog } = await import('./terminal-log.js');
@@ -36,7 +36,7 @@ export async function createLogger(options: LogOptions): Promise<Logger> {
   return createLoggerTo(options, joinLines(destination));
 }
 
-/** Joins the lines of one event-loop turn into one write, because each write is a job for another thread and costs more than its line. */
+/** Joins the lines of an event-loop turn, because each write is a job for another thread. */
 function joinLines(destination: ReturnType<typeof pino.destination>): DestinationStream {
   let lines = '';
   const flush = (): void => {
@@ -71,11 +71,11 @@ export const SET_LEVELS = ['debug', 'info', 'warn', 'error'] as const;
 
 export interface LevelNow {
   readonly level: string;
-  /** End of a temporary level; undefined for the level of the config and the options. */
+  /** End of a temporary level. */
   readonly until?: Date;
 }
 
-/** Controls a logger's level: a temporary one that an administrator has set, else that of the config and the options. */
+/** Sets the level of a logger: the temporary level of an administrator, else the usual one (config and options). */
 export class LogLevel implements Disposable {
   readonly #logger: Pick<Logger, 'level'>;
   #usual: string;
@@ -95,7 +95,6 @@ export class LogLevel implements Disposable {
     this.#apply();
   }
 
-  /** Sets a temporary level for this time; it replaces an earlier one. */
   set(level: (typeof SET_LEVELS)[number], forMs: number): void {
     clearTimeout(this.#set?.timer);
     const timer = setTimeout(() => this.reset(), forMs).unref();
@@ -109,7 +108,6 @@ export class LogLevel implements Disposable {
     this.#apply();
   }
 
-  /** Ends the temporary level; the logger keeps its usual level. Idempotent. */
   [Symbol.dispose](): void {
     this.reset();
   }

@@ -1,7 +1,7 @@
 import type { ManagerEvent } from '@wins/process-manager';
 import type { Logger } from './logger.js';
 
-/** Message of each event, with a level if an operator needs to see it. Clients can cause events without a level at will, such as a failed start. */
+/** `warn` for events that an operator needs to see. Clients can cause the others at will, such as a failed start. */
 const MESSAGES: Readonly<Record<ManagerEvent['type'], readonly [message: string, level?: 'warn']>> =
   {
     started: ['a run has started'],

@@ -2,7 +2,7 @@ import { NumberedFiles, RollingFile } from '@wins/files';
 
 export interface RotatingLogOptions {
   readonly folder: string;
-  /** Base name: files are `<name>.<number>.log`, and the highest number is the current file. */
+  /** Files are named `<name>.<number>.log`; the highest number is current. */
   readonly name: string;
   /** Maximum file size; the next file is started before a file would exceed it. */
   readonly maxFileBytes: number;
@@ -15,16 +15,16 @@ export interface RotatingLogOptions {
 export interface RotatingLog {
   /** Takes a line with its line end. The line is dropped when the disk refuses it, or when 4 Mi characters are queued. */
   write(line: string): void;
-  /** Writes the queued lines, and closes the file. Idempotent; later lines are dropped. */
+  /** Writes the queued lines. Idempotent; later lines are dropped. */
   close(): Promise<void>;
 }
 
 const LONGEST_BACKLOG = 4 * 1024 * 1024;
 const LONGEST_WRITE = 64 * 1024;
-/** Time for which lines are dropped after a failure, before the next write is tried. */
+/** After a failure, lines are dropped for this long. */
 const RETRY_AFTER_MS = 1000;
 
-/** Opens a log; no file is created before the first line. */
+/** The first line creates the file. */
 export function openRotatingLog(options: RotatingLogOptions): RotatingLog {
   const { folder, name: prefix } = options;
   const files = new NumberedFiles({ folder, prefix, suffix: 'log', digits: 6 });
@@ -94,7 +94,6 @@ function droppedLine(lines: number): string {
   return `${JSON.stringify({ level: 'warn', time, lines, msg: 'log lines were dropped' })}\n`;
 }
 
-/** Appends text to the current file, or starts the next file if that would exceed the limit. */
 async function append(
   files: NumberedFiles,
   file: RollingFile,
@@ -112,6 +111,6 @@ async function append(
 
 async function openLast(files: NumberedFiles, file: RollingFile): Promise<void> {
   await file.open((await files.numbers()).at(-1) ?? 1);
-  // Keeps an incomplete line, because it may be the last output before a crash; the next line starts on its own.
+  // An incomplete line may be the last output before a crash, so it stays.
   if (file.hasHalfLine) await file.append(Buffer.from('\n'));
 }

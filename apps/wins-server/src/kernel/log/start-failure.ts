@@ -11,7 +11,7 @@ const PIPE_STEPS: Readonly<Partial<Record<PipeError['code'], string>>> = {
   invalidName: 'correct "listen" and "proxy" in the config',
 };
 
-/** Logs one line with the code, the exit code and the next step; adds the stack for an unexpected error, and at debug level. */
+/** Adds the stack only for an unexpected error, or at debug level. */
 export function logStartFailure(logger: Logger, error: unknown, file: string): void {
   const exitCode = exitCodeForError(error);
   const lines = messageOf(error).split('\n');

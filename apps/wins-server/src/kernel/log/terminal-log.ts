@@ -25,7 +25,7 @@ export function createTerminalLog(
   };
 }
 
-/** JSON reviver that escapes all line breaks except those of a stack. */
+/** Escapes all line breaks except those of a stack. */
 function escapeValue(key: string, value: unknown): unknown {
   if (typeof value !== 'string') return value;
   const lines = key === 'stack' ? value.split('\n') : [value];

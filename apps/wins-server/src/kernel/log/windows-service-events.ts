@@ -1,9 +1,9 @@
 import type { EventLog, LogEvent } from '@wins/windows-host';
 import { AUDIT } from '../audit/audit-trail.js';
 
-/** Maximum number of the daemon's own events per minute in the event log. Refusals have a separate limit of the same size. */
+/** The daemon's own events in the event log. Refusals have another limit of this size. */
 const EVENTS_PER_MINUTE = 60;
-/** Maximum number of allowed actions per minute; higher, because they matter more than refusals. */
+/** Allowed actions, which matter more than refusals. */
 const ACTS_PER_MINUTE = 600;
 const MINUTE_MS = 60_000;
 
@@ -17,7 +17,6 @@ const EVENTS: Readonly<Record<string, Pick<LogEvent, 'type' | 'id'>>> = {
 };
 const WITH_FIELDS = 10;
 
-/** Parsed line of the log; all other keys are its fields. */
 interface LogLine {
   readonly level?: string;
   readonly time?: string;
@@ -28,13 +27,13 @@ interface LogLine {
 /** Messages about the daemon itself rather than about its clients. */
 const LIFECYCLE = new Set(['starting', 'ready', 'stopping', 'stopped', 'config changed']);
 
-/** Actions that change the host when they are allowed. */
+/** Allowed actions that change the host. */
 const ACTS = new Set<unknown>(['start', 'upgrade', 'addRoutes', 'removeRoutes']);
 
-/** Cause of an event; events of one cause share a limit per minute. */
+/** Each cause has a limit of its own. */
 type Cause = 'own' | 'refusal' | 'act';
 
-/** Returns the event for a warning, an error, the daemon's lifecycle, a refusal, or an allowed start, upgrade or route change; else undefined. */
+/** Selects warnings, errors, the daemon's lifecycle, refusals, and allowed starts, upgrades and route changes. */
 export function eventOf(line: LogLine): (LogEvent & { readonly cause: Cause }) | undefined {
   const { level = 'info', time: _time, msg = '', ...fields } = line;
   const isDecision = fields['log'] === AUDIT;
@@ -53,8 +52,8 @@ export function eventOf(line: LogLine): (LogEvent & { readonly cause: Cause }) |
 }
 
 /**
- * Clients cannot displace other events in the log of limited size: beyond 60 per minute (600 for allowed actions) events are counted, and
- * the number is written with the first event of the next minute.
+ * Keeps clients from displacing other events in the event log, whose size is limited. Events beyond the limit are counted, and reported with the
+ * first event of the next minute.
  */
 export function createEventDestination(log: EventLog): { write(line: string): void } {
   const causes: Readonly<Record<Cause, Minutes>> = {
@@ -88,7 +87,7 @@ class Minutes {
     this.#most = most;
   }
 
-  /** `left`: number of events omitted in the previous minute. */
+  /** `left`: events omitted in the previous minute. */
   take(): { readonly isFull: boolean; readonly left: number } {
     let left = 0;
     const nowMs = performance.now();

@@ -6,15 +6,14 @@ import { createLoggerTo, type LogFileOptions, type LogOptions, type Logger } fro
 import { openRotatingLog, type RotatingLog } from './rotating-log.js';
 import { createEventDestination } from './windows-service-events.js';
 
-/** Creates a folder that only administrators and the system can write, or restricts an existing one to them. @throws when it cannot. */
+/** Creates a folder, or restricts an existing one, so that only administrators and the system can write it. @throws when it cannot. */
 export type SecureFolder = (folder: string) => void | Promise<void>;
 
-/** Log of a service; its opener closes it. */
 export interface ServiceLog {
   readonly logger: Logger;
-  /** Folder of the log files; undefined when others can change or redirect it, so that nothing may be written there. */
+  /** Undefined if others can change or redirect the folder, so that nothing may be written there. */
   readonly folder: string | undefined;
-  /** Writes what is buffered. Idempotent. */
+  /** Writes buffered lines. Idempotent. */
   close(): Promise<void>;
 }
 
@@ -22,7 +21,7 @@ export function serviceLogFolder(env: NodeJS.ProcessEnv = process.env): string {
   return path.win32.join(env['ProgramData'] ?? 'C:\\ProgramData', 'rancher', 'wins', 'log');
 }
 
-/** Logs everything as JSON lines in files, and important events in the event log; uses the event log alone if the folder is unusable. */
+/** Logs all lines to files, and important events to the event log. Without a usable folder, only to the event log. */
 export async function openServiceLog(
   options: LogOptions & LogFileOptions,
   secureFolder: SecureFolder,

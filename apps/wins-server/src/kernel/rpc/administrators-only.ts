@@ -5,18 +5,17 @@ import type { Caller, Connections } from './connections.js';
 import { respondWith, rpcError, toRpcError } from './rpc-errors.js';
 
 export interface Callers extends Pick<Connections, 'clientOf' | 'ownerOf'> {
-  /** Called for each call that is permitted only because an administrator made it. */
+  /** Called for each call that only an administrator may make. */
   readonly administered?: (caller: Caller) => void;
 }
 
-/** Answers a call of an administrator of the host, and refuses all other callers. */
 export type AnswerAdministrators = <Answer>(
   call: Caller,
   respond: sendUnaryData<Answer>,
   answer: () => Answer | Promise<Answer>,
 ) => void;
 
-/** Returns a signal that aborts when the client of a call is gone; grpc-js emits `cancelled` at the end of every call. */
+/** Aborts when the client is gone, but also after an answer: grpc-js emits `cancelled` at the end of every call. */
 export function goneSignal(call: {
   once(event: 'cancelled', listener: () => void): unknown;
 }): AbortSignal {
@@ -55,7 +54,7 @@ export function refusalOf(
   return rpcError(status.PERMISSION_DENIED, 'notAdministrator', details);
 }
 
-/** Creates the function that answers calls for administrators only; `failure` converts its errors. */
+/** `failure` converts errors of the answer. */
 export function administratorsOnly(
   callers: Pick<Callers, 'clientOf' | 'administered'>,
   what: string,

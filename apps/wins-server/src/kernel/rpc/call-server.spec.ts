@@ -16,7 +16,7 @@ const [END_STREAM, END_HEADERS] = [1, 4];
 const POST_TO_ROOT = '838684410178';
 const INFO = '/wins.ApplicationService/Info';
 
-/** Encodes an HTTP/2 frame (RFC 9113, section 4.1). */
+/** An HTTP/2 frame (RFC 9113, section 4.1). */
 function frame(type: number, flags: number, stream: number, payload: string): Buffer {
   const body = Buffer.from(payload, 'hex');
   const head = Buffer.alloc(9);

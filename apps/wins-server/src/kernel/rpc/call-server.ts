@@ -2,7 +2,7 @@ import { Server, status } from '@grpc/grpc-js';
 import type { ServedStream, RequestHeaders } from '@wins/http2-connection';
 import { quoteText } from '@wins/base';
 
-/** Internal method of grpc-js that accepts a stream of an HTTP/2 implementation other than Node's. */
+/** Internal method of grpc-js that accepts streams of any HTTP/2 implementation. */
 interface ServerInside {
   readonly handlers: ReadonlyMap<string, { readonly type: string }>;
   _streamHandler(interceptors: readonly unknown[], stream: ServedStream, headers: object): void;
@@ -17,23 +17,23 @@ declare const served: unique symbol;
 /** `package.Service/Method` of a served method; any other is `unknown`, because clients choose those names. */
 export type ServedMethod = 'unknown' | (string & { readonly [served]: true });
 
-/** Maximum request size; other limits are in `@wins/http2-connection`. */
+/** Other limits are in `@wins/http2-connection`. */
 const LARGEST_REQUEST_OCTETS = 1024 * 1024;
 
 export interface CallServer {
   readonly server: Server;
   serve(stream: ServedStream, headers: RequestHeaders): void;
-  /** True for an unknown path as well, because there is no request to wait for. */
+  /** Also true for an unknown path, because nothing waits for its requests. */
   hasOneRequest(path: string): boolean;
   methodOf(path: string): ServedMethod;
 }
 
-/** Headers of every answer; grpc-js alone would advertise compression. */
+/** Without these, grpc-js would advertise compression. */
 export const ANSWER_HEADERS = { 'grpc-accept-encoding': IDENTITY } as const;
 
-/** grpc-js finds the handler, decodes, encodes and tracks the status. @throws Error when its internal method is missing. */
+/** grpc-js finds handlers, encodes, and tracks the status. @throws Error without its internal method. */
 export function createCallServer(): CallServer {
-  // The channelz diagnostics of grpc-js would replace the handler.
+  // channelz of grpc-js would replace the handler.
   const server = new Server({
     'grpc.enable_channelz': 0,
     'grpc.max_receive_message_length': LARGEST_REQUEST_OCTETS,

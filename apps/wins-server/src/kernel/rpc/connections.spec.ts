@@ -41,7 +41,6 @@ describe('the calls of one client', () => {
     await client.greet();
     return client;
   }
-  /** Opens calls that stay open, 256 per connection. */
   async function call(count: number): Promise<FrameClient[]> {
     const made: FrameClient[] = [];
     for (let left = count; left > 0; left -= 256) {

@@ -29,7 +29,7 @@ type CallResource = 'waits' | 'watches' | 'reflections';
 type LastingCall = readonly [CallResource, code: string];
 const REFLECTION: LastingCall = ['reflections', 'tooManyReflections'];
 
-/** Long-lasting calls. Each kind is a separate shared resource, with its own error code for refusals. */
+/** Long calls. Each kind shares a resource of its own, and has its own error code for refusals. */
 const LASTING_CALLS: ReadonlyMap<string, LastingCall> = new Map<string, LastingCall>([
   ['/wins.ProcessService/Wait', ['waits', 'tooManyListeners']],
   ['/wins.LastingRuns/Read', ['waits', 'tooManyListeners']],
@@ -39,27 +39,25 @@ const LASTING_CALLS: ReadonlyMap<string, LastingCall> = new Map<string, LastingC
 ]);
 
 export interface ConnectionsOptions {
-  /** Returns the server of the calls; called when a call arrives. */
   readonly calls: () => CallServer;
   /** Calls received before this promise resolves are queued. */
   readonly opened: Promise<void>;
   readonly logger: Logger;
   readonly events: DaemonEvents;
-  /** Measures the cost of each connection. Its owner disposes of it. */
   readonly turns: ClientTurns;
   readonly pipe: 'main' | 'admin';
   readonly resources: PipeResources;
-  /** Called with the octets of each read before they are processed. Default: no callback. */
+  /** Receives the size of each read before it is processed. */
   readonly read?: ((octets: number) => void) | undefined;
 }
 
-/** Prefix of connection names: a connection is `NAME:N`. */
+/** A connection is named `PREFIX:N`. */
 const NAMES: Readonly<Record<ConnectionsOptions['pipe'], string>> = {
   main: 'pipe',
   admin: 'admin',
 };
 
-/** Normal ends of connections, which reveal nothing about the client. */
+/** Ends that say nothing about the client. */
 const ORDINARY_ENDS: ReadonlySet<EndReason> = new Set(['clientGone', 'closed', 'idle']);
 
 /** Part of a gRPC call that identifies its caller. */
@@ -85,7 +83,7 @@ interface Admitted {
   calls: number;
 }
 
-/** Each connection has an identity, `pipe:N`, that owns its processes, because a name can be guessed but a connection cannot. */
+/** Processes belong to the connection that started them (`pipe:N`), because clients could guess a name. */
 export class Connections {
   readonly #admitted = new Map<string, Admitted>();
   readonly #served = new Set<Http2Connection>();
@@ -147,12 +145,12 @@ export class Connections {
           place?.end();
         });
         if (claims === undefined) return;
-        // Released at once, because the next request in the octets just read may need these claims.
+        // Not at `close`: the next request in the octets just read may need these claims.
         stream.once('aborted', () => claims.forEach((claim) => claim.release()));
         place?.begin();
         admitted.calls += 1;
         void opened.then(() => {
-          // The stream may have ended while it waited.
+          // The stream may have ended meanwhile.
           if (stream.destroyed) return;
           try {
             calls().serve(stream, headers);
@@ -189,7 +187,7 @@ export class Connections {
     }));
   }
 
-  /** Accepts no more calls; pending ones have `graceMs` to end before they are cut. */
+  /** Refuses new calls; cuts pending ones after `graceMs`. */
   async close(graceMs: number): Promise<void> {
     this.#isClosing = true;
     await Promise.all([...this.#served].map((connection) => connection.close({ graceMs })));
@@ -214,13 +212,13 @@ export class Connections {
     return {
       id,
       label: clientLabel(String(said ?? '')),
-      // Clients without a quota are counted by connection.
+      // Clients without a quota count by connection.
       client: { key: hasQuota ? key : id, description: { ...description }, names },
       disconnected: this.#admitted.get(id)?.disconnected.signal ?? AbortSignal.abort(),
     };
   }
 
-  /** Claims the resources of a call; returns undefined when the client has used its share, and the call is refused. */
+  /** Claims the resources of a call. If the client has used its share, refuses the call and returns undefined. */
   #claim(client: ClientIdentity, stream: ServedStream, path: string): readonly Claim[] | undefined {
     const { resources } = this.#options;
     const claims: Claim[] = [];

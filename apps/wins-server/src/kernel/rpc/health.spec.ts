@@ -45,7 +45,6 @@ describe('health', () => {
     rmSync(folder, { recursive: true });
   });
 
-  /** Creates a client with its own connection. */
   function connect(): Client {
     const client = new Client(`unix:${path.join(folder, 's')}`, credentials.createInsecure(), {
       'grpc.use_local_subchannel_pool': 1,

@@ -2,21 +2,20 @@ import { status, type Server } from '@grpc/grpc-js';
 import { HealthStatus, healthServiceDefinition, type HealthServer } from '@wins/wins-api/contract';
 import { rpcError } from './rpc-errors.js';
 
-/** Watch call. Its memory does not depend on what its client sent. */
+/** Clients cannot make a watcher hold more memory. */
 interface Watcher {
   readonly service: string;
-  /** Sends a change, which is a few octets. */
   readonly send: (status: HealthStatus) => void;
 }
 
 export class Health {
   #serving = false;
   readonly #services: readonly string[];
-  /** Health of services with a part that may fail separately. */
+  /** Health of services that may fail on their own. */
   readonly #wellness = new Map<string, boolean>();
   readonly #watchers = new Set<Watcher>();
 
-  /** @param services - Names that always have a status; the empty name is the whole daemon. */
+  /** `services` always have a status; the empty name means the whole daemon. */
   constructor(services: readonly string[]) {
     this.#services = services;
   }
@@ -47,12 +46,12 @@ export class Health {
     server.addService(healthServiceDefinition, service);
   }
 
-  /** Sets whether the daemon accepts new work, and notifies all watchers. */
+  /** True: the daemon accepts new work. Notifies all watchers. */
   set(serving: boolean): void {
     this.#change(() => (this.#serving = serving));
   }
 
-  /** Sets the health of a service, and notifies its watchers; undefined makes the name unknown. */
+  /** Notifies the watchers of the service; undefined makes its name unknown. */
   setWell(service: string, isWell: boolean | undefined): void {
     this.#change(() => {
       if (isWell === undefined) this.#wellness.delete(service);

@@ -125,7 +125,7 @@ describe('a Go client of release 0.1.1, as recorded', () => {
     await host.close();
   });
 
-  /** Sends the recorded octets in pieces of `size` and collects the answers on `streams`. */
+  /** Sends the recorded octets in pieces, and collects the answers on `streams`. */
   async function replay(
     name: RecordedCommand,
     streams: number[],

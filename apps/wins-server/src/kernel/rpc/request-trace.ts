@@ -19,12 +19,12 @@ export class RequestTrace {
     if (this.#isOn) this.#logger.debug({ peer, client }, 'connection accepted');
   }
 
-  /** @param sinceMs - Time of the accept, by `performance.now()`. */
+  /** @param sinceMs - When the connection was accepted, by `performance.now()`. */
   greeted(peer: string, sinceMs: number): void {
     if (this.#isOn) this.#logger.debug({ peer, ms: msSince(sinceMs) }, 'connection greeted');
   }
 
-  /** @param trace - Trace of the client, so that lines can be found by its id. */
+  /** The log contains the ids of the client's `trace`. */
   called(peer: string, stream: ServedStream, path: string, trace?: TraceContext): void {
     if (!this.#isOn) return;
     const ids = trace && { traceId: trace.traceId, spanId: trace.parentId };

@@ -9,10 +9,7 @@ import {
   type HostSystemErrorCode,
 } from '../feature-error.js';
 
-/**
- * The Go client recognises a whitelist refusal by INVALID_ARGUMENT with the text "invalid path", and a missing or different binary by
- * NOT_FOUND.
- */
+/** The Go client takes INVALID_ARGUMENT with "invalid path" for a whitelist refusal, and NOT_FOUND for a missing or different binary. */
 const STATUS: Readonly<Record<ProcessErrorCode, status>> = {
   aborted: status.CANCELLED,
   alreadyRunning: status.ALREADY_EXISTS,
@@ -48,7 +45,7 @@ const STATUS: Readonly<Record<ProcessErrorCode, status>> = {
   unknown: status.UNKNOWN,
 };
 
-/** Status and reason of each host system error. A fault that is also in `STATUS` has the same reason here, because clients know it. */
+/** Status and reason. Where a fault is also in `STATUS`, the reason is the same, because clients know it. */
 const HOST_STATUS: Readonly<Record<HostSystemErrorCode, readonly [status, string]>> = {
   accessDenied: [status.PERMISSION_DENIED, 'accessDenied'],
   invalidArgument: [status.INVALID_ARGUMENT, 'invalidArgument'],
@@ -59,7 +56,7 @@ const HOST_STATUS: Readonly<Record<HostSystemErrorCode, readonly [status, string
   unknown: [status.UNKNOWN, 'unknown'],
 };
 
-/** Status of feature errors that are not FAILED_PRECONDITION. */
+/** Default: FAILED_PRECONDITION. */
 const FEATURE_STATUS: Readonly<Partial<Record<FeatureErrorCode, status>>> = {
   auditUnavailable: status.UNAVAILABLE,
   busy: status.RESOURCE_EXHAUSTED,

@@ -6,13 +6,13 @@ import { optionsAt } from '../read-words.js';
 const REQUEST = /^--get-completions(?:=(\d{1,3}))?$/;
 /** Request of the completion scripts of earlier releases, which send only the words. */
 const EARLIER_REQUEST = '--get-yargs-completions';
-/** Time limit for names from the daemon, because a person waits for the completion; a later answer is ignored. */
+/** A person waits for the completion; a later answer is ignored. */
 const ANSWER_LIMIT_MS = 1000;
 /** Characters that every shell reads as one plain word. */
 const PLAIN = /^[\w.+@-]{1,200}$/;
 
 export interface ValueSources {
-  /** Names of the daemon's runs. Without `server`, the daemon at the usual address answers. */
+  /** Without `server`, the daemon at the usual address answers. */
   readonly runs: (server: string | undefined, signal: AbortSignal) => Promise<readonly string[]>;
   readonly configKeys: () => Promise<Completions['words']>;
 }
@@ -118,7 +118,7 @@ async function valuesOf(
   return NOTHING;
 }
 
-/** Returns the names of the daemon's runs. On a time-out or any error it returns none, because a shell cannot show errors. */
+/** Returns no names after a time-out or an error, because a shell cannot show errors. */
 async function runs(sources: ValueSources, server?: string): Promise<[string, string][]> {
   try {
     const names = await sources.runs(server, AbortSignal.timeout(ANSWER_LIMIT_MS));

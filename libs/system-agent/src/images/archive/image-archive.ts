@@ -21,12 +21,12 @@ const MAX_LINKS = 8;
 const BLOCK_BYTES = 256 * 1024;
 const READ = 'read an archive of images';
 
-/** A tar, compressed or not. Each method reads the file from its beginning, in blocks. */
+/** A tar, compressed or not. Each method reads the file from its beginning. */
 export class ImageArchive {
   readonly #file: OpenFile;
   readonly #limits: ImageLimits;
   readonly #signal: AbortSignal;
-  /** Targets of links by name: Docker writes a repeated layer as a link. */
+  /** Targets by link: Docker writes a repeated layer as a link. */
   readonly #links = new Map<string, string>();
 
   constructor(file: OpenFile, limits: ImageLimits, signal: AbortSignal) {
@@ -51,7 +51,6 @@ export class ImageArchive {
     return found;
   }
 
-  /** @throws AgentError `imageFailed` when it is missing. */
   async document(name: string): Promise<Buffer> {
     const document = (await this.documents([plain(name)])).get(plain(name));
     if (document === undefined) throw missing(name);
@@ -85,7 +84,7 @@ export class ImageArchive {
     }
   }
 
-  /** Uses no stream of the handle, because a stream closes the file when its reader stops early. */
+  /** No stream of the handle: a stream closes the file when its reader stops early. */
   async *#bytes(): AsyncGenerator<Uint8Array> {
     for (let position = 0; ;) {
       this.#signal.throwIfAborted();
@@ -106,7 +105,7 @@ export class ImageArchive {
   }
 }
 
-/** Resolves `.` and `..` in a name of the archive. The results are only compared, and never used as paths. */
+/** Resolves `.` and `..`. The results are only compared, and never used as paths. */
 function plain(name: string): string {
   const parts: string[] = [];
   for (const part of name.split('/')) {
@@ -128,7 +127,7 @@ const OCI = 'index.json';
 const NAMES = ['io.containerd.image.name', 'org.opencontainers.image.ref.name'];
 
 /**
- * Finds an image in an archive of `docker save` or an OCI layout; undefined when it has no image of this name.
+ * Accepts archives of `docker save` and OCI layouts. Undefined without an image of this name.
  * @throws AgentError `imageFailed`; an Error when the file is not an archive.
  */
 export async function findInArchive(archive: ImageArchive, wanted: Wanted) {

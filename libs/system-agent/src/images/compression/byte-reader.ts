@@ -11,7 +11,7 @@ export class ByteReader {
     this.#what = what;
   }
 
-  /** Returns up to `count` bytes without consuming them; fewer only at the end. */
+  /** Does not consume the bytes. Returns fewer only at the end. */
   async peek(count: number): Promise<Buffer> {
     if (this.#held.length < count) {
       const parts = [this.#held];

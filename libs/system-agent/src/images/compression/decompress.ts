@@ -12,7 +12,7 @@ export const LAYER_COMPRESSIONS: readonly Compression[] = ['gzip', 'zstd'];
 export const ARCHIVE_COMPRESSIONS: readonly Compression[] = ['gzip', 'zstd', 'lz4', 'bzip2'];
 
 /**
- * Recognises the compression by the first bytes, regardless of name and media type. Decodes only a few MiB ahead of the reader.
+ * Recognises the compression by the first bytes only. Decodes at most a few MiB ahead of the reader.
  * @throws AgentError `imageFailed` for a compression that is not in `allowed`; errors of the input.
  */
 export async function* decompress(
@@ -41,12 +41,12 @@ function compressionOf(start: Buffer): Compression | undefined {
 
 async function* gunzip(input: ByteReader): AsyncGenerator<Buffer> {
   const decoder = createGunzip();
-  // An error is thrown by the iteration over the decoder below.
+  // The iteration below throws the decoder's errors.
   pipeline(Readable.from(input.rest()), decoder, () => undefined);
   yield* decoder as AsyncIterable<Buffer>;
 }
 
-/** Decompresses bzip2. A block may expand to 45 MB, so this is only for archives that an administrator provides. */
+/** Only for archives that an administrator provides, because a block may expand to 45 MB. */
 async function* unbzip2(input: ByteReader): AsyncGenerator<Buffer> {
   const { default: createDecoder } = await import('unbzip2-stream');
   const decoded: Buffer[] = [];

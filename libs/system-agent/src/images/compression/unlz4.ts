@@ -1,4 +1,4 @@
-/** Decodes LZ4 frames here, because no maintained package does so incrementally without a native addon. */
+/** No maintained package decodes LZ4 frames incrementally without a native addon. */
 import { imageFailed } from '../image-failure.js';
 import type { ByteReader } from './byte-reader.js';
 
@@ -7,7 +7,7 @@ const SKIPPABLE = 0x184d2a50;
 const HISTORY_BYTES = 64 * 1024;
 const STORED = 0x80000000;
 
-/** Decompresses LZ4 frames, at most 4 MiB ahead. Skips checksums, because layers have digests. */
+/** Decodes at most 4 MiB ahead. Skips checksums, because layers have digests. */
 export async function* unlz4(input: ByteReader): AsyncGenerator<Buffer> {
   while ((await input.peek(1)).length > 0) {
     const magic = (await input.read(4)).readUInt32LE();
@@ -48,7 +48,7 @@ async function* readFrame(input: ByteReader): AsyncGenerator<Buffer> {
   if (has(4)) await input.read(4);
 }
 
-/** Returns where the decoded bytes end in `room`. */
+/** Returns the end of the decoded bytes in `room`. */
 function decodeBlock(block: Buffer, room: Buffer, historyStart: number): number {
   let from = 0;
   let to = HISTORY_BYTES;

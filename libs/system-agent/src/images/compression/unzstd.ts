@@ -7,11 +7,11 @@ const SKIPPABLE = 0x184d2a50;
 /** Largest window that zstd itself accepts by default: `--long=27`. */
 const MAX_WINDOW_BYTES = 128 * 1024 * 1024;
 const MAX_BLOCK_BYTES = 128 * 1024;
-/** The decoder moves its whole window for each block, so yield to the event loop after this many bytes. */
+/** The decoder moves its whole window for each block. Let other work run after this many bytes. */
 const BYTES_MOVED_AT_A_TIME = 256 * 1024 * 1024;
 const WHAT = 'read zstd';
 
-/** Decompresses block by block, so that at most one block is decoded ahead. Refuses a frame with too large a window. */
+/** Decodes at most one block ahead. */
 export async function* unzstd(input: ByteReader): AsyncGenerator<Buffer> {
   const { Decompress } = await import('fzstd');
   let moved = 0;
@@ -38,7 +38,7 @@ export async function* unzstd(input: ByteReader): AsyncGenerator<Buffer> {
       }
       yield* decoded.splice(0);
     }
-    // Checksums are not compared, because layers and archives have digests.
+    // Skip the checksum, because layers and archives have digests.
     decoder.push(await input.read(checksumBytes), true);
     yield* decoded;
   }

@@ -24,7 +24,7 @@ const response = z.object({
 });
 type Answer = z.infer<typeof response>;
 
-/** Maximum number of cached answers; beyond it, the oldest is removed. */
+/** Beyond this, the oldest cached answer is removed. */
 const MAX_KEPT = 100;
 const LIMIT_MS = 60_000;
 
@@ -45,8 +45,8 @@ export interface CredentialProvidersOptions {
 }
 
 /**
- * The kubelet's credential providers: programs that supply short-lived credentials, such as a cloud's. Speaks the
- * kubelet's exec protocol. Caches an answer for the time that it states, else for the time in the configuration.
+ * Credential providers by the kubelet's exec protocol: programs that supply short-lived credentials, such as a cloud's.
+ * Caches an answer for the time that it states, else for the configured time.
  */
 export class CredentialProviders {
   readonly #options: CredentialProvidersOptions;
@@ -62,7 +62,7 @@ export class CredentialProviders {
       if (!provider.matchImages.some((pattern) => matchesImage(pattern, image))) continue;
       const { auth } =
         this.#keptAnswer(provider, image) ?? (await this.#ask(provider, image, signal));
-      // Reverse order tries more specific names first, as in the kubelet.
+      // As in the kubelet, reverse order tries more specific names first.
       const names = Object.keys(auth ?? {})
         .sort()
         .reverse();
@@ -111,7 +111,7 @@ function keyOf(provider: string, type: Answer['cacheKeyType'], image: string): s
   return JSON.stringify([provider, type, of]);
 }
 
-/** The program runs with the agent's rights, so others must not be able to change it. */
+/** Others must not be able to change the program: it runs with the agent's rights. */
 function judgeProgram(file: string, trust: Pick<FileTrust, 'distrustOfFile'>): void {
   try {
     const distrust = trust.distrustOfFile(file, { followLinks: true });
@@ -123,7 +123,7 @@ function judgeProgram(file: string, trust: Pick<FileTrust, 'distrustOfFile'>): v
 
 const MAX_BYTES = 1024 * 1024;
 const TOLD_BYTES = 256;
-/** Variables that a provider inherits, for proxies, certificate authorities and Windows programs. */
+/** Inherited variables, for proxies, certificate authorities and Windows programs. */
 const PASSED_ON = [
   ...['HTTPS_PROXY', 'HTTP_PROXY', 'NO_PROXY', 'https_proxy', 'http_proxy', 'no_proxy'],
   ...['HOME', 'PATH', 'SSL_CERT_FILE', 'SSL_CERT_DIR', 'TMPDIR'],
@@ -136,7 +136,7 @@ export interface RunOptions {
   readonly signal: AbortSignal;
 }
 
-/** Runs a trusted program without a shell; its output may have at most 1 MiB. @throws AgentError `imageFailed`; the signal's reason. */
+/** Uses no shell. Accepts at most 1 MiB of output. @throws AgentError `imageFailed`; the signal's reason. */
 export async function runProvider(
   { name, file, args, env }: CredentialProvider,
   input: string,
@@ -177,7 +177,7 @@ export async function runProvider(
       said = (said + part.toString('utf8')).slice(-TOLD_BYTES);
     });
     child.on('error', (error) => end(failed(quoteText(messageOf(error)), error)));
-    // Ignore this error: a program need not read its input.
+    // A program need not read its input.
     child.stdin.on('error', () => undefined);
     child.on('close', (code) => {
       if (code !== 0) {

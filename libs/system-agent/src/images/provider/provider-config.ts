@@ -7,7 +7,7 @@ import { AgentError } from '../../agent-error.js';
 import { imageFailed } from '../image-failure.js';
 import { readTrusted } from '../registry/registries-file.js';
 
-/** The kubelet's configuration file for credential providers, and the folder with their programs. */
+/** The kubelet's configuration of credential providers, and the folder of their programs. */
 export interface CredentialProviderPlace {
   readonly configFile: string;
   readonly binDirectory: string;
@@ -50,7 +50,7 @@ export interface CredentialProvider extends z.infer<typeof provider> {
   readonly file: string;
 }
 
-/** Returns none when the file is missing. It must be trusted, because it names programs to run. @throws AgentError `imageFailed`. */
+/** The file may be missing, but must be trusted, because it names programs to run. @throws AgentError `imageFailed`. */
 export async function readProviders(
   { configFile, binDirectory }: CredentialProviderPlace,
   trust: Pick<FileTrust, 'distrustOfFile'>,
@@ -73,7 +73,7 @@ function fileOf(name: string, folder: string): string {
   return path.join(folder, name + ending);
 }
 
-/** Matches like the kubelet: same port, same number of host labels (with wildcards `*` and `?`), and a prefix of the path. */
+/** Follows the kubelet: equal port, equal number of host labels (with `*` and `?`), and a prefix of the path. */
 export function matchesImage(pattern: string, image: string): boolean {
   const wanted = partsOf(pattern.replace(/^https?:\/\//, ''));
   const found = partsOf(image);

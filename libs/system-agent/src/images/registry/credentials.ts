@@ -12,11 +12,11 @@ import {
 export interface Credentials {
   readonly username: string;
   readonly password: string;
-  /** Exchanged for a token. A server without that exchange gets `password`, which equals this token if no password is configured. */
+  /** Exchanged for a token. A server without this exchange gets `password`, which defaults to the identity token. */
   readonly identityToken?: string;
 }
 
-/** `auth` is base64 of `name:password`. */
+/** `auth`: base64 of `name:password`. */
 type Auth = NonNullable<RegistryConfig['auth']>;
 
 const text = z.string().optional();
@@ -26,7 +26,7 @@ const dockerConfig = z.object({ auths: z.record(z.string(), login).optional() })
 export type DockerConfig = z.infer<typeof dockerConfig>;
 
 /**
- * Reads the `auths` of Docker's config.json, if any. Credential helpers are not run. @throws AgentError `imageFailed`.
+ * Reads the `auths` of Docker's config.json, if any. Runs no credential helpers. @throws AgentError `imageFailed`.
  */
 export async function readDockerConfig(path: string, trust: Pick<FileTrust, 'distrustOfFile'>) {
   const content = await readTrusted(path, trust);
@@ -36,7 +36,7 @@ export async function readDockerConfig(path: string, trust: Pick<FileTrust, 'dis
 
 export interface Login {
   readonly credentials: Credentials;
-  /** Where the credentials were found: `configs.registry.example of registries.yaml`. */
+  /** Source for messages: `configs.registry.example of registries.yaml`. */
   readonly from: string;
 }
 

@@ -8,9 +8,9 @@ export interface Endpoint {
   /** The part of the address before `/<repository>/manifests/…`, without a trailing slash. */
   readonly base: URL;
   readonly repository: string;
-  /** The registry that a mirror on another host represents. */
+  /** Registry that this mirror on another host represents. */
   readonly namespace?: string;
-  /** The entry of `mirrors` that lists this endpoint; absent for the registry itself. */
+  /** Entry of `mirrors`; absent for the registry itself. */
   readonly mirrorOf?: string;
   readonly rewrittenBy?: string;
 }
@@ -18,7 +18,7 @@ export interface Endpoint {
 const DOCKER_HUB = 'index.docker.io';
 
 /**
- * Returns the mirrors of the registry, or of `*`, then the registry itself. Rewrites names only for mirrors.
+ * Returns the registry's mirrors, or those of `*`, then the registry itself. Rewrites names only for mirrors.
  * @throws AgentError `imageFailed` for an invalid endpoint or rewrite.
  */
 export async function endpointsOf({ registry, repository }: Reference, { mirrors }: Registries) {
@@ -40,7 +40,7 @@ export async function endpointsOf({ registry, repository }: Reference, { mirrors
   return [...mirrored, own];
 }
 
-/** Returns the address of a registry in `registries.yaml` or an image. @throws AgentError `imageFailed`. */
+/** Accepts an address as in `registries.yaml` or an image. @throws AgentError `imageFailed`. */
 export function baseOf(text: string): URL {
   const url = parseUrl(/^[a-z]+:\/\//i.test(text) ? text : `${schemeOf(text)}://${text}`);
   const isPlain =
@@ -48,7 +48,7 @@ export function baseOf(text: string): URL {
     /^https?:$/.test(url.protocol) &&
     [url.username, url.password, url.search, url.hash].every((part) => part === '');
   if (!isPlain)
-    // Not quoted, because it may contain a password.
+    // Not quoted, because the text may contain a password.
     throw imageFailed(
       'use a mirror',
       'an unusable address',
@@ -60,20 +60,20 @@ export function baseOf(text: string): URL {
   return url;
 }
 
-/** Returns `http` for this machine, where a registry seldom has a certificate and traffic stays local. */
+/** `http` for this machine: its registry seldom has a certificate, and traffic stays local. */
 function schemeOf(registry: string): string {
   const [, host = '', port = '443'] = /^(.*?)(?::(\d+))?(?:\/.*)?$/.exec(registry) ?? [];
   const isHere = /^(localhost|\[::1\]|127(?:\.\d{1,3}){3})$/.test(host);
   return isHere && port !== '443' ? 'http' : 'https';
 }
 
-/** `URL.parse`, which Node 20 does not have; undefined for text that is not a URL. */
+/** `URL.parse`, which Node 20 lacks. */
 export function parseUrl(text: string): URL | undefined {
   return URL.canParse(text) ? new URL(text) : undefined;
 }
 
 /**
- * Rewrites a repository name, in linear time. Only the first expression that changes the name is used; `$1` and `${name}` stand for groups.
+ * Uses the first expression that changes the name, in linear time; `$1` and `${name}` stand for groups.
  * @throws AgentError `imageFailed` for an invalid expression, or a result that is not a repository name.
  */
 export async function rewrite(

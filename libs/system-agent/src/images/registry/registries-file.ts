@@ -30,11 +30,11 @@ const registries = z.object({
   configs: z.record(z.string(), config.nullable()).nullish(),
 });
 
-/** Content of `registries.yaml`; docs.rke2.io is its reference. */
+/** Content of `registries.yaml`. Reference: docs.rke2.io. */
 export type Registries = z.infer<typeof registries>;
 export type RegistryConfig = z.infer<typeof config>;
 
-/** Returns the candidate files; the first existing one is used. On Windows they are on the current drive of the process. */
+/** Returns candidates: use the first existing file. On Windows, they are on the process's current drive. */
 export function registriesFiles(
   agentRegistriesFile = '/etc/rancher/agent/registries.yaml',
 ): readonly string[] {
@@ -48,15 +48,13 @@ export function registriesFiles(
 export interface FoundRegistries {
   readonly registries: Registries;
   readonly file: string | undefined;
-  /** One per ignored part of the file. */
   readonly warnings: readonly string[];
 }
 
 /**
  * Reads the first existing file, which must be trusted because it decides where code comes from. Parses like Rancher's
- * library wharfie: YAML 1.1, scalars as written, the first document, and repeated keys joined.
- * @throws AgentError `imageFailed` for an untrusted or unreadable file, because falling back to another registry would
- * be worse than an error.
+ * library wharfie: YAML 1.1, scalars as written, first document only, repeated keys joined.
+ * @throws AgentError `imageFailed` for an untrusted or unreadable file: using another registry would be worse.
  */
 export async function readRegistries(
   files: readonly string[],
@@ -81,7 +79,7 @@ function parseRegistries(content: string, file: string): Omit<FoundRegistries, '
   return { registries: value ?? {}, warnings: more === 0 ? [] : [warning] };
 }
 
-/** Joins repeated keys as Go does: merges repeated structs, and keeps the last of repeated map entries. */
+/** Like Go, merges repeated structs, and keeps the last of repeated map entries. */
 function joinTwice({ contents }: Document): void {
   const join = (node: unknown, depth: number): void => {
     if (!isMap(node)) return;
@@ -89,7 +87,7 @@ function joinTwice({ contents }: Document): void {
     for (const pair of node.items) {
       const key = isScalar(pair.key) ? pair.key.source : pair.key;
       const earlier = found.get(key)?.value;
-      // Depth 1 has the entries of mirrors and configs, which are maps in Go.
+      // Depth 1: entries of mirrors and configs, which are maps in Go.
       const isOfMap = depth === 1;
       if (!isOfMap && isMap(earlier) && isMap(pair.value)) earlier.items.push(...pair.value.items);
       else found.set(key, pair);
@@ -112,7 +110,7 @@ export async function readTrusted(name: string, trust: Pick<FileTrust, 'distrust
 
 const HUB = ['docker.io', 'index.docker.io', 'registry-1.docker.io'];
 
-/** Returns the first entry with one of these names, in any letter case and even if empty, otherwise the entry `*`, as wharfie does. */
+/** Like wharfie, prefers the first entry with one of these names, in any letter case and even if empty, to the entry `*`. */
 export function entryOf<Value>(
   entries: Readonly<Record<string, Value>> | null | undefined,
   names: readonly string[],

@@ -33,17 +33,16 @@ import {
 
 const MAX_TRIES = 3;
 const CUT = new Set(['interrupted', 'timedOut']);
-/** Failures that a retry, or the same request to another registry, would only repeat. */
 const REFUSED = new Set(['badStatus', 'badShape', 'invalidRequest', 'redirectRefused']);
 
 export interface Question {
   readonly headers?: Readonly<Record<string, string>>;
   readonly authorization?: string | undefined;
-  /** Makes the request a POST. It contains credentials, so it follows no redirect. */
+  /** Makes the request a POST, which follows no redirect because it contains credentials. */
   readonly form?: URLSearchParams;
 }
 
-/** Sends HTTP requests, with each host's login and TLS settings from the current files. The caller of `open` disposes of it. */
+/** Sends requests with each host's login and TLS settings. The caller of `open` disposes of the object. */
 export class RegistryAccess implements Disposable {
   readonly found: FoundRegistries;
   readonly limits: ImageLimits;
@@ -83,7 +82,7 @@ export class RegistryAccess implements Disposable {
   }
 
   /**
-   * A redirect to another host uses the TLS settings of that host, and sends no `Authorization`. The caller closes the answer.
+   * A redirect to another host uses that host's TLS settings, and sends no `Authorization`. The caller closes the answer.
    * @throws AgentError `unreachable`; `imageFailed` for refused redirects and a server that stays busy.
    */
   async ask(url: URL, { headers = {}, authorization, form }: Question): Promise<HttpAnswer> {
@@ -102,13 +101,13 @@ export class RegistryAccess implements Disposable {
       const failure = this.#failure(url, error);
       if (!(failure instanceof AgentError) || this.#masked(failure.message) === failure.message)
         throw failure;
-      // Without the cause, because its text is not masked.
+      // No cause, because its text is not masked.
       throw new AgentError(failure.code, this.#masked(failure.message));
     }
   }
 
   /**
-   * Yields the bytes of an answer. After a broken connection, `askForRest` requests the rest; at most three requests in all.
+   * After a broken connection, requests the rest by `askForRest`, at most three requests in all.
    * @throws AgentError `unreachable`, `imageFailed`; errors of `askForRest`.
    */
   async *body(
@@ -120,7 +119,7 @@ export class RegistryAccess implements Disposable {
     let skippedBytes = 0;
     for (let tries = 1; ; tries += 1) {
       try {
-        // No limit here, because the reader checks the size or the digest.
+        // No limit: the reader checks the size or the digest.
         for await (const part of current.body({ maxBytes: Infinity, mayBeEncoded: true })) {
           const fresh = part.subarray(Math.min(skippedBytes, part.length));
           skippedBytes -= part.length - fresh.length;
@@ -151,7 +150,7 @@ export class RegistryAccess implements Disposable {
     return provided ?? loginOfDocker(base, this.#docker);
   }
 
-  /** Masks a secret in messages from now on, because a server may repeat it. */
+  /** Masks a secret in later messages, because a server may repeat it. */
   hide(secret: string): void {
     this.#hidden.push(secret);
   }
@@ -177,7 +176,7 @@ export class RegistryAccess implements Disposable {
     return withoutSecrets(message, this.#hidden);
   }
 
-  /** Messages contain only the origin of an address, because the rest may contain secrets. */
+  /** Names only the origin of an address, because the rest may contain secrets. */
   #failure(url: URL, error: unknown): unknown {
     if (this.#signal.aborted) return this.#signal.reason;
     if (error instanceof AgentError) return error;

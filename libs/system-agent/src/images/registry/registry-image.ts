@@ -42,7 +42,7 @@ export async function fetchImage(
   return await imageOfManifest(manifest, limits, { blob, layers: (all) => all.map(blob) });
 }
 
-/** Windows base layers may be on another server, which receives no credentials; their digest is checked. */
+/** Windows base layers may be on another server, which receives no credentials. Digests verify the bytes. */
 async function* bytesOf(
   { digest, urls }: Descriptor,
   session: RegistrySession,
@@ -74,7 +74,6 @@ async function openElsewhere(
       if (answer.status === 200) return answer;
       answer.close();
     } catch (unreached) {
-      // Try the next URL.
       failure = unreached;
     }
   }

@@ -8,18 +8,17 @@ import { readDocument } from '../checked-bytes.js';
 import { imageFailed } from '../image-failure.js';
 
 /**
- * One repository of one registry. Sends no credentials until the registry requests them with 401. A 403 or 404 may just
- * hide content from anonymous clients, so the session then asks `/v2/` whether credentials are requested there.
- * Docker's protocol lets the registry name the token server, which receives the registry's credentials even on another
- * host, as with Docker Hub. Credentials go only over HTTPS, except to a token server on the host of a registry with
- * plain HTTP.
+ * One repository of one registry. Sends no credentials until the registry requests them with 401. A 403 or 404 may hide
+ * content from anonymous clients, so the session then checks whether `/v2/` requests credentials.
+ * By Docker's protocol, the registry names the token server, which receives the registry's credentials even on another
+ * host, as with Docker Hub. Credentials go only over HTTPS, except to a token server on a plain-HTTP registry's own host.
  */
 export class RegistrySession {
   readonly #endpoint: Endpoint;
   readonly #access: RegistryAccess;
   #authorization: string | undefined;
   #login: Promise<Login | undefined> | undefined;
-  /** Source of the credentials that were sent; undefined before any were. */
+  /** Source of the credentials sent so far. */
   shown: string | undefined;
 
   constructor(endpoint: Endpoint, access: RegistryAccess) {
@@ -36,7 +35,7 @@ export class RegistrySession {
     throw this.#refusal(status, path);
   }
 
-  /** Checks that the registry answers and accepts the login. @throws AgentError `unreachable`, `unauthorized`, `imageFailed`. */
+  /** Checks the login. @throws AgentError `unreachable`, `unauthorized`, `imageFailed`. */
   async ping(): Promise<void> {
     using answer = await this.#ask('');
     if (answer.status >= 400) throw this.#refusal(answer.status, this.#address('').pathname);
@@ -140,10 +139,10 @@ export interface Challenge {
 }
 
 const tokenAnswer = z.object({ token: z.string().nullish(), access_token: z.string().nullish() });
-/** Statuses from a server that does not exchange identity tokens; it gets the token as a password instead. */
+/** After these statuses, the server gets the identity token as a password: it exchanges no such tokens. */
 const KNOWS_NO_EXCHANGE = new Set([401, 404, 405]);
 
-/** Returns a token, without access to a repository if `repository` is empty. @throws AgentError `unreachable`, `unauthorized`, `imageFailed`. */
+/** An empty `repository` requests no access. @throws AgentError `unreachable`, `unauthorized`, `imageFailed`. */
 export async function fetchToken(
   { parameters }: Challenge,
   { base, repository }: Endpoint,
@@ -194,7 +193,7 @@ function tokenIn(text: Buffer, url: URL): string {
   try {
     answer = tokenAnswer.parse(JSON.parse(text.toString('utf8')));
   } catch {
-    // The error is dropped, because it would quote the answer, which may contain a token.
+    // Drop the error: it would quote the answer, which may contain a token.
   }
   const token = answer.access_token || answer.token || '';
   if (/^[\x21-\x7e]+$/.test(token)) return token;

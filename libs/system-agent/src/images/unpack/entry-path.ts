@@ -1,24 +1,24 @@
 import { quoteText } from '@wins/base';
 import { imageFailed } from '../image-failure.js';
 
-/** Operating system whose rules apply to file names, in Go's terms. */
+/** Operating system, in Go's terms. */
 export type FileSystemOs = 'windows' | 'linux' | 'darwin';
 
 const MAX_LENGTH = 4096;
-/** Characters with a meaning in Win32, such as drives and wildcards, and endings that it drops. */
+/** Characters with a meaning in Win32, such as wildcards, and endings that Win32 drops. */
 // eslint-disable-next-line no-control-regex -- refuses control characters
 const NOT_ON_WINDOWS = /[<>:"|?*\\\u0000-\u001f]|[. ]$/;
 /** Devices, with any extension: `NUL.txt` is the device too. */
 const DEVICE = /^(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9¹²³])[ ]*(?:\.|$)/i;
 
-/** Returns the parts of a name; none for the root. @throws AgentError `imageFailed` for an {@link entryFault}. */
+/** No parts: the root. @throws AgentError `imageFailed` for an {@link entryFault}. */
 export function entryParts(name: string, os: FileSystemOs): string[] {
   const found = entryFault(name, os);
   if (found === undefined) return partsOf(name);
   throw imageFailed(`unpack ${quoteText(name)}`, found, 'a path below the folder of the image');
 }
 
-/** Returns why a name leads out of the root, or becomes another name on this system; undefined for a valid name. */
+/** Explains how a name leads out of the root, or changes on this system; undefined for a valid name. */
 export function entryFault(name: string, os: FileSystemOs): string | undefined {
   const parts = partsOf(name);
   if (name.length > MAX_LENGTH) return `${name.length} characters`;
@@ -36,12 +36,12 @@ const partsOf = (name: string) => name.split('/').filter((part) => part !== '' &
 export class Subtree {
   readonly #parts: readonly string[];
 
-  /** @param path - With slashes, such as `Files/bin`; empty for the whole image. Letter case does not matter. */
+  /** @param path - Such as `Files/bin`, in any letter case; empty for the whole image. */
   constructor(path = '') {
     this.#parts = path.split('/').filter((part) => part !== '');
   }
 
-  /** Returns the path below the subtree; undefined for a path outside. */
+  /** Undefined for a path outside. */
   inside(parts: readonly string[]): readonly string[] | undefined {
     return this.#matches(parts, this.#parts.length) ? parts.slice(this.#parts.length) : undefined;
   }
@@ -65,7 +65,7 @@ export class SpellingCheck {
     let path = '';
     for (const part of parts) {
       path += `/${part}`;
-      // As in NTFS: by the upper case of each character.
+      // NTFS compares the upper case of each character.
       const key = path.toUpperCase();
       const known = this.#spellings.get(key) ?? path;
       if (known !== path)

@@ -4,18 +4,17 @@ import { errnoOf, quoteText } from '@wins/base';
 import { imageFailed } from '../image-failure.js';
 
 const FOLDER_MODE = 0o755;
-/** Others must not be able to change files that run with the rights of the agent. */
+/** Others must not change files that run with the agent's rights. */
 const ALLOWED_BITS = 0o755;
 
 /**
- * Folder into which layers are unpacked. Walks every path step by step from the root, and follows a link only to a
- * folder below the root; replaces an existing object instead of writing through it. Nobody else writes here, because
- * it is below the agent's private work folder.
+ * Target of unpacked layers. Walks every path step by step from the root. Follows links only to folders below the root.
+ * Replaces existing objects instead of writing through them. Nobody else writes here: the agent's work folder is private.
  */
 export class ImageFolder {
   readonly #root: string;
   readonly #onFolder: (path: string) => void;
-  /** Paths that the current layer created; its own whiteouts do not remove them. */
+  /** Paths of the current layer, which its own whiteouts do not remove. */
   #made = new Set<string>();
 
   private constructor(root: string, onFolder: (path: string) => void) {
@@ -24,7 +23,7 @@ export class ImageFolder {
   }
 
   /**
-   * @param onFolder - Called with the path of each implied folder before it is made; may throw to end the unpacking.
+   * @param onFolder - Called before each implied folder is made; may throw to end the unpacking.
    */
   static async open(folder: string, onFolder: (path: string) => void): Promise<ImageFolder> {
     return new ImageFolder(await realpath(folder), onFolder);
@@ -41,7 +40,6 @@ export class ImageFolder {
 
   async makeFile(parts: readonly string[], mode: number, bytes: AsyncIterable<Uint8Array>) {
     const place = await this.#emptyPlace(parts);
-    // The flag `wx` ensures that this is a new file.
     const file = await open(place, 'wx', mode & ALLOWED_BITS);
     try {
       for await (const chunk of bytes) await file.appendFile(chunk);
@@ -53,8 +51,8 @@ export class ImageFolder {
   }
 
   /**
-   * Creates a link with a direct relative path, so that its target is the same by every path to the link.
-   * @param resolve - Returns the steps from the root to the target, given the steps to the link's folder.
+   * Makes the link direct and relative, so that every path to it leads to the same target.
+   * @param resolve - Returns the target's path from the root, given the path of the link's folder.
    */
   async makeLink(
     parts: readonly string[],
@@ -109,7 +107,7 @@ export class ImageFolder {
     return place;
   }
 
-  /** Returns the real folder, and creates missing ones. `isEntry`: the layer lists the folder itself, so it is counted already. */
+  /** Returns the real folder, and creates missing ones. `isEntry`: the layer lists this folder, which is counted already. */
   async #enter(parts: readonly string[], isEntry = false): Promise<string> {
     let current = this.#root;
     for (const [index, part] of parts.entries()) {
@@ -132,7 +130,7 @@ export class ImageFolder {
     return current;
   }
 
-  /** Returns the real path, through links that stay below the root; undefined when there is nothing. */
+  /** Follows links below the root. Undefined when nothing is there. */
   async #find(parts: readonly string[]): Promise<string | undefined> {
     let current = this.#root;
     for (const [index, part] of parts.entries()) {

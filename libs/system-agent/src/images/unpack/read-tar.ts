@@ -10,20 +10,20 @@ export interface TarEntry extends AsyncIterable<Uint8Array> {
   };
 }
 
-/** Accepts Unix V7 tars, which have no magic number, only a checksum per header. The types of tar-stream lack this option. */
+/** Accepts Unix V7 tars, which have no magic number. The types of tar-stream lack this option. */
 const WITH_OLD_FORMATS: object = { allowUnknownFormat: true };
 
 /**
- * Reads the entries of a tar; unread bytes of an entry are skipped. Reads the whole input, even after the end of the
- * tar, so that the caller can count and digest it.
- * @throws errors of the input; an Error of tar-stream, which limits long names to 4 MiB, for an invalid or truncated tar.
- * Reading the bytes of an entry throws the same errors.
+ * Skips unread bytes of an entry. Reads the whole input, even after the end of the tar, so that the caller can count and
+ * digest it.
+ * @throws errors of the input; an Error of tar-stream for an invalid or truncated tar, or a name above 4 MiB. Reading an
+ * entry throws the same errors.
  */
 export async function* readTar(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<TarEntry> {
   const { extract: createExtract } = await import('tar-stream');
   const extract = createExtract(WITH_OLD_FORMATS);
   const closed = new Promise<void>((resolve) => extract.on('close', resolve));
-  // Keep the first failure, because tar-stream does not report it to the reader of an entry.
+  // tar-stream does not report the first failure to the reader of an entry.
   let failure: unknown;
   extract.on('error', (error) => (failure ??= error));
   const feed = async () => {

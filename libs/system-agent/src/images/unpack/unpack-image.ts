@@ -9,7 +9,7 @@ import { readTar, type TarEntry } from './read-tar.js';
 
 const WHITEOUT = '.wh.';
 const OPAQUE = '.wh..wh..opq';
-/** Prefix of entries that only AUFS itself uses, except for `OPAQUE`. */
+/** Only AUFS itself uses these entries, except `OPAQUE`. */
 const AUFS = '.wh..wh.';
 
 export interface UnpackOptions {
@@ -69,11 +69,10 @@ interface LayerPlace {
   readonly folder: ImageFolder;
   readonly subtree: Subtree;
   readonly os: FileSystemOs;
-  /** Counts an entry by its path; throws above the limits. */
+  /** Throws above the limits. */
   readonly countEntry: (path: string) => void;
 }
 
-/** Applies one layer. @throws AgentError `imageFailed`. The unpacked files stay. */
 async function applyLayer(tar: AsyncIterable<Uint8Array>, place: LayerPlace): Promise<void> {
   place.folder.beginLayer();
   const spelling = place.os === 'windows' ? new SpellingCheck() : undefined;
@@ -147,13 +146,13 @@ async function make(
   }
 }
 
-/** GNU tar marks sparse files, whose data begins with a map, in pax headers; old tars mark folders by a final slash. */
+/** GNU tar marks sparse files, whose data begins with a map, in pax headers. Old tars end a folder's name with a slash. */
 function kindOf({ name, type, pax }: TarEntry['header']): string | null {
   if (Object.keys(pax ?? {}).some((key) => key.startsWith('GNU.sparse.'))) return 'sparse file';
   return type === 'file' && name.endsWith('/') ? 'directory' : type;
 }
 
-/** Returns a link's target as steps below the unpacked folder. An absolute target starts at the root of the image. */
+/** An absolute target starts at the root of the image. */
 function linkTarget(
   header: TarEntry['header'],
   root: readonly string[],

@@ -1,6 +1,5 @@
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 
-/** A request that the double received. */
 export interface ApiRequest {
   readonly method: string;
   readonly path: string;
@@ -9,7 +8,7 @@ export interface ApiRequest {
   readonly body: Buffer;
 }
 
-/** Replaces an answer. `proceed` sends the normal answer of the double. */
+/** Replaces an answer; `proceed` sends the normal one. */
 export type ApiFault = (request: ApiRequest, response: ServerResponse, proceed: () => void) => void;
 
 export const silent: ApiFault = () => undefined;
@@ -17,7 +16,7 @@ export const silent: ApiFault = () => undefined;
 /** Ends the connection without an answer. */
 export const reset: ApiFault = (_request, response) => void response.socket?.destroy();
 
-/** Carries out the request, but applies another fault instead of answering. */
+/** Carries out the request, then applies another fault instead of answering. */
 export function unanswered(instead: ApiFault): ApiFault {
   return (request, response, proceed) => {
     response.end = () => response;
@@ -26,13 +25,12 @@ export function unanswered(instead: ApiFault): ApiFault {
   };
 }
 
-/** Answers 101, as if the connection switched to another protocol. */
 export const upgrade: ApiFault = (_request, response) =>
   void response.socket?.write(
     'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n',
   );
 
-/** Sends the normal answer, but cuts the connection after this many bytes of the body. */
+/** Cuts the connection after this many bytes of the normal body. */
 export function resetAfter(bytes: number): ApiFault {
   return (_request, response, proceed) => {
     onBody(response, (chunk, left) => {
@@ -46,7 +44,7 @@ export function resetAfter(bytes: number): ApiFault {
   };
 }
 
-/** Sends the normal answer byte by byte, each in its own packet. */
+/** Sends each byte of the normal answer in its own packet. */
 export const slow: ApiFault = (_request, response, proceed) => {
   response.socket?.setNoDelay(true);
   onBody(response, (chunk, left) => {
@@ -63,7 +61,7 @@ export function answer(
   return (_request, response) => void response.writeHead(status, headers).end(body);
 }
 
-/** Sends one endless line as fast as the client reads. */
+/** One line, as fast as the client reads. */
 export const endless: ApiFault = (_request, response) => {
   const block = Buffer.alloc(65_536, 'x');
   const more = (): void => {
@@ -79,7 +77,7 @@ interface BodyWriter {
   write(part: Buffer, done?: () => void): void;
 }
 
-/** Passes the body of an answer to `take` instead of the connection. */
+/** Passes a body to `take` instead of the connection. */
 function onBody(response: ServerResponse, take: (chunk: Buffer, to: BodyWriter) => void): void {
   const write = response.write.bind(response);
   const end = response.end.bind(response);

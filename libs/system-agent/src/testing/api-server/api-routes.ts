@@ -13,15 +13,14 @@ import { serveWatch, type WatchOptions } from './serve-watch.js';
 
 export interface ApiUser {
   readonly name: string;
-  /** Names of the Secrets that the user may get, list by name, watch and update. Absent: everything is allowed. */
+  /** Secrets that the user may get, list by name, watch and update. Absent: everything is allowed. */
   readonly secrets?: readonly string[];
-  /** Whether the user may only read. */
   readonly isReader?: boolean;
 }
 
 export interface RouteOptions extends WatchOptions {
   readonly table: SecretTable;
-  /** Returns undefined for a request without credentials, and false for wrong credentials. */
+  /** Undefined: no credentials. False: wrong credentials. */
   readonly userOf: (request: ApiRequest) => ApiUser | undefined | false;
 }
 
@@ -29,7 +28,6 @@ const READER_VERBS = new Set(['get', 'list', 'watch']);
 const AGENT_VERBS = new Set([...READER_VERBS, 'update']);
 const SECRETS = /^\/api\/v1\/namespaces\/([^/]+)\/secrets(?:\/([^/]+))?$/;
 
-/** Answers one request like a real API server. */
 export function route(request: ApiRequest, response: ServerResponse, options: RouteOptions): void {
   try {
     answerOrThrow(request, response, options);

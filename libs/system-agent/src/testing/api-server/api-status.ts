@@ -1,4 +1,3 @@
-/** Answer of the API server when it does not send the requested object. */
 export interface ApiStatus {
   readonly kind: 'Status';
   readonly code?: number;
@@ -7,7 +6,6 @@ export interface ApiStatus {
   readonly [key: string]: unknown;
 }
 
-/** An error answer, thrown by the table and the routes of the double. */
 export class ApiFailure extends Error {
   constructor(
     readonly status: ApiStatus & { readonly code: number },

@@ -9,7 +9,6 @@ import {
   notFound,
 } from './api-status.js';
 
-/** A Secret as the API server sends it. */
 export interface SecretObject {
   readonly kind: 'Secret';
   readonly apiVersion: 'v1';
@@ -25,16 +24,15 @@ export interface SecretObject {
   readonly type: string;
 }
 
-/** A change of the table, as a watch reports it. */
 export interface SecretEvent {
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED';
   readonly object: SecretObject;
   readonly resourceVersion: number;
-  /** The first word of the writer's User-Agent. */
+  /** First word of the writer's User-Agent. */
   readonly manager: string;
 }
 
-/** Secret that a client wants to store. The table adds missing fields. */
+/** The table adds missing fields. */
 export interface SecretDraft {
   readonly metadata: {
     readonly name: string;
@@ -50,7 +48,7 @@ export interface SecretDraft {
 /** Maximum size of all decoded values together. */
 const MAX_DATA_BYTES = 1_048_576;
 
-/** The Secrets of the double, with their history as etcd keeps it. */
+/** Keeps a history, as etcd does. */
 export class SecretTable {
   readonly #secrets = new Map<string, SecretObject>();
   readonly #events: SecretEvent[] = [];
@@ -62,7 +60,7 @@ export class SecretTable {
     return this.#version;
   }
 
-  /** All events, including compacted ones. */
+  /** Includes compacted events. */
   get events(): readonly SecretEvent[] {
     return this.#events;
   }
@@ -120,12 +118,12 @@ export class SecretTable {
     return object;
   }
 
-  /** Increments the version, as a change elsewhere in the cluster does. */
+  /** Simulates a change elsewhere in the cluster. */
   advance(): void {
     this.#version += 1;
   }
 
-  /** Forgets the history, as etcd does every few minutes. */
+  /** Forgets the history, as etcd does. */
   compact(): void {
     this.#version += 1;
     this.#oldest = this.#version;
@@ -137,7 +135,6 @@ export class SecretTable {
     return this.#events.filter((event) => event.resourceVersion > resourceVersion);
   }
 
-  /** Returns a function that removes the listener. */
   listen(listener: (event: SecretEvent) => void): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
@@ -187,7 +184,7 @@ function sorted(data: Readonly<Record<string, string>>): Record<string, string> 
   return Object.fromEntries(Object.entries(data).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** The server's record of who owns which field, with one entry for the last writer. */
+/** Records only the last writer. */
 function managedFields({ data = {} }: SecretDraft, manager: string): object {
   const fields = Object.fromEntries(Object.keys(sorted(data)).map((key) => [`f:${key}`, {}]));
   return {

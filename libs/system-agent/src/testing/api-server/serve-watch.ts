@@ -3,16 +3,14 @@ import type { ApiRequest } from './api-fault.js';
 import { ApiFailure, failure } from './api-status.js';
 import type { SecretTable } from './secret-table.js';
 
-/** Behaviour of the double's watches. */
 export interface WatchOptions {
   /**
-   * Whether `sendInitialEvents` is supported. Servers before 1.32 refuse it with 422. `failing` refuses it with an ERROR
-   * event after status 200, as 1.35 does on etcd 3.4.
+   * Support of `sendInitialEvents`. Servers before 1.32 refuse it with 422. `failing` refuses it with an ERROR event after
+   * status 200, as 1.35 does on etcd 3.4.
    */
   readonly watchList: boolean | 'failing';
-  /** How an expired version is refused: with an ERROR event after status 200, or with status 410. */
+  /** Refuses an expired version with an ERROR event after status 200, or with status 410. */
   readonly expiredAs: 'event' | 'status';
-  /** Receives every open watch. */
   readonly watches: Set<OpenWatch>;
 }
 
@@ -23,7 +21,6 @@ export interface OpenWatch {
   end(): void;
 }
 
-/** Answers with the events of one Secret, or of all in a namespace, until the watch is ended. */
 export function serveWatch(
   { query }: ApiRequest,
   response: ServerResponse,

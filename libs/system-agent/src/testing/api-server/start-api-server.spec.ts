@@ -78,7 +78,7 @@ describe('the double of the API server answers as the real one did', () => {
     return secret;
   }
 
-  // In the order of the recording, because each exchange depends on those before.
+  // In order, because each exchange depends on those before.
   it.each([...recorded.values()].filter(({ name }) => /^(0|1\d|2[45])/.test(name)))(
     '$name',
     async (exchange) => {
@@ -192,7 +192,7 @@ function linesOf(body: string): unknown[] {
     .map((line) => neutral(JSON.parse(line)));
 }
 
-/** Replaces each value that varies between runs with the name of its kind. */
+/** Replaces values that vary between runs. */
 function neutral(value: unknown): unknown {
   const json = JSON.stringify(value, (key, each: unknown) => {
     if (key === 'resourceVersion') return 'a version';

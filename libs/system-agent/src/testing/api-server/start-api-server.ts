@@ -13,10 +13,8 @@ import { route, type ApiUser } from './api-routes.js';
 import { SecretTable, type SecretEvent, type SecretObject } from './secret-table.js';
 import type { OpenWatch } from './serve-watch.js';
 
-/** Options of the double. The defaults suit a node with the plan `demo-machine-plan`. */
 export interface ApiServerOptions {
   readonly namespace?: string;
-  /** The Secret that the agent may use. */
   readonly secretName?: string;
   readonly watchList?: boolean | 'failing';
   readonly expiredAs?: 'event' | 'status';
@@ -24,76 +22,69 @@ export interface ApiServerOptions {
   readonly plain?: boolean;
   /** Default: a free port. */
   readonly port?: number;
-  /** Authority that signs its certificate. Default: a new authority. */
+  /** Default: a new authority. */
   readonly authority?: CertificateAuthority;
 }
 
-/** Which requests a fault affects, and how often. */
 export interface FaultOptions {
   readonly when?: (request: ApiRequest) => boolean;
   /** Default: until `fault` is called again. */
   readonly times?: number;
 }
 
-/** Values of a kubeconfig that replace the double's own. */
 export interface KubeconfigOptions {
   readonly token?: string;
-  /** Null omits it. */
+  /** Null: no authority. */
   readonly ca?: string | null;
   readonly server?: string;
-  /** Client certificate to use instead of the token. */
+  /** Replaces the token. */
   readonly client?: KeyPair;
 }
 
-/** A double of the API server over HTTPS on the loopback; serves only Secrets. The caller closes it. */
+/** A double of the API server, for Secrets only. The caller closes it. */
 export interface ApiServer {
   readonly url: string;
   readonly namespace: string;
   readonly secretName: string;
-  /** PEM of the authority that signed its certificate. */
+  /** PEM of the server's authority. */
   readonly ca: string;
-  /** Token that the agent sends, until `rotateToken`. */
+  /** The agent's token, until `rotateToken`. */
   readonly token: string;
   /** May read, but not write, the agent's Secret. */
   readonly readerToken: string;
-  /** May do everything. */
   readonly adminToken: string;
-  /** Certificate with which the agent can authenticate. */
+  /** The agent's certificate. */
   readonly clientCertificate: KeyPair;
-  /** Every request, in order. */
   readonly requests: readonly ApiRequest[];
-  /** Every change of a Secret, in order. */
   readonly events: readonly SecretEvent[];
-  /** The content of a `connectionInfoFile`. */
+  /** Content of a `connectionInfoFile`. */
   connectionInfo(options?: KubeconfigOptions): string;
-  /** Creates the Secret. Text is stored as UTF-8. */
   create(data: Readonly<Record<string, string | Buffer>>): SecretObject;
-  /** Changes values of the Secret as another writer; undefined removes a key. Without `changes`, changes a label. */
+  /** Writes as another writer; undefined removes a key. Without `changes`, changes a label. */
   update(changes?: Readonly<Record<string, string | Buffer | undefined>>): SecretObject;
   remove(): void;
   read(): SecretObject | undefined;
-  /** Returns the current values of the Secret, decoded. */
+  /** Current decoded values of the Secret. */
   data(): Readonly<Record<string, Buffer>>;
   /** Forgets the history, so that watches from earlier versions are refused. */
   compact(): void;
   bookmark(): void;
-  /** Replaces the agent's token. As with a real server, open watches continue. */
+  /** Open watches continue, like on a real server. */
   rotateToken(): void;
-  /** Ends all watches as the server does after `timeoutSeconds`. */
+  /** Acts like the server after `timeoutSeconds`. */
   endWatches(): void;
   resetConnections(): void;
-  /** Applies a fault to later requests; undefined ends the fault. */
+  /** Undefined ends the fault. */
   fault(fault: ApiFault | undefined, options?: FaultOptions): void;
-  /** Resolves with the next request that `isWanted` accepts. */
   nextRequest(isWanted?: (request: ApiRequest) => boolean): Promise<ApiRequest>;
   /** Stops listening, and cuts all connections. */
   down(): Promise<void>;
-  /** Listens again, on the same port. */
+  /** Uses the same port. */
   up(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Starts a double of the API server, which answers like Kubernetes 1.35. */
+/** Answers like Kubernetes 1.35. */
 export async function startApiServer({
   namespace = 'fleet-default',
   secretName = 'demo-machine-plan',
@@ -276,7 +267,6 @@ function base64(text: string): string {
   return Buffer.from(text).toString('base64');
 }
 
-/** Omits undefined values. */
 function encoded(
   data: Readonly<Record<string, string | Buffer | undefined>>,
 ): Record<string, string> {

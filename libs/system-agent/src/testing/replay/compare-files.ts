@@ -3,20 +3,19 @@ import path from 'node:path';
 
 import type { Recording } from './recording.js';
 
-/** Files and folders in a comparable form: times in names are replaced, and contents that vary are omitted. */
+/** Comparable: times in names are replaced, and varying contents are omitted. */
 export type ComparedFiles = readonly (readonly [string, string])[];
 
-/** Folders of the recordings, and the player's folders with the same content. */
+/** The recordings' folders, and the player's folders with the same content. */
 const ROOMS: Readonly<Record<string, string>> = {
   applied: 'applied',
   files: 'files',
   plans: 'plans',
   work: 'execution',
 };
-/** Folders of instructions. Unlike the Go agent's, they are private, are removed after their pass, and have other names for periodic instructions. */
+/** Instruction folders differ from the Go agent's: private, removed after each pass, other names for periodic instructions. */
 const FOLDERS_OF_INSTRUCTIONS = /^work(?:\/[^/]+){0,2}$/;
 
-/** Returns the files that the Go agent left: history, files of plans, local plans, and the contents of instruction folders. */
 export function recordedFiles({ filesAtEnd }: Recording): ComparedFiles {
   return compared(
     filesAtEnd
@@ -29,7 +28,6 @@ export function recordedFiles({ filesAtEnd }: Recording): ComparedFiles {
   );
 }
 
-/** Returns the files that this agent left. */
 export function playedFiles(folder: string): ComparedFiles {
   const found: [string, number, Buffer | undefined][] = [];
   const look = (place: string, name: string): void => {

@@ -4,14 +4,14 @@ import { KEY } from '../../decide/secret-state.js';
 import type { PlayedVersion } from './scenario-player.js';
 import type { RecordedVersion, Recording } from './recording.js';
 
-/** A version of the Secret in a comparable form: gzip unpacked, times and other random parts replaced. */
+/** Comparable: gzip is unpacked, and times and other random parts are replaced. */
 export interface ComparedVersion {
   /** Seconds since the start. */
   readonly t: number;
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-/** Returns the versions that the Go agent wrote, each complete. */
+/** Complete versions of the Go agent. */
 export function recordedVersions(
   { secretBefore }: Recording,
   versions: readonly RecordedVersion[],
@@ -26,7 +26,7 @@ export function recordedVersions(
   return compared;
 }
 
-/** Returns the versions that this agent wrote, without the key that the Go agent does not know. */
+/** Omits the key that the Go agent does not know. */
 export function playedVersions(written: readonly PlayedVersion[]): ComparedVersion[] {
   return written.map(({ t, data: { [KEY.failedInstruction]: _ours, ...data } }) =>
     comparable(
@@ -50,7 +50,7 @@ function shown(value: Buffer): unknown {
   return { gzipJson: mapValues(saved, shownOutput) };
 }
 
-/** Shows a one-time instruction's output, which is text, or a periodic one's, which is a status. */
+/** The output of a one-time instruction is text; that of a periodic one is a status. */
 function shownOutput(saved: unknown): unknown {
   if (typeof saved !== 'object' || saved === null) return textOf(saved);
   return mapValues(saved as Record<string, unknown>, (value, key) =>
@@ -58,7 +58,7 @@ function shownOutput(saved: unknown): unknown {
   );
 }
 
-/** Shows an output as the recorder did: bytes that are not UTF-8 as `\xff`. */
+/** Like the recorder, shows bytes that are not UTF-8 as `\xff`. */
 function textOf(base64: unknown): unknown {
   if (typeof base64 !== 'string') return base64;
   const bytes = Buffer.from(base64, 'base64');

@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** The web server that the recorded probes query. */
 export class ProbeTarget {
   #status = 200;
   #asked = 0;

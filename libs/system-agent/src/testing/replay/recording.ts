@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
-/** Action on the Secret, the files or the agent; `t` is in seconds since the recording began. */
+/** `t`: seconds since the recording began. */
 export interface RecordedAction {
   readonly t: number;
   readonly action: string;
@@ -10,7 +10,7 @@ export interface RecordedAction {
   readonly content?: string;
 }
 
-/** A version of the Secret: the values that differ from the previous version. Gzip is shown unpacked. */
+/** Values that differ from the previous version, with gzip unpacked. */
 export interface RecordedVersion {
   readonly t: number;
   readonly by: string;
@@ -42,8 +42,8 @@ export interface Recording {
 }
 
 /**
- * Reads a recording and adapts all its texts: `/node` becomes `folder`, an address on 127.0.0.1 becomes `url`, and the
- * checksums of the plans change accordingly.
+ * Adapts all texts of a recording: `/node` becomes `folder`, an address on 127.0.0.1 becomes `url`, and the plans' checksums
+ * change accordingly.
  */
 export function readRecording(name: string, folder: string, url: string): Recording {
   const file = path.join(__dirname, 'recordings', `${name}.json`);

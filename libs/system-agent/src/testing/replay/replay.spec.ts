@@ -13,7 +13,7 @@ import { ScenarioPlayer } from './scenario-player.js';
 import { type Scenario, SCENARIOS } from './scenarios.js';
 import { ServedSecrets } from './served-secrets.js';
 
-/** Tolerance, because the recorded agent took real time, but this agent acts while the clock stands still. */
+/** The recorded agent took real time, but this agent acts while the clock stands still. */
 const WITHIN_SECONDS = 0.6;
 
 describe('a recorded scenario of the original agent, played to ours', () => {
@@ -112,7 +112,6 @@ function without(version: ComparedVersion, { notCompared = [] }: Scenario): Comp
   return JSON.parse(json) as ComparedVersion;
 }
 
-/** Returns the versions whose times differ from the recorded times. */
 function late(played: readonly ComparedVersion[], wanted: readonly ComparedVersion[]): string[] {
   return played.flatMap(({ t }, index) => {
     const recorded = wanted[index]?.t ?? 0;

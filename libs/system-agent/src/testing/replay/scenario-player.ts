@@ -14,23 +14,21 @@ import type { ProbeTarget } from './probe-target.js';
 import type { RecordedAction, Recording } from './recording.js';
 import { StoppedSleeps } from './stopped-sleeps.js';
 
-/** A version of the Secret that this agent wrote. */
 export interface PlayedVersion {
   readonly t: number;
   readonly data: Readonly<Record<string, Buffer>>;
 }
 
-/** Server of the Secret while a recording is played. */
 export interface PlayedSecrets {
-  /** Returns the store for a process of the agent. */
+  /** The store of one agent process. */
   connect(): SecretStore;
-  /** Called after each write of the agent. */
+  /** Runs after each write of the agent. */
   onWritten: () => void;
   /** True when no data to or from the agent is in transit. */
   readonly isAtRest: boolean;
-  /** Number of the store's pending waits on the clock. */
+  /** The store's pending waits on the clock. */
   readonly waits: number;
-  /** The values of the Secret; none when there is no Secret. */
+  /** Empty without a Secret. */
   data(): Readonly<Record<string, Buffer>>;
   create(data: Readonly<Record<string, string>>): void;
   change(data?: Readonly<Record<string, string>>): void;
@@ -39,7 +37,7 @@ export interface PlayedSecrets {
   recover(): void | Promise<void>;
 }
 
-/** Performs an action that concerns neither the Secret nor the agent. */
+/** An action on anything but the Secret and the agent. */
 export type Deed = (player: ScenarioPlayer, action: RecordedAction) => void | Promise<void>;
 
 const STARTS = /^agent (?:re)?started|^restart /;
@@ -47,13 +45,13 @@ const STARTS = /^agent (?:re)?started|^restart /;
 const START_MS = 150;
 
 /**
- * Plays a recording to this agent, with real files and real programs. Whenever the agent can do nothing more, the clock
- * moves to the next timer, sleep or recorded action.
+ * Plays a recording to this agent, with real files and programs. When the agent can do nothing more, the clock moves to the
+ * next timer, sleep or recorded action.
  */
 export class ScenarioPlayer {
   readonly events: AgentEvent[] = [];
   readonly written: PlayedVersion[] = [];
-  /** Called after each write of the agent; its exception becomes the answer. */
+  /** Runs after each write of the agent; its exception becomes the answer. */
   onWrite: () => void = () => undefined;
   readonly #sleeps: StoppedSleeps;
   readonly #recording: Recording;
@@ -126,7 +124,7 @@ export class ScenarioPlayer {
     return this.#agent;
   }
 
-  /** Advances the clock from one due wait to the next, and lets the work finish. */
+  /** Moves from one due wait to the next, and lets the work finish. */
   async advanceBy(ms: number): Promise<void> {
     await this.#advanceTo(this.#nowMs + ms);
     await this.settle();
@@ -142,7 +140,7 @@ export class ScenarioPlayer {
     this.#sleeps.forget();
   }
 
-  /** Returns the content of a file that the Go agent left; empty without one. */
+  /** Content of a file that the Go agent left, or empty. */
   recorded(name: string): string {
     const file = this.#recording.filesAtEnd.find((entry) => entry.path === name);
     return typeof file?.content === 'string' ? file.content : '';
@@ -166,7 +164,7 @@ export class ScenarioPlayer {
     else if (action.action === 'secret deleted') this.secrets.delete();
     else if (action.patch) this.secrets.change(action.patch.dataText);
     else if (/^agent sent SIG|^recorder ends the agent/.test(action.action)) await this.stop();
-    // Does nothing if only the Go agent had ended.
+    // Nothing to do if only the Go agent had ended.
     else if (STARTS.test(action.action)) this.start();
     else if (!/^agent exited|^ps /.test(action.action)) {
       throw new Error(`nothing is known of the action "${action.action}"`);
@@ -187,7 +185,7 @@ export class ScenarioPlayer {
   /** Resolves when the agent can do nothing more until the clock moves. */
   async settle(): Promise<void> {
     for (let quiet = 0, turns = 0; quiet < 3; turns += 1) {
-      // Work in this process ends within a few turns of the event loop; programs need milliseconds.
+      // This process needs a few turns of the event loop; programs need milliseconds.
       await new Promise((resolve) =>
         turns < 100 ? setImmediate(resolve) : setTimeout(resolve, 1),
       );
@@ -234,7 +232,7 @@ export class ScenarioPlayer {
 }
 
 /**
- * Returns a clock on which probes do not time out: a pending time-out would look as if the agent waited only for the clock.
+ * On this clock, probes do not time out: a pending time-out would look as if the agent waited only for the clock.
  */
 function patientClock(clock: Clock, recording: Recording): Clock {
   const delays = JSON.stringify(recording).matchAll(/initialDelaySeconds\\": (\d+)/g);
@@ -251,7 +249,7 @@ function patientClock(clock: Clock, recording: Recording): Clock {
   };
 }
 
-/** Changes no owners, because only root can. */
+/** Changes no owners: only root can. */
 function ownPlanFiles(): PlanFiles {
   const files = posixPlanFiles();
   const own = (rights: PlanFileRights): PlanFileRights => ({ ...rights, uid: -1, gid: -1 });

@@ -5,22 +5,21 @@ import { dockerArchive, tarOf } from '../image-archive.js';
 import type { RecordedVersion } from './recording.js';
 import type { Deed } from './scenario-player.js';
 
-/** How to play a scenario, and how this agent differs from the Go agent on purpose. */
+/** Declares deliberate differences from the Go agent. */
 export interface Scenario {
   readonly deeds?: Readonly<Record<string, Deed>>;
-  /** Prepares the folder before the recording begins. */
   readonly before?: (folder: string) => void | Promise<void>;
   /** Reason for the differences below. */
   readonly difference?: string;
   /** Times of the Go agent's writes that this agent omits. */
   readonly notWritten?: readonly number[];
-  /** Times of the Go agent's writes that this agent combines with a later write, and the time of that write. */
+  /** Writes that this agent combines with a later write: the Go agent's time to the time of the later write. */
   readonly writtenLater?: Readonly<Record<number, number>>;
-  /** Last version, which this agent writes earlier than the Go agent would. */
+  /** Last version, which the Go agent would write later. */
   readonly alsoWritten?: RecordedVersion;
-  /** Replaces parts of the recorded versions, as JSON. */
+  /** Changes the recorded versions, as JSON. */
   readonly replaced?: (json: string) => string;
-  /** Names of outputs that depend on the machine. */
+  /** Outputs that depend on the machine. */
   readonly notCompared?: readonly string[];
   /** Times of writes that differ: recorded time to this agent's time. */
   readonly at?: Readonly<Record<number, number>>;
@@ -91,7 +90,7 @@ const FILES: Scenario = {
   deeds: { 'recorder drifts files: chmod 777 conf.d/a.txt, same.txt content': DRIFT },
 };
 
-/** The image of the recordings: two layers, the upper one with a whiteout. */
+/** Two layers, the upper with a whiteout. */
 const IMAGE = async (folder: string): Promise<void> => {
   const run =
     '#!/bin/sh\necho image run.sh "$@"; pwd; ls -lanR . | sed "s/ [A-Z][a-z][a-z] .* / T /"\n';
@@ -114,7 +113,7 @@ const IMAGE = async (folder: string): Promise<void> => {
 
 const UNCHANGED: Scenario = {};
 
-/** Scenarios by the name of the recording. */
+/** By the name of the recording. */
 export const SCENARIOS: Readonly<Record<string, Scenario>> = {
   'apidown-start': {
     difference: 'an API server that is away at the start is waited for',
@@ -223,7 +222,7 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
   'garbage-state': UNCHANGED,
   'garbage-trailing': UNCHANGED,
   'garbage-unknown': UNCHANGED,
-  // The outputs list folders in an order and with sizes that depend on the disk; the files are compared instead.
+  // Folder listings in the outputs depend on the disk; the files are compared instead.
   image: { before: IMAGE, notCompared: ['img', 'img2'] },
   'image-missing': UNCHANGED,
   local: {

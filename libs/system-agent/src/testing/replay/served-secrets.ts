@@ -8,12 +8,12 @@ import {
 } from '../api-server/start-api-server.js';
 import type { PlayedSecrets } from './scenario-player.js';
 
-/** No version was reported to the agent yet. */
+/** No report to the agent yet. */
 const NOTHING = Symbol('nothing');
 
 /**
- * The Secret of a recording, on the double of the API server. The daemon's store reads it over HTTPS. Counts the requests
- * in transit, so that a clock can stand still until they have arrived.
+ * The daemon's store reads the Secret over HTTPS. Counts the requests in transit, so that a clock can stand still until they
+ * have arrived.
  */
 export class ServedSecrets implements PlayedSecrets {
   onWritten: () => void = () => undefined;
@@ -34,7 +34,7 @@ export class ServedSecrets implements PlayedSecrets {
     return new ServedSecrets(await startApiServer(options), clock);
   }
 
-  /** Returns a store as a new process has it: with its own connections, and without a known Secret. */
+  /** Acts like a new process: own connections, and no known Secret. */
   connect(): SecretStore {
     this.#told = NOTHING;
     this.#isConnected = false;
@@ -93,13 +93,12 @@ export class ServedSecrets implements PlayedSecrets {
     this.api.remove();
   }
 
-  /** Cuts all connections, and refuses new ones. */
   async breakDown(): Promise<void> {
     this.#isUp = false;
     await this.api.down();
   }
 
-  /** Starts the server again, without the history of versions, as the real one does. */
+  /** Like a real server, forgets the history of versions. */
   async recover(): Promise<void> {
     this.api.compact();
     await this.api.up();
@@ -125,7 +124,7 @@ export class ServedSecrets implements PlayedSecrets {
     }
   }
 
-  /** Returns a clock that counts the waits of the store, because they are not waits of a pass. */
+  /** Counts the store's waits, which are not waits of a pass. */
   #countedClock(): Clock {
     return {
       now: () => this.#clock.now(),

@@ -24,7 +24,7 @@ interface Failure {
   readonly code: AgentErrorCode;
 }
 
-/** Failures by their name in the recording. Each ended the Go agent, except the missing permission, which it waited out. */
+/** By name in the recording. Each failure ended the Go agent, except the missing permission, which it waited out. */
 const FAILURES: Readonly<Record<string, Failure>> = {
   'wrong token': { text: (api) => api.connectionInfo({ token: 'wrong' }), code: 'unauthorized' },
   'CA of another authority': {

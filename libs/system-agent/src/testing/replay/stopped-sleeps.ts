@@ -4,13 +4,13 @@ import path from 'node:path';
 
 import { errnoOf } from '@wins/base';
 
-/** Writes down how long to sleep, and reads a FIFO until it is woken; ends with its process group like any program. */
+/** Writes down how long to sleep, and reads a FIFO until woken. Ends with its process group like any program. */
 const PROGRAM = `#!/bin/sh
 me="$0.waiting/$$"
 /usr/bin/mkfifo "$me.fifo" && echo "$1" > "$me.new" && /bin/mv "$me.new" "$me.seconds" && read woken < "$me.fifo"
 `;
 
-/** A `sleep` for instructions that follows a fake clock. */
+/** A `sleep` on a fake clock. */
 export class StoppedSleeps {
   /** First folder of the agent's PATH. */
   readonly searchPath: string;
@@ -24,7 +24,7 @@ export class StoppedSleeps {
     writeFileSync(path.join(this.searchPath, 'sleep'), PROGRAM, { mode: 0o755 });
   }
 
-  /** Returns when the current sleeps end, in milliseconds of the fake clock. */
+  /** In milliseconds of the fake clock. */
   endsMs(nowMs: number): number[] {
     for (const name of readdirSync(this.#waiting).filter((one) => one.endsWith('.seconds'))) {
       const id = name.replace('.seconds', '');
@@ -35,7 +35,6 @@ export class StoppedSleeps {
     return [...this.#sleepers.values()];
   }
 
-  /** Ends the sleeps that are due. */
   async wake(nowMs: number): Promise<void> {
     for (const [id, endMs] of this.#sleepers) {
       if (endMs > nowMs) continue;
@@ -48,7 +47,7 @@ export class StoppedSleeps {
     }
   }
 
-  /** Forgets all sleeps, because their programs have ended. */
+  /** Call after the programs have ended. */
   forget(): void {
     for (const id of this.#sleepers.keys()) this.#forget(id);
   }
@@ -59,7 +58,7 @@ export class StoppedSleeps {
   }
 }
 
-/** Opens a FIFO once its program reads from it. */
+/** Waits until the program reads from the FIFO. */
 async function openForWriting(fifo: string): Promise<FileHandle> {
   for (;;) {
     try {

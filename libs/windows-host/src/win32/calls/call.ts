@@ -16,7 +16,7 @@ export function call<Arguments extends unknown[], Returned>(
   throw systemError(tried, { functionName: callee.name, errorNumber: GetLastError() });
 }
 
-/** Checks the result of a function that returns its error code. @throws WindowsError unless it is 0 or one of `fine`. */
+/** @throws WindowsError unless the error code is 0 or one of `fine`. */
 export function checkStatus(
   tried: string,
   functionName: string,
@@ -28,8 +28,8 @@ export function checkStatus(
 }
 
 /**
- * Calls a function on another thread. The event loop is kept alive until the call returns: resolves with its result and
- * the last error of that thread.
+ * Calls a function on another thread; keeps the event loop alive until it returns. `errorNumber` is the last error of
+ * that thread.
  */
 export function inBackground<Arguments extends unknown[]>(
   callee: Callable<Arguments, number>,
@@ -38,7 +38,7 @@ export function inBackground<Arguments extends unknown[]>(
   const { GetLastError } = win32.kernel32;
   return new Promise((resolve, reject) => {
     callee.async(...args, (error, result) => {
-      // Within this callback, and nowhere else, the last error is the one of that thread.
+      // Only within this callback is the last error that of the thread.
       const errorNumber = GetLastError();
       // Keeps the arguments alive until here, because the call writes into the buffers among them.
       args.length = 0;
@@ -48,7 +48,7 @@ export function inBackground<Arguments extends unknown[]>(
   });
 }
 
-/** Returns the result of a function as a promise; its exception becomes a rejection. */
+/** Turns an exception into a rejection. */
 export function inPromise<T>(act: () => T): Promise<T> {
   return new Promise((resolve) => {
     resolve(act());
@@ -60,7 +60,6 @@ export class OwnedHandle implements Disposable {
   readonly #free: (handle: Handle) => void;
   #value: Handle | undefined;
 
-  /** Takes over a valid handle. */
   constructor(value: Handle, free = (handle: Handle) => void win32.kernel32.CloseHandle(handle)) {
     if (value === 0 || value === win32.INVALID_HANDLE_VALUE)
       throw new RangeError(`no handle: ${value}`);
@@ -91,7 +90,7 @@ export class OwnedHandle implements Disposable {
   }
 }
 
-/** Constants of kernel32 with which {@link openFile} opens. */
+/** Constants of kernel32. */
 interface FileOpening {
   readonly access: number;
   /** Default: everything is shared. */

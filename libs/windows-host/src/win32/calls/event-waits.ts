@@ -17,9 +17,9 @@ const waitCallback = lazily(() => {
 /**
  * Notifies JavaScript when objects such as events and processes are signalled, without a thread per object.
  *
- * A system thread calls back, and blocks until JavaScript has run the callback. Waiting for that thread within the
- * callback, or before it, would deadlock. Therefore a wait is unregistered only after its callback has returned, and
- * every wait must have ended before `close`. To cancel, a caller sets the event.
+ * A system thread blocks until JavaScript has run the callback, so waiting for that thread earlier would deadlock.
+ * Unregisters a wait only after its callback has returned. Every wait must have ended before `close`. To cancel, set
+ * the event.
  */
 export class EventWaits {
   readonly #pending = new Map<number, () => void>();
@@ -59,7 +59,7 @@ export class EventWaits {
   }
 }
 
-/** Resolves when an object is signalled, and keeps the event loop alive until then. @throws WindowsError at once. */
+/** Keeps the event loop alive until the object is signalled. @throws WindowsError at once. */
 export function signalledOnce(object: Handle, tried: string): Promise<void> {
   const waits = new EventWaits();
   const keepAlive = setInterval(() => undefined, 2 ** 30);

@@ -10,7 +10,7 @@ export type SystemLibrary<Prototypes extends readonly string[]> = {
   readonly [P in Prototypes[number] as NameIn<P>]: FunctionOf<P>;
 };
 
-/** Creates a value at first use: native code is never loaded at import, because many importing programs cannot load it. */
+/** Creates a value at first use, because many programs that import this library cannot load native code. */
 export function lazily<T>(make: () => T): () => T {
   let made: { readonly value: T } | undefined;
   return () => (made ??= { value: make() }).value;
@@ -29,8 +29,8 @@ export const loadKoffi = lazily((): Koffi => {
 });
 
 /**
- * Declares functions of a DLL by their prototypes, from which their types follow. Loads the DLL only from System32,
- * whatever directories are searched by default, and each function at its first use.
+ * Declares functions of a DLL; their types follow from the prototypes. Loads the DLL at the first call, only from
+ * System32.
  *
  * @param feature - Feature that is missing when the DLL or a function is absent, such as `Windows`.
  * @throws WindowsError `unavailable`, at the first use of a function that this system does not have.
@@ -55,7 +55,7 @@ export function systemLibrary<const Prototypes extends readonly string[]>(
   return library;
 }
 
-/** Returns the address of a function, for calls that take functions. @throws WindowsError `unavailable`. */
+/** @throws WindowsError `unavailable`. */
 export function addressOfFunction(file: string, name: string): bigint {
   // The library stays loaded, so that GetModuleHandleW finds it.
   loadLibrary(file, 'Windows');
@@ -69,7 +69,7 @@ const modules = systemLibrary('kernel32.dll', 'Windows', [
   'void *GetProcAddress(intptr_t module, str name)',
 ]);
 
-/** Returns the absolute path of a file in System32, or of the running program itself. */
+/** A path in System32, or that of the running program. */
 export function systemPath(file: string): string {
   if (file === process.execPath) return file;
   return path.win32.join(process.env['SystemRoot'] ?? 'C:\\Windows', 'System32', file);
@@ -94,9 +94,9 @@ function attempt<T>(tried: string, feature: string, act: () => T): T {
 /** A structure of C with its fields as values. */
 export interface Structure<Fields> {
   readonly sizeBytes: number;
-  /** Reads a structure from our memory, or from an address that the system gave. @throws RangeError past the end of our memory. */
+  /** `memory` is ours, or an address from the system. @throws RangeError past the end of our memory. */
   read(memory: Buffer | bigint, offset?: number): Fields;
-  /** Creates memory for one structure, all zero except these fields, followed by `tailBytes` bytes. */
+  /** Missing fields are zero; `tailBytes` zero bytes follow. */
   create(fields: Partial<Fields>, tailBytes?: number): Buffer;
   /** Writes these fields and keeps the others. @throws RangeError past the end of our memory. */
   write(memory: Buffer | bigint, fields: Partial<Fields>, offset?: number): void;
@@ -173,7 +173,6 @@ type Result<Before extends string> = Before extends `void *${string}`
       void
     : number;
 
-/** The name in a prototype: the last word before the parenthesis. */
 type NameIn<Prototype extends string> = Prototype extends `${infer Before}(${string}`
   ? Before extends `${string} *${infer Name}` | `${string} ${infer Name}`
     ? Name
@@ -190,7 +189,6 @@ type FunctionOf<Prototype extends string> = Prototype extends `${infer Before}($
   ? Callable<Parameters<List>, Result<Before>>
   : never;
 
-/** The fields of a structure declared like `uint32_t size; void *text; uint16_t name[260]`. */
 type FieldsOf<Declaration extends string> = Declaration extends `${infer First}; ${infer Rest}`
   ? FieldOf<First> & FieldsOf<Rest>
   : FieldOf<Declaration>;

@@ -5,14 +5,13 @@ import { pipeline, Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { FeatureError } from '../../../kernel/feature-error.js';
 
-/** Name of the program in the archive; the spelling must match exactly. */
+/** The spelling must match exactly. */
 const PROGRAM_NAME = 'csi-proxy.exe';
-/** Limits of an archive; an archive of csi-proxy is about 10 MiB, with a few entries. */
+/** A real archive has about 10 MiB and a few entries. */
 const LIMITS = { unpackedBytes: 512 * 1024 * 1024, entries: 1024 };
 
 /**
- * Extracts the single program of a gzip-compressed tar. Reads the archive to its end to find a second program or a later fault, so use
- * the bytes only after this function has succeeded.
+ * Extracts the only program of a gzip-compressed tar. Use the bytes only after this promise resolves, because a second program or a fault may follow.
  * @throws FeatureError `archiveRefused`; any error of `sink`.
  */
 export async function readProgram(
@@ -60,7 +59,7 @@ async function* unpacked(
   maxBytes: number,
 ): AsyncGenerator<Buffer> {
   const decoder = createGunzip();
-  // The pipeline passes its error to the decoder, which throws it below.
+  // A pipeline error reaches the loop below through the decoder.
   pipeline(Readable.from(archive), decoder, () => undefined);
   let count = 0;
   for await (const part of decoder as AsyncIterable<Buffer>) {
@@ -75,7 +74,7 @@ function refused(found: string, wanted: string, cause?: unknown): FeatureError {
   return new FeatureError('archiveRefused', message, { cause });
 }
 
-/** Returns true for an error of the file system, which says nothing about the archive. */
+/** Errors of the file system say nothing about the archive. */
 function isOfFile(error: unknown): boolean {
   return error instanceof TrustedFileError || (error instanceof Error && 'syscall' in error);
 }

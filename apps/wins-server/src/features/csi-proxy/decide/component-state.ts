@@ -2,7 +2,7 @@ import { backoffMs } from '@wins/time';
 import { FeatureError, type FeatureErrorCode } from '../../../kernel/feature-error.js';
 
 export type CsiProxyState =
-  /** Nothing of ours is installed; `detail` gives the reason. */
+  /** Nothing of ours is installed. */
   | { readonly kind: 'absent'; readonly detail: string }
   | { readonly kind: 'fetching'; readonly version: string }
   /** The program is on the disk, but the service does not run it yet. */
@@ -20,7 +20,7 @@ export type CsiProxyState =
 
 type StateKind = CsiProxyState['kind'];
 
-/** Legal state transitions. A state may always be reported again with another detail. */
+/** Legal transitions. A state may always follow itself, with another detail. */
 export const MOVES: Readonly<Record<StateKind, readonly StateKind[]>> = {
   absent: ['fetching', 'verified', 'serving', 'failed'],
   fetching: ['verified', 'serving', 'absent', 'failed'],
@@ -30,7 +30,7 @@ export const MOVES: Readonly<Record<StateKind, readonly StateKind[]>> = {
   failed: ['fetching', 'verified', 'serving', 'absent'],
 };
 
-/** @throws FeatureError `serviceFailed` for an illegal transition, which is a fault of the keeper. */
+/** @throws FeatureError `serviceFailed` for an illegal transition, a bug of the keeper. */
 export function nextState(from: CsiProxyState, to: CsiProxyState): CsiProxyState {
   if (from.kind === to.kind || MOVES[from.kind].includes(to.kind)) return to;
   throw new FeatureError('serviceFailed', `cannot go from ${from.kind} to ${to.kind}`);
@@ -40,7 +40,7 @@ const MINUTE_MS = 60_000;
 const USUAL = { initialMs: 5_000, maxMs: 10 * MINUTE_MS };
 const SELDOM = { initialMs: 10 * MINUTE_MS, maxMs: 6 * 60 * MINUTE_MS };
 
-/** Failures that a retry would only repeat, or whose retry interrupts the volumes of the node; retried rarely. */
+/** Retried rarely, because a retry would fail again or interrupt the volumes of the node. */
 const COSTLY: ReadonlySet<FeatureErrorCode> = new Set([
   'archiveRefused',
   'digestMismatch',
@@ -48,9 +48,9 @@ const COSTLY: ReadonlySet<FeatureErrorCode> = new Set([
 ]);
 
 /**
- * Returns the delay after a failure: 5 s doubled up to 10 min; for costly ones 10 min to 6 h. Half of it is random, so that the nodes of a
- * cluster do not contact a server at once. Pure.
- * @param failures - Number of consecutive failures, from 1.
+ * Returns the delay after a failure: 5 s doubled up to 10 min; for costly ones 10 min to 6 h. Half is random, so that nodes do not all call a server
+ * at once.
+ * @param failures - Failures in a row, from 1.
  */
 export function retryDelayMs(code: FeatureErrorCode, failures: number, random = Math.random()) {
   const waits = COSTLY.has(code) ? SELDOM : USUAL;

@@ -112,7 +112,7 @@ describe('the decision', () => {
     ]);
     expect(acts(undefined, facts(running(GO), {}))).toEqual(['leave']);
     expect(acts(undefined, facts(running('D:\\aks\\csi-proxy.exe'), {}))).toEqual(['leave']);
-    // The release was fetched but never used, because another installer's service exists.
+    // The release was fetched but never used, because the service belongs to another installer.
     expect(planSteps(undefined, facts(running(GO), { releases: [NEW] }))).toMatchObject([
       { act: 'remove', service: false },
       { act: 'leave' },
@@ -135,7 +135,7 @@ describe('the decision', () => {
     expect(decide(WISH, facts(running(OLD.program), record))).toMatchObject({
       ...{ act: 'switch', to: trial.to, from: trial.from },
     });
-    // A command on trial that does not serve is no target for a rollback.
+    // A rollback never restores a command on trial that does not serve.
     const other = { ...WISH, args: ['-v=1'] };
     expect(decide(other, { ...served, isServing: false })).toMatchObject({ from: trial.from });
     expect(decide(other, served)).toMatchObject({ from: trial.to });

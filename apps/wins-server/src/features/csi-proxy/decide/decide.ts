@@ -8,37 +8,36 @@ import {
   type StoredRelease,
 } from './install-record.js';
 
-/** Facts of the node. Each path has exactly one spelling. */
+/** Each path has exactly one spelling. */
 export interface CsiProxyFacts {
   readonly service: ServiceFacts | undefined;
   readonly record: InstallRecord;
-  /** Recorded programs that exist with the recorded digest. */
+  /** Recorded programs whose files match their digests. */
   readonly intact: readonly string[];
   readonly isServing: boolean;
-  /** Path where the Go release of wins installs csi-proxy; undefined on systems without such a path. */
+  /** csi-proxy of the Go release of wins; undefined on systems without that release. */
   readonly goProgram: string | undefined;
-  /** Whether removal also covers the installation of the Go release. */
+  /** True: removal covers the Go release's installation too. */
   readonly removesGo?: boolean;
 }
 
-/** Next step to the desired state, with its reason; `rest` and `leave` are final. */
+/** Next step, with its reason. `rest` and `leave` are final. */
 export type Step = { readonly reason: string } & (
   | { readonly act: 'rest' }
-  /** Leaves a service that is not ours unchanged. */
+  /** The service is not ours. */
   | { readonly act: 'leave' }
-  /** Downloads, verifies and unpacks a release; without `sha256`, any archive from the verified server is accepted. */
+  /** Without `sha256`, any archive from the verified server is accepted. */
   | { readonly act: 'fetch'; readonly version: string; readonly sha256?: string }
-  /** Stops the current process, switches the service to `to`, and proves it; on failure restores `from`. */
+  /** Switches the service to `to` and proves it; restores `from` on failure. */
   | { readonly act: 'switch'; readonly to: ServiceCommand; readonly from?: ServiceCommand }
   | { readonly act: 'start'; readonly command: ServiceCommand }
-  /** Records that the running program is proven. */
   | { readonly act: 'record'; readonly installed: ServiceCommand }
   | { readonly act: 'tidy'; readonly programs: readonly string[] }
   /** Removes the daemon's installation; includes the service only when it is ours. */
   | { readonly act: 'remove'; readonly service: boolean }
 );
 
-/** Decides the next step. Total and pure; after a few steps the decision reaches a fixed point and stays there. */
+/** Decides the next step. After a few steps the decision is final. */
 export function decide(wish: CsiProxyWish | undefined, facts: CsiProxyFacts): Step {
   const { service, record } = facts;
   if (wish === undefined) return decideWithoutWish(facts);
@@ -62,7 +61,7 @@ export function decide(wish: CsiProxyWish | undefined, facts: CsiProxyFacts): St
   const isOnTrial = trial !== undefined && isDeepStrictEqual(service.command, trial.to);
   const isProven = service.isRunning && facts.isServing;
   if (!isDeepStrictEqual(service.command, target)) {
-    // A command on trial that does not serve is no target for a rollback.
+    // A rollback must not restore a command on trial that does not serve.
     const from = isOnTrial && !isProven ? trial.from : service.command;
     const reason = isOfGo(facts)
       ? 'the service runs a program that an earlier release of wins installed'
@@ -141,19 +140,19 @@ function isOfGo({ service, goProgram }: CsiProxyFacts): boolean {
 }
 
 function isBelow(folder: string, program: string): boolean {
-  // Windows compares names without regard to case.
+  // Windows ignores case.
   const [above, file] = /^[a-z]:/i.test(folder)
     ? [folder.toLowerCase(), program.toLowerCase()]
     : [folder, program];
   return file.startsWith(above) && /^[\\/]/.test(file.slice(above.length));
 }
 
-/** Guard against a cycle in decide(); the longest legal sequence is half of this. */
+/** Guards against a cycle in decide(): the longest legal sequence has half as many steps. */
 export const MAX_STEPS = 16;
 /** Placeholder for digests that are known only after the download. */
 const UNKNOWN = '0'.repeat(64);
 
-/** Predicts the facts after a successful step, for a dry run and for the proof that the steps terminate. Pure. */
+/** Predicts the state of the node after a step, for dry runs and for the proof that the steps end. */
 export function afterStep(
   step: Step,
   facts: CsiProxyFacts,
@@ -207,7 +206,7 @@ export function afterStep(
   }
 }
 
-/** Returns the steps to the desired state, assuming that each succeeds; the last one says why no step follows. Pure. */
+/** Returns all steps, assuming that each succeeds. The last one says why none follows. */
 export function planSteps(wish: CsiProxyWish | undefined, facts: CsiProxyFacts): readonly Step[] {
   const steps: Step[] = [];
   let now = facts;
@@ -238,7 +237,7 @@ export function tidied({ obsolete, ...record }: InstallRecord, programs: readonl
   };
 }
 
-/** Returns the program path of a release, which no other release shares. Pure. */
+/** No two releases share a path. */
 export function programPath(folder: string, version: string, archiveSha256: string): string {
   const separator = folder.includes('\\') ? '\\' : '/';
   return [folder, `${version}-${archiveSha256.slice(0, 12)}`, 'csi-proxy.exe'].join(separator);

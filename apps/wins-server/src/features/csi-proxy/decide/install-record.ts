@@ -12,12 +12,12 @@ const obsoleteProgram = z.object({ path: text, sha256 }).readonly();
 
 export const installRecord = z
   .object({
-    /** Digest of the archive of each version, as first seen. */
+    /** For each version, the digest of its archive when first downloaded. */
     pins: z.record(text, sha256).readonly(),
     releases: z.array(release).max(256).readonly(),
-    /** Command with which the service was proven; absent: nothing of ours is installed. */
+    /** Proven command of the service; absent if nothing of ours is installed. */
     installed: command.exactOptional(),
-    /** Unfinished change of the service; `from` is the command to restore, absent for a new service. */
+    /** Unfinished change of the service. A failure restores `from`; a new service has none. */
     trial: z.object({ to: command, from: command.exactOptional() }).readonly().exactOptional(),
     obsolete: obsoleteProgram.exactOptional(),
   })
@@ -25,7 +25,7 @@ export const installRecord = z
 
 export type ServiceCommand = z.infer<typeof command>;
 export type StoredRelease = z.infer<typeof release>;
-/** Program to remove once it is no longer needed, if it is unchanged since it was seen. */
+/** Program to remove later, unless it has changed. */
 export type ObsoleteProgram = z.infer<typeof obsoleteProgram>;
 export type InstallRecord = z.infer<typeof installRecord>;
 

@@ -8,7 +8,7 @@ import { seenProgram } from './remove-programs.js';
 
 const GRACE_MS = 5_000;
 const PROVE_MS = 30_000;
-/** Time limit for the pipe to disappear after the end of its process; a pipe that stays belongs to another process. */
+/** A pipe that stays after the end of its process belongs to another process. */
 const FREE_MS = 5_000;
 const LOOK_EVERY_MS = 250;
 
@@ -71,7 +71,7 @@ export function serviceChange(
       await startAndProve(version);
       return { isDone: true, text: 'the previous release was restored and serves' };
     } catch (error) {
-      // The first cause is reported; the next attempt finds the trial in the record.
+      // The caller reports the first cause; the trial stays in the record for the next attempt.
       return {
         isDone: false,
         text: `the previous state could not be restored: ${messageOf(error)}`,
@@ -80,9 +80,9 @@ export function serviceChange(
   };
   return {
     /**
-     * Records the change, ends all processes of the service, changes the command in one durable step, and waits for the pipe. On failure
-     * `from` runs again; without `from` the service is removed.
-     * @throws FeatureError `notServing` with the outcome of the rollback, `serviceFailed`, `fileFailed`; the reason of the signal.
+     * Records the change, ends the service's processes, changes the command durably, and waits for the pipe. On failure runs `from` again;
+     * without `from` removes the service.
+     * @throws FeatureError `notServing` with the outcome of the rollback, `serviceFailed`, `fileFailed`; the signal's reason.
      */
     switch: async (
       { to, from }: { readonly to: ServiceCommand; readonly from?: ServiceCommand },
@@ -117,14 +117,14 @@ export function serviceChange(
     /** Starts the service and waits for its pipe; a process that runs without a pipe is stopped first. @throws as `switch`. */
     start: async (command: ServiceCommand, isRunning: boolean, version: string): Promise<void> => {
       if (isRunning) {
-        // The service may have been started a moment ago.
+        // The process may have just started.
         onState({ kind: 'installed', version });
         if (await isProven()) return;
       }
       await stopAll([command]);
       await startAndProve(version);
     },
-    /** Removes the service with all its processes. @throws FeatureError `serviceFailed`. */
+    /** @throws FeatureError `serviceFailed`. */
     remove,
   };
 }

@@ -3,7 +3,7 @@ import { messageOf } from '@wins/base';
 import { FeatureError } from '../../../kernel/feature-error.js';
 import type { CsiProxyService } from '../csi-proxy-port.js';
 
-/** Runs a file operation. @throws FeatureError `fileFailed`, with the operation and its path; a FeatureError is rethrown as it is. */
+/** @throws FeatureError `fileFailed`, which names the operation and the path; a FeatureError passes through. */
 export async function withFile<Result>(
   tried: string,
   file: string,
@@ -18,7 +18,7 @@ export async function withFile<Result>(
   }
 }
 
-/** Wraps a service manager so that its errors name the failed operation. @throws from each call: FeatureError `serviceFailed`. */
+/** Makes each call throw FeatureError `serviceFailed`, which names the operation. */
 export function withReasons(service: CsiProxyService): CsiProxyService {
   const { name } = service;
   const told = async <Result>(tried: string, act: () => Promise<Result>): Promise<Result> => {

@@ -16,22 +16,22 @@ export interface FetchParts {
   readonly download: Download;
   readonly trust: FileTrust;
   readonly programMagic: Uint8Array;
-  /** Called before the existing program is replaced, because processes that run it must end. */
+  /** Ends the processes of an existing program before it is replaced. */
   readonly beforeReplacing: (program: string) => Promise<void>;
   readonly signal: AbortSignal;
 }
 
-/** Maximum size of an archive; an archive of csi-proxy is about 10 MiB. */
+/** A real archive has about 10 MiB. */
 const MAX_ARCHIVE_BYTES = 256 * 1024 * 1024;
 const GZIP_MAGIC = Uint8Array.of(0x1f, 0x8b);
 const PRIVATE = 0o600;
 const EXECUTABLE = 0o700;
 
 /**
- * Unpacks an archive only after its digest or its server's certificate is verified. Places the program only after it was flushed and recognised as a
- * program. A failure leaves the existing releases untouched.
- * @param sha256 - Required digest; absent: the server's certificate vouches for the archive.
- * @throws FeatureError `downloadFailed`, `digestMismatch`, `archiveRefused`, `fileFailed`; the reason of the signal.
+ * Unpacks the archive only after its digest or its server's certificate is verified. Renames the program into place only after it is flushed
+ * and recognised. A failure leaves the existing releases untouched.
+ * @param sha256 - Required digest. Absent: the server's certificate vouches for the archive.
+ * @throws FeatureError `downloadFailed`, `digestMismatch`, `archiveRefused`, `fileFailed`; the signal's reason.
  */
 export async function fetchRelease(
   { url, version, folder }: CsiProxyWish,
@@ -95,9 +95,9 @@ async function downloadArchive(
     return got.sha256;
   } catch (cause) {
     signal.throwIfAborted();
-    // A write error is not a failure of the network.
+    // Rethrows a write error, which is no failure of the network.
     await write;
-    // Removes the query from the message, because it may contain credentials and the downloader may quote the whole address.
+    // The query may contain credentials, and the message of the downloader may quote it.
     const { search } = new URL(url);
     const why = search === '' ? messageOf(cause) : messageOf(cause).replaceAll(search, '');
     const isOther = cause instanceof Error && 'code' in cause && cause.code === 'digestMismatch';
@@ -108,7 +108,7 @@ async function downloadArchive(
   }
 }
 
-/** Writes a temporary file beside the target. Only one daemon works in the folder, so an existing file of that name is a leftover. */
+/** Only one daemon works in the folder, so an existing temporary file is a leftover. */
 async function writeAside(target: string, mode: number, fill: (append: Append) => Promise<void>) {
   const temporary = `${target}.part`;
   await unlink(temporary).catch(() => undefined);

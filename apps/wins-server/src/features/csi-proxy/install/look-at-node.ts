@@ -4,14 +4,14 @@ import type { CsiProxyFacts } from '../decide/decide.js';
 import type { InstallRecord, StoredRelease } from '../decide/install-record.js';
 import type { RecordFile } from './record-file.js';
 
-/** Creates a function that examines a node and hashes a program again only when its file has changed. */
+/** Hashes a program only when its file has changed. */
 export function nodeLook(
   { service, goProgram, removesGo = false, trust }: KeeperOptions,
   records: RecordFile,
 ): () => Promise<CsiProxyFacts> {
-  /** File fingerprints of programs whose digest was verified. */
+  /** Fingerprints of files with a verified digest. */
   const known = new Map<string, string>();
-  /** Any error counts as not intact: the program is then fetched again, and if the download fails too, its error gives the reason. */
+  /** Any error counts as not intact: the program is then fetched again. */
   const isIntact = async ({ program, programSha256 }: StoredRelease): Promise<boolean> => {
     const state = `${programSha256} ${fileFingerprint(program)}`;
     if (known.get(program) === state) return true;
@@ -41,7 +41,7 @@ export function nodeLook(
   };
 }
 
-/** Returns the path in the spelling of the record, so that each program has one spelling. */
+/** Spells the path as in the record, so that each program has one spelling. */
 function spelled(
   facts: ServiceFacts,
   { releases, installed, trial }: InstallRecord,

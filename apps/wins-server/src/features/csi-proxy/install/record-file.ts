@@ -11,15 +11,15 @@ import { withFile } from './failures.js';
 const MAX_BYTES = 256 * 1024;
 const FORMAT = 1;
 
-/** Record of the installation in a private folder. Both functions reject with FeatureError `fileFailed`. */
+/** Record of the installation. Both functions reject with FeatureError `fileFailed`. */
 export interface RecordFile {
-  /** Resolves with {@link NO_RECORD} when the file is missing; a file in another format is an error. */
+  /** Resolves with {@link NO_RECORD} if there is no file; rejects for another format. */
   readonly read: () => Promise<InstallRecord>;
-  /** Replaces the record atomically and durably. An empty record is deleted instead, with its folder unless that contains other files. */
+  /** Replaces the record atomically and durably. An empty record is deleted, with its folder if that is empty. */
   readonly write: (record: InstallRecord) => Promise<void>;
 }
 
-/** @param folder - Absolute path. A write creates it with private permissions, or requires them if it exists. */
+/** `folder` (an absolute path) must have private permissions; a write creates it if it is missing. */
 export function recordFile(folder: string, trust: FileTrust): RecordFile {
   const file = path.join(folder, 'state.json');
   const state = new StateFile<InstallRecord>({

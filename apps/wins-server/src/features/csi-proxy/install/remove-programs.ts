@@ -7,7 +7,7 @@ import type { InstallRecord, ObsoleteProgram } from '../decide/install-record.js
 /** Time to retry while a virus scanner keeps a program open. */
 const HELD_MS = 5_000;
 
-/** Removes programs; another installer's program only while it is unchanged. Never rejects. @returns Removed programs, and why others stay. */
+/** Removes programs, but another installer's only if it is unchanged. Returns the removed programs, and why others stay. Never rejects. */
 export async function removePrograms(
   programs: readonly string[],
   { releases, obsolete }: InstallRecord,
@@ -23,7 +23,7 @@ export async function removePrograms(
         problems.push(`${program} stays: it is not the adopted program`);
       } else {
         await whenNotHeld(() => unlinkIfThere(program), { heldFileMs: HELD_MS, signal });
-        // A folder with other files in it is kept.
+        // Fails if other files are in the folder.
         if (isOwn) await rmdir(path.dirname(program)).catch(() => undefined);
       }
       done.push(program);
@@ -34,7 +34,7 @@ export async function removePrograms(
   return { done, problems };
 }
 
-/** Returns path and digest of a program that someone else installed; undefined when it is missing. @throws TrustedFileError. */
+/** Returns path and digest of another installer's program, if it exists. @throws TrustedFileError. */
 export async function seenProgram(file: string): Promise<ObsoleteProgram | undefined> {
   try {
     return { path: file, sha256: (await hashFile(file, ['sha256'])).sha256 };

@@ -12,7 +12,6 @@ import { fetchRelease } from './fetch-release.js';
 import type { RecordFile } from './record-file.js';
 import { removePrograms, seenProgram } from './remove-programs.js';
 
-/** `MZ`, the first bytes of every Windows program. */
 const MZ = Uint8Array.of(0x4d, 0x5a);
 
 type StepTo<Act extends Step['act']> = Extract<Step, { readonly act: Act }>;
@@ -21,7 +20,7 @@ export function stepWork(options: KeeperOptions, records: RecordFile, closing: A
   const { trust, programMagic = MZ, onState, service: manager } = options;
   const change = serviceChange(options, records, closing);
 
-  /** Records an action before its execution; without a record it is not executed. */
+  /** Records an act before it happens; a failed record prevents it. */
   const act = async (
     action: DecidedAction,
     facts: Pick<Decision, 'path' | 'name' | 'address'> = {},
@@ -69,12 +68,12 @@ export function stepWork(options: KeeperOptions, records: RecordFile, closing: A
     const isOfGo = goProgram !== undefined && service?.command?.program === goProgram;
     let obsolete = known;
     if (isOfGo)
-      // The Go release's program stays if the service that runs it stays.
+      // If the service stays, the Go release's program that it runs stays too.
       obsolete = isOurs
         ? await withFile('read', goProgram, () => seenProgram(goProgram))
         : undefined;
     const record = { ...others, ...(obsolete && { obsolete }) };
-    // Recorded before the service is removed: after an interruption, nothing else would name the program.
+    // After an interruption, only the record would still name the program.
     if (obsolete !== known) await records.write(record);
     if (isOurs) await change.remove(service?.command);
     const programs = record.releases.map(({ program }) => program);
@@ -85,7 +84,7 @@ export function stepWork(options: KeeperOptions, records: RecordFile, closing: A
     if (done.length < programs.length) throw new FeatureError('fileFailed', problems.join('; '));
   };
 
-  /** Executes one step, based on the examined facts; resolves with true when no step follows for now. */
+  /** Executes a step; resolves with true when the pass is over. */
   return async (
     step: Step,
     facts: CsiProxyFacts,

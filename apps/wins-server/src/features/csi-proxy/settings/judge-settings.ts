@@ -17,7 +17,7 @@ const FIRST: VersionNumbers = [1, 0, 0];
 /** First release in which a path cannot inject a command. */
 const SAFE: VersionNumbers = [1, 1, 3];
 
-/** Judges a version. It becomes part of an address and of a folder name, so only a strict version is accepted. */
+/** Accepts strict versions only, because the version becomes part of an address and of a folder name. */
 export function judgeVersion(
   text: string,
 ): Fault | { readonly numbers: VersionNumbers; readonly doubt?: string } {
@@ -69,7 +69,7 @@ export function judgeUrl({ url: template, version, sha256 }: CsiProxySection): F
       wanted: VERBS,
     });
   if (faults[0] !== undefined) return faults[0];
-  // Not quoted, because it may still contain a password, which would appear in logs.
+  // Not quoted, because the address may contain a password, and messages go to logs.
   if (!URL.canParse(url)) return { found: 'not an address', wanted: 'an address' };
   const address = new URL(url);
   if (hasUser(address)) return { found: 'a user or password', wanted: 'an address without them' };
@@ -78,7 +78,7 @@ export function judgeUrl({ url: template, version, sha256 }: CsiProxySection): F
   return { found: `the scheme ${protocol}`, wanted: 'https:, or http: with csi-proxy.sha256' };
 }
 
-/** Flags that may be added, each with the first release that supports it; csi-proxy exits at an unknown flag. */
+/** Permitted flags, with the first release that has each; csi-proxy exits at an unknown flag. */
 const ALLOWED: Readonly<Partial<Record<string, VersionNumbers>>> = {
   ...{ add_dir_header: FIRST, alsologtostderr: FIRST, log_file_max_size: FIRST },
   ...{ 'metrics-bind-address': [1, 3, 0], 'require-privacy': [1, 2, 0] },
@@ -98,7 +98,7 @@ const FLAG = /^--?([A-Za-z][A-Za-z0-9_-]*)(?:=.*)?$/su;
 const MAX_ARGUMENTS = 64;
 const MAX_ARGUMENT = 1024;
 
-/** Judges added flags: known to this release, complete (`-v=4`), and not set by the daemon. Pure. */
+/** Accepts only complete flags (`-v=4`) that this release knows and the daemon does not set. */
 export function judgeArguments(
   added: readonly string[],
   numbers: VersionNumbers,
@@ -128,19 +128,19 @@ export function judgeArguments(
   return undefined;
 }
 
-/** Desired state of a node; all paths are absolute. */
+/** All paths are absolute. */
 export interface CsiProxyWish {
   readonly url: string;
   readonly version: string;
-  /** Digest in lower case. If absent, the digest of this version's first download applies. */
+  /** Lower-case hex. Absent: the version must keep the digest of its first download. */
   readonly sha256?: string;
   readonly args: readonly string[];
-  /** Parent folder; each release has its own folder in it. */
+  /** Contains a folder for each release. */
   readonly folder: string;
   readonly trust: TlsSettings;
 }
 
-/** Fault of a config key, which is spelled as in the file, such as `csi-proxy.url`. */
+/** `keyPath` is spelled as in the file, such as `csi-proxy.url`. */
 export interface SettingFault extends Fault {
   readonly keyPath: string;
 }
@@ -153,13 +153,13 @@ export type CsiProxySettings =
       readonly wish: CsiProxyWish;
       readonly doubts: readonly SettingFault[];
     }
-  /** Invalid section: nothing is installed and nothing is removed. */
+  /** Nothing is installed, and nothing removed. */
   | { readonly kind: 'invalid'; readonly faults: readonly SettingFault[] };
 
 /** Config folder of Rancher's installer. */
 const CONFIG_FOLDER = { win32: 'C:\\etc\\rancher\\wins', other: '/etc/rancher/wins' } as const;
 
-/** Pure; reads nothing from disk. @param file - Config file. Ignored for another system, whose default path is assumed. */
+/** Does not read the disk. `file` (the config) is ignored for another system, where the default path is assumed. */
 export function csiProxySettings(
   { csiProxy: section, tlsConfig: trust = {} }: Pick<WinsConfig, 'csiProxy' | 'tlsConfig'>,
   file: string,
@@ -174,7 +174,7 @@ export function csiProxySettings(
   if (section === undefined) return { kind: 'none', stateFolder };
 
   const { kubeletPath } = section;
-  // Rancher sets this key to the path of a program instead of a folder, so such a value is ignored.
+  // Rancher sets this key to a program instead of a folder; such a value is ignored.
   const kubeletFolder = /\.exe$/i.test(kubeletPath) ? undefined : kubeletPath;
   const { url, doubts, faults } = judgeRelease(section);
   const fault = (keyPath: string, found: string, wanted: string): void =>

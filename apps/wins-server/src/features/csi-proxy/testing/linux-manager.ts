@@ -8,7 +8,7 @@ export function serviceFile(): string | undefined {
   return file !== undefined && path.isAbsolute(file) ? file : undefined;
 }
 
-/** Returns a manager for the service of this file. Its programs are scripts; the Go release's one is in `System32` beside the file. */
+/** The service's programs are scripts. The Go release's program is in `System32` beside the file. */
 export function linuxManager(file: string): CsiProxyManager {
   const goProgram = path.join(path.dirname(file), 'System32', 'csi-proxy.exe');
   return { service: new LinuxService(file), goProgram, programMagic: Buffer.from('#!') };

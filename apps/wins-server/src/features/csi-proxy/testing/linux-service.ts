@@ -11,15 +11,11 @@ interface Definition {
   readonly isDisabled: boolean;
 }
 
-/**
- * Service of csi-proxy on Linux: a file holds its definition, its process outlives its starter, and a socket stands for the pipe. The variable
- * `CSI_PROXY_PIPE` gives the process the path of the socket.
- */
+/** Stands for the csi-proxy service: a file holds its definition, its process outlives its starter, and its pipe is the socket `CSI_PROXY_PIPE`. */
 export class LinuxService implements CsiProxyService {
   readonly name = 'csiproxy';
   readonly #file: string;
   readonly #process: DetachedProcess;
-  /** Path of the socket that the process serves. */
   readonly pipe: string;
 
   /** @param file - Absolute path in an existing folder. */
@@ -101,7 +97,7 @@ export class LinuxService implements CsiProxyService {
   }
 }
 
-/** Returns true when a process runs a program. A script is the second word of its interpreter's command line. */
+/** The command line of a script starts with its interpreter. */
 function runsProgram(pid: string, program: string): boolean {
   try {
     const words = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Download } from '@wins/rancher-client';
 
-/** Creates a download from a table of addresses. It compares digests and limits sizes as a real download does. */
+/** Downloads from a table, but checks digests and sizes like a real download. */
 export function memoryDownload(files: ReadonlyMap<string, Buffer>): Download {
   return async (url, { sha256, maxBytes, signal }, sink) => {
     signal?.throwIfAborted();

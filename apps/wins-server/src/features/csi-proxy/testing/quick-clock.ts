@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Clock } from '@wins/time';
 
-/** Creates a clock that runs faster than real time, for time-outs around real processes. */
+/** Runs faster than real time, for time-outs of real processes. */
 export function quickClock(factor = 4): Clock {
   const startMs = Date.now();
   const since = performance.now();

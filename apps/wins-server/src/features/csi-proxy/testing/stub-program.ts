@@ -1,5 +1,5 @@
 export interface StubBehaviour {
-  /** Answer of the stub, by which a test tells two stubs apart. */
+  /** Answer of the stub, which tells stubs apart. */
   readonly mark: string;
   /** Whether the stub opens the pipe. Default true. */
   readonly serves?: boolean;
@@ -7,7 +7,6 @@ export interface StubBehaviour {
   readonly stops?: boolean;
 }
 
-/** Returns the script of a stub for `LinuxService`: it serves the pipe, and ignores a request to stop unless `stops` is set. */
 export function stubProgram({ mark, serves = true, stops = false }: StubBehaviour): string {
   return `#!${process.execPath}
 'use strict';

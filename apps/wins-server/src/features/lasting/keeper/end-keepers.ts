@@ -17,7 +17,7 @@ export interface EndParts {
 }
 
 /**
- * Ends keepers and their runs permanently, when no daemon will return: first by a request to the keepers, then by force.
+ * Asks the keepers to end their runs, then kills what is left. Only for use when no daemon will return.
  *
  * @returns The number of processes that are still alive.
  */

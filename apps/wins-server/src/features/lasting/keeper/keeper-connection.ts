@@ -1,4 +1,4 @@
-/** Connection to a keeper, and the keeper's runs. Longer than most files, because they end together. */
+/** A keeper's connection and runs, in one file because they end together. */
 import { connectPipe, PipeError } from '@wins/pipe-transport';
 import {
   messageOf,
@@ -25,7 +25,7 @@ import {
   type MessageEnd,
 } from './keeper-messages.js';
 
-/** Exit of a run that died together with its keeper, because the keeper held the pipes of the run. */
+/** Assumed exit of a run whose keeper died, because the keeper held the pipes of the run. */
 const LOST: HostExit = { code: 137, signal: 'SIGKILL' };
 const CODES: readonly ProcessErrorCode[] = [
   ...(['spawnFailed', 'invalidArgument', 'notFound', 'limitsUnavailable'] as const),
@@ -41,7 +41,6 @@ export interface KeptRunListener {
   readonly written: () => void;
 }
 
-/** Daemon's end of the pipe to one keeper. */
 export class KeeperConnection {
   readonly record: KeeperRecord;
   readonly #host: ProcessHost;
@@ -50,7 +49,6 @@ export class KeeperConnection {
   #end: MessageEnd<DaemonMessage> | undefined;
   #lastId = 0;
   #isClosed = false;
-  /** Runs that the keeper had when this daemon connected. */
   #runs: readonly string[] = [];
   #starting = 0;
   #isLost = false;
@@ -58,7 +56,7 @@ export class KeeperConnection {
   readonly #events = new EventEmitter();
   #isEnding = false;
   #isRefused = false;
-  /** Messages about runs that arrived before this daemon knew them. */
+  /** Messages that arrived before this daemon knew their run. */
   readonly #early: RunMessage[] = [];
 
   private constructor(record: KeeperRecord, host: ProcessHost) {
@@ -67,8 +65,8 @@ export class KeeperConnection {
   }
 
   /**
-   * Connects to a keeper, and waits while the previous daemon is ending or the keeper is frozen. If the keeper dies meanwhile, or another
-   * process serves its pipe, its runs are lost.
+   * Waits while the previous daemon is ending or the keeper is frozen. If the keeper dies meanwhile, or another process serves its pipe, the
+   * connection reports the keeper's runs as lost.
    *
    * @param security - Checks that the recorded process serves the pipe. Default: the socket's private folder is the proof.
    * @throws ProcessError `stateUnavailable` when the keeper refuses; the reason of the signal.
@@ -107,12 +105,10 @@ export class KeeperConnection {
     return this.#distrust;
   }
 
-  /** True while the keeper has no runs. */
   get isIdle(): boolean {
     return this.#processes.size === 0 && this.#starting === 0;
   }
 
-  /** True while the keeper may start a run. */
   get isOpen(): boolean {
     return !this.#isClosed && !this.#isLost && !this.#isEnding;
   }
@@ -122,7 +118,7 @@ export class KeeperConnection {
     return this.#isLost || this.#runs.includes(mark);
   }
 
-  /** Starts a run; undefined when this keeper is ending, so that another must start it. @throws ProcessError. */
+  /** Returns undefined when this keeper is ending: another keeper must start the run. @throws ProcessError. */
   async start(
     command: HostCommand,
     run: Extract<DaemonMessage, { readonly kind: 'start' }>['run'],
@@ -147,12 +143,10 @@ export class KeeperConnection {
     }
   }
 
-  /** Reports the offset up to which a run's output was read. */
   read(mark: string, offset: number): void {
     this.#end?.send({ kind: 'read', mark, offset });
   }
 
-  /** Adopts a run that another daemon started. */
   adopt(facts: KeptRun, listener: KeptRunListener): KeptProcess {
     const { run, pid, startToken, startedAtMs } = facts;
     return this.#add({ mark: run.mark, pid, startToken, startedAtMs }, listener);
@@ -268,7 +262,7 @@ export class KeeperConnection {
   }
 }
 
-/** Run of a keeper. Its output is in a spool; the streams end when the spool is complete. */
+/** The output of the run goes to a spool. The streams stay empty, and end when the spool is complete. */
 class ProcessOfKeeper implements KeptProcess {
   readonly keeper: string;
   readonly pid: number;
@@ -341,7 +335,7 @@ class ProcessOfKeeper implements KeptProcess {
     this.listener.written();
   }
 
-  /** Called when the keeper has died or disconnected. What is left of the run is then found as after a daemon's death. */
+  /** The keeper has died or disconnected. Its remaining processes count as leftovers, as after the death of a daemon. */
   lose(): void {
     this.#state = 'lost';
     for (const output of [this.stdout, this.stderr]) output.push(null);

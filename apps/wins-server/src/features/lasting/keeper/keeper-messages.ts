@@ -1,18 +1,16 @@
 /**
- * Protocol between a daemon and a keeper: JSON messages, each prefixed with its length in four bytes. The daemon speaks first, with the token and the
- * protocol version. A keeper also serves daemons of the next release, so every daemon speaks the previous version too. Unknown fields are ignored; a
- * larger change gets a new version.
+ * Protocol between a daemon and a keeper: JSON messages, each after its length in four bytes. The daemon speaks first, with the token and the
+ * protocol version. A keeper also serves daemons of the next release, so a daemon must speak the previous version too. Unknown fields are ignored; a
+ * larger change needs a new version.
  */
 import { STOP_SIGNALS } from '@wins/base';
 import type { Socket } from 'node:net';
 import * as z from 'zod/mini';
 import { keptFigures, keptRun, treeLimits } from '../run-folders.js';
 
-/** Protocol version of this release. */
 export const KEEPER_PROTOCOL = 1;
-/** Refusal while the keeper serves another daemon. */
+/** Reasons of `refused` after which a daemon retries. */
 export const ANOTHER_DAEMON = 'another daemon is connected';
-/** Refusal while the keeper is ending. */
 export const ENDING = 'it ends';
 /** Maximum message size; larger than any client request, whose octets JSON may double. */
 const MAX_MESSAGE_BYTES = 8 * 1024 * 1024;
@@ -49,19 +47,15 @@ export const daemonMessage = z.discriminatedUnion('kind', [
   /** Ends all runs, and then the keeper. */
   z.object({ kind: z.literal('end') }),
   z.object({ kind: z.literal('terminate'), id, mark, mode: z.enum(['graceful', 'force']) }),
-  /** Requests `isGone` and `usage` of a process. */
+  /** Answered by `looked`. */
   z.object({ kind: z.literal('look'), id, mark }),
-  /**
-   * Output before this offset was read and may be removed. When a daemon adopts a run that a client holds, offset 0 stops the time
-   * limit of the lease.
-   */
+  /** The daemon has read the output before this offset. Also stops the lease of a held run, so a daemon sends offset 0 when it adopts one. */
   z.object({ kind: z.literal('read'), mark, offset: z.int().check(z.minimum(0)) }),
 ]);
 
 export type DaemonMessage = z.infer<typeof daemonMessage>;
 
 export const keeperMessage = z.discriminatedUnion('kind', [
-  /** Accepts the daemon. Not sent while another daemon is connected, because a keeper serves one at a time. */
   z.object({ kind: z.literal('welcome'), protocol: z.int(), runs: z.array(mark) }),
   z.object({ kind: z.literal('refused'), why: text }),
   z.object({ kind: z.literal('started'), id, pid: z.int(), startToken: text }),
@@ -87,12 +81,7 @@ export interface MessageEnd<Sent> {
   close(): void;
 }
 
-/**
- * Exchanges messages on a socket, which is closed at the first message that is too long or invalid.
- *
- * @param received - Called with each message, in order.
- * @param closed - Called once, when the socket has closed.
- */
+/** Destroys the socket at the first message that is too long or invalid. */
 export function speakMessages<Received, Sent extends object>(
   socket: Socket,
   shape: z.ZodMiniType<Received>,

@@ -7,14 +7,13 @@ import path from 'node:path';
 
 const COPY = /^keeper-[0-9a-f]{40}\.exe$/;
 
-/** Returns the file of this executable. An upgrade moves a file on trial to its final path once it is proven. */
+/** A successful upgrade moves the running file from its trial path to its final path. */
 export function ownExecutable(file = process.execPath): string {
   return existsSync(file) || !isOnTrial(file) ? file : targetOf(file);
 }
 
 /**
- * Copies this executable for a keeper on systems that do not allow a running program to be replaced or removed, so that upgrades still
- * work.
+ * Copies this executable, so that upgrades work on systems that forbid replacing a running program.
  *
  * @param folder - Must be private.
  * @param release - Required SHA-1 of the copy.

@@ -396,7 +396,6 @@ describe('a keeper', () => {
       socket.write(bytes);
       await closed;
     }
-    // The keeper still serves.
     await settled((await start(await connect(), 'true')).process);
   });
 

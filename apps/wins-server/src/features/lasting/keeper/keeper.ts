@@ -1,4 +1,4 @@
-/** Keeper and its runs. One file, longer than most, because the end of a keeper depends on its runs, starts and daemon. */
+/** Keeper and its runs, in one file because the end of a keeper depends on its runs. */
 import { Backoff } from '@wins/time';
 import {
   errnoOf,
@@ -35,7 +35,7 @@ import {
   type MessageEnd,
 } from './keeper-messages.js';
 
-/** Grace period for ending a process tree. The process manager uses the same value for a run whose leader has ended. */
+/** The process manager uses the same value for a run whose leader has ended. */
 const GRACE_MS = 10_000;
 /** Time that a keeper without runs waits for the daemon that started it. */
 const UNUSED_MS = 30_000;
@@ -45,14 +45,13 @@ const TELL_MS = 10;
 type StartMessage = Extract<DaemonMessage, { readonly kind: 'start' }>;
 
 export interface KeeperOptions {
-  /** Absolute path; the state directory of the daemons that this keeper serves. */
+  /** Absolute path. */
   readonly stateDirectory: string;
   readonly host: ProcessHost;
-  /** SHA-1 of the program. */
   readonly release: string;
   /** Identifies clients; if present, only administrators are served. */
   readonly identify: IdentifyClient | undefined;
-  /** Security and client identification of the pipe, on systems where pipes are not files. Default: a socket in the state folder. */
+  /** Only on systems where pipes are not files. Default: a socket in the state folder. */
   readonly adminPipe?: DaemonSystem['adminPipe'];
 }
 
@@ -94,7 +93,7 @@ export class Keeper {
     };
   }
 
-  /** Starts to serve daemons. @throws PipeError, TrustedFileError. */
+  /** @throws PipeError, TrustedFileError. */
   async listen(): Promise<void> {
     const { host, stateDirectory, adminPipe } = this.#options;
     const { security, identify = this.#options.identify } = adminPipe ?? {};
@@ -120,7 +119,6 @@ export class Keeper {
     for (const run of this.#runs.values()) run.stop();
   }
 
-  /** Removes the record and the pipe, by which others find the keeper. */
   async close(): Promise<void> {
     clearTimeout(this.#unused);
     await this.#folders.keeper(this.record.keeper).remove();
@@ -313,14 +311,14 @@ class RunOfKeeper {
     if (leaseMs !== undefined) this.#lease = setTimeout(() => this.stop(), leaseMs);
   }
 
-  /** Records that output before this offset was read. Only a daemon with support for leases sends this. */
+  /** Records that output before this offset was read. Also stops the lease, because only a daemon that supports leases sends this. */
   readTo(offset: number): void {
     clearTimeout(this.#lease);
     this.#readTo = Math.max(this.#readTo, offset);
     this.#goOn();
   }
 
-  /** Whether the program has to wait: for the disk, or, while a client holds it, for a reader. */
+  /** True while the program must wait for the disk or, if a client holds the run, for a reader. */
   get #mustWait(): boolean {
     if (this.#spool.isBehind) return true;
     const isHeld = this.#run.leaseMs !== undefined && this.#exit === undefined;
@@ -332,7 +330,6 @@ class RunOfKeeper {
     if (!this.#mustWait) [stdout, stderr].forEach((output) => output.resume());
   }
 
-  /** Reports the exit of the leader to a daemon that did not see it. */
   tellExit(): void {
     const { mark } = this.#run.run;
     if (this.#exit !== undefined) this.#listener.tell({ kind: 'exited', mark, exit: this.#exit });
@@ -383,7 +380,7 @@ class RunOfKeeper {
     this.#listener.settled(figures);
   }
 
-  /** Records the exit. On a full disk, old output is removed to make space; other disk errors are retried until the write succeeds. */
+  /** On a disk error, removes old output to make space. Retries until the write succeeds or the run is removed. */
   async #record(end: KeptEnd): Promise<void> {
     const again = new Backoff({ initialMs: 100, maxMs: 60_000 });
     for (;;) {

@@ -16,13 +16,12 @@ export interface KeepersParts {
     'stateDirectory' | 'processHost' | 'system' | 'program' | 'checksum' | 'logger'
   >;
   readonly folders: RunFolders;
-  /** Aborts all waits for keepers. */
   readonly closing: AbortSignal;
-  /** Starts a keeper. Default: as a process of this program. */
+  /** Default: starts a process of this program. */
   readonly start: typeof startKeeper | undefined;
 }
 
-/** Keepers of a daemon: the keeper of its own release, which it starts on demand, and those of other releases. */
+/** A daemon's own keeper, which starts on demand, and keepers of other releases. */
 export class Keepers {
   readonly #parts: KeepersParts;
   readonly #connections = new Set<KeeperConnection>();
@@ -33,18 +32,17 @@ export class Keepers {
     this.#parts = parts;
   }
 
-  /** Whether a keeper of this release exists or is starting. */
   get hasOwn(): boolean {
     return this.#own !== undefined;
   }
 
-  /** Returns the connection to a keeper, which is given in the form of `ProcessHost.daemon`. */
+  /** @param keeper - In the form of `ProcessHost.daemon`. */
   find(keeper: string): KeeperConnection | undefined {
     return [...this.#connections].find(({ record }) => record.keeper === keeper);
   }
 
   /**
-   * Connects to living keepers, and removes the records of dead ones. Busy keepers are awaited in the background.
+   * Connects to living keepers, and removes the records of dead ones. Waits at most 5 s for busy keepers, then continues in the background.
    *
    * @param reached - Takes over the runs of each keeper.
    * @returns Whether a keeper is alive.
@@ -68,7 +66,7 @@ export class Keepers {
     return reaching.length > 0;
   }
 
-  /** Starts a run with the keeper of this release, or with a new keeper if that keeper is ending. @throws ProcessError. */
+  /** If the keeper of this release is ending, starts another one. @throws ProcessError. */
   async start(...given: Parameters<KeeperConnection['start']>): Promise<KeptProcess> {
     for (;;) {
       const keeper = await this.own();
@@ -77,7 +75,7 @@ export class Keepers {
     }
   }
 
-  /** Returns the keeper of this release, and starts it if necessary. @throws ProcessError. */
+  /** Starts the keeper of this release if necessary. @throws ProcessError. */
   async own(): Promise<KeeperConnection> {
     for (;;) {
       const own = (this.#own ??= this.#start());
@@ -103,7 +101,7 @@ export class Keepers {
     }
   }
 
-  /** Ends all keepers with their runs. Never rejects. */
+  /** Never rejects. */
   async endAll(signal: AbortSignal): Promise<void> {
     await Promise.allSettled([...this.#connections].map((keeper) => keeper.endAll(signal)));
   }
@@ -113,7 +111,7 @@ export class Keepers {
     for (const keeper of this.#connections) keeper.close();
   }
 
-  /** Connects to a keeper without a time limit. Never rejects. */
+  /** Has no time limit. Never rejects. */
   async #reach(
     record: KeeperRecord,
     isOfThisRelease: boolean,

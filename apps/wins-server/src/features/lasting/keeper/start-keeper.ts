@@ -9,7 +9,7 @@ import { copyForKeeper, ownExecutable } from './keeper-program.js';
 /** Time limit for the start. A Node program starts within a second, or several on a fully loaded host. */
 const START_MS = 20_000;
 const MAX_LINE_BYTES = 4096;
-/** Variables of the daemon's environment that a keeper receives. Runs get their variables with their commands. */
+/** The only variables of the daemon that a keeper receives. Runs get their variables with their commands. */
 const KEPT_VARIABLES = ['PATH', 'TZ', 'SystemRoot', 'ProgramData', 'TEMP'];
 
 export interface KeeperStart {
@@ -23,7 +23,7 @@ export interface KeeperStart {
 }
 
 /**
- * Starts a keeper, which outlives this process, and waits until it serves.
+ * Waits until the keeper serves.
  *
  * @throws ProcessError `stateUnavailable`.
  */

@@ -1,7 +1,7 @@
 import { NumberedFiles } from '@wins/files';
 import { crc32 } from 'node:zlib';
 
-/** Maximum number of output bytes per frame. */
+/** Without the header. */
 export const MAX_FRAME_BYTES = 64 * 1024;
 /** Header: CRC-32 (of the rest of the frame), length and stream in one number, offset, time. */
 export const HEADER_BYTES = 24;
@@ -12,12 +12,11 @@ const STREAMS = ['stdout', 'stderr'] as const;
 /** Approximate number of files in a full spool; files are removed as a whole. */
 export const FILES_OF_SPOOL = 16;
 
-/** Returns the spool files of a folder; the number of a file is the offset of its first output byte. */
+/** The number of a file is the offset of its first output byte. */
 export function spoolFiles(folder: string): NumberedFiles {
   return new NumberedFiles({ folder, prefix: 'spool', suffix: 'bin', digits: 15 });
 }
 
-/** Piece of a run's output, as it was read from the program. */
 export interface SpoolFrame {
   readonly stream: (typeof STREAMS)[number];
   /** Number of stdout and stderr bytes before this piece. */
@@ -29,13 +28,12 @@ export interface SpoolFrame {
 }
 
 /**
- * Frames in a buffer, encoded as pieces arrive; each byte is copied once. Consecutive pieces of the same stream and time share frames, because each
- * frame costs its readers the same regardless of its size.
+ * Encodes pieces into one buffer, and copies each byte once. Consecutive pieces of the same stream and time share a frame, because readers pay per
+ * frame and not per byte.
  */
 export class FrameBatch {
   readonly #space: Buffer;
   #offset: number | undefined;
-  /** Start and end of the open frame. */
   #start = 0;
   #end = 0;
   #open: Pick<SpoolFrame, 'stream' | 'timeMs'> | undefined;
@@ -45,7 +43,6 @@ export class FrameBatch {
     this.#space = space;
   }
 
-  /** Offset of the first piece. */
   get offset(): number {
     return this.#offset ?? 0;
   }
@@ -54,7 +51,7 @@ export class FrameBatch {
     return this.#end;
   }
 
-  /** Copies as much of the next piece as there is space for, and returns how much. */
+  /** Copies as much of the piece as fits, and returns the number of copied bytes. */
   add({ stream, offset, timeMs, bytes }: SpoolFrame): number {
     this.#offset ??= offset;
     let from = 0;
@@ -75,7 +72,7 @@ export class FrameBatch {
     return from;
   }
 
-  /** Returns the frames; the batch takes no more pieces. */
+  /** The batch takes no more pieces afterwards. */
   encoded(): Buffer {
     this.#seal();
     return this.#space.subarray(0, this.#end);
@@ -90,10 +87,7 @@ export class FrameBatch {
   }
 }
 
-/**
- * Decodes the frame at `at`. The bytes may be arbitrary: a frame never exceeds its limit, and its checksum must match. `torn` means that
- * the bytes end within the frame.
- */
+/** Checks the size limit and the checksum, because the bytes may be arbitrary. `torn` means that the bytes end within the frame. */
 export function decodeFrame(bytes: Buffer, at: number): SpoolFrame | 'torn' | 'damaged' {
   if (bytes.length - at < HEADER_BYTES) return 'torn';
   const kind = bytes.readUInt32LE(at + CRC_BYTES);

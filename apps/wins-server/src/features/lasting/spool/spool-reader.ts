@@ -4,12 +4,11 @@ import { errnoOf } from '@wins/base';
 import { decodeFrame, HEADER_BYTES, MAX_FRAME_BYTES } from './spool-frame.js';
 import { spoolFiles, type SpoolFrame } from './spool-frame.js';
 
-/** Size of a file's first read, and of each read after a full one; both fit a whole frame. */
+/** For the first read of a file, and for each read after a full one. Both fit a whole frame. */
 const READ_BYTES = 2 * (HEADER_BYTES + MAX_FRAME_BYTES);
 const NEXT_READ_BYTES = 16 * (HEADER_BYTES + MAX_FRAME_BYTES);
 const LINE_END = 0x0a;
 
-/** Piece of output, or the size of a missing part. */
 export type SpoolPart =
   | ({ readonly kind: 'output' } & SpoolFrame)
   | { readonly kind: 'skipped'; readonly offset: number; readonly bytes: number };
@@ -26,8 +25,8 @@ export interface SpoolReadOptions {
 }
 
 /**
- * Reads a spool that may be written to meanwhile. Its files may contain anything, and the oldest may disappear at any time: missing parts,
- * including those at the end, are reported. Memory is limited to a few MiB.
+ * Reads a spool, also while it is written. The files may contain anything, and the oldest may disappear at any time. The reader reports all missing
+ * parts, and uses a few MiB of memory at most.
  *
  * @throws TrustedFileError for a link, or a file that cannot be read.
  */
@@ -68,7 +67,7 @@ export async function* readSpool(
   }
 }
 
-/** Returns the offset of the last `lines` lines of a spool, stdout and stderr together. Memory use does not grow with the number of lines. */
+/** Returns where the last `lines` lines of stdout and stderr begin. Memory use does not grow with the number of lines. */
 export async function tailOffset(folder: string, lines: number): Promise<number> {
   const files = spoolFiles(folder);
   let skip: number | undefined;
@@ -115,7 +114,6 @@ interface Place {
 
 interface Found {
   readonly frame: SpoolFrame;
-  /** Position after the frame. */
   readonly place: Place;
 }
 
@@ -132,7 +130,7 @@ async function* framesFrom(
   }
 }
 
-/** Yields the frames of a file from a position to the first incomplete one, which a crash or an active write leaves. */
+/** Stops at the first incomplete frame, which a crash or an active write leaves. */
 async function* framesOf(files: NumberedFiles, from: Place): AsyncGenerator<Found> {
   let { bytes: at } = from;
   const opened = await openRegularFile(files.pathOf(from.number)).catch(unlessGone);

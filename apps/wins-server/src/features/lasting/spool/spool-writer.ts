@@ -7,16 +7,16 @@ import { spoolFiles, type SpoolFrame } from './spool-frame.js';
 const MAX_WAITING_BYTES = 1024 * 1024;
 /** Maximum number of files. Each attempt at a run starts a file, so many short attempts need this limit. */
 const MAX_FILES = 4 * FILES_OF_SPOOL;
-/** Amount of unread output, in files, at which the spool counts as full; output queued for the disk counts too. */
+/** The spool counts as full with this many files of unread output, including output queued for the disk. */
 const FULL_FILES = 12;
-/** Maximum time for gathering output, because each write costs the same regardless of its size. */
+/** Time to gather output for one write, because a write costs the same regardless of its size. */
 const GATHER_MS = 2;
 const GATHER_BYTES = 256 * 1024;
 /** Size of a write, unless less is queued. */
 const BATCH_BYTES = 512 * 1024;
 /** Pause after a disk error, so that a full disk costs next to nothing. */
 const LEFT_ALONE_MS = 100;
-/** Buffers for batches of all spools: allocating one for each write would leave much memory to the garbage collector. */
+/** Shared by all spools, because a new buffer for each write would burden the garbage collector. */
 const spare: Buffer[] = [];
 const MAX_SPARE = 4;
 
@@ -27,15 +27,14 @@ export interface SpoolWriterOptions {
   readonly from?: number;
   /** Maximum size on disk, including headers; at the limit the oldest file, a sixteenth of the spool, is removed. */
   readonly maxBytes: number;
-  /** Called when more output can be read. */
   readonly onWritten?: () => void;
   /** Called when `isBehind` becomes false. */
   readonly onCaughtUp?: () => void;
 }
 
 /**
- * Writes the output of one run to numbered files. Within its size limit it loses nothing and never waits for a reader. Output that a full
- * disk refuses is lost; the offsets of later output show how much. Never throws.
+ * Within its size limit, a writer loses nothing and never waits for a reader. Output that a full disk refuses is lost; the offsets of later output
+ * show how much. Never throws.
  */
 export class SpoolWriter {
   readonly #options: SpoolWriterOptions;
@@ -48,7 +47,6 @@ export class SpoolWriter {
   #offset: number;
   #isBegun = false;
   #pumping: Promise<void> | undefined;
-  /** Ends the current gathering early, if any. */
   #gathered: (() => void) | undefined;
   #isClosing = false;
   #wasBehind = false;
@@ -70,12 +68,11 @@ export class SpoolWriter {
     return this.#offset;
   }
 
-  /** Whether the queue for the disk is so long that the program should wait. */
   get isBehind(): boolean {
     return this.#waitingBytes > MAX_WAITING_BYTES;
   }
 
-  /** Returns true when the output from an offset on uses so much of the limit that more output could displace it. */
+  /** True when more output could displace output from this offset on. */
   isFullFrom(offset: number): boolean {
     const { maxBytes } = this.#options;
     let sizeBytes = this.#waitingBytes;
@@ -102,7 +99,7 @@ export class SpoolWriter {
     this.#pumping ??= this.#pump();
   }
 
-  /** Removes the oldest file, except the last one, to free space for more important data. */
+  /** Removes the oldest file, unless it is the only one, to free space for more important data. */
   async yieldSpace(): Promise<boolean> {
     const [oldest] = this.#sizes.keys();
     if (oldest === undefined || this.#sizes.size < 2) return false;
@@ -185,7 +182,7 @@ export class SpoolWriter {
     }
     const isFull = (this.#sizes.get(number) ?? 0) + bytes.length > this.#fileBytes;
     const next = isFull && this.#sizes.has(number) ? start : number;
-    // Content already in the first file is an incomplete frame of an earlier attempt, and is dropped.
+    // Drops an incomplete frame that an earlier attempt left in the first file.
     const keptBytes = this.#isBegun ? Infinity : 0;
     if (!this.#sizes.has(next) || !this.#file.isIntact()) await this.#file.open(next, keptBytes);
     this.#isBegun = true;

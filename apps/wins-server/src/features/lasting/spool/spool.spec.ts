@@ -20,7 +20,6 @@ import { SpoolWriter } from './spool-writer.js';
 
 const MIB = 1024 * 1024;
 
-/** Encodes consecutive pieces into buffers of a size. */
 function encodeBatches(pieces: readonly SpoolFrame[], spaceBytes: number): Buffer[] {
   const encoded: Buffer[] = [];
   let batch = new FrameBatch(Buffer.alloc(spaceBytes, 0xff));

@@ -1,6 +1,6 @@
 /**
- * Requirements for every `HostSystem`, as a list of named checks for any test runner: `test.each(hostSystemContract(subject))('%s', async (_name,
- * check) => check())`. The host needs a default IPv4 route through a gateway.
+ * Requirements for every `HostSystem`, for any test runner: `test.each(hostSystemContract(subject))('%s', async (_name, check) => check())`. The host
+ * needs a default IPv4 route through a gateway.
  */
 import type { HostSystem, RouteEntry } from '@wins/base';
 import assert from 'node:assert/strict';
@@ -10,13 +10,12 @@ import type { HostSystemErrorCode } from '../../feature-error.js';
 
 export interface HostSystemSubject {
   readonly system: HostSystem;
-  /** Whether the test may change the routing table, which the system must support; Wine does not. */
+  /** True: the test may change the routing table. Wine does not support that. */
   readonly changesRoutes: boolean;
 }
 
 type Check = (system: HostSystem) => Promise<void>;
 
-/** Returns the checks: each has a name, and a function that throws if it fails. */
 export function hostSystemContract({
   system,
   changesRoutes,
@@ -28,7 +27,6 @@ export function hostSystemContract({
 /** Addresses for documentation, which no host has. */
 const HOST = '203.0.113.77';
 const NETWORK = '198.51.100.0/24';
-/** Addresses of cloud metadata services. */
 const METADATA = ['169.254.169.254', '169.254.169.253', '169.254.169.249'];
 
 const READING: Readonly<Record<string, Check>> = {
