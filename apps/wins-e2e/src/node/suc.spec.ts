@@ -177,11 +177,11 @@ describe('wins suc', () => {
     const good = cluster.rancher.connectionInfo;
     const server = 'https://127.0.0.1:1';
     cluster.rancher.connectionInfo = JSON.parse(cluster.api.connectionInfo({ server })) as unknown;
-    const said = await world.say(['suc', '--wait', '3s'], cluster.variables);
+    const said = await world.say(['suc', '--wait', '10s'], cluster.variables);
     cluster.rancher.connectionInfo = good;
     expect([said.code, said.outcome]).toEqual([1, 'rolledBack']);
     expect(said.reason).toContain('has not reached its server');
-    // When the command reports that all was restored, the old daemon serves.
+    // Once the command reports the roll-back, the old daemon serves.
     expect(await world.serves()).toBe(true);
     expect(world.snapshot()).toEqual(before);
     expect(await world.version()).toBe('v1.0.0');
@@ -206,7 +206,7 @@ describe('wins suc', () => {
     const before = world.text(world.program);
     const more = `if (args[1] === 'app' && args[2] === 'run') process.exit(1);`;
     const said = await world.say(
-      ['suc', '--wait', '3s'],
+      ['suc', '--wait', '10s'],
       {},
       nodeRelease(world.workspace, 'v1.2.0', more),
     );
@@ -236,7 +236,7 @@ it('takes over an installation that another program made: nothing changes, and i
   await using world = new NodeWorld();
   const said = await world.say(['install']);
   expect(said.code).toBe(0);
-  // An installation by another program is the same, but without a manifest.
+  // An installation by another program looks like this one, but has no manifest.
   rmSync(world.stateFolder, { recursive: true });
   const { pid } = world;
   const refused = await world.say(['uninstall']);
@@ -252,6 +252,6 @@ it('takes over an installation that another program made: nothing changes, and i
   expect([gone.code, gone.outcome]).toEqual([0, 'uninstalled']);
   expect(() => statSync(world.program)).toThrow('ENOENT');
   expect(world.system).toMatchObject({ services: {} });
-  // Shared folders stay, because nobody knows who created them.
+  // Shared folders stay, because wins does not know who created them.
   expect(existsSync(world.path('usr/local/bin'))).toBe(true);
 });
