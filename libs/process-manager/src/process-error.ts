@@ -59,7 +59,7 @@ export type ProcessErrorCode =
 export interface ProcessErrorDetails {
   /** Error of the operating system or another layer. */
   readonly cause?: unknown;
-  /** As the caller spelt it, or canonicalised. */
+  /** Path as the caller spelt it, or canonicalised. */
   readonly path?: string;
   readonly rule?: ProcessRule;
   /** Name of the refused variable, as the client spelt it. */

@@ -34,7 +34,7 @@ export function serviceDefinition(options: RegisterOptions, program: Program): S
   };
 }
 
-/** As in the Go release, a registration with a profile makes each run of the service write one. */
+/** A registration with a profile makes each run of the service write one, as in the Go release. */
 function profileWords(
   { profile = 'none', 'profile-output': output }: ProfileOptions,
   program: Program,

@@ -50,7 +50,7 @@ export interface ManagedProcess {
   readonly runId: string;
   /** 32 hexadecimal digits for logs, records and the environment of the processes; they do not reveal the id. */
   readonly mark: string;
-  /** As the list of allowed programs spells it. */
+  /** Path as the list of allowed programs spells it. */
   readonly path: string;
   /** File name in `path`, as the list spells it, so it may be a metric label. */
   readonly entry: EntryName;
