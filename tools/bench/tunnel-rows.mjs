@@ -92,7 +92,8 @@ export async function measureTunnel({ run, programs, wins, folder }) {
   for (const [row, work] of ROWS) {
     // The costs of an echo beside a bulk stream cannot be told from those of the stream.
     const costs = ({ client, daemon }) => (row.per === undefined ? {} : { client, daemon });
-    const measured = row.per === 'GB' ? sharedFirstIf(row.streams === 8, ways) : withoutShared(ways);
+    const measured =
+      row.per === 'GB' ? sharedFirstIf(row.streams === 8, ways) : withoutShared(ways);
     await run.measure(
       row,
       mapValues(measured, (way) => ({ ...costs(way), work: (share) => work(way.port, share) })),
