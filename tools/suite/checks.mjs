@@ -38,7 +38,7 @@ export async function build() {
   await check('programs', [nx, 'run-many', '-t', 'build', '-p', 'apps/*', '--outputStyle=static']);
 }
 
-/** Uses one process, because separate ones would each read the types of the others again. */
+/** Builds all libraries in one process, because separate processes would each read the types of the other libraries again. */
 export async function buildLibraries() {
   const configs = readdirSync(path.join(root, 'libs'))
     .map((name) => path.join('libs', name, 'tsconfig.lib.json'))

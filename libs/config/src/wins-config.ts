@@ -140,7 +140,7 @@ export type ArgumentPattern =
 export interface TunnelLimits {
   /** Maximum number of clients at a time, 1 to 1,024. Default 16. One container or user may have half; one is reserved. */
   readonly maxSessions: number;
-  /** Maximum number of TCP streams of a client at a time, 1 to 16,384. Default 1,024. Only the excess stream is refused. */
+  /** Maximum number of TCP streams of one session at a time, 1 to 16,384. Default 1,024. Only the excess stream is refused. */
   readonly maxStreams: number;
   /** At most 600,000. Default 5,000. When it expires, the daemon closes the connection. */
   readonly handshakeTimeoutMs: number;

@@ -40,7 +40,7 @@ export class PortTrials {
     const verdict = this.#verdicts.get(port);
     if (verdict === 'allowed') return shared.connect(port);
     if (verdict === 'refused') throw refusal(port);
-    // Waits for the running trial; without a verdict tries the port again.
+    // Waits for the running trial and follows its verdict; if it ended without one, tries the port again.
     if (verdict !== undefined) return verdict.then(() => this.connect(shared, port));
     if (this.#openCount >= MOST_TRIALS) {
       const message = `cannot probe port ${port}: ${this.#openCount} probes are running (limit ${MOST_TRIALS})`;

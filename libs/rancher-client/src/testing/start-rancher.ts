@@ -21,7 +21,7 @@ export interface RancherOptions {
   readonly caCerts?: string;
   /** Registration token. Default: random. */
   readonly token?: string;
-  /** Bootstrap tokens, which the server cannot prove to know. Default: none. */
+  /** Bootstrap tokens; the server cannot prove that it knows them. Default: none. */
   readonly machineTokens?: readonly string[];
   /** Files below `/assets`, by name. */
   readonly assets?: Readonly<Record<string, Buffer>>;

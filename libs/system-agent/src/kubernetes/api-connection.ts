@@ -30,9 +30,9 @@ export interface SecretStoreOptions {
   /** Clock for back-off. Silence of the server is measured in real time. */
   readonly clock: Clock;
   /**
-   * `agentStrictTLSMode`: trusts only the authorities of the kubeconfig, which must contain some. Otherwise also tries the
-   * system's, if the kubeconfig has none or none matches. Once a certificate is verified, only the authorities that verified
-   * it stay trusted.
+   * `agentStrictTLSMode`. True: trusts only the authorities of the kubeconfig, which must contain some. False: also tries the
+   * system's authorities, if the kubeconfig has none or none of them matches. Once a certificate is verified, only the
+   * authorities that verified it stay trusted.
    */
   readonly strictTls: boolean;
   /** PEM of the system's authorities. Default: {@link systemRoots}. */

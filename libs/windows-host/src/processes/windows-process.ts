@@ -232,7 +232,7 @@ export function parentOf(
   return isOlder ? parent : undefined;
 }
 
-/** Returns true for the PID of an ancestor through processes that still run. @throws WindowsError */
+/** Returns true if `pid` is an ancestor of this process, and all processes between them still run. @throws WindowsError */
 export function isBelow(pid: number): boolean {
   return pid !== process.pid && ancestry(listProcesses(), process.pid).has(pid);
 }

@@ -33,7 +33,7 @@ describe('what a process tells about itself', () => {
     const waiting = setInterval(() => undefined, 1_000_000);
     const text = await keepBusyWhile(new Diagnostics().stacks({ seconds: 0.3 }));
     clearInterval(waiting);
-    // V8 may have inlined a function that is called often.
+    // Looks for keepBusyWhile, because V8 may have inlined countUpTo, which is called often.
     expect(text).toMatch(/\d % of \d+ samples\n(?: {4}.*\n)*? {4}keepBusyWhile \(.*spec\.ts:\d+\)/);
     expect(text).toMatch(/ {4}Timeout: \d+/);
   });
