@@ -56,7 +56,7 @@ export class ShortRuns implements AsyncDisposable {
     return [...children.split(' ').filter(Boolean), ...records];
   }
 
-  /** Runs all {@link PROGRAMS} programs in parallel, each `count` times. */
+  /** Runs the {@link PROGRAMS} programs in parallel, `count` times in total, rounded up so that each runs equally often. */
   async run(count: number): Promise<void> {
     await Promise.all(
       this.#programs.map(async (program) => {

@@ -23,7 +23,7 @@ export class OutgoingBytes {
     return this.#length;
   }
 
-  /** {@link settle} calls `done` once at most `mayWaitBytes` are left in total; no other write happens before. */
+  /** As soon as no more than `mayWaitBytes` are left in total, {@link settle} calls `done`. Until then, nothing else is put. */
   put(chunks: readonly Buffer[], mayWaitBytes: number, done: () => void): void {
     for (const chunk of chunks) {
       if (chunk.length === 0) continue;
