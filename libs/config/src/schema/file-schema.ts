@@ -39,7 +39,7 @@ export const FILE_SCHEMA = section({
       ).default(16),
       maxStreams: about(
         count('a number of streams', 16_384),
-        'Maximum number of TCP streams of one client at a time.',
+        'Maximum number of TCP streams of one session at a time.',
       ).default(1024),
       handshakeTimeoutMs: about(
         count('milliseconds', 600_000),
