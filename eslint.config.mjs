@@ -3,7 +3,7 @@ import prettier from 'eslint-config-prettier';
 import * as jsoncParser from 'jsonc-eslint-parser';
 import tseslint from 'typescript-eslint';
 
-// In this repository, ground and libraries import only ground; applications compose libraries. A new edge is a decision.
+// In this repository, ground and libraries import only ground; applications compose libraries. Allow another dependency only on purpose.
 const boundaries = {
   enforceBuildableLibDependency: true,
   banTransitiveDependencies: true,
@@ -22,7 +22,7 @@ const boundaries = {
       onlyDependOnLibsWithTags: ['type:ground'],
       bannedExternalImports: ['koffi'],
     },
-    // These libraries have a foreign function interface.
+    // Only these libraries may call native code through koffi.
     { sourceTag: 'type:host-lib', onlyDependOnLibsWithTags: ['type:ground'] },
     {
       sourceTag: 'type:app',

@@ -1,6 +1,6 @@
 // node tools/api-reports.mjs [--check]
-// Writes etc/<library>.api.md with API Extractor: the exports of each library's main entry point, from the declarations in dist/. Review then shows
-// changes of the public API. With --check it writes nothing, and fails when a committed report differs. It always fails when a public name uses a
+// Writes etc/<library>.api.md with API Extractor: the exports of each library's main entry point, from the declarations in dist/. A review then shows
+// changes to the public API. With --check it writes nothing, and fails when a committed report differs. It always fails when a public name uses a
 // type that is not exported.
 import {
   CompilerState,
@@ -91,7 +91,7 @@ function report(library, config, compilerState) {
   const { apiReportChanged } = Extractor.invoke(config, {
     compilerState,
     localBuild: !isCheck,
-    // Other messages concern API Extractor's own files.
+    // Reports only errors: other messages concern API Extractor's own files.
     messageCallback: (message) => {
       message.handled = true;
       if (message.logLevel === 'error') problems.push(`libs/${library}: ${message.text}`);

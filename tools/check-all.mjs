@@ -54,7 +54,7 @@ async function checkSources() {
 }
 
 async function checkWhatIsBuilt() {
-  // One program for all types; the build of each library has already checked its own references.
+  // Checks all types in one program. The build has already checked each library against its own references.
   const cached = ['--incremental', '--tsBuildInfoFile', 'node_modules/.cache/types.tsbuildinfo'];
   await when(ANY, 'types', YOUNG, tsc, '--project', 'tsconfig.lint.json', ...cached);
   await when(/^(?:tools|libs)\//, 'types of tools', tsc, '--project', 'tools');

@@ -1,5 +1,5 @@
-// Checks that every file named in CONTRIBUTING.md exists, and every test that docs/threat-model.md quotes as `short/file` "title", "another title of
-// this file". Also checks that docs/adr/README.md lists every decision by title, date and status.
+// Checks that every file named in CONTRIBUTING.md exists. Checks that every test quoted in docs/threat-model.md exists; a quote is `short/file`
+// "title", "another title of this file". Also checks that docs/adr/README.md lists every decision by title, date and status.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 

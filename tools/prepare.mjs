@@ -10,7 +10,7 @@ import { missing as missingForChart } from './chart/engine.mjs';
 const root = path.resolve(import.meta.dirname, '..');
 const made = path.join(root, 'dist/made-of');
 
-/** Name, version and flaw of each release between which specs upgrade. */
+/** Name, version and flaw of the releases between which specs upgrade. */
 const RELEASES = [
   ['v1.0.0', 'v1.0.0'],
   ['v1.1.0', 'v1.1.0'],

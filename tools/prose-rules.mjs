@@ -3,7 +3,7 @@ const MOST_WORDS = 35;
 const MOST_IN_CELL = 200;
 
 const FIRST_WORDS = /^(?:What|Whoever|Whom|Whose|Who|Of|As|Told)\b/;
-/** Words of translations, and words that only this project used. */
+/** Words that sound translated, and words that only this project used. */
 const WORDS =
   /\b(?:whoever|whomever|is (?:told|asked for|had|seen to|let go)|are (?:told|had|seen to|let go)|sees? to|comes? to rest|lends? a hand|a thing of)\b/i;
 
@@ -42,7 +42,7 @@ function ofSource(source) {
 function ofPage(page) {
   const text = page
     .replace(/^(```+)[\s\S]*?^\1/gm, (block) => block.replace(/[^\n]/g, ''))
-    // The titles of quoted tests belong to the specs.
+    // Skips the titles of quoted tests, which belong to the specs.
     .replace(/^- `[^`]+` ".*$/gm, '');
   const found = [];
   let at = 1;

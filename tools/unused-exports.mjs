@@ -69,7 +69,7 @@ function importedNames(library, names) {
       for (const { name, propertyName } of listOf(list)?.elements ?? [])
         used.add((propertyName ?? name).text);
     }
-    // After a dynamic import, every exported name that the file mentions counts, because code can extract names in many ways.
+    // After a dynamic import, every exported name that the file mentions counts as used, because code can extract names in many ways.
     if (new RegExp(`(?:import|require|createRequire\\(.*\\))\\(\\s*'${specifier}'`).test(text)) {
       const words = new Set(text.match(/\w+/g));
       for (const name of names.filter((one) => words.has(one))) used.add(name);

@@ -9,7 +9,7 @@ import { agentRows, measureAgent } from './agent-rows.mjs';
 import { readOptions, USAGE, UsageError } from './bench-options.mjs';
 import { executableRows, measureExecutables, wineExecutableRows } from './executable-rows.mjs';
 import { bareGrpc, bareSockets, grpcRows, measureInfo, measureOutput } from './grpc-rows.mjs';
-// This program is a measured client too, so it preloads this.
+// This program is a measured client too, so it needs heap-report.cjs.
 import './heap-report.cjs';
 import { lastingRows, measureLasting } from './lasting-rows.mjs';
 import { Programs, Run } from './measure.mjs';
@@ -69,7 +69,7 @@ const result = {
 if (json) process.stdout.write(`${JSON.stringify(result)}\n`);
 (json ? process.stderr : process.stdout).write(`\n${reportOf(result, before)}`);
 
-/** Measures a group if one of its rows was requested. A failing group keeps the results of the others, which took minutes. */
+/** Measures a group if one of its rows was requested. If it fails, the results of other groups, which took minutes, are kept. */
 async function group(names, measure) {
   if (!names.some(wants)) return;
   try {

@@ -46,7 +46,7 @@ export function residentMebibytes(pid) {
   return Number(kilobytes) / 1024;
 }
 
-/** Private memory of a program, in MiB; its end would free it. */
+/** Private memory of a program, in MiB; only the end of the program would free it. */
 export function ownMebibytes(pid) {
   const rollup = readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8');
   const own = [...rollup.matchAll(/^Private_\w+:\s+(\d+)/gm)];
@@ -67,7 +67,7 @@ function processorMsOfEnded() {
 
 /**
  * Starts to measure the processor time of each role; the returned function ends this and returns the time in ms. A role is the PID of a running
- * program, or {@link Programs}, of which all newly started programs count.
+ * program, or {@link Programs}, which stands for all programs started from now on.
  */
 export function beginProcessorTime(roles) {
   const read = () =>

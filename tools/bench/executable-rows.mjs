@@ -51,7 +51,7 @@ export async function measureExecutables({ run, quick, hasWine }) {
   if (hasWine && wineExecutableRows.some(run.wants)) await underWine(run, quick);
 }
 
-/** Measures starts of the program beside its daemon, and on Linux the memory of the daemon. */
+/** Measures starts of the program while its daemon runs, and on Linux the memory of the daemon. */
 async function measure(run, node, wins) {
   const folder = mkdtempSync(path.join(tmpdir(), 'wins-bench-'));
   const config = path.join(folder, 'config');

@@ -106,8 +106,8 @@ export class Run {
    * Measures each way to do some work, in rounds. The first way is the floor, and the last is wins.
    *
    * @param ways - By name, each with `work(share)`, optionally `less(share)`, and the measured roles `client` and `daemon`. `work` does that share of
-   * the work. It resolves with its `units`, their duration in `ms`, and its `value` unless `valueOf` computes this. `less` is work whose costs are
-   * subtracted, such as a start.
+   * the work. It resolves with the number of `units` done, the duration in `ms` and, without a `valueOf`, the `value`. `less` is work whose
+   * costs are subtracted, such as a start.
    */
   async measure(row, ways, valueOf) {
     if (!this.wants(row.name)) return;

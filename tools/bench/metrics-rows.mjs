@@ -11,7 +11,7 @@ import { freePort } from '../free-port.mjs';
 const RUNS = 256;
 const STREAMS = 1000;
 const BYTES = 500 * MEGABYTE;
-/** Interval of close scrapes. The daemon measures its runs at most once a second, so one in ten scrapes includes a measurement. */
+/** Interval of scrapes in close succession. The daemon measures its runs at most once a second, so one in ten scrapes includes a measurement. */
 const CLOSE_MS = 110;
 const CLOSE_SCRAPES = 20;
 const APART_MS = 1100;
@@ -93,7 +93,7 @@ export async function measureMetrics({ run, programs, wins, folder }) {
 
 /** Measures the extra event-loop time of a scrape in a busy daemon, in ms. */
 async function measureBusy({ run, on, processPaths, scrape, createWinsClient }) {
-  // A connection may have 128 runs.
+  // Two clients, because a connection may have only 128 runs.
   const clients = [0, 1].map(() => createWinsClient({ address: on.address }));
   const stopping = processPaths.map(() => new AbortController());
   const runs = processPaths.map((file, index) =>

@@ -5,7 +5,7 @@ import { ROUNDS } from './measure.mjs';
 
 const PLANNED = '1,000 hosts planned';
 const APPLIED = '1,000 routes applied';
-/** The gateways of the routes are neighbours of this interface. */
+/** Creates the interface wins0, whose subnet has the gateways of the routes. */
 const SETUP = `set -e
 PATH=/usr/sbin:/sbin:/usr/bin:/bin
 ip link set lo up

@@ -125,7 +125,6 @@ function amountOfCost(cost, number) {
   return cost === 'heapBytes' ? `${scaled(number)}B` : scaled(number);
 }
 
-/** Shows times below a millisecond in microseconds. */
 function amount(number, unit) {
   if (unit in TIMES && Math.abs(number) < 1) return `${digits(number * 1000)} µs`;
   return `${digits(number)} ${unit}`;

@@ -10,7 +10,6 @@ export function median(values) {
   return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
 }
 
-/** Undefined if a round has no number. */
 export function summary(values) {
   return values.every((value) => typeof value === 'number' && Number.isFinite(value))
     ? summaryOf(values)
@@ -43,7 +42,6 @@ export function figureOf(row) {
   return summaryOf(winsOf(row).rounds.map(({ value }, index) => of(value, floor[index].value)));
 }
 
-/** Undefined without a target. */
 export function isMet(row) {
   const { atLeast, atMost } = row.figure;
   const figure = figureOf(row).median;

@@ -38,7 +38,6 @@ const optionOf = (daemonSet, name, option) => {
   return index < 0 ? undefined : words[index + 1];
 };
 
-/** Checks a config with `wins srv config check`. */
 function checkConfig(map) {
   const folder = mkdtempSync(path.join(tmpdir(), 'wins-chart-'));
   try {

@@ -1,4 +1,4 @@
-// Generates texts that are a changed JSON document.
+// Generates changed versions of a JSON document, as texts.
 const VALUES = [
   ...[null, 0, 1, -1, 2, 1e15, 0.5, '', 'x', [], ['x'], [1], {}, { x: {} }, true, false],
   ...['__proto__', 'toString', '../x', 'a'.repeat(64), '\u202e\u001b[31m', '\0', '/', '\ud800'],

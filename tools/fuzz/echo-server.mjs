@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { portOf } from '../free-port.mjs';
 
-/** A host program that echoes its input. */
 export async function startEcho() {
   const sockets = new Set();
   const server = createServer((socket) => {

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { Random } from './random.mjs';
 
-/** Far more than any case needs on a busy machine. */
+/** Time limit of a case: far more than any needs, even on a busy machine. */
 const ENDLESS_MS = 60_000;
 const MOST_ATTEMPTS_TO_SHRINK = 300;
 const CORPUS = path.join(import.meta.dirname, 'corpus');

@@ -96,7 +96,7 @@ async function evaluate(prometheus, signal) {
   for (const { where, expr } of queries) {
     const { length } = await prometheus.query(expr);
     if (length > 0 || WITHOUT_DATA.has(where)) continue;
-    // A scrape may be late on a busy machine, and earlier data disappears until the next scrape.
+    // Waits for data: on a busy machine a scrape may be late, and earlier data disappears until it is done.
     await found(
       prometheus,
       expr,

@@ -29,7 +29,6 @@ export function bundleFor(platform, out) {
 
 export const { version } = manifestOf('apps/wins');
 
-/** Undefined for a folder without a package.json. */
 export function manifestOf(folder) {
   const file = path.join(root, folder, 'package.json');
   return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : undefined;

@@ -22,7 +22,7 @@ export function provenance(files, { isRelease, unsigned }) {
         buildType: 'urn:rancher-wins:npm-run-package:v1',
         externalParameters: { release: isRelease, signed: unsigned !== undefined },
         resolvedDependencies: [
-          // A checkout with changes is not the commit.
+          // Only a clean checkout equals the commit.
           ...(isRelease ? [{ name: 'source', digest: { gitCommit: commit() } }] : []),
           { name: 'package-lock.json', digest: { sha256: sha256(read('package-lock.json')) } },
           ...pinned.map(([name, { version, integrity }]) => ({

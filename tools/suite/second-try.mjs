@@ -1,4 +1,4 @@
-/** More failed files have another cause than unsteady tests. */
+/** If more files fail, the cause is not unsteady tests. */
 const MOST_FILES = 8;
 
 /**

@@ -18,7 +18,6 @@ const tar =
     ? path.join(process.env.SystemRoot ?? 'C:\\Windows', 'System32', 'tar.exe')
     : 'tar';
 
-/** Like {@link fetchedFile}, for a package in packages.json. */
 export const pinnedFile = (name) => fetchedFile(name, pinned[name]);
 
 /** Returns the absolute path of a package's file; downloads the package if needed. */

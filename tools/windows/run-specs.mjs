@@ -36,7 +36,7 @@ const out = path.join(cacheFolder, 'suite');
 /** Guards against a hanging spec file; the longest takes 15 minutes on a slow machine. */
 const LIMIT_MS = 1_800_000;
 const ALL_LIMIT_MS = 5 * LIMIT_MS;
-/** Most specs mainly wait, and Wine prefixes share nothing. Windows itself is a single machine. */
+/** Specs that run at once: most mainly wait, and Wine prefixes share nothing. Windows itself is a single machine. */
 const LANES = process.platform === 'win32' ? 1 : 3;
 
 const { WINS_TEST_SEED } = process.env;

@@ -11,14 +11,14 @@ export function foundIn(cause: unknown): string {
   return error instanceof Object && 'found' in error ? String(error.found) : messageOf(error);
 }
 
-/** A reader that closed the stream is not a failure: `wins … | head`. */
+/** Keeps the write error of a stream, but ignores a reader that closed it, as in `wins … | head`. */
 export class OutputFailure {
   readonly #stream: NodeJS.WriteStream;
   #error: Error | undefined;
 
   constructor(stream: NodeJS.WriteStream) {
     this.#stream = stream;
-    // Streams do not remember their error.
+    // Node clears `errored` of standard output after an error.
     stream.on('error', (error: Error) => (this.#error ??= error));
   }
 

@@ -61,6 +61,6 @@ export interface ProcessesApart {
 
 /** Firewall ports that a dead daemon left open. */
 export interface RecoveredPorts {
-  /** Closes all ports but those of live runs. Ports that open during the call stay open, because the list is taken before its first wait. */
+  /** Closes all ports but those of live runs. Ports that open during the call stay open, because `sweep` lists the ports before it first waits. */
   sweep(liveMarks: readonly string[]): Promise<readonly string[]>;
 }

@@ -67,7 +67,7 @@ function contextOf(
   };
 }
 
-/** `waitMs` limits the daemon's end, and then its start until it is healthy. Default: 60,000. */
+/** `waitMs` limits the wait for the daemon's end, and then for a healthy start. Default: 60,000. */
 export async function composeNode(
   places: InstallPlaces,
   { waitMs, log }: Pick<UpgradeSettings, 'waitMs'> & { readonly log: (line: string) => void },
@@ -79,12 +79,12 @@ export async function composeNode(
 }
 
 /**
- * Returns the config that the daemon serves: its stored copy, else the file as it was at the daemon's start, which a delivery keeps when it replaces
- * the file. A Go release stores no copy.
+ * Returns the config that the daemon serves: its stored copy; else the content that a delivery kept when it replaced the file; else the file. A Go
+ * release stores no copy.
  */
 async function configServed({ command, pid }: ServiceStatus, host: UpgradeContext['host']) {
   const file = configFileOf(command.args, defaultConfigPath());
-  // An untrusted copy counts as absent. The daemon that starts with the file judges it.
+  // An untrusted copy counts as absent.
   const kept = await readLastGood(file, host.trust).catch(() => undefined);
   const startedMs = kept === undefined && pid !== undefined ? host.startedAt(pid) : undefined;
   const replaced =
@@ -104,8 +104,8 @@ async function configServed({ command, pid }: ServiceStatus, host: UpgradeContex
 }
 
 /**
- * Returns `signedBy` of the config in force and of the config file; for a new service, of the config in its arguments. An invalid config has no list;
- * an upgrade refuses it if the new daemon would read it.
+ * Returns `signedBy` of the config in force and of the config file; for a new service, of the config that its arguments name. An invalid config
+ * counts as one without `signedBy`; an upgrade refuses it if the new daemon would read it.
  */
 function signersOf(host: UpgradeContext['host']): SignersOf {
   return async (status, { winsArgs }) => {

@@ -18,7 +18,7 @@ export interface Asking {
   readonly dialOf?: DialPipe | undefined;
 }
 
-/** Each client has its own connection, so that the server's check applies to the process that serves the pipe now. */
+/** Each client has its own connection, so that the check of the server applies to the process that serves the pipe now. */
 export function daemonClient(
   pipe: string,
   connectTimeoutMs: number,

@@ -63,7 +63,7 @@ export async function upgrade(
     log.write('asked', { version: VERSION, wish: command.wish, path: command.path });
     if (command.dryRun) return await dryRun(context, places, command);
     if (inRun) return await leaveRun(context, places, command);
-    // A Go daemon does not mark its runs. If this process descends from one, the daemon's end would kill it.
+    // A Go daemon does not mark its runs. If this process descends from that daemon, the daemon's end would kill it.
     const pid = command.apart ? undefined : (await service.query())?.pid;
     return pid !== undefined && host.isBelow(pid)
       ? await leaveRun(context, places, command)
@@ -116,7 +116,7 @@ async function perform(context: UpgradeContext, places: UpgradePlaces, command: 
       ...{ target: places.target, log: places.log },
     };
     log.write('failed', { ...result });
-    // A full disk also refuses the result.
+    // If the disk is full, the result cannot be written either.
     await writeResult(effects, places, result).catch(() => undefined);
     return result;
   }

@@ -35,7 +35,6 @@ export const EXIT = {
     imageMissing: 1,
     /** `wins srv network apply` and `teardown`: a route could not be changed. */
     routeNotChanged: 1,
-    /** The command line is invalid. */
     usage: 64,
     /** `wins srv plan apply`: the plan is invalid, or one of its files cannot be created. */
     invalidPlan: 65,
@@ -59,7 +58,6 @@ export const EXIT = {
     ok: 0,
     /** The upgrade failed; the old release is serving again. */
     rolledBack: 1,
-    /** The command line is invalid. */
     usage: 64,
     /** The upgrade is not allowed. Nothing was changed. */
     refused: 65,

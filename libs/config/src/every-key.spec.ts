@@ -41,7 +41,7 @@ const ADDRESS = 'https://host/%s?token=canary';
 const keys = configKeys('linux').map(({ key }) => key);
 const leaves = keys.filter((key) => !keys.some((other) => /^(\[\])?\./.test(beyond(other, key))));
 
-/** Returns the part of a key path after another path; empty if that is no prefix. */
+/** Returns the part of `key` after `above`; empty if `above` is no prefix. */
 function beyond(key: string, above: string): string {
   return key.startsWith(above) ? key.slice(above.length) : '';
 }
@@ -76,7 +76,7 @@ const complete = valueOf(FILE_SCHEMA).filter((file) => {
   return listen !== proxy && accepts(FILE_SCHEMA, file);
 });
 
-/** One value for each entry of the lists around the key. The key may have any spelling. */
+/** Returns one value for each entry of the lists on the path `key`, which may have any spelling. */
 function valuesAt(root: unknown, key: string): readonly unknown[] {
   return key.split('.').reduce<readonly unknown[]>(
     (values, word) =>

@@ -69,9 +69,9 @@ export interface AllowedPath {
   readonly mayBreakAway?: boolean;
   /** argv[0]: the path of the verified copy (the default), or `path`. */
   readonly argv0?: 'copy' | 'listed';
-  /** Asks a run to end. Absent: SIGTERM; on Windows the run is killed at once. */
+  /** Signal to end a run. Absent: SIGTERM; on Windows the run is killed at once. */
   readonly stopSignal?: NonNullable<StopRequest['signal']>;
-  /** Windows event that the program waits for, instead of `stopSignal`. */
+  /** Windows event to end a run, instead of `stopSignal`. */
   readonly stopEvent?: string;
   /** Limits of a run when the client requests none. Absent: `maxLimits`. */
   readonly limits?: RunLimits;
@@ -138,7 +138,7 @@ export type ArgumentPattern =
 
 /** Limits for clients of the tunnel pipe. */
 export interface TunnelLimits {
-  /** Maximum number of clients at a time, 1 to 1,024. Default 16. One container or user may have half; one is reserved. */
+  /** Maximum number of clients at a time, 1 to 1,024. Default 16. One container or user may have half; one is reserved for administrators. */
   readonly maxSessions: number;
   /** Maximum number of TCP streams of one session at a time, 1 to 16,384. Default 1,024. Only the excess stream is refused. */
   readonly maxStreams: number;

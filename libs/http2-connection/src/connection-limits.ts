@@ -15,7 +15,7 @@ export interface Http2Limits {
    */
   readonly waitingOctets: number;
   /**
-   * Output per stream not counted in `waitingOctets`: a slow client of many streams is not hostile. Default 128 KiB.
+   * Output per stream not counted in `waitingOctets`, because a slow client with many streams is not hostile. Default 128 KiB.
    */
   readonly freeOctetsPerStream: number;
   /** Maximum data waiting in the socket: answers to pings and settings, headers and refusals. Default 512 KiB. */

@@ -1,9 +1,8 @@
 export const EXCUSES = 5;
 
 /**
- * Calls back after a time-out, without keeping the process alive. After a stall of this process, timers run before the
- * input that arrived meanwhile is read. So the callback runs in an immediate, after that input, and our delay costs no
- * client its connection.
+ * Calls back after a time-out, without keeping the process alive. After a stall, timers run before the input that arrived
+ * meanwhile is read. So the callback runs in an immediate, and our delay costs no client its connection.
  */
 export class Deadline {
   #timer: NodeJS.Timeout | undefined;

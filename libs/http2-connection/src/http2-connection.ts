@@ -88,7 +88,7 @@ export class Connection {
   #drain: Deadline | undefined;
   /** `performance.now()` at the end of the grace period. */
   #drainUntil = 0;
-  /** Last stream id of the first GOAWAY; later ones must not exceed it. */
+  /** Last stream id of the first GOAWAY. Those of later GOAWAYs must not exceed it. */
   #goawayId: number | undefined;
   readonly #socket: Duplex;
   readonly #parts: ConnectionParts;
@@ -112,7 +112,7 @@ export class Connection {
     this.#windowUpdates = new TokenBucket(limits.windowUpdates);
     this.#ignored = new TokenBucket(limits.ignoredFrames);
     this.#headerOctets = new TokenBucket(limits.headerBlockOctets);
-    // The awaited frame may already be in unread input; the delay is then ours.
+    // The awaited frame may already be in unread input; then the client is not late.
     const hasInput = (): boolean => socket.readableLength > 0;
     const expect = (ms: number, late: EndReason): Deadline =>
       new Deadline(ms, () => this.#end(late), hasInput);
@@ -497,7 +497,7 @@ export class Connection {
     else this.#idle.start();
   }
 
-  /** Output for a client that does not read stays in our memory. */
+  /** Disconnects a client that does not read, because its output stays in our memory. */
   #judgeWaiting(): void {
     if (this.#ended !== undefined) return;
     const inSocket = this.#socket.writableLength;

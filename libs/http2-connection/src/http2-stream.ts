@@ -220,8 +220,8 @@ export class Http2Stream extends Duplex {
       this.emit('aborted');
       this.destroy();
     } else {
-      // Destroying a stream before the write callback returns makes Node create an error, at a tenth of the cost of a
-      // small call.
+      // Wait, because destroying a stream before its write callback returns makes Node create an error. That would cost a
+      // tenth of a small call.
       process.nextTick(() => this.destroy());
     }
   }

@@ -71,7 +71,7 @@ export class Output {
     this.#waiting.delete(stream);
   }
 
-  /** Sends together all data written in one tick. */
+  /** Sends all data written in one tick together. */
   #schedule(): void {
     if (this.#isScheduled) return;
     this.#isScheduled = true;

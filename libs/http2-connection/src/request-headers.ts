@@ -15,7 +15,7 @@ const VALUE = /^[ -~]*$/;
 /** At most 15 digits, which a double represents exactly. A repeated header, joined by a comma, does not match. */
 const LENGTH = /^\d{1,15}$/;
 
-/** Old Go clients send the URL of a pipe, which is no valid authority. Handlers always see this one. */
+/** Handlers always see this authority, because old Go clients send the URL of a pipe, which is not a valid one. */
 const AUTHORITY = 'localhost';
 
 /** Returns undefined for a malformed request; its stream is then reset. */
@@ -46,7 +46,7 @@ export function contentLengthOf(headers: RequestHeaders): number | undefined {
   return length === undefined ? undefined : Number(length);
 }
 
-/** gRPC does not use the content of trailers. */
+/** Checks only the form, because gRPC does not use the content of trailers. */
 export function areTrailers(fields: readonly HeaderField[]): boolean {
   return fields.every(([name, value]) => VALUE.test(value) && isRegular(name, value));
 }

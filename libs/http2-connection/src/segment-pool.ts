@@ -4,9 +4,9 @@ const ALWAYS_KEPT = 1024;
 const PERIOD_MS = 1000;
 
 /**
- * Reusable memory for incomplete messages. Otherwise a client that begins messages without ending them would create
- * garbage faster than it is collected: segments outlive the young generation, so only a full garbage collection frees
- * them. Old content never leaks, because only newly written octets are read.
+ * Reusable memory for incomplete messages. With new memory, a client that never ends its messages would create garbage
+ * faster than it is collected, because only a full garbage collection frees it. Old content never leaks, because only newly
+ * written octets are read.
  *
  * Grows to the peak number of segments in use. Releases segments unused for a second, down to 4 MiB.
  */

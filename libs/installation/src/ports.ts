@@ -10,7 +10,7 @@ export interface Room<K extends ItemKind> {
   /**
    * An undefined state removes the item, and the remains of an interrupted write. Rejects with `ENOTEMPTY` for a folder
    * that is not empty, unless the folder `isData`.
-   * @param content - Private file with the content for `state`; the reader verifies its digest.
+   * @param content - Private file with the content for `state`. The room verifies its digest.
    */
   write(item: Item<K>, state: StateOf<K> | undefined, content: string | undefined): Promise<void>;
   /** Copies the content of an item to a new private file. */
@@ -37,7 +37,7 @@ export interface NodeHost {
   /** Returns the release that an installed program reports, if any. */
   versionOf(program: string): Promise<string | undefined>;
   programOf(command: string): string | undefined;
-  /** Such a service cannot be changed. */
+  /** If true, the service cannot be changed. */
   isBeingRemoved(service: string): Promise<boolean>;
   /** Returns at most 100 paths that other users own or can change. */
   strangersIn(folder: string): Promise<readonly string[]>;

@@ -203,8 +203,8 @@ describe('connectPipe', () => {
     await expect(connectPipe(socketPath(), { waitTimeoutMs: 100, random })).rejects.toMatchObject({
       code: 'notFound',
     });
-    // The delays are 20 ms, 40 ms and the rest of 100 ms. A timer that fires early adds one; a slow machine makes
-    // fewer.
+    // The delays are 20 ms, 40 ms and the rest of 100 ms. A timer that fires early adds a try; a slow machine makes
+    // fewer tries.
     expect(tries).toBeLessThanOrEqual(4);
     expect(tries).toBeGreaterThan(0);
   });

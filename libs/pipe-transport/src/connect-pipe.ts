@@ -10,7 +10,7 @@ export interface ConnectPipeOptions {
   readonly timeoutMs?: number | undefined;
   /** Time to wait for a missing pipe, in milliseconds. Default 0: no wait. */
   readonly waitTimeoutMs?: number | undefined;
-  /** The directory of bare names on POSIX. Default: `runtimeDirectory()` of `@wins/base`. */
+  /** Directory for bare names on POSIX. Default: `runtimeDirectory()` of `@wins/base`. */
   readonly runtimeDir?: string | undefined;
   /** Opens the connection and verifies the server. Default: any server is trusted. */
   readonly security?: PipeServerCheck | undefined;

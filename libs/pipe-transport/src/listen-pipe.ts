@@ -37,7 +37,7 @@ export interface ListenPipeOptions {
    * client can cause many of them. Default: ignored.
    */
   readonly onError?: ((error: PipeError) => void) | undefined;
-  /** The directory of bare names on POSIX, created with mode 0700 if missing. Default: `runtimeDirectory()` of `@wins/base`. */
+  /** Directory for bare names on POSIX, created with mode 0700 if missing. Default: `runtimeDirectory()` of `@wins/base`. */
   readonly runtimeDir?: string | undefined;
   /** Platform whose name rules apply. Default: `process.platform`. */
   readonly platform?: NodeJS.Platform | undefined;
@@ -53,8 +53,8 @@ export interface ListenPipeOptions {
  *
  * @param name see {@link resolvePipePath}.
  * @throws {@link PipeError} `inUse` when the name is in use; `securityUnavailable` when other users could tamper with
- * the socket, or on Windows without `security`; `notFound` when the directory is missing, or for a bare name the parent
- * of the directory; `accessDenied`; `invalidName`; `aborted` by `signal`; `unknown`. RangeError for a limit that is not
+ * the socket, or on Windows without `security`; `notFound` when the directory (for a bare name: its parent) is
+ * missing; `accessDenied`; `invalidName`; `aborted` by `signal`; `unknown`. RangeError for a limit that is not
  * a whole number.
  */
 export async function listenPipe(name: string, options: ListenPipeOptions): Promise<PipeListener> {
@@ -127,7 +127,7 @@ async function closeBoth(
   graceMs: number,
   path: PipePath,
 ): Promise<void> {
-  // An endpoint may end only after its last connection.
+  // Close both at once, because an endpoint may end only after its last connection.
   const ends = await Promise.allSettled([endpoint.close(), connections.end(graceMs)]);
   for (const end of ends)
     if (end.status === 'rejected') throw pipeErrorFrom(end.reason, 'use', path);

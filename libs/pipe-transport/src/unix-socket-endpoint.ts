@@ -61,8 +61,8 @@ export async function openUnixSocket(
 }
 
 /**
- * Removes the name while the socket still answers. Afterwards another process may take the name at any time, and would
- * lose it here.
+ * Removes the name while the socket still answers. Afterwards another process may take the name, and `unlink` would
+ * remove its socket.
  */
 async function closeServer(server: Server, address: string, identity: string): Promise<void> {
   try {

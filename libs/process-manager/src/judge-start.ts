@@ -32,11 +32,10 @@ export function admitProgram(
   return verdict;
 }
 
-/** The list of allowed programs, and the dialect of their paths. */
 export interface AdmissionContext {
   readonly allowed: readonly AllowedExecutable[];
   readonly dialect: PathDialect;
-  /** Next step for the message that refuses an unlisted program. */
+  /** Advice in the message that refuses an unlisted program. */
   readonly howToAllow?: string | undefined;
 }
 
@@ -61,13 +60,12 @@ export interface StartQuestion {
   readonly callerNames?: readonly string[];
 }
 
-/** Verdict on a hypothetical start. */
 export interface StartVerdict {
   /** The error that the start would fail with; absent when it would be allowed. */
   readonly refusal?: ProcessError;
   /** Index in the list; absent without an entry. */
   readonly entryIndex?: number;
-  /** True when that entry pins digests, so that the file's content decides too. */
+  /** True when that entry pins digests, so the file's content decides too. */
   readonly isPinned: boolean;
 }
 

@@ -14,7 +14,7 @@ const MAX_TIMER_MS = 2_147_483_647;
 export interface RunPlaces {
   /**
    * Reserves a slot for a start and its later run. Returns the function that releases the slot; undefined when the
-   * owner has no free slot. The implementer calls `end` to free the slot for another client.
+   * owner has no free slot. May call `end`, which ends the start or run, to free the slot for another client.
    */
   take(owner: ProcessOwner, end: () => void): (() => void) | undefined;
   /** Reserves quota for the files of a run, in bytes; returns a release function or undefined, as `take` does. */
@@ -53,7 +53,7 @@ export interface ProcessManagerOptions {
   readonly graceMs?: number;
   /** Time in milliseconds for the client to take the lease before the run is stopped. Default 30,000. */
   readonly leaseTimeoutMs?: number;
-  /** Time in milliseconds that clients can find an ended run, unless its lease was released. Default 60,000. */
+  /** Time in milliseconds for which clients can find an ended run, unless its lease was released. Default 60,000. */
   readonly lingerMs?: number;
   /**
    * Time in milliseconds to wait for a run's first reader. Until then no output is dropped, and a program that writes
@@ -86,7 +86,7 @@ export type CompleteOptions = Readonly<
   Readonly<Record<'host', ProcessHost>> &
   Pick<ProcessManagerOptions, 'howToAllow' | 'portOpener' | 'readSignature'>;
 
-/** @throws ProcessError `invalidArgument`, `hostUnsupported` without a host. */
+/** @throws ProcessError `invalidArgument`; `hostUnsupported` if there is no host. */
 export function completeOptions(options: ProcessManagerOptions): CompleteOptions {
   const { stateDirectory, onDecision, onEvent } = options;
   if (!path.isAbsolute(stateDirectory)) {

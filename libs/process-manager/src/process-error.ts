@@ -45,7 +45,6 @@ export type ProcessRule =
   | ('A60 caller not allowed' | 'A118 limits not allowed' | 'A120 lasting not granted')
   | 'A130 files not granted';
 
-/** The list is closed. */
 export type ProcessErrorCode =
   | ('invalidPath' | 'pathNotAllowed' | 'pathNotTrusted' | 'callerNotAllowed')
   | ('argumentsNotAllowed' | 'envNotAllowed' | 'directoryNotAllowed' | 'directoryNotFound')
@@ -55,7 +54,6 @@ export type ProcessErrorCode =
   | ('lastingNotAllowed' | 'notFound' | 'notOwner' | 'leaseHeld' | 'aborted' | 'shuttingDown')
   | ('auditUnavailable' | 'stateUnavailable' | 'hostUnsupported' | 'unknown');
 
-/** Facts about an error; each is absent when it does not apply. */
 export interface ProcessErrorDetails {
   /** Error of the operating system or another layer. */
   readonly cause?: unknown;

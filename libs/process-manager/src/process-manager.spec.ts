@@ -359,7 +359,7 @@ describe('createProcessManager', () => {
     const lines = (await outputOf(run)).stdout.split('\n');
     closeSync(secret);
     expect(lines[0]).toBe('/dev/null');
-    // The script itself is open, because its interpreter reads it.
+    // Only the script is open, because its interpreter reads it.
     const ours = lines.filter((line) => line.startsWith(harness.directory.path));
     expect(ours).toEqual([run.stagedPath]);
   });

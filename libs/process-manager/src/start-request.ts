@@ -95,7 +95,7 @@ export interface KeptProcess extends HostProcess {
   readonly keeper: string;
   /** In milliseconds since 1970. */
   readonly startedAtMs: number;
-  /** Figures of the last `usage` call or the end; undefined before. */
+  /** Figures from the last `usage` call or from the end of the process; undefined before either. */
   readonly output?: OutputFigures | undefined;
 }
 

@@ -3,9 +3,9 @@ import { NetError, type NetErrorCode } from '@wins/net';
 /**
  * Codes of `NetError`, and:
  * - `invalidRequest`: an unusable address, token, label, proxy or address keyword.
- * - `badShape`: HTML, not JSON, or other first bytes.
- * - `digestMismatch`: a download has another SHA-256.
- * - `checksumMismatch`, `proofFailed`: `/cacerts` has another checksum, or its proof was not made with the given token.
+ * - `badShape`: an answer of an unexpected form, such as an HTML page.
+ * - `digestMismatch`: a download does not have the expected SHA-256.
+ * - `checksumMismatch`, `proofFailed`: `/cacerts` does not match the given checksum, or its proof does not match the token.
  * - `untrusted`: nothing verifies the server; the message says which option to give.
  * - `strictWithoutCa`: strict TLS is on, but the server names no authority to trust.
  */

@@ -77,7 +77,7 @@ export type SourceState =
     }
   /** The server stopped the plan by `plan-state`; probes and periodic instructions continue. */
   | { readonly kind: 'cancelled' | 'paused'; readonly checksum: string; readonly nextPassAt: Date }
-  /** The plan runs at once if `plan-state` is `pending`, `in-progress` or absent, else not at all. */
+  /** The plan is not applied. It runs at once if `plan-state` is `pending`, `in-progress` or absent, else not at all. */
   | {
       readonly kind: 'waiting';
       readonly checksum: string;

@@ -119,8 +119,8 @@ export interface OpenTunnelOptions extends TunnelOptions {
   /** Maximum number of concurrent streams. Default 1,024, at most 16,384; one more throws `tooManyStreams`. */
   readonly maxStreams?: number;
   /**
-   * Delay in milliseconds from the last data until this side reports the end of a local writer to a peer without
-   * half-close. The report also ends the answer. Default 10,000.
+   * For a peer without half-close: milliseconds without data until this side reports that the local writer has ended.
+   * The report also ends the peer's answer. Default 10,000.
    */
   readonly heldEndIdleMs?: number;
 }

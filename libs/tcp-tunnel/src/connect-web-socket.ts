@@ -66,7 +66,7 @@ export async function connectWebSocket<T>(
   const connection = dial === undefined ? connect(pathOf(address)) : await dialled(address, dial);
   return new Promise((resolve, reject) => {
     const webSocket = new WebSocket('ws://wins/', {
-      // A pipe of this host: no intermediary can see the frames.
+      // The frames need no random mask, because they stay on this host.
       ...webSocketClientOptions({ localEndpoint: true }),
       createConnection: () => connection,
       headers: {

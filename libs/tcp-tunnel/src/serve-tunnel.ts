@@ -63,7 +63,7 @@ export interface ServeTunnelOptions extends TunnelOptions {
   readonly onStream?: (stream: TunnelStream, port: number) => void;
   /** Called when a dial ends, unless the stream was closed before. Must not throw. */
   readonly onDialed?: (port: number, failure: TunnelError | undefined) => void;
-  /** Default: separate limits for this session. */
+  /** Limits failed Connects. Default: separate limits for this session. */
   readonly limits?: PeerConnects;
   /**
    * Queues a dial until it is this session's turn; the returned function cancels the dial, even while queued. A dial

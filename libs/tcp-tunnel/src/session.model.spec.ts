@@ -99,7 +99,7 @@ const destroy: fc.Arbitrary<Command> = fc.record({
   stream,
 });
 
-/** The reader checks every byte against its position in the stream. */
+/** One end of a stream. Checks every received byte against its position. */
 class End {
   received = 0;
   written = 0;

@@ -70,7 +70,7 @@ describe('a session', () => {
           ),
         ),
       );
-      // The TCP server only makes a pair of sockets; the HTTP server gets the cut stream.
+      // The TCP server only accepts the connection; the HTTP server gets its bytes in pieces.
       const accepting = await startTcpServer((socket) =>
         http.emit(
           'connection',

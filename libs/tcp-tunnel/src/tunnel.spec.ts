@@ -413,7 +413,7 @@ describe('a tunnel between two of our peers', () => {
   });
 });
 
-/** The memory of the process would include freed memory. */
+/** Excludes freed memory, unlike the size of the process. */
 async function livingBytes(): Promise<number> {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;

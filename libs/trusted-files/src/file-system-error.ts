@@ -18,7 +18,7 @@ const TRANSLATIONS: ReadonlyMap<string, readonly [TrustedFileErrorCode, string]>
   ['EDQUOT', ['noSpace', 'the disk quota is exhausted']],
 ]);
 
-/** Translates a file-system error of Node. All other errors pass unchanged. */
+/** Translates a file-system error of Node. Returns any other error unchanged. */
 export function fileSystemError(error: unknown, tried: string, path: string): unknown {
   const errno = errnoOf(error);
   if (errno === undefined || error instanceof TrustedFileError) return error;

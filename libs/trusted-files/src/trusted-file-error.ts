@@ -1,7 +1,6 @@
 import { quoteText } from '@wins/base';
 import type { Distrust, TrustRule } from './trust/file-trust.js';
 
-/** Kinds of refusal and failure. */
 export type TrustedFileErrorCode =
   | 'accessDenied'
   | 'alreadyExists'
@@ -55,7 +54,6 @@ export class TrustedFileError extends Error {
   }
 }
 
-/** Returns the error for a path that is not trusted. */
 export function distrusted(tried: string, path: string, distrust: Distrust): TrustedFileError {
   const { rule, path: at, remedy } = distrust;
   const found = remedy === undefined ? distrust.found : `${distrust.found}; ${remedy}`;

@@ -5,7 +5,7 @@ import { WindowsError } from './windows-error.js';
 const PATH = 'SOFTWARE\\Microsoft\\Windows NT\\CurrentVersion';
 
 /**
- * A number missing from the registry is `0`, a missing text is empty.
+ * A number missing from the registry is `0`; a missing text is empty.
  *
  * @throws WindowsError `unavailable`, `accessDenied`, `notFound`.
  */
@@ -17,7 +17,7 @@ export function windowsVersion(): HostVersion {
 }
 
 export function versionFrom(values: ReadonlyMap<string, RegistryValue>): HostVersion {
-  // Registry names ignore case.
+  // Registry names are case-insensitive.
   const byName = new Map([...values].map(([name, value]) => [name.toLowerCase(), value]));
   const read = (name: string, absent: string): string => {
     const found = byName.get(name.toLowerCase());

@@ -68,7 +68,6 @@ const ERRORS: Readonly<Partial<Record<WindowsErrorCode, string>>> = {
   timeout: '258 WAIT_TIMEOUT 1053 ERROR_SERVICE_REQUEST_TIMEOUT',
 };
 
-/** An unknown code has no symbol. */
 function meaningOf(errorNumber: number): readonly [symbol: string | undefined, WindowsErrorCode] {
   for (const [code, texts] of Object.entries(ERRORS)) {
     const symbol = new RegExp(`(?:^| )${errorNumber} (\\w+)`).exec(texts)?.[1];
@@ -99,7 +98,7 @@ export function unlessFails<T>(act: () => T, ...codes: readonly WindowsErrorCode
 /** An error code of Node, the system errors that it stands for, and their meaning. */
 export type NodeCode = readonly [code: string, errorNumbers: readonly number[], found: string];
 
-/** Returns any other error unchanged. */
+/** Translates an error that matches one of `codes`; returns any other unchanged. */
 export function withNodeCode(error: unknown, ...codes: readonly NodeCode[]): unknown {
   if (!(error instanceof WindowsError)) return error;
   const { message, errorNumber = -1 } = error;

@@ -11,7 +11,7 @@ export interface ConfigVerdict {
   readonly reason: string;
   /** The deciding entry. Only administrators of the host receive it. */
   readonly entry?: ConfigEntry | undefined;
-  /** Verdict on the port number for UDP. Absent from older daemons. */
+  /** Verdict on the same port for UDP. Older daemons omit it. */
   readonly udp?: ConfigVerdict | undefined;
 }
 
@@ -79,7 +79,7 @@ export interface ConfigReloadOptions extends CallOptions {
  * methods except `explain` require an administrator of the host, and otherwise fail with `refused`.
  */
 export interface ConfigClient {
-  /** Returns whether the caller might do something, and if not, why. Does nothing else. */
+  /** Returns whether the caller may do something, and if not, why. Does not do it. */
   explain(subject: ConfigSubject, options?: CallOptions): Promise<ConfigVerdict>;
   describe(options?: CallOptions): Promise<ConfigDescription>;
   /** Reloads the config file; `allowDrop` names guarded keys that it may drop. An unusable file yields `rejected`. */

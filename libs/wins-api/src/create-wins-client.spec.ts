@@ -413,7 +413,7 @@ describe('createWinsClient', () => {
       expect(dialled).toHaveLength(2);
       await client.close();
       expect(dialled).toMatchObject([{ destroyed: true }, { destroyed: true }]);
-      // An earlier connection would have come before this one.
+      // A connection of the client to this server would have arrived before the following one.
       const last = once(unjudged, 'connection');
       (await dialTo(other)).destroy();
       await last;
@@ -456,7 +456,7 @@ describe('createWinsClient', () => {
       const error = await failure(client.info());
       expect(error).toMatchObject({ code: 'unavailable', connectionLost: false, cause: reason });
       expect(error.message).toContain('the pipe belongs to somebody else');
-      // An earlier connection would have come before this one.
+      // A connection of the client would have arrived before the following one.
       const last = nextSocket();
       (await dialTo(address)).destroy();
       await last;
@@ -748,7 +748,7 @@ describe('createWinsClient', () => {
             else call.once('drain', more);
           };
           more();
-          // After many turns without progress, nothing more is written.
+          // Assumes that nothing more is written after 2000 turns without progress.
           let last = -1;
           let still = 0;
           const look = () => {

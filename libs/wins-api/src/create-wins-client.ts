@@ -59,7 +59,7 @@ export function createWinsClient(options: WinsClientOptions = {}): WinsClient {
       const { name, warnings, leaseMs } = await begin(whole).catch((error: unknown) => {
         const isOld = error instanceof WinsClientError && error.details.includes(UNKNOWN_PARTS);
         if (!isOld || !whole.OutlivesDaemon) throw error;
-        // An older daemon ends its runs when it stops, so ask without `OutlivesDaemon`.
+        // An older daemon cannot let a run outlive it. Start the run without that, instead of failing.
         return begin({ ...whole, OutlivesDaemon: false });
       });
       for (const warning of warnings) onWarning?.(warning);

@@ -15,8 +15,8 @@ import type { WinsClientOptions } from './wins-client.js';
 const MAX_MESSAGE_BYTES = 2 * 1024 * 1024;
 /**
  * Flow-control window of a stream, just under 1 MiB: with the default of 64 KiB a stream waits for its reader five
- * times as long. Deliberately not a round number: older daemons recognise this client by it, and check the octets of a
- * Go client one by one.
+ * times as long. Deliberately not a round number: older daemons recognise this client by it, and spare it the check of each
+ * octet that a Go client gets.
  */
 const WINDOW_BYTES = 0xffffd;
 /** After this time `close` destroys the connection. */
@@ -216,7 +216,6 @@ export class DaemonCalls {
     );
   }
 
-  /** Returns undefined when a connection is open. */
   #watchConnection(onTimeout: () => void): NodeJS.Timeout | undefined {
     if (this.#isConnected()) return undefined;
     return setTimeout(() => {

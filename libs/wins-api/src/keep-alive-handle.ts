@@ -20,7 +20,7 @@ export function createKeepAliveHandle(
 ): KeepAliveHandle {
   call?.write(request);
   const timer = setInterval(() => {
-    // While the daemon does not read, names must not queue up.
+    // Requests must not queue up while the daemon does not read.
     if (call?.writableNeedDrain === false) call.write(request);
   }, BEAT_MS);
   const closed = (async () => {

@@ -36,7 +36,6 @@ export function written(socket, octets) {
   });
 }
 
-/** Reports at its first call that the attack is in progress. */
 export function attacking() {
   if (!said) process.stdout.write('attacking\n');
   said = true;

@@ -20,7 +20,7 @@ const Exposes = Array.from({ length: 256 }, (_, index) => ({
   Protocol: RunExposeProtocol.TCP,
 }));
 const client = createWinsClient({ address });
-// If ports cannot be opened, the daemon refuses this start. A run without ports then makes the answers short.
+// If ports cannot be opened, the daemon refuses this start. Then a run without ports replaces it, and the answers are short.
 await client
   .startProcess({ Path: file, ChecksumSHA256: digest, Exposes })
   .catch(() => client.startProcess({ Path: file, ChecksumSHA256: digest }));

@@ -25,7 +25,7 @@ if (!['srv', 'cli'].includes(process.argv[2]) && (process.env.DIE_AT || process.
     for (;;);
   };
   const at = (name, what, half) => {
-    // After the kill nothing counts.
+    // The fatal change is in progress: changes that `half` makes do not count.
     if (count === Number(DIE_AT)) return;
     const change = `${name} ${what.startsWith(root) ? what.slice(root.length) : what}`;
     // The blocks of a large file count as one change, like a control that is repeated until the service accepts it.

@@ -40,7 +40,7 @@ exports.loadNativeAddon = function loadNativeAddon(content, digest) {
   return addon.exports;
 };
 
-/** Replaces other content; throws if that fails. */
+/** Writes the file unless it already has this content. */
 function extract(bytes, folder, file) {
   if (holds(file, bytes)) return;
   mkdirSync(folder, { recursive: true });

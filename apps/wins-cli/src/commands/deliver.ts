@@ -11,7 +11,7 @@ export interface DeliverOptions {
   readonly from: string;
   readonly to: string;
   readonly sha256?: string | undefined;
-  /** Merges the keys of the file into the config of the node. */
+  /** Merges the keys of `from` into the node's config. */
   readonly merge: boolean;
   /** The node's current config, used while there is no file at `to`. */
   readonly base?: string | undefined;
@@ -50,7 +50,7 @@ export async function deliver(options: DeliverOptions, { show }: CommandSurround
       isFirst && allowDrop.length === 0
         ? undefined
         : (digest) => configs().permitDrops(to, digest, allowDrop),
-    // A Go daemon serves with the old config until it restarts, so the rollback of an upgrade needs a copy of the old config.
+    // Keeps a copy of the old config: after a rollback, a Go daemon that refuses the new config starts with the copy.
     beforeReplace: isConfig ? () => configs().keepReplaced(to) : undefined,
   });
   delivering[Symbol.dispose]();

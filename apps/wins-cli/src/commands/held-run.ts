@@ -62,7 +62,7 @@ export function holdThroughDaemons(
         if (!mayComeBack(error)) throw lost === undefined ? error : endedUnseen(name, error);
         if (wasThere(error)) deadline = Infinity;
         lost = error;
-        // Abort this call, because a daemon that shuts down waits for open calls.
+        // Abort the call of the lease, because a daemon that shuts down waits for open calls.
         call.abort();
       }
       deadline = Math.min(deadline, performance.now() + leaseMs);
@@ -79,14 +79,14 @@ export function holdThroughDaemons(
 /** Returns a CommandError, because after a WinsClientError the caller might start the run again. */
 function endedUnseen({ Value }: ProcessName, cause: unknown): CommandError {
   const details = cause instanceof WinsClientError ? cause.details : messageOf(cause);
-  // The daemon quotes the name that it did not find, but that name is the secret id of the run.
+  // Does not show the daemon's message in this case, because it quotes the secret id of the run.
   const isUnknown = cause instanceof WinsClientError && cause.code === 'notFound';
   const found = isUnknown ? 'the next daemon does not have this run' : details;
   const message = `the daemon ended, and the exit of ${Value} is unknown: ${found}`;
   return new CommandError(message, EXIT.client.failed, { cause });
 }
 
-/** Aborts once the lease has lost its daemon, because a reader without a lease would only see the run end. */
+/** Aborts the read when the lease loses its daemon, because a run without a lease ends. */
 function abortedWith(lease: KeepAliveHandle): AbortController {
   const gone = new AbortController();
   lease.closed.catch((error: unknown) => {
@@ -106,7 +106,7 @@ export function wasThere(error: unknown): boolean {
   return cause?.connectionLost === true || cause?.reason === 'shuttingDown';
 }
 
-/** For a call that was aborted with the lease, returns the cause of the lost lease. */
+/** If the call was aborted together with the lease, returns why the lease was lost; otherwise returns `error`. */
 function causeOf(error: unknown): WinsClientError | undefined {
   if (!(error instanceof WinsClientError)) return undefined;
   return error.code === 'aborted' ? causeOf(error.cause) : error;

@@ -21,7 +21,7 @@ import type {
 import { isIP } from 'node:net';
 import { withDaemon, type DaemonOptions } from '../daemon/connect-daemon.js';
 
-/** Field names of the Go client, by field number: the order in which that client prints them. */
+/** Field names of the Go client, in the order in which it prints them: by field number. */
 export type OriginalNames<Value> = Readonly<Record<keyof Value, string>>;
 
 export const BUILD: OriginalNames<ApplicationInfo> = {
@@ -60,7 +60,7 @@ const SUBNET: OriginalNames<HnsSubnet> = {
   gatewayAddress: 'GatewayAddress',
 };
 
-/** Scripts parse the JSON of the Go client; other commands print camelCase. Omits empty fields. */
+/** Returns the JSON of the Go client, because scripts parse it. Omits empty fields. */
 export function originalJson<Value extends object>(
   names: OriginalNames<Value>,
   value: Value,
@@ -151,7 +151,6 @@ function destinationsOf(text: string): string[] {
   });
 }
 
-/** Uses the field names and the order of the Go client. */
 function showing<Message extends object, Options extends DaemonOptions = DaemonOptions>(
   names: OriginalNames<Message>,
   name: keyof Message,

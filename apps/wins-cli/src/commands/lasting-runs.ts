@@ -1,4 +1,4 @@
-/** Detached runs outlive this program and the daemon. */
+/** Commands for detached runs, which outlive this program and the daemon. */
 import { WinsClientError, type WinsClient } from '@wins/wins-api';
 import {
   camelCaseKeys,

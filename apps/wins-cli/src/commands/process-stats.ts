@@ -57,7 +57,7 @@ function within(figure: string | undefined, limit: string | number | null): stri
   return limit === null ? (figure ?? UNKNOWN) : `${figure ?? UNKNOWN} / ${limit}`;
 }
 
-/** A full bar is the limit of the run; without a limit, one processor, or the memory of the largest run. */
+/** A full bar means the limit of the run, or without one: one processor, or the memory of the run that uses the most. */
 function bar(share: number): string {
   const full = Math.round(Math.min(1, share) * BAR_CELLS);
   return '█'.repeat(full).padEnd(BAR_CELLS, '·');
@@ -109,7 +109,7 @@ export function runKey({ name, startedAtMs }: Pick<RunFigures, 'name' | 'started
   return `${name} ${startedAtMs}`;
 }
 
-/** Percent of one processor between two measurements, with one decimal; above 100 on several. Null when it cannot be measured. */
+/** Processor use between two measurements, in percent of one processor; above 100 on several. Null if it cannot be measured. */
 export function cpuPercentOf(
   earlier: Pick<RunFigures, 'usage'> | undefined,
   latest: Pick<RunFigures, 'usage'>,

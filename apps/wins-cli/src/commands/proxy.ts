@@ -39,7 +39,7 @@ const SHOW_AFTER_MS = 2000;
 const SHOWN_PORTS = 16;
 const TOO_OLD =
   'cannot publish UDP ports: the daemon is too old to carry UDP. Upgrade it, or publish only TCP ports';
-/** The most that any daemon allows, so that the daemon's config decides. */
+/** The highest limit that a daemon can have, so that only the daemon's config limits the streams. */
 const MOST_STREAMS = 16_384;
 
 export async function proxyPorts(options: ProxyOptions): Promise<number> {
@@ -134,16 +134,16 @@ async function proxy(options: ProxyOptions, log: ClientLog): Promise<number> {
   } finally {
     await Promise.all([...listeners, ...udpListeners].map((listener) => listener.close()));
     await keeper.close();
-    // Removed last, because until it is closed the keeper may still report a new tunnel.
+    // Removed last, because `onUp` may write the file again until the keeper is closed.
     readyFile.remove();
   }
 }
 
 interface TunnelAttempt extends TunnelPipe {
   readonly log: ClientLog;
-  /** Receives whether the daemon shares the network of this process; an error that it throws ends the tunnel. */
+  /** `hasOwnNetwork`: whether the daemon is in the network of this process. May throw to end the tunnel. */
   readonly judge: (hasOwnNetwork: boolean) => void;
-  /** Returns true when a daemon that cannot relay datagrams is useless. */
+  /** Returns true if the daemon must be able to relay UDP. */
   readonly needsUdp: () => boolean;
 }
 

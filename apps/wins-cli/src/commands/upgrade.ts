@@ -46,10 +46,10 @@ interface Program extends ProgramDigests {
 const LONGEST_REPORT = 64 * 1024;
 const FIRST_DELAY_MS = 500;
 const LONGEST_DELAY_MS = 5000;
-/** The helper has just proven this daemon healthy. */
+/** Short, because the helper has just proven this daemon healthy. */
 const INFO_LIMIT_MS = 10_000;
 const SHOW_AFTER_MS = 1000;
-/** Limit for interrupted attempts with one name, because the release may be the cause. */
+/** Limit for interrupted attempts with one `--once` name, because the release may be the cause. */
 const ATTEMPTS = 3;
 const SHOW_RESULT = ['up', '--show-result'];
 const EXIT_OF = new Map<string, number>([
@@ -96,7 +96,7 @@ export async function upgradeDaemon(options: UpgradeOptions, { show }: CommandSu
   return await report(last, options, show);
 }
 
-/** Records beside the config which keys it may drop. In a run, the helper takes no such argument, because any client of the pipe could pass it. */
+/** Records beside the config which keys it may drop. A helper run by the daemon takes no such argument: any client of the pipe could pass it. */
 async function permitDrops({ config, configs, ...options }: UpgradeOptions): Promise<void> {
   const keys = options['allow-drop'];
   if (keys.length === 0) return;
@@ -144,12 +144,12 @@ async function putBack({ from }: UpgradeOptions, file: string, sha256?: string):
   if (existsSync(file)) return;
   const renamed = path.join(path.dirname(file), `rancher-wins-${path.basename(file)}`);
   const source = from === undefined ? renamed : path.resolve(from);
-  // A renamed file counts as the helper when it has the helper's digest.
+  // Restores the renamed file only if the helper's digest is known, because it might be another program.
   if (from === undefined && (sha256 === undefined || !existsSync(renamed))) return;
   await deliverFile({ from: source, to: file, sha256, waitTimeoutMs: 0 });
 }
 
-/** Below a Go daemon the helper may register this config; otherwise it requires that the service uses it. */
+/** A helper run by a Go daemon may register this config; any other helper requires that the service uses it already. */
 async function configWords(options: UpgradeOptions, endMs: number): Promise<readonly string[]> {
   const { config } = options;
   if (config === undefined) return [];
@@ -170,7 +170,7 @@ async function configWords(options: UpgradeOptions, endMs: number): Promise<read
   return isOriginal ? [`--wins-args=${winsArgs(config)}`] : [`--expect-config=${config}`];
 }
 
-/** The result may concern an earlier daemon. */
+/** Checks which release answers, because the result may be about an earlier daemon. */
 async function compare(options: UpgradeOptions, program: Program): Promise<void> {
   const patience = { waitTimeoutMs: 0, answerTimeoutMs: INFO_LIMIT_MS };
   const info = await withDaemon(options, (client) => client.info(), patience);

@@ -127,7 +127,7 @@ function onAdminPipe(options: DaemonOptions): DaemonOptions {
   return { ...options, server: adminPipeOf(options.server), 'wait-timeout': 0 };
 }
 
-/** True when the administrators' pipe was not reached or does not know the call. Another program that serves the pipe is an error. */
+/** True if the administrators' pipe was not reached, or its daemon does not know the call. False if another program serves the pipe. */
 function isOfOthers(error: unknown): boolean {
   const cause = error instanceof CommandError ? error.cause : undefined;
   if (cause instanceof WinsClientError) return cause.code === 'unimplemented';

@@ -1,4 +1,4 @@
-/** A separate bundle, which other systems never load. */
+/** A separate bundle that only Windows loads. */
 
 import { SERVICE_NAME, type PipeServerCheck } from '@wins/base';
 import {

@@ -22,7 +22,7 @@ export interface Delivery {
   readonly sha256?: string | undefined;
   /** Time to wait while another process has the target open. */
   readonly waitTimeoutMs: number;
-  /** Replaces the source's bytes; `sha256` does not apply to it. */
+  /** Written instead of the source's bytes; `sha256` still applies to the source. */
   readonly content?: Buffer | undefined;
   /** Receives the digest of the new content before the write. */
   readonly permit?: ((sha256: string) => Promise<void>) | undefined;
@@ -40,13 +40,13 @@ export interface Delivered {
 
 /** Larger than any release. */
 const LIMITS = { maxBytes: 512 * 1024 * 1024 };
-/** The temporary file of a running delivery is always younger. */
+/** Older temporary files are removed; no delivery takes that long. */
 const ABANDONED_AFTER_MS = 10 * 60_000;
 
 /**
- * Copies a file atomically, even across a power failure. Does not write equal bytes.
+ * Copies a file atomically, even across a power failure, unless the target has the same bytes.
  *
- * A new file inherits its access list on Windows; elsewhere it gets the mode of the replaced file or the source, without write for others.
+ * A new file inherits its access list on Windows; elsewhere it gets the mode of the replaced file or the source, but only its owner may write it.
  * @throws CommandError 127: source or folder missing. 126: wrong digest, above 512 MiB, not a regular file. 125: any other error.
  */
 export async function deliverFile(delivery: Delivery): Promise<Delivered> {

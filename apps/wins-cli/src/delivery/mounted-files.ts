@@ -88,7 +88,7 @@ export function followFiles(
     } catch (error) {
       if (!(error instanceof WinsClientError)) throw error;
       if (error.reason === 'tooManyChanges') return true;
-      // Not reported here, because the reader of the output reports how the run ended.
+      // The end of a run is not reported here, because the reader of the output reports it.
       const isGone = error.code === 'unavailable' || error.code === 'notFound';
       if (!isGone)
         sayOnce(

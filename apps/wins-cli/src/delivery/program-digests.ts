@@ -7,7 +7,7 @@ export interface ProgramDigests {
   readonly sha256: string;
 }
 
-/** The daemon requires the same bytes at that path of the host. @throws CommandError (127) if the file is unreadable. */
+/** The daemon requires the same bytes at `path` on the host. @throws CommandError (127) if the file is unreadable. */
 export async function digestProgram(path: string, option = '--path'): Promise<ProgramDigests> {
   try {
     return await hashFile(path, ['sha1', 'sha256'], { followLinks: true });

@@ -20,7 +20,7 @@ const GOOD_TUNNEL_MS = 5000;
 export interface TunnelKeeperOptions {
   /** Makes one attempt; resolves once the peer has answered a probe. */
   readonly open: (signal: AbortSignal) => Promise<ClientTunnel>;
-  /** In ms, for a connection while the tunnel is down. */
+  /** Milliseconds that a connection waits while the tunnel is down. */
   readonly heldMs: number;
   /** Called when a tunnel is up and waiting connections continue. */
   readonly onUp: () => void;

@@ -10,7 +10,7 @@ const hasEnded = ({ msg }: LogRecord) => msg === 'an instruction of a plan has e
 const authority = createCertificateAuthority('root');
 const pair = authority.issue('server', ['127.0.0.1']);
 
-/** Writes a plan whose image comes from a mirror, and the registries.yaml for the mirror; returns keys of the agent. */
+/** Writes a plan whose image comes from a mirror, and the registries.yaml for the mirror; returns config keys of the agent. */
 function nodeOf(node: PlanNode, registry: ImageRegistry, auth: object | undefined) {
   const tls = { ca_file: node.workspace.write('ca.pem', authority.cert) };
   const registries = {
@@ -24,7 +24,7 @@ function nodeOf(node: PlanNode, registry: ImageRegistry, auth: object | undefine
   return { localEnabled: true, agentRegistriesFile: file };
 }
 
-/** Writes a credential provider that knows {@link REGISTRY_USER}; returns keys of the agent. */
+/** Writes a credential provider that knows {@link REGISTRY_USER}; returns config keys of the agent. */
 function providerFor(node: PlanNode, ...matchImages: readonly string[]) {
   const { username, password } = REGISTRY_USER;
   const answer = {

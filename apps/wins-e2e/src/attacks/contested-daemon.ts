@@ -66,7 +66,7 @@ export class ContestedDaemon implements AsyncDisposable {
   /** Starts a program of the hostile client; disposing this object ends it. */
   attack(command: readonly string[]): RunningProgram {
     const program = startInContainer(command, this.workspace.environment);
-    // Low priority: the test is about a share of the daemon, not of the machine.
+    // Low priority, because the test is about fair shares of the daemon, not of the processors.
     setPriority(program.child.pid ?? 0, constants.priority.PRIORITY_LOW);
     this.#hostile.push(program);
     return program;

@@ -248,7 +248,7 @@ describe('an attacker who speaks HTTP/2 at the pipe', () => {
     for (let count = 0; count < 20; count += 1) await client.info();
     served = true;
     await Promise.all(flooding);
-    // The daemon also disconnects a client that continues, and tells it why.
+    // The daemon also disconnects a client that keeps sending such headers, and tells it why.
     using attacking = await attacker();
     for (let id = 1; id < 400 && attacking.socket.writable; id += 2) {
       attacking.send(FRAME.headers, FLAG.endHeaders | FLAG.endStream, id, literal);

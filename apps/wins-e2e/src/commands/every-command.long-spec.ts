@@ -40,7 +40,7 @@ describe('the packaged program for Linux', () => {
     });
     afterAll(() => host[Symbol.asyncDispose]());
 
-    // every-command.spec.ts tries all commands with the service. Here only the daemon's folders differ.
+    // A sample: every-command.spec.ts tries all commands with the service, and here only the daemon's folders differ.
     it.each(sampleOf(Object.entries(EVERY_COMMAND), 12))(
       'does what it should: wins %s',
       (_name, check) => check(host),
@@ -55,7 +55,7 @@ describe('the packaged program for Linux', () => {
     (_whose, home, mode) => {
       const workspace = new Workspace();
       afterAll(() => workspace[Symbol.dispose]());
-      // Root runs it as `nobody`; other users have no privileges already.
+      // Root starts the programs as `nobody`; other users have no privileges anyway.
       const user = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
       const own = (folder: string): string => {
         if (user.uid !== undefined) chownSync(folder, user.uid, user.gid);

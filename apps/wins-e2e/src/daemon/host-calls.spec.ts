@@ -136,7 +136,7 @@ inOwnNetwork('the routes of a host', () => {
     JSON.parse((await route('ls')).stdout.toString()) as Readonly<Record<string, unknown>>[];
   const ADDRESSES = '8.8.8.8 10.1.2.3/16 2001:db8:1::5';
   const ELSEWHERE = '10.77.0.0/16';
-  /** Addresses that scripts for AWS nodes add; the last is the IPv6 address of the metadata service. */
+  /** Addresses for which scripts on AWS nodes add routes; the last is the IPv6 address of the metadata service. */
   const METADATA = [
     ...[254, 253, 249, 123, 250, 251].map((last) => `169.254.169.${last}`),
     'fd00:ec2::254',

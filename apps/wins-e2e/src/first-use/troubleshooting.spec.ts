@@ -14,7 +14,7 @@ interface Host {
   readonly closedPort: number;
 }
 
-/** Cause of the symptom in each section of the page. */
+/** For each section of the page, a function that causes the symptom and returns its message. */
 const SYMPTOMS: Readonly<Record<string, (host: Host) => Promise<string>>> = {
   'The client finds no daemon': ({ workspace }) =>
     saying(['cli', 'app', 'info'], { WINS_RUNTIME_DIR: workspace.path('nowhere') }, 125),

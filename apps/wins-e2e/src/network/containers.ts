@@ -142,7 +142,7 @@ udp.once("connect", next).once("message", () => {
   };
 }
 
-/** One after another, so that a dropped datagram cannot arrive after a later one. */
+/** Sends one datagram after another, so that a dropped one cannot arrive after a later one. */
 export async function send(
   place: Place,
   ...all: readonly (readonly [address: string, text: string])[]

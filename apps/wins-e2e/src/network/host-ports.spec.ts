@@ -88,7 +88,7 @@ describe('ports of the host', () => {
     configure(port('tcp', web, other.port), ...rest);
     expect((await wins('config', 'reload')).code).toBe(0);
     expect(await ask(web, '')).toBe('other ');
-    // The container has stopped, so the connection is reset.
+    // Once the container has stopped, connections are reset.
     await other[Symbol.asyncDispose]();
     expect(await ask(web, '')).toBe('ECONNRESET');
 

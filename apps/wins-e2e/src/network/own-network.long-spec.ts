@@ -47,7 +47,7 @@ inOwnNetwork('the network of containers of a host', () => {
       expect(await host.network('apply')).toMatchObject({ State: 'settled', Problems: [] });
       expect(networkOf(host).map(withoutMac)).toEqual(there.map(withoutMac));
     }
-    // The daemon checks by itself too, and may restore the filter before the plan is made; then try again.
+    // The daemon also checks on its own. If it restores the filter before the plan is made, try again.
     let planned: Awaited<ReturnType<typeof host.network>>;
     do {
       await host.run('/sbin/tc', 'filter', 'del', 'dev', 'wins-subnet', 'egress').outcome;
@@ -64,7 +64,7 @@ inOwnNetwork('the network of containers of a host', () => {
     const filter = host.run('/sbin/tc', 'filter', 'show', 'dev', 'wins-subnet', 'egress');
     expect((await filter.outcome).stdout.toString()).toContain('direct-action');
 
-    // Another program enables forwarding for all; from then on wins leaves the setting alone.
+    // Another program enables forwarding on all interfaces; from then on wins leaves the setting alone.
     await host.run('/bin/sh', '-c', 'echo 1 > /proc/sys/net/ipv4/ip_forward').outcome;
     expect(standings(await host.network('apply'))).toContain('forwarding wins0 foreign');
     await host.network('teardown');

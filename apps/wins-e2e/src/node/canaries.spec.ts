@@ -31,7 +31,7 @@ describe('the secrets of a node', () => {
       [CANARY, undefined],
       [createHash('sha256').update(CANARY).digest('base64'), undefined],
       [Buffer.from(`node:${PASSWORD}`).toString('base64'), undefined],
-      // Windows stores the environment of a service in the registry, which is this file here.
+      // Windows stores the environment of a service in the registry; here `system.json` replaces the registry.
       [PASSWORD, 'system.json'],
       [cluster.api.token, INFO],
     ];
@@ -44,7 +44,7 @@ describe('the secrets of a node', () => {
     await cluster[Symbol.asyncDispose]();
   });
 
-  /** Number of looks at each PID. Each gets four, because a process changes its command line when it runs its program. A PID may also be reused. */
+  /** Number of looks at each PID. Each gets four, because a process changes its command line when it runs its program. */
   let looks = new Map<string, number>();
   function lookAtProcesses(): void {
     const before = looks;

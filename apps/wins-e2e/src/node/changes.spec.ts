@@ -45,7 +45,7 @@ describe('a node that changes', () => {
     const said = await world.say(['suc'], cluster.variables);
     expect([said.code, said.outcome]).toEqual([70, 'failed']);
     expect(said.reason).toContain('found status 503 with "later"');
-    // A join, unlike a job, may wait 160 s.
+    // A join, unlike a job, waits the 160 s that the server asks for.
     const join = world.start(['join'], cluster.variables);
     let told = '';
     await new Promise<void>((resolve) => {

@@ -7,7 +7,7 @@ describe('a node whose server', () => {
     await using cluster = await startCluster();
     await using world = new NodeWorld();
     const { rancher, api } = cluster;
-    // Rancher sends its authorities in both places.
+    // Rancher sends its authorities both at `/cacerts` and in the connection info.
     rancher.caCerts = BROKEN + rancher.ca;
     rancher.connectionInfo = JSON.parse(api.connectionInfo({ ca: BROKEN + api.ca })) as unknown;
     const variables = { ...cluster.variables, STRICT_VERIFY: 'true' };

@@ -5,7 +5,7 @@ import { isAll, numbersTo, sampleOf } from '../testing/sample.js';
 /** More changes than any command makes. */
 const MANY = 200;
 
-/** Kills a command after each of a sample of its first `least` changes; with `--all` after every change. */
+/** Kills a command after each change in a sample of its first `least` changes, or with `--all` after each of its changes. */
 async function atChanges(
   least: number,
   crash: (diesAt: number) => Promise<{ readonly wasKilled: boolean }>,

@@ -132,7 +132,7 @@ describe('the metrics of a daemon that strangers ask for everything', () => {
       Promise.all(programs.map(runInEachWay)),
       askForPorts(tunnelAddress),
     ]);
-    // A connection allows 256 calls at a time.
+    // Not all at once, because a connection allows only 256 calls at a time.
     await forEachBelow(HOSTILE_NAMES.length + VARIABLES, (index) => {
       const name = HOSTILE_NAMES[index] ?? `${MARK}${index}`;
       const more = { ChecksumSHA256: 'f'.repeat(64), Envs: [`${name}=x`] };

@@ -101,7 +101,7 @@ describe('the metrics of a daemon in trouble', () => {
     };
   }
 
-  /** Starts a program without an audit record: the log file was replaced in a folder that is open to others. */
+  /** Has a start refused because it cannot be recorded: replaces the audit log in a folder that is open to others. */
   async function startUnrecorded(): Promise<AsyncDisposable> {
     const folder = path.join(workspace.runtimeDirectory, 'rancher_wins.audit');
     const file = path.join(folder, 'audit.00000001.jsonl');

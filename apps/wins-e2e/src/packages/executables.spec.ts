@@ -144,7 +144,7 @@ describe('the package', () => {
         JSON.parse(tool('probe/describe.mjs', [name])) as Record<string, unknown>;
       expect(describeFile(path.join(PACKAGE, file))).toEqual({
         machine,
-        // The code is that of the original runtime.
+        // The machine code must be that of the original runtime.
         code: describeFile(pinned(`node-win-${arch}`))['code'],
         texts: {
           FileDescription: 'Operates the Windows host from inside a Windows container',

@@ -143,7 +143,7 @@ withSigner('a signed package', () => {
     expect(await refusal(readFileSync(path.join(packageFolder(), 'wins.exe')))).toMatch(
       /^it has no signature; wanted a signature by/,
     );
-    // Change one byte inside the blob.
+    // Change one letter of a message in the embedded program.
     const at = program.lastIndexOf('the offered program is not trusted');
     expect(at).toBeGreaterThan(0);
     program.write('T', at);

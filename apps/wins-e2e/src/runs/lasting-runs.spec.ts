@@ -7,7 +7,7 @@ import { processesWith, until } from '../testing/process-table.js';
 import { wherePossible } from '../testing/where-possible.js';
 import { WINS, Workspace } from '../testing/workspace.js';
 
-/** Prints a line every 10 ms, up to the number in its first argument or until the file in its second exists. */
+/** Prints a line every 10 ms until the file named by its first argument exists. */
 const COUNTER = `const { existsSync } = require('node:fs');
 let line = 0;
 const timer = setInterval(() => {
@@ -247,7 +247,7 @@ describe('a detached run', () => {
     const refused = Daemon.launch(workspace, config);
     expect((await refused.outcome).code).toBe(69);
     expect(ofRun()).toHaveLength(1);
-    // Once its sockets are gone, nothing stops a second daemon from starting.
+    // Once the sockets of the first daemon are gone, nothing stops a second one from starting.
     const first = daemon;
     for (const socket of readdirSync(workspace.path('run')).filter((each) => !each.includes('.')))
       rmSync(workspace.path('run', socket));

@@ -6,7 +6,7 @@ import { startRequest } from './digests.js';
 import { Workspace } from './workspace.js';
 
 const PROGRAMS = 8;
-/** A file that is in the folder of run records but is none. */
+/** A file in the folder of run records that is not a run record. */
 const SERVED_NOTE = 'served-config.json';
 
 export class ShortRuns implements AsyncDisposable {

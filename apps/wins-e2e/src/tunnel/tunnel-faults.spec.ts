@@ -35,7 +35,7 @@ describe('the tunnel in trouble', () => {
     await until(() => world.web.openSockets.length === 0);
   });
 
-  // More than all buffers between them hold; tunnel-load.release-spec.ts uses 1 GiB.
+  // More than all buffers on the way hold; tunnel-load.release-spec.ts uses 1 GiB.
   it('brings 64 MiB to a reader that stalls and then goes on', () => world.stallAndGoOn(64 * MIB));
 
   it.each([1, 2, 3, 7, 4096])('carries its frames cut every %i bytes', async (cut) => {

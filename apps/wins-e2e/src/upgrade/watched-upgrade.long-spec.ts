@@ -12,7 +12,7 @@ import {
   watchingNode,
 } from '../testing/upgrade/watching-node.js';
 
-/** A release that checks the config only after this file exists. */
+/** A release that checks the config only after the file `gate` exists. */
 const HELD_UP = (version: string, gate: string) =>
   singleFile(version).replace(
     '\n',

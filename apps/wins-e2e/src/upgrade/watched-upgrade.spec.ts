@@ -101,7 +101,7 @@ describe('a daemon that watches a file', () => {
         await until(() => refusals().length > index);
         expect(refusals()[index]?.['found']).toContain(wanted);
       }
-      // The fourth verdict equals the third.
+      // The fourth verdict equals the third, so it is not reported again.
       await until(() => states(world).filter((state) => state === 'deferred').length === 4);
       expect(refusals()).toHaveLength(3);
       expect(await doctor(world)).toEqual([['problem', expect.stringContaining('mode 1777')]]);

@@ -62,7 +62,7 @@ describe('the commands of the chart', () => {
     assert.ok(found);
     return found;
   };
-  /** Mounts host folders at their own paths; the config map gets its own folder. */
+  /** Imitates the mounts: paths of the host are the same in the container, and the config map gets its own folder. */
   const mount = (name: string): void => {
     const { config, containers } = release(name);
     for (const { mounts } of containers) {

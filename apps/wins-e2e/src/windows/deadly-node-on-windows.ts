@@ -8,9 +8,9 @@ import { until } from './windows-workspace.js';
 /** A release whose commands can be killed at any change of the node. */
 const DEADLY = path.join(ROOT, 'dist', 'deadly.exe');
 const VERSION = 'v1.1.0';
-/** Keeps the release. */
+/** Variables of a job that keeps the release. */
 const SKIP = { CATTLE_WINS_SKIP_BINARY_UPGRADE: 'true' };
-/** Changes the config and the release. */
+/** Variables of a job that changes the config and the release. */
 const UPDATE = { CATTLE_WINS_DEBUG: 'true' };
 /** Exit code of a process that Node kills on Windows. */
 const KILLED = 1;

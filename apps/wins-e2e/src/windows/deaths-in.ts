@@ -1,11 +1,11 @@
 import { isAll, sampleOf } from '../testing/sample.js';
 
-/** Each death takes about ten seconds. */
+/** Few, because each death takes about ten seconds. */
 const MOST = 3;
 
 /**
- * Returns the changes, counted from 1, at which to kill a command: evenly spaced ones and the last of each kind, or all with `run-specs.mjs --long
- * --all`.
+ * Returns the changes, counted from 1, at which to kill a command: some of the evenly spaced ones and the last of each kind, or all changes with
+ * `run-specs.mjs --long --all`.
  *
  * @param spread - Number of evenly spaced changes.
  */

@@ -61,7 +61,7 @@ describe('the stacks of the service', () => {
     assert.equal(registered.code, 0, registered.stderr);
     const { pid } = await services.start(NAME);
     const event = `Global\\stackdump-${pid}`;
-    // The system may report the rights of an event in another notation, so compare only their owners.
+    // The system may report the rights of an event in another notation, so compare only the accounts that have them.
     const { entries = [] } = parseSecurityDescriptor(eventAccess(event));
     assert.deepEqual(entries.map(({ type, sid }) => [type, sid]).sort(), [
       ['A', 'S-1-5-18'],

@@ -315,7 +315,7 @@ else {
         assert.equal(distrustOfFile(verdict.canonical), undefined, spelling);
         return [spelling];
       });
-      // The host refuses other spellings that Windows accepts, before it opens any file.
+      // The process host refuses the other spellings before it opens a file, although Windows accepts some.
       assert.deepEqual(opened, spellings.slice(0, 4));
       const others = spellings.slice(4).filter(opens);
       assert.ok(others.includes(`${file}.`) && others.includes(`\\\\.\\${file}`), others.join());

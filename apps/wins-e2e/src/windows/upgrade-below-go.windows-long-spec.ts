@@ -128,7 +128,7 @@ function programsOf(world: WindowsUpgradeWorld): readonly string[] {
 async function dieAt(act: number): Promise<string> {
   await using world = await nodeWithGoService();
   const acts = await upgradeBelowGo(world, act);
-  // This act follows the start of the helper, which continues.
+  // Before this act, the helper has started another process, which continues the upgrade.
   assert.ok(acts.length === act || acts[act - 1] === 'remove upgrader', 'it was not killed');
   await world.powerFails();
   let serves: string | undefined;

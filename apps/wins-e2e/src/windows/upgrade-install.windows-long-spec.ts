@@ -69,7 +69,7 @@ describe('a first installation whose helper dies at any of its acts', () => {
   it('is finished by the daemon once there is one', async () => {
     await using node = new FirstInstallation();
     const acts = await node.acts();
-    // Before the service is registered, nothing could be started.
+    // Until the service is registered, no daemon can start and finish the installation.
     const registering = acts.findIndex(({ act }) => act === 'write service');
     for (const { number } of sampleOf(acts.slice(registering + 1), 3)) {
       await node.dieAt(number, 'before');

@@ -60,7 +60,7 @@ function configOfService(commandLine: string): string {
   const isFile = (file: string): boolean =>
     statSync(file, { throwIfNoEntry: false })?.isFile() ?? false;
   const args = parseServiceCommand(commandLine, isFile)?.args ?? [];
-  // The words of the program itself come first.
+  // Skips the words that start the program itself.
   return configFileOf(args.slice(wordsOf(process).length - 1), defaultConfigPath());
 }
 

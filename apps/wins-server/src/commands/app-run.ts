@@ -68,7 +68,7 @@ async function runAtTerminal(options: RegisterOptions): Promise<number> {
 async function readyNotice(logger: Surroundings['logger']): Promise<() => void> {
   const { NOTIFY_SOCKET: address } = process.env;
   delete process.env['NOTIFY_SOCKET'];
-  // The bundler knows process.platform, so executables for other systems lack this code.
+  // The bundler knows `process.platform`, and leaves this code out of executables for other systems.
   if (process.platform === 'linux' && address !== undefined) {
     const { notifySupervisor } = await import('@wins/linux-host');
     return () => {

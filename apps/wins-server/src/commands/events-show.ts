@@ -34,7 +34,7 @@ export async function showEvents(options: EventsOptions, { show }: CommandSurrou
 }
 
 /**
- * @param fromDisk - Receives the reason before the first event from the disk, or once if the disk has none.
+ * @param fromDisk - Receives why the disk is read: once, before its first event or if it has none.
  * @throws DaemonCallError
  */
 export async function* eventsOf(
@@ -76,7 +76,7 @@ function askPage(options: RunningDaemonOptions, { since, follow }: Range, After:
   const request = { After, Since: since?.toISOString() ?? '', Wait: follow };
   return callRunningDaemon(options, eventsServiceDefinition.read, request, {
     asker: 'wins srv events',
-    // The daemon cannot read its events, or too many clients follow them.
+    // Any other error means that the daemon cannot read its events, or that too many clients follow them.
     exitCode: (code) => (code === 'refused' ? undefined : EXIT.server.unavailable),
     ...(follow && { timeoutMs: Infinity }),
   });

@@ -146,7 +146,7 @@ const argument = fc.oneof(
 );
 
 const uuid = fc.constantFrom('h', '../h');
-/** Valid and invalid values of every key. A key of list entries ends with `[]`. */
+/** Valid and invalid values of every key; `[]` stands for the entries of a list. */
 const VALUES: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   ...{
     debug: flag,
@@ -208,7 +208,7 @@ const VALUES: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   'routes.allow': listOf(
     fc.constantFrom('10.42.0.0/16', '127.0.0.0/8', '0.0.0.0/0', 'x', 'fd00::/8'),
   ),
-  // No interface reaches this gateway, so the routes of the machine stay. The cloud names that hostNetwork.keep accepts would change some.
+  // No interface reaches this gateway, so the routes of the machine stay. `hostNetwork.keep` gets no cloud name, because that would change routes.
   'hostNetwork.routes[].destination': fc.constantFrom('198.51.100.0/24', '0.0.0.0/0', 'x'),
   'hostNetwork.routes[].gateway': fc.constantFrom('203.0.113.77', '::1', 'x'),
   'hostNetwork.routes[].interface': text,

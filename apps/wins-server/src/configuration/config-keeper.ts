@@ -21,7 +21,7 @@ export class ConfigKeeper implements AsyncDisposable {
     this.#options = options;
   }
 
-  /** Stores the config once the daemon is proven, unless a newer one replaces it before. */
+  /** Stores the config once the daemon is proven, unless a newer one replaces it first. */
   keep(loaded: LoadedConfig): void {
     this.#wanted = loaded;
     this.#next();
@@ -49,7 +49,7 @@ export class ConfigKeeper implements AsyncDisposable {
     const { trust, logger } = this.#options;
     try {
       await keepLastGood(wanted, trust);
-      // Deliveries made copies for the previous daemon; this daemon falls back to the config just stored.
+      // Removes the copies that deliveries made for the previous daemon; this daemon falls back to the config just stored.
       await forgetReplaced(wanted.path);
     } catch (err) {
       const lost = 'a start with an invalid file has nothing to fall back to';

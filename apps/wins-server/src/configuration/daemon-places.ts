@@ -28,7 +28,7 @@ export interface DaemonPlace {
 /** Folder of pipes on another host, or for a user without a runtime folder. */
 const USUAL_FOLDER = '/run/rancher-wins';
 
-/** Returns the folder of pipes without a path. The daemon's start, not this check, reports a missing folder. */
+/** Returns the folder of pipes that have only a name. The daemon's start, not this check, reports a missing folder. */
 export function pipeFolder({ platform, host }: Pick<JudgingOptions, 'platform' | 'host'>): string {
   if (host === undefined || platform === 'win32') return USUAL_FOLDER;
   try {

@@ -74,13 +74,13 @@ export async function judgeDelivery(offered: OfferedFile): Promise<JudgedFile> {
   return { kind: 'refused', reason };
 }
 
-/** Judges a config for a host with this system, but ignores the disk. */
+/** Judges a config for this operating system, without a look at the disk. */
 async function judgeWhole(text: string, file: string): Promise<void> {
   const loaded = { ...parseConfig(text, { fileName: file }), path: file, found: true };
   await judgeConfig(loaded, { platform: process.platform, isStrict: false });
 }
 
-/** Returns undefined unless the bytes are a config: programs are delivered too. */
+/** Returns undefined for bytes that are not a config, because programs are delivered too. */
 function configOf(bytes: Uint8Array | undefined): GuardedParts | undefined {
   if (bytes === undefined) return undefined;
   try {

@@ -32,7 +32,7 @@ export async function judgeListedFolders(
   }));
 }
 
-/** Reports unusable folders of the daemon by their paths, and on this host also by the files there. Requires valid pipe names. */
+/** Reports unusable paths of the daemon's folders. With `host`, also judges the audit folder on the disk. Requires valid pipe names. */
 export function judgeOwnFolders(
   config: WinsConfig,
   options: JudgingOptions,
@@ -88,7 +88,7 @@ function placeFault(folder: DaemonPlace['folder'], platform: NodeJS.Platform): s
 function distrustOf(folder: string, { trust }: NonNullable<JudgingOptions['host']>) {
   try {
     const distrust = trust.distrustOfPrivateFolder(folder);
-    // The user of this check may not be the daemon's, so a foreign owner may be right.
+    // This check may run as another user than the daemon, so the owner may be the daemon's user.
     const isOthers = distrust?.rule === 'A7 owned by another user' && process.geteuid?.() !== 0;
     return isOthers ? undefined : distrust;
   } catch (error) {

@@ -15,12 +15,12 @@ import { thisSystem } from '../this-system.js';
 
 export interface ServedNote {
   readonly served: GuardedParts;
-  /** Guarded keys lost at a start and not accepted since. */
+  /** Guarded keys lost at a start, unless the loss was accepted since. */
   readonly lost: readonly GuardedKey[];
   readonly lostAt?: string;
 }
 
-/** The note contains the whitelist of a config of at most 1 MiB. */
+/** Enough for the whitelist of a config, which has at most 1 MiB. */
 const MAX_BYTES = 4 * 1024 * 1024;
 
 /** A damaged note counts as absent. A note that others could write is refused. */

@@ -3,7 +3,7 @@ import type { Check } from './doctor-host.js';
 import { cannotTell, ok, problem, warning, type Finding } from './finding.js';
 
 const HOUR_MS = 3_600_000;
-/** An upgrade and a config change cause two. */
+/** An upgrade and a config change cause two starts. */
 const MOST_STARTS_AN_HOUR = 3;
 
 export const checkHistory: Check = {

@@ -56,7 +56,7 @@ async function loaded(config: unknown = CONFIG, tellsClientsApart = true): Promi
   });
 }
 
-/** The time lies in the future of the host. */
+/** The time is later than the host's clock. */
 const event = (seq: number, type: string) => ({ seq, type, time: '2026-01-01T00:00:00.000Z' });
 
 const unreachable = (pipe: string, error: PipeError) => (name: string) =>
@@ -403,7 +403,7 @@ describe('the doctor', () => {
 
   async function onlyFinding(changes: Partial<DoctorHost>): Promise<Finding> {
     const [finding, ...others] = notOk(await examine(host(changes)));
-    // Without a file no program is listed, which the doctor reports too.
+    // Without a config file no program may run, which the doctor also reports.
     expect(others.filter(({ found }) => found !== 'no program may run')).toEqual([]);
     expect(finding?.advice).toMatch(/./);
     return finding as Finding;

@@ -23,7 +23,7 @@ export function serviceFinding(seen: SeenService): Finding {
   return problem('service', `${found}; ${lastExit(seen)}`, advice);
 }
 
-/** With a service-specific exit code, the Win32 code only refers to it. */
+/** With a service-specific exit code, the Win32 code says only that there is one. */
 function lastExit({ win32ExitCode, serviceExitCode }: SeenService): string {
   return serviceExitCode === 0
     ? `its Win32 exit code was ${win32ExitCode}`

@@ -101,7 +101,7 @@ describe('a feature that is added to the array, and to nothing else', () => {
   const changes = new EventEmitter();
   const echo = echoFeature(acts, changes);
   const features = [
-    // The metrics come from these sources instead of a bundle.
+    // Loads the metrics from source code instead of their bundle.
     ...FEATURES.map((one) => (one === metrics ? metricsFeature(() => ({ startMetrics })) : one)),
     echo,
   ];

@@ -5,7 +5,6 @@ import { FeatureError } from '../kernel/feature-error.js';
 import { hostSystemErrorCode } from '../kernel/feature-error.js';
 import { hostSystem } from './select-host-system.js';
 
-/** The values depend on the system that runs these tests, so only their form is checked. */
 const IP = '/sbin/ip';
 const onLinux = process.platform === 'linux' ? describe : describe.skip;
 if (process.platform !== 'linux') process.stderr.write('SKIPPED: the host calls of Linux\n');

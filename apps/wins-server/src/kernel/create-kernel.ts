@@ -1,5 +1,5 @@
 import { adminPipeOf, runtimeDirectory, TextError } from '@wins/base';
-/** Parts of a daemon that its config does not turn off. */
+/** Parts that every daemon has, whatever its config. */
 import { AdminPipe } from './admin-pipe.js';
 import { AuditTrail } from './audit/audit-trail.js';
 import type { LoadedConfig } from '@wins/config';
@@ -93,7 +93,7 @@ export function createKernel(parts: KernelParts) {
   return { kernel, features, pipe, adminPipe, config };
 }
 
-/** Folder of pipes without a path, if there is one. */
+/** Returns the folder for bare pipe names, if there is one. */
 function ownRuntimeDirectory(): string | undefined {
   if (process.platform === 'win32') return undefined;
   try {

@@ -44,7 +44,7 @@ export type DaemonEvent =
       readonly session: string;
       readonly reason: TunnelEnd['reason'];
     }
-  /** A dial of an allowed stream has ended; refusals are decisions. */
+  /** The dial of an allowed stream succeeded or failed. A refused stream is a `decided` event. */
   | { readonly type: 'stream'; readonly phase: 'connected'; readonly port: number }
   | {
       readonly type: 'stream';
@@ -80,7 +80,7 @@ export type DaemonEvent =
       /** True: written at once. Default: written with the next events. */
       readonly isUrgent?: boolean;
     }
-  /** Records were lost, or refused together with their actions. */
+  /** Audit records were lost, or their actions were refused. */
   | { readonly type: 'auditLost'; readonly count: number }
   | { readonly type: 'stall'; readonly lateMs: number };
 

@@ -87,7 +87,7 @@ export class FeatureSet {
     for (const each of this.#of('works').reverse()) await each.close();
   }
 
-  /** Calls `answered` once the features with services are closed, so that pending calls get their answers. */
+  /** Once the features with services are closed, calls `answered`, which waits for the answers of pending calls. */
   async closeServing(answered: () => Promise<void>): Promise<void> {
     const serving = this.#of('serves');
     const close = (some: readonly FeatureSwitch[]) => Promise.all(some.map((one) => one.close()));
@@ -107,7 +107,7 @@ export class FeatureSet {
   }
 }
 
-/** The path of a method is `/wins.PlanService/Status`. */
+/** The path of a method looks like `/wins.PlanService/Status`. */
 function serviceNameOf(definition: ServiceDefinition): string {
   const [method] = Object.values(definition);
   return method?.path.split('/')[1] ?? '';

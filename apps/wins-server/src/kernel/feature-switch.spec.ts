@@ -122,7 +122,7 @@ describe('the switch of a feature', () => {
     one.apply({ name: 'a' });
     await until(one, () => one.state.kind === 'on');
     one.apply({ name: 'b' });
-    // No delay: a program that is no longer listed must not start.
+    // New settings apply without a delay, because a program that is no longer listed must not start.
     expect(recorded.acts).toEqual(['start a', 'configure a', 'configure b']);
     await one.close();
     expect(recorded.acts.at(-1)).toBe('close a');

@@ -136,7 +136,6 @@ export interface DaemonConfig {
   ageMs(): number;
   /** Applies another config, as far as possible without a restart. */
   become(next: LoadedConfig): ConfigChange;
-  /** Returns the changed keys that take effect only at the next start. */
   needRestart(next: LoadedConfig): readonly string[];
 }
 

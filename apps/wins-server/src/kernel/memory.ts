@@ -9,8 +9,8 @@ const GROWING_PERCENT = 320;
  * Bounds the growth of the heap and of the young generation. Both flags work at run time, because V8 reads them whenever it computes a limit. A V8
  * without such a flag prints a line and continues. Code that is loaded later gets no code cache.
  *
- * Heap: V8's default is less than the buffers between two young collections, so output would cause a full mark every few milliseconds. A larger limit
- * would let an attacker create more garbage. Young generation: at the start it has 4 MiB; under load it would grow to 48 MiB.
+ * Heap: V8's default limit is less than the buffers created between two young collections, so output would cause a full mark every few milliseconds.
+ * A larger limit would let an attacker create more garbage. Young generation: at the start it has 4 MiB; under load it would grow to 48 MiB.
  */
 export function boundHeap(): void {
   setFlagsFromString(`--heap-growing-percent=${GROWING_PERCENT}`);
@@ -92,8 +92,8 @@ export class MemoryPolicy {
 }
 
 /**
- * V8 collects only under load, and the C library keeps freed memory: a quiet daemon would keep the memory of an attack for days. Timers do not keep
- * the process alive.
+ * V8 collects only under load, and the C library keeps freed memory: a quiet daemon would keep an attack's garbage for days. Timers do not keep the
+ * process alive.
  */
 export function returnMemory({
   collect = collector(),
@@ -144,7 +144,7 @@ function bytesOfOldObjects(): number {
 const LAST_RESORT = { type: 'major', execution: 'sync', flavor: 'last-resort' } as const;
 const KNOWS_LAST_RESORT = Number.parseInt(process.versions.v8, 10) >= 12;
 
-/** V8 defines `gc` in contexts created while the flag is set, so nobody else sees it. */
+/** V8 defines `gc` only in contexts created while the flag is set, so no other code sees it. */
 export function collector(): () => void {
   let collectNow: CollectNow | undefined;
   return () => {
@@ -171,7 +171,7 @@ export function collectReads(collect = youngCollector()): (octets: number) => vo
   };
 }
 
-/** Such a collection takes about a millisecond. */
+/** A young collection takes about a millisecond. */
 export function youngCollector(): () => void {
   let collectNow: CollectNow | undefined;
   return () => (collectNow ??= ownCollection())({ type: 'minor' });

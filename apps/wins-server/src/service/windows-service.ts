@@ -31,7 +31,7 @@ export interface WindowsServiceOptions extends LogOptions, LogFileOptions {
   readonly secureFolder?: SecureFolder;
 }
 
-/** `serve` resolves with the exit code; an error is logged and becomes one. Resolves with `undefined` outside of a service. */
+/** `serve` resolves with the exit code; an error is logged and converted to an exit code. Resolves with `undefined` outside of a service. */
 export async function runAsWindowsService(
   {
     secureFolder = (folder) => windowsFileTrust().ensurePrivateFolder(folder),

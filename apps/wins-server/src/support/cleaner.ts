@@ -24,7 +24,7 @@ type Clean = (text: string) => string;
 
 /**
  * Second line of defence: removes known secrets, JSON-escaped ones too, and users, passwords and queries of addresses. JSON stays valid.
- * Keeps secrets shorter than four characters, and words such as `true` and log levels. Removes digits only as a whole number.
+ * Keeps secrets shorter than four characters, and words such as `true` and log levels. Removes a numeric secret only where it is a whole number.
  */
 export function cleanerOf(known: readonly string[]): (text: string) => string {
   const secrets = known
@@ -41,7 +41,7 @@ export function cleanerOf(known: readonly string[]): (text: string) => string {
   const cleanJson = (text: string): string => (isJson(text) ? cleanTokens(text, clean) : text);
   return (text) => {
     const json = isJson(text) ? cleanJson(text) : text.split('\n').map(cleanJson).join('\n');
-    // Cleans text that is not JSON, and secrets across several JSON strings.
+    // Cleans text that is not JSON, and removes secrets that span several JSON strings.
     return clean(json);
   };
 }

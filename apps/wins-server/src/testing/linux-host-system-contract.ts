@@ -1,4 +1,4 @@
-// A program, because it changes routes and needs a network namespace of its own. Prints the result of each check as JSON.
+// Not a spec but a program, because it changes routes and needs its own network namespace. Prints the result of each check as JSON.
 import { linuxHostSystem } from '@wins/linux-host';
 import { hostSystemContract } from '../kernel/host-system/testing/host-system-contract.js';
 

@@ -1,4 +1,4 @@
-/** The whole daemon, for specs. With `WINS_CSI_PROXY_SERVICE`, a file that stands for the service, it keeps csi-proxy on Linux. */
+/** The whole daemon, for specs. If `WINS_CSI_PROXY_SERVICE` names a file that replaces the service, csi-proxy works on Linux. */
 import { csiProxyHost } from '../features/csi-proxy/csi-proxy-port.js';
 import { serviceFile } from '../features/csi-proxy/testing/linux-manager.js';
 

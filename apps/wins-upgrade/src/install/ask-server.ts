@@ -32,7 +32,7 @@ export type AskedWish = ServerWish &
       Pick<EnvironmentWish, 'address' | 'internalAddress'>
   >;
 
-/** Judges the server and registers this node with it. Nothing on the node changes. @throws NetError, RancherError */
+/** Checks the server and registers this node with it. Nothing on the node changes. @throws NetError, RancherError */
 export async function askServer(
   wish: AskedWish & { readonly server: string; readonly token: Secret },
   nodeId: string,

@@ -83,7 +83,7 @@ export const runJoin: CommandHandler<JoinOptions> = (options, surroundings) =>
     const wish = wishFromEnvironment(environment, { ...options, token });
     const node = await nodeOf(options, wish.places);
     const { places } = node;
-    // Read before an interrupted registration is rolled back, which then uses the same id again.
+    // Read before an interrupted command is rolled back, so that the new registration uses the same id.
     const before = await readNodeId(places.nodeId);
     const program = await ownProgram(node);
     requireDigest(program.sha256, wish.programSha256);

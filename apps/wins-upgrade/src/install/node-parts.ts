@@ -14,13 +14,13 @@ import { daemonClient, type DialPipe } from '../daemon-client.js';
 
 export interface NodeParts {
   readonly places: InstallPlaces;
-  /** Without `signers`: a rollback may restore any program. */
+  /** Has no `signers`, because a rollback may restore any program. */
   readonly upgrade: UpgradeContext;
   readonly signers: SignersOf;
   /** Connects only to the service. Default: accepts any server, because the owner of the socket file proves who serves it. */
   readonly dialOf?: DialPipe;
   readonly system: Pick<NodeHost, 'platform' | 'rooms' | 'strangersIn' | 'isBeingRemoved'>;
-  /** Works even before the node has a service. The lock of an upgrade lies beside the service's program. */
+  /** Works even before the node has a service. An upgrade's lock does not, because it lies beside the service's program. */
   readonly lockNode: () => Promise<UpgradeLock | undefined>;
 }
 

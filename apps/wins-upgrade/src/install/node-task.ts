@@ -39,7 +39,7 @@ export interface NodeOutcome {
   readonly steps?: readonly string[];
   readonly kept?: readonly string[];
   readonly recovered?: 'finished' | 'undone';
-  /** Recovery by the next command. A dry run plans for the node before that recovery. */
+  /** Recovery that the next command will do. A dry run plans for the node as it is before that recovery. */
   readonly pending?: { readonly outcome: 'finished' | 'undone'; readonly steps: readonly string[] };
 }
 
@@ -50,7 +50,7 @@ export interface NodeTask {
   readonly onStep?: ((step: Step) => void) | undefined;
 }
 
-/** Judges the node before any request to a server. @throws InstallError `refused`. */
+/** Judges the node before the server registers it. @throws InstallError `refused`. */
 export type Judge = (parts: FetchedParts) => Promise<void>;
 
 /** `keep` changes only the parts in the wish. `ask` runs under the lock, so that only one command at a time registers the node. */

@@ -32,7 +32,7 @@ export class WindowsServiceControl implements ServiceControl {
   readonly #upgrade: Pick<UpgradeContext, 'effects' | 'host'>;
   readonly #defaultTarget: string | undefined;
 
-  /** Default target: the path of the Go release's installer. */
+  /** `defaultTarget` defaults to the path that the Go release's installer uses. */
   constructor(
     readonly name: string,
     upgrade: Pick<UpgradeContext, 'effects' | 'host'>,

@@ -72,7 +72,7 @@ const run = command({
     ...daemonOptions(),
   },
   rest: 'ARGUMENT…',
-  // As in docker: any other code may be that of the program.
+  // Not the usual 64, which may be the code of the program. Docker also uses 125.
   usageExitCode: EXIT.client.failed,
   examples: [
     ['cli prc run --path c:/etc/nginx/nginx.exe', 'run it in the folder of the program'],

@@ -8,8 +8,7 @@ type Layouts = Pick<ReturnType<typeof output>, 'tableOf' | 'yamlOf'>;
 export type AnswerTerminal = Pick<NodeJS.WriteStream, 'isTTY' | 'rows'>;
 
 /**
- * @param form - `json`, `yaml`, `table`, `name` or `text`. Any other value selects a table, or text if there is no table, at a terminal,
- * and JSON in a pipe.
+ * @param form - `json`, `yaml`, `table`, `name` or `text`. Any other value: at a terminal a table, or text if there is no table; in a pipe JSON.
  * @returns False when the reader has closed the stream.
  */
 export function showAnswer(answer: Answer, form: unknown): Promise<boolean> {

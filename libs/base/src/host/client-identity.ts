@@ -20,7 +20,7 @@ export interface ClientIdentity {
   readonly key: string;
   /** Whether the client has the daemon's rights and is outside any container. Administrators have a reserved part of each resource. */
   readonly isAdministrator: boolean;
-  /** True when the system cannot tell clients apart. This identity then stands for all of them. */
+  /** True when the system cannot tell clients apart. All of them then have this identity. */
   readonly isEverybody: boolean;
   readonly description: ClientDescription;
   /** Names that `for` of a whitelist entry can list to select this client. Empty when the client cannot be inspected. */

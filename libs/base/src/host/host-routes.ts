@@ -6,7 +6,7 @@ export interface StaticRoute {
   readonly gateway: string;
   /** `id` of the {@link RouteInterface}. */
   readonly interface: string;
-  /** Without the metric of the interface. The lowest wins. */
+  /** Without the metric of the interface, which the system adds. The lowest sum wins. */
   readonly metric: number;
 }
 

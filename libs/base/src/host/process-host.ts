@@ -157,8 +157,7 @@ export interface ProcessHost {
   /** Absent on hosts that enforce no limits. @throws `limitsUnavailable` for a limit that cannot be enforced. */
   limitMeans?(limits: TreeLimits): LimitMeans;
   /**
-   * Starts a process in its own tree. Once the process exists, resolves without further waiting, so that the caller can record it
-   * first.
+   * Starts a process in its own tree. Resolves as soon as the process exists, so that the caller can record it at once.
    *
    * @throws `spawnFailed`, `limitsUnavailable`, `invalidArgument` (arguments too long).
    */

@@ -59,7 +59,7 @@ export class DetachedProcess {
   /**
    * Starts the program and records it. First waits for the previous process, which it kills after `graceMs`.
    *
-   * @throws What Node throws when the file cannot be executed.
+   * @throws any error of Node when the file cannot be executed.
    */
   async start(program: DetachedProgram, graceMs: number): Promise<void> {
     const { file, args, environment, log = '/dev/null' } = program;
@@ -89,7 +89,7 @@ export class DetachedProcess {
   async stop(graceMs: number): Promise<void> {
     const found = this.#identity();
     if (found === undefined) return;
-    // Written before the signal, so that no other process sees this one as running.
+    // Written before the signal, so that no other process takes a stopping process for a running one.
     writeFileSync(this.#stopping, '');
     signal(found, 'SIGTERM');
     await this.#ended(graceMs);

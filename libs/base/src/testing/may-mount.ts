@@ -3,7 +3,7 @@ import { mkdtempSync, rmdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
-/** Tries whether this process may mount a file system. */
+/** Tries to mount a file system. */
 export function mayMount(): boolean {
   const folder = mkdtempSync(path.join(tmpdir(), 'may-mount-'));
   try {

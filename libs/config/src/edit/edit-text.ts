@@ -243,7 +243,7 @@ class TextEditor {
     return this.#text.slice(this.#ownLine(start), start);
   }
 
-  /** Requires the entry to be alone on its line. */
+  /** Returns the start of the line. Refuses if anything but blanks precedes the entry there. */
   #ownLine(offset: number): number {
     const start = this.#lineStart(offset);
     if (this.#text.slice(start, offset).trim() !== '') throw this.refusal();

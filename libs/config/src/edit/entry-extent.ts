@@ -15,7 +15,7 @@ export function entryExtents(collection: YAMLMap | YAMLSeq): EntryExtent[] | und
   const token = collection.srcToken;
   if (token === undefined || !('items' in token)) return undefined;
   const extents = token.items.flatMap((item: CST.CollectionItem) => {
-    // An item without an entry is the comments or comma after the last entry.
+    // An item without an entry contains the comments or comma after the last entry.
     const pieces = piecesOfItem(item);
     const [first] = pieces;
     if (first === undefined) return [];

@@ -31,7 +31,7 @@ export interface MergeOptions {
 }
 
 /**
- * Copies the top-level keys of one config into the text of another, where it replaces every spelling of them. Other keys and
+ * Copies the top-level keys of one config into the text of another, in place of all their spellings there. Other keys and
  * comments stay byte for byte.
  *
  * In `white_list`, an entry of `processPaths` replaces the entry with the same path, or is added. Ports are added. So a merge

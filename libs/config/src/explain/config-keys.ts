@@ -77,7 +77,7 @@ function keyOf(key: string, schema: z.core.$ZodType, platform: NodeJS.Platform):
   };
 }
 
-/** Describes valid values in the words with which the schema refuses others. */
+/** Describes valid values in the words of the schema's error message. */
 function typeOf(schema: z.core.$ZodType): string {
   const bare = bareSchema(schema) as z.ZodType;
   const own = bare.safeParse(Symbol()).error?.issues[0]?.message ?? '';

@@ -160,7 +160,7 @@ export function watchConfig<Change>(
     const isDue = isRejected && (looks += 1) % LOOKS_UNTIL_RETRY === 0;
     if (isDue || (isSame && isChanging)) loading = loading.then(() => loadOnce(state, isDue));
     isChanging = !isSame && isThere;
-    // A missing or empty file comes from an editor or a failed copy. Nobody empties a whitelist that way.
+    // Rejects a missing or empty file: it comes from an editor or a failed copy. Nobody empties a whitelist that way.
     if (!isSame && !isChanging) reject(unusable(file, state));
   };
   const loadNow = async (loadThis: () => Promise<LoadedConfig>) => {

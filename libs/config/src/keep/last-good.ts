@@ -124,7 +124,7 @@ export async function keepReplaced(file: string): Promise<void> {
     const added = { name: `${found.since}-${Date.now()}`, since: found.since };
     await replaceFile(path.join(folder, added.name), found.bytes);
     const others = (await list(folder)).filter(({ name }) => name !== added.name);
-    // This content was saved before, but then not replaced: it has been in place until now.
+    // Entries with the same start have this content, which was saved but then not replaced.
     const again = others.filter(({ since }) => since === added.since);
     const earlier = others.filter(({ since }) => since !== added.since);
     const surplus = Math.max(0, earlier.length + 1 - MOST_KEPT);

@@ -46,7 +46,7 @@ describe('configs that are replaced', () => {
     put('a: 1', 1000);
     await keepReplaced(file);
     expect(await inPlaceAt(998)).toBeUndefined();
-    // Half a second early also counts, because processes and files use different clocks.
+    // A time half a second earlier also counts, because process starts and file changes have different clocks.
     expect(await inPlaceAt(999.5)).toBe('a: 1');
     expect(await inPlaceAt(1000)).toBe('a: 1');
     const later = Date.now() / 1000 + 1;

@@ -19,8 +19,8 @@ export type ConfigTrust = Pick<FileTrust, 'distrustOfFile'>;
 const EXPECTED = 'a readable regular file';
 
 /**
- * Reads a trusted file; undefined when there is none. Checks the open file, so that it reads what it checked. Follows and checks
- * symbolic links. A dangling link is an error, because the user intended a file.
+ * Reads a trusted file; undefined when there is none. Checks the file once it is open, so that nobody can exchange it. Follows and
+ * checks symbolic links. A dangling link is an error, because the user intended a file.
  *
  * @param extraBytes Allowed bytes beyond the size limit of a config, for other data in the file.
  * @throws ConfigError `notRegularFile`, `accessDenied`, `insecure`, `tooLarge`, `notFound` (a parent is not a directory),
@@ -52,12 +52,12 @@ async function isLink(path: string): Promise<boolean> {
   try {
     return (await lstat(path)).isSymbolicLink();
   } catch {
-    // Opening the file has already shown that it is absent.
+    // Not even a link exists, so the file is just missing.
     return false;
   }
 }
 
-/** Problems name the file by its path. */
+/** No `fileName`: problems name the file by its path. */
 export interface LoadOptions extends Omit<ParseOptions, 'fileName'> {
   /** Default: checks owner and mode. On Windows the default trusts no file; use `windowsFileTrust()` of `@wins/windows-host` there. */
   readonly trust?: ConfigTrust | undefined;
@@ -78,7 +78,7 @@ export interface LoadedConfig extends ParsedConfig {
 
 /**
  * Loads a config file, by default {@link defaultConfigPath}. A missing file gives the defaults, unless it must exist. When you
- * reload, keep the last good value if it throws or `found` becomes false.
+ * reload, keep the last good value if this throws or `found` becomes false.
  *
  * @throws ConfigError `invalid` for the content; `notRegularFile`, also for a dangling link; `accessDenied`; `insecure` when
  * other users may change or replace the file or a link to it; `tooLarge` above 1 MiB; `notFound` when a parent is not a

@@ -17,7 +17,7 @@ export const MAX_VALUES = 100_000;
 export interface ValuePlace {
   readonly offset: number | undefined;
   readonly found: string;
-  /** The text as written, if it has double quotes and an escape made an invisible character. */
+  /** The text as written, if an escape in double quotes made an invisible character. */
   readonly misread?: string;
 }
 
@@ -28,8 +28,8 @@ export interface FileValues {
 }
 
 /**
- * Reads values by a schema: finds keys in any spelling, and converts scalars. Leaves values that do not fit for the schema to
- * refuse. Reports problems of keys.
+ * Reads values by a schema: finds keys in any spelling, and converts scalars. Reports problems of keys. Leaves values of a
+ * wrong type to the schema, which refuses them.
  */
 export function readFileValues(source: YamlSource, schema: z.ZodType, strict: boolean): FileValues {
   return new FileReader(source, schema, strict).read();
@@ -76,7 +76,7 @@ class FileReader {
     return this.#within(written, () => this.#valueHere(written, schema, path));
   }
 
-  /** An anchor may contain an alias to itself, and aliases may multiply values without bound. */
+  /** Limits depth and number of values, because an anchor may contain an alias to itself, and aliases can multiply values. */
   #within<Value>(written: Node | null, read: () => Value): Value {
     const offset = offsetOf(written);
     const refuse = (code: 'tooDeep' | 'tooManyValues', most: string): void => {
@@ -232,7 +232,7 @@ class FileReader {
     } as const;
     const field = level.fields.get(key);
     const isList = field !== undefined && (fieldsOf(field) ?? entryOf(field)) !== undefined;
-    // Earlier releases do not define which spelling wins. A wrong guess may allow something forbidden.
+    // Earlier releases do not define which spelling wins, so this is an error: a guess may allow something forbidden.
     const isGuess = level.strictKeys || (isList && !isFoundByGo(counts.written, key));
     const found = `${quote(twin.written)} beside ${other}, which has`;
     if (isSame) report.warning({ ...finding, found: `${found} the same value` });

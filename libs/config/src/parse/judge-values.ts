@@ -36,7 +36,7 @@ function problemOf(
   { code = 'wrongValue', ...value }: JudgedValue,
 ): ConfigProblem {
   const { keyPath } = value;
-  // Sections have no origin; their keys have.
+  // A section has no origin, so take that of a key in it.
   const { origin = 'default' } =
     origins.find(({ key }) => key === keyPath) ??
     origins.find((one) => one.key.startsWith(`${keyPath}.`) && one.origin !== 'default') ??

@@ -20,8 +20,8 @@ export interface KeyWriting {
 
 /**
  * Chooses the effective one of several writings of a key (in file order), as the Go releases since 0.1.2 do. A spelling that
- * those releases accept wins. Of equal spellings, the last one wins. Of different ones, the last in character order that has a
- * value wins.
+ * those releases accept wins. Among equal spellings, the last one wins. Among different ones, the last in character order that has
+ * a value wins.
  */
 export function writingThatCounts<Writing extends KeyWriting>(
   writings: readonly [Writing, ...Writing[]],
@@ -59,7 +59,7 @@ export function nearestKey(key: string, known: Iterable<string>): string | undef
   for (const candidate of known) {
     const folded = foldKey(candidate);
     const limit = Math.floor(folded.length / 3);
-    // A key may have a million letters.
+    // Skips slow comparisons: a key may have a million letters.
     if (Math.abs(folded.length - wanted.length) > limit) continue;
     const distance = editDistance(wanted, folded);
     if (distance <= limit && distance < nearestDistance) {

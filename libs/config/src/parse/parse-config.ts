@@ -50,7 +50,7 @@ export function parseConfig(source: string | Uint8Array, options: ParseOptions =
   if (checked.success) reportSamePipe(checked.data, values, report);
   else reportIssues(checked.error.issues, values, report);
   report.throwIfBroken();
-  // For the compiler only: a failed check has thrown.
+  // For the compiler only: after a failed check, `throwIfBroken` has thrown.
   const content = checked.data ?? FILE_SCHEMA.parse({});
 
   warnAboutContent(content, values, report);

@@ -20,7 +20,7 @@ const PLACES: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 
-/** Converts the content to the program's names. A key without a setting is a compile error. */
+/** Converts the content to a `WinsConfig`. A key without a setting is a compile error. */
 export function toWinsConfig(
   file: FileContent,
   platform: NodeJS.Platform,
@@ -74,7 +74,6 @@ type SettingParts = Omit<WinsConfig, 'keep'> & {
   entry: AllowedPath;
   kept: KeptProgram;
 };
-/** Keys without a setting. */
 type KeyWithoutSetting = {
   [Part in keyof SettingParts]-?: Exclude<
     keyof NonNullable<FileParts[Part]>,

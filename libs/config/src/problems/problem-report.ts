@@ -6,7 +6,7 @@ interface TextPlace {
   readonly column: number;
 }
 
-/** Line ends of YAML 1.1: LF, CR LF, CR, and NEL (U+0085). CR CR LF, from a double conversion, counts as one. */
+/** Line ends of YAML 1.1: LF, CR LF, CR, and NEL (U+0085). In line numbers, CR CR LF from a double conversion counts as one. */
 const lineEnds = (): RegExp => /\r{0,2}\n|[\r\u0085]/g;
 
 export function firstLineEnd(text: string): string | undefined {
@@ -49,7 +49,6 @@ export const MAX_PROBLEMS = 1000;
 export interface Finding {
   readonly code: ContentProblemCode;
   readonly keyPath?: string;
-  /** Absent when the finding has no position. */
   readonly offset?: number | undefined;
   readonly found: string;
   readonly expected: string;

@@ -3,10 +3,10 @@ import * as z from 'zod';
 /**
  * How a part of the file may be written and shown; stored in the schema's metadata.
  *
- * - `shorthand`: a single scalar may stand for the object with only that key, or (`true`) for a list of one.
+ * - `shorthand`: a key, if a scalar may stand for an object with only this key; `true`, if for a list of one.
  * - `strictKeys`: an unknown or empty key is always an error, because ignoring it would widen what is allowed. On a list, a
  *   missing value is an error.
- * - `asWritten`: the operator chooses the keys. A scalar is always text (`text`), or gets the type of its form (`typed`).
+ * - `asWritten`: the operator chooses the keys. `text`: each scalar is text. `typed`: a number or boolean becomes one.
  * - `isSecret`: problems do not repeat the values.
  * - `shown`: what support may see of a text: all, the names in a section, an address without secrets, or the number of entries.
  *   Absent: nothing. Numbers, booleans and keywords are always shown.

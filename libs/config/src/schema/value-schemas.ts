@@ -13,7 +13,7 @@ const NEVER = [
 
 /**
  * Whether the config may grant routes into a network, such as `10.42.0.0/16` or one address. Requires a prefix of at least 8
- * bits, no bit set below it, and no overlap with {@link NEVER} or 169.254.0.0/16. Single addresses of 169.254.0.0/16 are allowed,
+ * bits, no bit set after it, and no overlap with {@link NEVER} or 169.254.0.0/16. Single addresses of 169.254.0.0/16 are allowed,
  * because clouds serve metadata there.
  */
 export function isRouteNetwork(text: string): boolean {
@@ -38,7 +38,6 @@ const PRINTABLE_NOT_BLANK = /^(?=.*\S)[^\p{Cc}\p{Zl}\p{Zp}\p{Cs}]*$/u;
 
 export const flag = () => z.boolean({ error: 'true or false' });
 
-/** A flag that is false by default. */
 export const off = (description: string) => about(flag(), description).default(false);
 
 export const required = <Schema extends z.ZodType>(schema: Schema, description: string) =>
@@ -56,7 +55,6 @@ export const someText = (what: string) =>
 
 const DIGEST = /^[0-9a-fA-F]{64}$/;
 
-/** Converts the digest to lower case. */
 export const sha256 = (what = 'digest') =>
   matching(DIGEST, `a SHA-256 ${what} of 64 hexadecimal digits`).toLowerCase();
 

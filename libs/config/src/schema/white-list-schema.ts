@@ -6,7 +6,7 @@ import { about } from './notation.js';
 
 /** Checks only the form of the arguments; `@wins/process-manager` checks the meaning of paths. */
 function argumentRules() {
-  // `transform` would lose the surrounding defaults in the JSON Schema.
+  // Not `transform`, which would lose the surrounding defaults in the JSON Schema.
   const word = z
     .union([z.string(), z.number(), z.boolean()], { error: 'a word' })
     .overwrite(String)

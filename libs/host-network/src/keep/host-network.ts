@@ -251,7 +251,7 @@ export class HostNetwork implements AsyncDisposable {
         if (failed !== undefined && step.op === 'remove')
           problems.push(`${'route' in step ? step.route.destination : step.item.key}: ${failed}`);
       }
-      // An identical route or item existed before, so another program owns it.
+      // Remove from the record each addition that already existed, because another program owns it.
       this.#record = this.#record.filter(
         (one) => one.state === 'applied' || !preceded.has(stepKeyOf({ op: 'add', ...one })),
       );

@@ -191,7 +191,7 @@ describe('the network of own containers on Windows, while it cannot be listed', 
       expect([kind, problems]).toEqual(['partial', [`10.42.1.0/24: ${call}: not permitted`]]);
       expect(standings.map(({ state }) => state)).toEqual(['applied', 'applied', 'failed']);
       expect([model.state, itemsOf(model)]).toEqual([there, items]);
-      // A change of the subnet, and the removal of the network, wait too.
+      // Changing the subnet and removing the network also wait until it can be listed.
       const elsewhere = { subnet: '10.42.9.0/24', gateway: '10.42.9.1' };
       await keep(model, wants({ routes: [route, other], own: elsewhere }));
       expect(model.state).toEqual([...there, 'route 203.0.113.0/24'].sort());

@@ -25,7 +25,7 @@ export interface DesiredSubnet {
 /** Desired network of the host, from the config and the peer sources. */
 export interface DesiredNetwork {
   readonly routes: readonly DesiredRoute[];
-  /** Other hosts. Each is the next hop to its own containers. Every plan judges them. */
+  /** Other hosts. Each is the next hop to its own containers. Each plan decides which to accept. */
   readonly peers?: readonly DesiredPeer[];
   /** Network of the host's containers. Absent: none, and one that wins made is removed. */
   readonly own?: DesiredSubnet | undefined;

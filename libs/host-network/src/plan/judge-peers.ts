@@ -41,9 +41,9 @@ export interface PeerRules {
 }
 
 /**
- * Why containers cannot have a subnet. `notCanonical`: not an IPv4 network, or bits below its prefix. `prefixLength`: not 16 to
- * 29. `unroutable`: loopback, multicast and the like. `foreignRoute`: another program has a route to the subnet, or into it, by
- * another way.
+ * Why containers cannot have a subnet. `notCanonical`: not an IPv4 network, or bits are set after its prefix. `prefixLength`: not
+ * 16 to 29. `unroutable`: loopback, multicast and the like. `foreignRoute`: another program's route to the subnet, or to a part of
+ * it, leads elsewhere.
  */
 export type SubnetFault =
   | 'notCanonical'

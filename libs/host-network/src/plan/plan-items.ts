@@ -12,7 +12,7 @@ export type RouteState =
 export interface OwnedItem {
   readonly item: NetworkItem;
   readonly state: 'pending' | 'applied';
-  /** Previous value of an item that always exists. */
+  /** Previous value of `forwarding`, which every interface has. */
   readonly prior?: string;
 }
 
@@ -38,8 +38,8 @@ const STAGES: readonly (readonly NetworkItem['kind'][])[] = [
 ];
 
 /**
- * Plans the changes after which the host has exactly these items of wins, by the rules of `plan` for routes. While an item is
- * missing, items that need it are removed, so that a failure never leaves the host more open.
+ * Plans the changes after which the items of wins on the host are exactly `wanted`. Follows the rules of `plan` for routes.
+ * While an item is missing, items that need it are removed, so that a failure never leaves the host more open.
  */
 export function planItems(
   wanted: readonly NetworkItem[],
@@ -81,7 +81,7 @@ export function planItems(
 
   const going = owned.filter((one) => !staying.has(one));
   const highest = Math.max(...going.map(({ item }) => stageOf(item)));
-  // The last stage goes first; earlier ones wait for a later plan.
+  // Remove only the last stage; earlier ones wait for a later plan.
   const removals = going.filter(
     ({ item }) => stageOf(item) === highest && !tried.has(itemKey(item, 'remove')),
   );

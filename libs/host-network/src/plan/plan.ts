@@ -59,7 +59,7 @@ export interface Standing {
 }
 
 export interface RoutePlan {
-  /** Items before routes. Of each, removals come first, because a new one may replace an old one. */
+  /** Items before routes; in each group removals before additions, which may replace them. */
   readonly steps: readonly PlannedStep[];
   /** Must be on disk before the first step. */
   readonly record: readonly Owned[];

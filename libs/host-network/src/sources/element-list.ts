@@ -13,7 +13,7 @@ export type ElementFault =
   | 'badPort';
 
 export interface SkippedElement {
-  /** Empty without an id that can be shown. */
+  /** Empty if the element has no valid id. */
   readonly id: string;
   readonly code: ElementFault;
 }

@@ -6,7 +6,7 @@ const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x
 const MAX_OUTSIDE_BYTES = 4096;
 
 /**
- * Reads a JSON list element by element, so that a long list needs no more memory. `null` counts as an empty list.
+ * Reads a JSON list element by element, so that its length does not affect memory. `null` counts as an empty list.
  *
  * @param onElement - Receives each value; undefined for one larger than `maxElementBytes`.
  * @throws HostNetworkError `badSource` for any other text.

@@ -19,7 +19,7 @@ export interface FeedListener<Item = DesiredPeer> {
 
 /** A feed of the other hosts, or of the published ports of this host's containers. */
 export interface Feed<Item = DesiredPeer> {
-  /** Reports each snapshot, until it fails or the signal aborts. When it resolves, the caller calls it again. */
+  /** Reports each snapshot, until the source fails or the signal aborts. When `follow` resolves, the caller calls it again. */
   follow(listener: FeedListener<Item>, signal: AbortSignal): Promise<void>;
 }
 

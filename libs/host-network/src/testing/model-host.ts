@@ -15,10 +15,10 @@ import {
 import type { Owned } from '../plan/plan.js';
 import type { RouteRecords } from '../keep/route-records.js';
 
-/** Linux has one route per destination and metric, and marks. Windows has one per destination, interface and next hop, and no marks. */
+/** Linux marks routes, and allows one per destination and metric. Windows has no marks, and allows one per destination, interface and next hop. */
 export type Dialect = 'linux' | 'windows';
 
-/** A host by the rules of its system, with the stored record. It dies at a call that the test chooses. */
+/** Model of a host that follows the rules of its system, and stores the record. It dies at a call that the test chooses. */
 export class ModelHost implements HostRoutes, RouteRecords {
   routes: ListedRoute[];
   interfaces: RouteInterface[];

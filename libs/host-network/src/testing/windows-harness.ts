@@ -28,8 +28,8 @@ const NONE = Uint8Array.of(0, 0, 0, 0);
 const HOST_INTERFACE = `vEthernet (${CONTAINER_NETWORK})`;
 
 /**
- * Model of Windows: HNS takes an adapter and adds an interface with another index, an address adds routes, and filters change in
- * one transaction. The model dies at a call that the test chooses; later calls have no effect.
+ * Model of Windows. HNS takes over an adapter, and adds an interface with another index. Each new address adds routes. Filters
+ * change in one transaction. The model dies at a call that the test chooses; later calls have no effect.
  */
 export class WindowsModel implements RouteRecords {
   adapters: AdapterEntry[];
@@ -260,7 +260,7 @@ export class WindowsModel implements RouteRecords {
   }
 }
 
-/** From the layout in memory. */
+/** Formats a GUID from its layout in memory. */
 function textOf(id: Buffer): string {
   const parts = [id.subarray(0, 4), id.subarray(4, 6), id.subarray(6, 8)].map((part) =>
     Buffer.from(part).reverse().toString('hex'),

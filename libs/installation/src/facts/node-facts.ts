@@ -5,11 +5,11 @@ import type { Manifest } from '../manifest/manifest.js';
 export interface FolderFacts {
   /** Why other users could change the folder, or the parent of a missing folder. */
   readonly distrust?: Distrust | undefined;
-  /** Listed only if the folder's access list is the only fault. */
+  /** Paths in the folder that others can change; listed only if its access list is the only fault. */
   readonly strangers: readonly string[];
 }
 
-/** Values that may be secret are digests. */
+/** Contains only digests of values that may be secret. */
 export interface NodeFacts {
   readonly platform: NodeJS.Platform;
   readonly states: ReadonlyMap<string, StateOf>;

@@ -12,7 +12,7 @@ const at = <K extends string, S extends z.ZodRawShape>(kind: K, names: S) =>
  */
 const access = text;
 
-/** Each kind has a schema of its name, and one of its state. */
+/** For each kind: the schema of an item, and that of its state. */
 export const KINDS = {
   /** `isData`: the whole content of the folder belongs to wins, and is removed with it. */
   folder: [

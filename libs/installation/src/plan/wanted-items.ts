@@ -19,7 +19,7 @@ export type EditConfig = (config: Buffer, changes: ConfigChanges) => Buffer;
 export class WantedItems {
   /** Steps that do not affect a running program. */
   readonly quiet: Step[] = [];
-  /** Steps while the daemon is stopped. */
+  /** Steps that run while the daemon is stopped. */
   readonly files: Step[] = [];
   readonly last: Step[] = [];
   readonly contents = new Map<string, Content>();

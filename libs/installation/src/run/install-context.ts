@@ -4,7 +4,7 @@ import { itemName, type Item, type StateOf } from '../item/item.js';
 import type { NodeHost, Room } from '../ports.js';
 import type { InstallPlaces } from '../wish/install-places.js';
 
-/** Wraps each action with an external effect, and decides whether it runs. */
+/** Wraps each action that has an external effect, and decides whether it runs. */
 export type Around = <T>(effect: string, act: () => Promise<T>) => Promise<T>;
 
 export interface InstallContext {

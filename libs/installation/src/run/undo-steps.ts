@@ -29,7 +29,7 @@ export async function undoSteps(context: InstallContext, record: JournalRecord) 
       const isOurs = isSameState(now, to) || index === half || item.kind === 'running';
       const sha256 = contentOf(item, from);
       const content = sha256 && files.contentPath(sha256);
-      // Skip an item that another program changed, and a step that found the desired state: its old content was not saved.
+      // Skip items that another program changed, and steps whose old content was not saved, because the item already had the desired state.
       if (!isOurs || (content !== undefined && !existsSync(content))) {
         if (!isSameState(now, from)) left.push(step);
         continue;

@@ -135,7 +135,7 @@ function presence(isThere: boolean): Promise<'present' | undefined> {
   return Promise.resolve(isThere ? 'present' : undefined);
 }
 
-/** The Windows service manager refuses this, too. */
+/** Refuses to stop a service that a running one needs, as Windows does. */
 function requireNoDependents(system: FolderSystem, name: string, runner: ServiceRunner): void {
   for (const [other, { dependencies }] of Object.entries(system.services)) {
     if (!dependencies.includes(name) || !runner.isRunning(other)) continue;

@@ -90,7 +90,7 @@ describe('a node of Windows', () => {
     file: {
       room: rooms.file,
       item: { kind: 'file', path: path.join(folder, 'file') },
-      // Wine shows read access as execute access.
+      // No `readable`, because Wine shows read access as execute access.
       states: [
         { sha256: one, access: 'private' },
         { sha256: two, access: 'executable' },
@@ -214,7 +214,7 @@ describe('a node of Windows', () => {
       platform: 'win32',
       rooms: {
         ...windowsNode({ ...MANNERS, displayName: 'wins spec 3' }).rooms,
-        // A service needs a program that connects to the service manager; the built one is tested elsewhere.
+        // Simulated: a service needs a program that connects to the service manager, and the built one is tested elsewhere.
         running: {
           read: ({ service: of }) => Promise.resolve(running.has(of) ? 'present' : undefined),
           write: ({ service: of }, wanted) => {

@@ -24,7 +24,7 @@ export function processOrigin(pid: number, folder = `/proc/${pid}`): ProcessOrig
     if (mounts === readlinkSync('/proc/self/ns/mnt')) return { kind: 'host' };
     const id = CONTAINER_ID.exec(readBeginning(`${folder}/cgroup`))?.[0];
     if (id !== undefined) return { kind: 'container', id };
-    // An ending process has already lost its control groups.
+    // An ending process has lost its control groups, so its container is unknown.
     if (isEnding(readBeginning(`${folder}/stat`))) return { kind: 'unknown' };
     return { kind: 'container', id: `mounts:${/\d+/.exec(mounts)?.[0] ?? ''}` };
   } catch {

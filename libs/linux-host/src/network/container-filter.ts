@@ -59,7 +59,7 @@ export function compileFilter(
   return code;
 }
 
-/** Undefined unless `compileFilter` made the program. */
+/** Returns the networks, if `compileFilter` made the program. */
 export function readFilter(
   code: readonly FilterInstruction[],
   hook: FilterHook,

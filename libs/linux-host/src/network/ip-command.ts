@@ -48,7 +48,7 @@ export async function runIpLines(
 ): Promise<readonly (string | undefined)[]> {
   const program = await findProgram('ip');
   const running = run(program, ['-4', '-force', '-batch', '-'], OPTIONS);
-  // Ignored, because the exit status of a program that ends early gives the reason.
+  // Ignored: if the program ends early, its exit status gives the reason.
   running.child.stdin?.on('error', () => undefined);
   running.child.stdin?.end(lines.map((words) => `${words.join(' ')}\n`).join(''));
   const failures = new Map<number, string>();

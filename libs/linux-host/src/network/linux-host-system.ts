@@ -140,7 +140,7 @@ async function readTable(): Promise<readonly LinuxRoute[]> {
   return [...parseIpv4Routes(ipv4, endianness()), ...parseIpv6Routes(ipv6)];
 }
 
-/** Returns an empty text for a missing file, because a kernel without IPv6 lacks one. */
+/** Returns an empty text for a missing file: without IPv6 there is no `ipv6_route`. */
 async function readOrNone(file: string): Promise<string> {
   try {
     return await readFile(file, 'utf8');

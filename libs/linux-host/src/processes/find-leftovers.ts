@@ -15,8 +15,8 @@ export interface LeftoverContext {
  * Finds processes of earlier daemons, but never this process or its ancestors. A PID alone is no evidence. Evidence is:
  *
  * - the mark of a dead daemon of the same lineage;
- * - a record with the same PID and start time, which counts for the whole tree;
- * - the verified copy that a process runs.
+ * - a record with the same PID and start time; then the whole process tree counts;
+ * - the process runs a verified copy of a program.
  */
 export async function findLeftovers(
   context: LeftoverContext,

@@ -13,7 +13,6 @@ export class LinuxProcessEntry {
   readonly isZombie: boolean;
   /** Processor time of the process and of its reaped children, in clock ticks. */
   readonly cpuTicks: number;
-  /** Resident memory in pages. */
   readonly residentPages: number;
   #isBetweenPrograms = false;
   #environmentEnd: string | undefined;
@@ -21,7 +20,7 @@ export class LinuxProcessEntry {
   #executable: string | undefined | null = null;
   readonly #ownMounts: string;
 
-  /** `ownMounts` is `mountsOf` of this process. */
+  /** `ownMounts` is `mountsOf('self')`. */
   static read(pid: number, ownMounts: string): LinuxProcessEntry | undefined {
     const fields = statFieldsOf(pid);
     return fields === undefined ? undefined : new LinuxProcessEntry(pid, fields, ownMounts);
@@ -98,7 +97,7 @@ export class LinuxProcessEntry {
   }
 }
 
-// Returns the fields after the name, which is in parentheses and may itself contain parentheses and spaces.
+// Returns the fields after the name. The name may contain parentheses and spaces.
 function statFieldsOf(pid: number): readonly string[] | undefined {
   const stat = attempt(() => readProcFile(`/proc/${pid}/stat`));
   return stat?.slice(stat.lastIndexOf(')') + 2).split(' ');

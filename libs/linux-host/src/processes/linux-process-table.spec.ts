@@ -8,7 +8,7 @@ import { LinuxProcessTable } from './linux-process-table.js';
 import { createMarkReader } from './mark-reader.js';
 
 const LINEAGE = '0123456789abcdef';
-/** A megabyte in ten variables, because the kernel limits the size of one. */
+/** A megabyte in ten variables, because the kernel limits the size of one variable. */
 const LARGE = Object.fromEntries(
   Array.from({ length: 10 }, (_, index) => [`LARGE_${index}`, 'x'.repeat(100_000)]),
 );
@@ -87,7 +87,7 @@ describe('LinuxProcessTable', () => {
     const script =
       '$| = 1; print "up"; <STDIN>; $0 = "x" x 4096; print "named"; <STDIN>; delete $ENV{RANCHER_WINS_RUN}; exec "echo changed; exec sleep 1000"';
     const child = spawn('/usr/bin/perl', ['-e', script], { stdio: 'pipe', env });
-    // Wait, because a scan during its start would record the position of the previous program's environment.
+    // Wait until perl runs: an earlier scan would record where the environment lay before `execve`.
     await once(child.stdout, 'data');
     const markIn = async (table: LinuxProcessTable) => {
       const entry = (await table.processes()).get(child.pid ?? 0);

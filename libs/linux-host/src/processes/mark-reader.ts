@@ -5,8 +5,8 @@ export type MarkedProcess = Pick<LinuxProcessEntry, 'marker' | 'isBetweenProgram
 
 /**
  * Reads marks during one scan of all processes. Within `execve` a process has no environment, so the function waits in
- * steps of 1 ms. It waits at most `waits` times per scan, because a process can prolong its `execve` forever. Then the
- * process counts as unmarked.
+ * steps of 1 ms. It waits at most `waits` times per scan, because a process can prolong its `execve` forever. After that,
+ * such a process counts as unmarked.
  */
 export function createMarkReader(
   waits = 1_000,

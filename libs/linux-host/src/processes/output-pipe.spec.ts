@@ -47,7 +47,7 @@ onLinux('the outputs of a program', () => {
 
   it('block the program, not this process, while nobody reads, and lose nothing', async () => {
     const run = await start(`head -c ${4 * MIB} /dev/zero; echo end`);
-    // The pipe and Node's read-ahead hold less than that, so the program cannot end.
+    // The pipe and Node's read-ahead hold less than 4 MiB, so the program cannot end.
     const early = await Promise.race([run.exited, delay(100)]);
     expect(early).toBeUndefined();
     const all = await buffer(run.stdout);

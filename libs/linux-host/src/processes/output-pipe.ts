@@ -2,12 +2,12 @@ import { closeSync } from 'node:fs';
 import { Socket, type SocketConstructorOpts } from 'node:net';
 import { loadCLibrary } from '../c-library.js';
 
-// pipe(2) and fcntl(2), with the values of most architectures.
+// Constants of pipe2(2) and fcntl(2), as on most architectures.
 const O_CLOEXEC = 0o2_000_000;
 const F_SETPIPE_SZ = 1031;
 /** Capacity of a pipe; unprivileged programs may have up to 1 MiB. A larger pipe wakes its reader less often. */
 const PIPE_BYTES = 256 * 1024;
-/** Node reads as much, so a pause takes effect just as early. */
+/** Equals one read of Node's own sockets, so a pause takes effect as early as with them. */
 const READ_BYTES = 64 * 1024;
 
 export interface OutputPipe {

@@ -16,10 +16,10 @@ import { PosixSession } from './posix-process.js';
 import { faultOfProgram } from './program-file.js';
 import { RunCgroups } from './run-cgroups.js';
 
-// A child forked while the program was being written keeps that file open until its own `execve`, for microseconds.
+// ETXTBSY lasts microseconds: a child that was forked while the program was written holds that file until its own `execve`.
 const BUSY_RETRY_DELAYS_MS = [5, 10, 20, 40, 80, 160];
 
-/** Without `/proc` every daemon counts as possibly alive. */
+/** Without `/proc`, `isDaemonAlive` always returns true. */
 export interface PosixProcessHost extends ProcessHost {
   readonly dialect: 'posix';
 }
@@ -52,7 +52,7 @@ export function posixProcessHost(options: PosixProcessHostOptions = {}): PosixPr
     if (table === undefined) return true;
     const realm = startToken.slice(startToken.indexOf('.') + 1);
     if (realm !== table.realm) {
-      // A daemon in another PID namespace is invisible, so it counts as alive, unless the system has booted since.
+      // A daemon in another PID namespace is invisible, so it counts as alive, unless it started before the last boot.
       return realm.split('.')[1] === table.realm.split('.')[1];
     }
     const entry = table.entry(pid);

@@ -47,7 +47,7 @@ export class RunCgroup {
     }
   }
 
-  /** If the cgroup is not empty, a later daemon removes it. */
+  /** Leaves a cgroup that is not empty; a later daemon removes it. */
   remove(): void {
     removeQuietly(this.#folder);
   }
@@ -111,7 +111,7 @@ export class RunCgroups {
   }
 }
 
-/** Keeps the empty cgroup of a live process, because its run may be about to start. */
+/** Removes empty cgroups of dead daemons. Keeps those of living ones, because a run may be about to start in them. */
 function sweep(folder: string): void {
   for (const name of fs.readdirSync(folder)) {
     if (!name.startsWith(RUN_PREFIX)) continue;

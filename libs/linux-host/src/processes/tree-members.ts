@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { LinuxProcessEntry } from './linux-process-entry.js';
 import { createMarkReader, type MarkedProcess } from './mark-reader.js';
 
-/** Environments read before the event loop runs again; few, because a process may make its own as large as 4 MiB. */
+/** Environments read before the event loop runs again; few, because each may be as large as 4 MiB. */
 export const ENVIRONMENTS_PER_TURN = 4;
 
 export type TreeProcess = MarkedProcess &
@@ -16,7 +16,7 @@ export interface TreeLeader {
 }
 
 /**
- * Finds the living processes of a run: those in the leader's session, those with the run's mark, and the children of both. The mark finds
+ * Finds the living processes of a run: those in the leader's session, those with the run's mark, and all their descendants. The mark finds
  * processes that created their own session. The session finds processes that overwrote their environment, for example to set their title.
  * `/proc` cannot find a process that did both and lost its parent.
  *

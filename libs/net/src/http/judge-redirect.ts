@@ -8,7 +8,7 @@ const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 /** Returns undefined to follow a redirect; otherwise describes the accepted targets, for the message. */
 export type RedirectRule = (to: URL, from: URL) => string | undefined;
 
-/** Follows to any server, but not from TLS to plain HTTP. */
+/** Follows redirects to any server, but not from TLS to plain HTTP. */
 export const securely: RedirectRule = (to, from) =>
   to.protocol === 'http:' && from.protocol === 'https:' ? 'https://' : undefined;
 

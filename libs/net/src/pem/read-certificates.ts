@@ -13,7 +13,7 @@ export interface Certificate {
 
 export interface FoundCertificates {
   readonly certificates: readonly Certificate[];
-  /** One per omitted block, without its content; at most 11. */
+  /** One per omitted block, without its content. After ten, one more counts the remaining blocks. */
   readonly warnings: readonly string[];
 }
 

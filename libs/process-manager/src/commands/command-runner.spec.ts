@@ -96,7 +96,7 @@ describe('a command runner', () => {
   });
 
   it('ends processes that a dead daemon left running', async () => {
-    // Stands in for the dead daemon: no process has the token `0.none`.
+    // `crashed` stands in for a dead daemon: no process has the token `0.none`.
     const { output, command } = shell('sleep 1000 >/dev/null 2>&1 & echo $!');
     const dead = realHost();
     const crashed = createCommandRunner({
@@ -107,7 +107,7 @@ describe('a command runner', () => {
             ...what,
             mark,
             lineage,
-            // The last value wins, so the program gets this mark instead of the host's.
+            // The host applies `env` after its own mark, so the program gets this one.
             env: { ...env, RANCHER_WINS_RUN: `${mark}:${lineage}:1:0.none` },
           }),
       },

@@ -145,7 +145,7 @@ function collect(stream: Readable, take: (bytes: Buffer) => void): Promise<void>
 }
 
 /**
- * The caller aborts `over` to remove the listeners. `AbortSignal.any` would leak, because these signals live as long
+ * The caller aborts `over` to remove the listeners. `AbortSignal.any` would leak, because the `signals` live as long
  * as the daemon.
  */
 export function firstAborted(signals: readonly AbortSignal[], over: AbortSignal): Promise<void> {

@@ -1,4 +1,3 @@
-/** The two streams of a child. */
 export type OutputStream = 'stdout' | 'stderr';
 
 /** Maximum size of a block and of a reader's chunk. */

@@ -175,7 +175,7 @@ export interface OutputReaderOptions {
 
 /**
  * Reads the output of one run from the oldest byte in the log. A slow reader pauses the child. The caller must
- * `close()` it, or iterate to the end or a `break`.
+ * `close()` it, or iterate until the end or a `break`.
  */
 export interface OutputReader extends AsyncIterable<OutputChunk> {
   /** Returns undefined when no chunk is available. */

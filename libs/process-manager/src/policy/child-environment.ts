@@ -148,7 +148,7 @@ const FOR_CLIENTS = [...LOADER_VARIABLES, ...TOOL_VARIABLES, ...SYSTEM_VARIABLES
 
 /**
  * Variables that an entry must name exactly, because they can make a program do more than its arguments say. No such
- * list is complete, so an entry must grant every variable.
+ * list is complete, so all other variables need a grant too.
  */
 function isGuardedVariable(name: string, dialect: PathDialect): boolean {
   return isReserved(name, dialect) || matches(name, FOR_CLIENTS, dialect);

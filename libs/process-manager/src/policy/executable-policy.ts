@@ -87,7 +87,6 @@ export type Verdict =
       readonly message: string;
     };
 
-/** A faulty entry of the list, with its fault. */
 export interface AllowedExecutableProblem {
   /** Position in the list, from 0. */
   readonly index: number;

@@ -51,7 +51,7 @@ export function describePathRule(rule: PathRule): string {
 /** Prefix of every process name and every verified copy. */
 export const PROCESS_NAME_PREFIX = 'rancher-wins-';
 
-/** Name under which clients know a run, such as `rancher-wins-nginx`. Drops one trailing `.exe`, in any case. */
+/** Name under which clients know a run, such as `rancher-wins-nginx`. Drops one trailing `.exe`, ignoring case. */
 export function processName(baseName: string): string {
   const bare = /^.+\.exe$/i.test(baseName) ? baseName.slice(0, -4) : baseName;
   return PROCESS_NAME_PREFIX + bare;

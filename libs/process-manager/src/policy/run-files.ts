@@ -9,7 +9,6 @@ export interface FilesGrant {
   readonly maxBytes: number;
 }
 
-/** A file that a client gives to its run. */
 export interface RunFile {
   /** File name in the run's folder: 1 to 64 letters, digits, `.`, `_` and `-`. */
   readonly name: string;

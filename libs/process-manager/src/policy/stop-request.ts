@@ -5,7 +5,7 @@ import type { PathDialect } from './parsed-path.js';
 export interface StoppedEntry {
   /** Signal that asks a run to end. Default: SIGTERM; on Windows the run is killed without being asked. */
   readonly stopSignal?: NonNullable<StopRequest['signal']>;
-  /** Windows only: name of the event that asks a run to end, instead of a signal, such as `Global\\exporter-stop`. */
+  /** Windows only: name of an event, such as `Global\\exporter-stop`, that asks a run to end instead of a signal. */
   readonly stopEvent?: string;
 }
 

@@ -9,7 +9,7 @@ import { ProcessError } from '../process-error.js';
 /** Variable that holds the path of the run's folder. */
 export const FILES_VARIABLE = 'WINS_FILES';
 
-/** Burst for all 32 files, because Kubernetes updates a mounted volume as a whole; then one a second. */
+/** Allows 32 changes in a row, one per file, because Kubernetes updates a mounted volume as a whole; then one a second. */
 const CHANGES = { burst: 32, perSecond: 1 };
 // Read-only even for the owner, because runs use the daemon's account.
 const READ_ONLY = 0o400;

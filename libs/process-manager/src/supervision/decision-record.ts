@@ -11,7 +11,7 @@ import type { PortsOutcome, RunLimits } from './managed-process.js';
  * client's spelling, cut at 1,024 characters: write it as JSON.
  */
 export type DecisionRecord = DecisionFacts &
-  /** `rule` is the path of the entry that allowed a start. */
+  /** `rule`: the path of the entry that allowed a start, or the rule that refused the request. */
   (
     | { readonly verdict: 'allowed'; readonly rule?: string }
     | { readonly verdict: 'refused'; readonly code: ProcessErrorCode; readonly rule?: ProcessRule }

@@ -30,7 +30,7 @@ const SLEEP = realpathSync('/bin/sleep');
 const RUN_ID = '0123456789abcdef'.repeat(2);
 
 const UNSHARE = '/usr/bin/unshare';
-/** Some systems forbid a mount namespace of an unprivileged user. */
+/** Some systems do not let unprivileged users create a mount namespace. */
 const OWN_MOUNTS = ['--user', '--map-root-user', '--mount'];
 const mayHaveMounts = spawnSync(UNSHARE, [...OWN_MOUNTS, '/bin/true']).status === 0;
 if (!mayHaveMounts)

@@ -30,7 +30,7 @@ export class KeepAliveLease {
     return true;
   }
 
-  /** After a run has ended, its client may still take the lease. */
+  /** Call when the run has ended: the lease then never expires, so the client may still take it. */
   stopClock(): void {
     clearTimeout(this.#clock);
   }

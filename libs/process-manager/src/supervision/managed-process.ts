@@ -119,20 +119,17 @@ export interface RunFigures {
   readonly output: OutputFigures;
 }
 
-/** The limits of a run, and the mechanism that enforces them. */
 export interface RunLimits extends TreeLimits {
   readonly means: LimitMeans;
 }
 
-/** Outcome for the ports that a run exposes. */
 export type PortsOutcome =
-  /** The ports were opened before the program started; if that fails, it does not start. */
+  /** The manager opened the ports before the start. If that fails, the program does not start. */
   | { readonly kind: 'opened' }
   | { readonly kind: 'notNeeded'; readonly why: string }
   /** This manager has no port opener, so the ports stay as the host has them. */
   | { readonly kind: 'asTheHostHasThem' };
 
-/** State of a run between its start and its end. */
 export type ProcessState =
   | { readonly kind: 'running' }
   /** The tree was asked to end, or its leader ended and the rest is ending; the grace time runs. */
@@ -169,7 +166,6 @@ export type ExitReason =
   | ('exited' | 'outOfMemory' | 'stopped' | 'leaseEnded' | 'leaseNeverHeld')
   | ('ownerDisconnected' | 'replaced' | 'yielded' | 'daemonStopping' | 'hostFailed');
 
-/** How a run ended. */
 export interface ProcessExit {
   /** The leader's exit code, 0 to 2^32-1; 128 + the signal's number when a signal ended it. */
   readonly code: number;

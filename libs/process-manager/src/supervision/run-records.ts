@@ -19,7 +19,7 @@ export interface RunRecord extends RememberedProcess {
 export interface IgnoredRecord {
   readonly file: string;
   readonly why: string;
-  /** True when the file could not be read, so that it may be a valid record. */
+  /** True when the file could not be read, and so may be a valid record. */
   readonly isUnread: boolean;
 }
 

@@ -233,7 +233,7 @@ describe('a supervised process', () => {
     const active = run.read('pipe:1');
     await active.readable();
     let last = '';
-    // The child is paused when the active reader gets nothing for 2,000 turns of the event loop.
+    // Assume that the child is paused once the active reader gets nothing for 2,000 turns of the event loop.
     for (let quiet = 0, seen = 0; quiet < 2000;) {
       await new Promise(setImmediate);
       const chunk = active.next();

@@ -2,7 +2,7 @@
  * Duties of every `ProcessHost`, as a list of named checks for any test runner:
  * `test.each(processHostContract(subject))('%s', async (_name, check) => check())`.
  *
- * This Node is the program of each check, so that the checks are the same on every system.
+ * Each check runs this Node as its program, so that the checks are the same on every system.
  */
 import type { HostCommand, HostProcess, ProcessHost } from '@wins/base';
 import assert from 'node:assert/strict';

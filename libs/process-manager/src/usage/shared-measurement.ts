@@ -1,7 +1,7 @@
 import type { ManagedProcess, RunFigures } from '../supervision/managed-process.js';
 
 const GOOD_FOR_MS = 1000;
-/** Measuring takes at most a tenth of the time, because clients control the number of processes. */
+/** Limits measuring to a tenth of the time, because its cost grows with the processes that clients start. */
 const SHARE_OF_TIME = 10;
 
 /** Shares each measurement among callers, so that many callers cost no more than one. */
@@ -40,7 +40,6 @@ export class SharedMeasurement {
   }
 }
 
-/** Figures of all living runs. */
 export interface Measurement {
   /** In milliseconds of a monotonic clock. */
   readonly takenAtMs: number;

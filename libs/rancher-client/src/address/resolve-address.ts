@@ -79,7 +79,7 @@ const HOST =
   /^(?=.{1,253}$)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*\.?$/i;
 
 /**
- * Resolves `CATTLE_ADDRESS` or `CATTLE_INTERNAL_ADDRESS`. An IP address or host name stays. A cloud keyword (`awslocal`,
+ * Resolves `CATTLE_ADDRESS` or `CATTLE_INTERNAL_ADDRESS`. An IP address or host name stays as it is. A cloud keyword (`awslocal`,
  * `ipify`, …) becomes the answer of its metadata service, within 10 s. An adapter becomes one of its addresses,
  * preferably IPv4. In a comma-separated list (dual stack), an adapter adds an address of the missing family: `eth0,eth0`
  * yields its IPv4 and IPv6 address. An empty text stays empty.

@@ -310,7 +310,7 @@ describe('a download that is interrupted', () => {
     const file = FILE.subarray(0, 24);
     const { fetch, got, server } = await start(file);
     await fetch({ sha256: sha256Of(file) });
-    // A fixed header length, so that each attempt is cut one byte later.
+    // The headers always have the same length, so that each attempt is cut one byte later.
     const head = { 'content-type': 'application/octet-stream', date: 'x' };
     const whole: RancherFault = (_request, response) =>
       void response.writeHead(200, { ...head, 'content-length': file.length }).end(file);

@@ -5,8 +5,8 @@ import {
 } from '@wins/base/testing';
 
 /**
- * `chain`: an intermediate authority, whose certificate the server sends too, issued the certificate. `otherAuthority`: its
- * issuer is not in `/cacerts`.
+ * `chain`: issued by an intermediate authority, whose certificate the server sends too. `otherAuthority`: issued by an
+ * authority that is not in `/cacerts`.
  */
 export type CertificateKind =
   'valid' | 'chain' | 'expired' | 'notYetValid' | 'otherHost' | 'otherAuthority';

@@ -6,9 +6,9 @@ import type { RancherRequest } from './fault.js';
 export interface RancherState {
   /** The body of `/cacerts`. */
   readonly caCerts: string;
-  /** Registration tokens, which the server can prove that it knows. */
+  /** Registration tokens; the server can prove that it knows them. */
   readonly tokens: readonly string[];
-  /** Bootstrap tokens, which the server cannot prove that it knows. */
+  /** Bootstrap tokens; the server cannot prove that it knows them. */
   readonly machineTokens: readonly string[];
   /** The answer of `/v3/connect/agent`. */
   readonly connectionInfo: unknown;

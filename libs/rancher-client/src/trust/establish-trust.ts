@@ -69,7 +69,7 @@ interface CaCerts {
 }
 
 /**
- * Verifies the server and returns the authorities to trust. With a checksum, `/cacerts` must match it. Otherwise, the
+ * Verifies the server and returns the authorities to trust. With a checksum, `/cacerts` must match it. Without one, the
  * system's authorities must verify the server, or the server must prove that it knows the token. Tests the `roots` with a
  * request. If only the system's authorities verify the server, returns them with a warning, unless `strictTls` forbids it.
  * @throws RancherError `untrusted`, `checksumMismatch`, `proofFailed`, `strictWithoutCa`, and the errors of requests.

@@ -55,7 +55,7 @@ export async function findPlaces(
   return upgradePlaces(await real);
 }
 
-/** Differs from `imagePath` only during a trial. */
+/** Returns the installed path, which differs from `imagePath` only during a trial. */
 export function targetOf(imagePath: string): string {
   const folder = path.dirname(imagePath);
   return folder.endsWith(SUFFIX) && folder.length > SUFFIX.length

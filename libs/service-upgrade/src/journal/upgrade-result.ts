@@ -24,7 +24,7 @@ export interface UpgradeResult extends Pick<UpgradeRecord, 'id' | 'askedBy' | 'a
   };
   /** Warnings of the new program, one per line. */
   readonly configWarnings?: string | undefined;
-  /** True when an interruption undid the upgrade, not a fault. */
+  /** True when the upgrade was undone after an interruption, not a fault. */
   readonly interrupted?: true | undefined;
 }
 

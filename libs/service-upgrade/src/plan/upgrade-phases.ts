@@ -14,7 +14,7 @@ export type UpgradeStep =
  *
  * - `staging`: the new program is copied and judged; the service is unchanged.
  * - `trial`: the service names the new program just for its start; then the new daemon is judged.
- * - `committing`: the new daemon has passed, and the target is being replaced. There is no way back.
+ * - `committing`: the new daemon has passed, and the target is being replaced. After that, there is no way back.
  * - `installing`: there is no old program to return to.
  */
 export type JournalPhase =

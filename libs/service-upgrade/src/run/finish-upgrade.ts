@@ -31,7 +31,7 @@ export async function finishUpgrade(run: UpgradeRun, outcome: UpgradeOutcome, re
   await writeResult(context.effects, places, result);
   await journal.end();
   context.log.write('finished', { outcome, reason });
-  // Sweep last, because on Windows a removed journal stays visible until its last reader closes it.
+  // Sweep even if the journal still exists: on Windows a removed file stays visible until its last reader closes it.
   await sweepFolder(context, places);
   return result;
 }

@@ -36,7 +36,7 @@ export async function passHealthGate(gate: HealthGate): Promise<void> {
     const leftMs = Math.max(1, Math.ceil(end - performance.now()));
     const answer = await probe(pipe, Math.min(leftMs, LONGEST_PROBE_MS));
     if (answer !== undefined) {
-      // Daemons of Go releases report their release only if they know it.
+      // Go releases may not know their release; then only the digest counts.
       const otherVersion = wanted.version !== undefined && answer.version !== wanted.version;
       if (otherVersion || answer.sha1 !== wanted.sha1)
         throw unhealthy(

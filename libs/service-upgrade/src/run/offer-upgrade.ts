@@ -11,11 +11,11 @@ import { recoverInterrupted, type RecoveredUpgrade } from './recover-upgrade.js'
 import type { UpgradeContext } from './upgrade-context.js';
 
 export const WATCHED_PREFIX = 'watched-';
-/** Limit for interrupted attempts, because the program may be the cause. */
+/** Limits interrupted attempts at one program, because the program may cause the interruptions. */
 const ATTEMPTS = 3;
 
 export interface OfferedProgram {
-  /** Absolute path. The caller has checked who can write there, because they decide what the service runs. */
+  /** Absolute path. The caller has checked who can write there, because the service will run this program. */
   readonly program: string;
   readonly sha256: string;
   readonly service: string;
@@ -30,7 +30,7 @@ export interface OfferedProgram {
 export interface RecoverOptions
   extends Pick<OfferedProgram, 'runningFile' | 'log'>, Partial<Pick<OfferedProgram, 'service'>> {
   readonly serving: Promise<void>;
-  /** In milliseconds, for the daemon to answer. Default 60,000. */
+  /** Time limit in milliseconds for the daemon to answer. Default 60,000. */
   readonly waitMs?: number | undefined;
 }
 
@@ -47,7 +47,7 @@ export interface Upgrader {
 export type OfferOutcome =
   /** A helper continues: it stops the daemon, or writes a result with this id. */
   | { readonly kind: 'handedOver'; readonly id: string }
-  /** The latest upgrade was to this program, and is not tried again. */
+  /** The latest upgrade was to this program, which is not tried again. */
   | { readonly kind: 'tried'; readonly outcome: string; readonly reason: string };
 
 /**
@@ -69,7 +69,7 @@ export async function offerUpgrade(
     await requireOtherFile(offer.program, places.target);
     requireTrustedFolder(context, path.dirname(places.target));
     await using _folder = await enterPrivateFolder(context, places);
-    // First finish or undo an interrupted upgrade, because its result counts too.
+    // First finish or undo an interrupted upgrade, so that its result becomes the latest.
     const { runningFile } = offer;
     const daemon = { worker: 'daemon', runningFile, serving: Promise.resolve() } as const;
     const { restart, reason: undone } = await recoverInterrupted(context, places, daemon);
@@ -93,7 +93,7 @@ export async function offerUpgrade(
 
 function attemptAfter({ outcome, interrupted, attempt }: UpgradeResult): number | undefined {
   if (outcome === 'upgraded' || outcome === 'nothing') return 1;
-  // A result of an older release has no attempt number and is treated as no attempt.
+  // A result that an older release wrote has no attempt number. It counts as 0.
   const last = Number.isSafeInteger(attempt) ? Number(attempt) : 0;
   return interrupted === true && last < ATTEMPTS ? last + 1 : undefined;
 }

@@ -14,7 +14,7 @@ import { undoUpgrade } from './undo-upgrade.js';
 import type { UpgradeContext } from './upgrade-context.js';
 import { takeStep, type UpgradeRun } from './upgrade-steps.js';
 
-/** Upgrades the service, or restores its previous state. The caller holds the lock. @throws UpgradeError if neither is complete. */
+/** Upgrades the service, or restores its previous state. The caller holds the lock. @throws UpgradeError if neither succeeds. */
 export async function performUpgrade(
   context: UpgradeContext,
   places: UpgradePlaces,
@@ -64,7 +64,7 @@ async function execute(
       run.record.phase === 'committing' &&
       (last === 'register' || (await readProgram(places.target))?.sha256 === run.record.to.sha256);
     if (!isReplaced) return undoUpgrade(run, reason);
-    // The new daemon has passed and is in place. The next upgrade, or the next start of the daemon, completes the rest.
+    // The new program passed its trial and is in place. The next upgrade, or the next start of the daemon, does the rest.
     throw new UpgradeError('serviceFailed', `${reason}; the new release serves`, { cause: error });
   }
   return finishUpgrade(run, 'upgraded', `the release ${offered.version ?? ''} serves`);

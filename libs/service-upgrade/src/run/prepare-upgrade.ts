@@ -17,7 +17,7 @@ import { askVersion } from './run-program.js';
 import type { ServiceStatus } from './service-control.js';
 import type { UpgradeContext } from './upgrade-context.js';
 
-/** Only the copy of the offered program exists so far. */
+/** Nothing has changed yet, except that a copy of the offered program exists. */
 export interface PreparedUpgrade {
   readonly plan: UpgradePlan;
   readonly status: ServiceStatus | undefined;

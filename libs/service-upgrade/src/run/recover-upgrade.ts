@@ -96,7 +96,7 @@ export async function recoverInterrupted(
     await removeLeftovers({ context, places });
     return NONE;
   }
-  // After a loss of power the service may still name the staged program while the journal line about it is lost.
+  // After a loss of power, the service may name the staged program although the journal line about that is lost.
   const disturbed = record.disturbed || isLent;
   const { worker } = who;
   const run: UpgradeRun = { context, places, journal, worker, record: { ...record, disturbed } };
@@ -149,7 +149,7 @@ async function recoverAsDaemon(
   } catch (error) {
     const reason = `after a restart the new daemon failed its health check: ${messageOf(error)}`;
     context.log.write('undoing', { reason });
-    // The service manager starts the old daemon next, which then finishes.
+    // The service manager next starts the old daemon, which completes the undoing.
     await noteUndoing(run, reason);
     return { outcome: 'rolledBack', reason, restart: true };
   }
@@ -164,7 +164,7 @@ function proceed(run: UpgradeRun, step: UpgradeStep): Promise<void> {
   return takeStep(run, { step, phase: run.record.phase });
 }
 
-/** Whether the target is the new program already, so that the upgrade can only be finished. */
+/** True when the target is already the new program. Then the upgrade can only be finished. */
 async function isInPlace({ places, record }: UpgradeRun): Promise<boolean> {
   if (record.phase !== 'committing' && record.phase !== 'installing') return false;
   return (await readProgram(places.target))?.sha256 === record.to.sha256;
@@ -184,7 +184,7 @@ async function goForward(run: UpgradeRun): Promise<UpgradeResult> {
     } catch (error) {
       if (!(error instanceof UpgradeError)) throw error;
       if (run.record.phase === 'installing') return undoUpgrade(run, error.message);
-      // This program was proven once, and its upgrade cannot be undone; the program offered now may be the fix.
+      // This program was proven once, and its upgrade cannot be undone. Do not throw: the program offered now may be the fix.
       const reason = `an interrupted upgrade was finished, but ${error.message}`;
       return finishUpgrade(run, 'failed', reason);
     }

@@ -29,7 +29,7 @@ export interface ServiceControl {
   remove(): Promise<void>;
   /** Resolves once the process exists, whether or not it serves. Does nothing when it runs already. */
   start(): Promise<void>;
-  /** Works in any state, and resolves when no process of the service is left. Kills them after `graceMs`. */
+  /** Works in any state, and resolves when no process of the service is left. After `graceMs`, kills the remaining ones. */
   stop(graceMs: number): Promise<void>;
   /** Undefined while another process has the lock for upgrading this service. */
   lock(): Promise<UpgradeLock | undefined>;
@@ -39,12 +39,12 @@ export interface UpgradeHost {
   readonly platform: NodeJS.Platform;
   readonly arch: string;
   readonly trust: FileTrust;
-  /** Identifies this process among all past and present ones of the host: `PID:start`, as in the daemon's process host. */
+  /** `PID:start`, which identifies this process among all past and present ones of the host. */
   readonly self: string;
   /** True when process `pid` started this one, directly or through processes that still run. */
   isBelow(pid: number): boolean;
   /** Milliseconds since 1970; undefined when unknown. */
   startedAt(pid: number): number | undefined;
-  /** Starts a program that survives the end of this process's run. */
+  /** Starts a program that survives the end of the run to which this process belongs. */
   startApart(file: string, args: readonly string[]): Promise<void>;
 }

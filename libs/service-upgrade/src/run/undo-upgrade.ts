@@ -8,7 +8,7 @@ import { passHealthGate } from './health-gate.js';
 import { readProgram } from './read-program.js';
 import { takeStep, type UpgradeRun } from './upgrade-steps.js';
 
-/** Minimum wait for the old daemon, because the node has no other. */
+/** Minimum wait for the old daemon, because the node has no other daemon. */
 const OLD_DAEMON_MS = 60_000;
 const PROBE_MS = 2000;
 
@@ -102,7 +102,7 @@ async function proveOld({ context, record }: UpgradeRun, from: ProgramIdentity) 
   try {
     await passHealthGate({
       ...{ service, pipe, healthRequired: false },
-      // With the restored config, the old daemon may serve another pipe than the current config file names.
+      // With the restored config, the old daemon may serve a pipe that the current config file does not name.
       probe: async (asked, limitMs) =>
         (await context.probe(asked, limitMs)) ??
         (configBefore?.pipe === undefined || configBefore.pipe === asked

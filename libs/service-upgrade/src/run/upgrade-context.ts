@@ -7,7 +7,7 @@ import type { UpgradeLog } from '../journal/upgrade-log.js';
 
 export interface ServedConfig {
   readonly file: string;
-  /** Content that the daemon or a delivery saved; otherwise the content of the file. */
+  /** The copy that the daemon stored, or that a delivery kept when it replaced the file; else the file's content. */
   readonly bytes: Uint8Array;
   readonly pipe?: string;
 }
@@ -28,7 +28,7 @@ export type SignersOf = (
 ) => Promise<readonly (readonly string[])[]>;
 
 export interface UpgradeContext extends Pick<UpgradeRecord, 'id' | 'askedBy' | 'attempt'> {
-  /** Releases by SHA-256, so that these programs are not run for their version again. Default: none. */
+  /** Versions by SHA-256, so that these programs need not run again to tell them. Default: none. */
   readonly knownVersions?: ReadonlyMap<string, string> | undefined;
   readonly effects: Effects;
   readonly service: ServiceControl;
@@ -37,7 +37,7 @@ export interface UpgradeContext extends Pick<UpgradeRecord, 'id' | 'askedBy' | '
   /** Runs of the daemon on a pipe. Default: unknown. */
   readonly runsOf?: (pipe: string) => Promise<RunsOfDaemon | undefined>;
   readonly log: UpgradeLog;
-  /** File of this process; sweeps keep it. */
+  /** Program file of this process; cleaning up does not remove it. */
   readonly ownFile: string;
   readonly defaultConfig: string;
   /** Config that the daemon serves with. Default: unknown. */

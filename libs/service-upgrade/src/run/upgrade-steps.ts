@@ -62,7 +62,7 @@ async function prove({ context, record, worker }: UpgradeRun): Promise<void> {
   });
 }
 
-/** The new daemon would end at once if it refused the config. */
+/** The new program checks the config, because its daemon would end at once if it refused it. */
 async function checkConfig(run: UpgradeRun): Promise<void> {
   const { context, record } = run;
   const file = configFileOf(record.newCommand.args, undefined);

@@ -59,7 +59,7 @@ export class ModelNode implements Disposable {
   readonly target = path.join(this.folder, 'wins');
   readonly places = upgradePlaces(this.target);
   command: ServiceCommand | undefined;
-  /** `text` is the content of the file at the start. */
+  /** `text` is the content of `file` when the daemon started. */
   running: { readonly file: string; readonly text: string } | undefined;
   /** Effects at which the service did not name a complete program. */
   readonly violations: string[] = [];
@@ -94,7 +94,7 @@ export class ModelNode implements Disposable {
     });
   }
 
-  /** Upgrades as from a container: one process plans and leaves a helper, which does the rest. */
+  /** Upgrades as from a container: one process plans and prepares a helper, which does the rest. */
   async upByHelper(
     program: string,
     wish: UpgradeWish = { allowDowngrade: true },

@@ -74,7 +74,7 @@ export interface ModelExtent {
   readonly schedules: number;
 }
 
-/** After any fault at any moment, a node has the old release or the new one. */
+/** Tests that a node has the old release or the new one after any fault at any moment. */
 export function testUpgradeModel({ everyNth, schedules }: ModelExtent): void {
   describe.each(Object.entries(STORIES).map(([name, story], at) => [name, story, at] as const))(
     '%s',

@@ -33,7 +33,7 @@ export interface UpgradeRecords {
 }
 
 /**
- * Copies the records of helpers to the audit log, at the start and until an upgrade in progress has ended. Removes a
+ * Copies the records of helpers to the audit log: once, or repeatedly until an upgrade in progress has ended. Removes a
  * record only after copying it.
  */
 export function recordUpgrades(

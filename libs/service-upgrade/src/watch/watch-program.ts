@@ -9,7 +9,7 @@ const LOOK_EVERY_MS = 1000;
 /** Access is checked again, because permissions can change while the content stays. */
 const JUDGE_AGAIN_MS = 10_000;
 const BACKOFF = { initialMs: 2_000, maxMs: 600_000, jitter: 0 };
-/** A helper waits at most a minute at each of three points. */
+/** Ample, because a helper waits at most a minute at each of three points. */
 const LONGEST_UPGRADE_MS = 600_000;
 
 export type WatchLog = Readonly<
@@ -17,7 +17,7 @@ export type WatchLog = Readonly<
 >;
 
 export interface WatchOptions {
-  /** Absolute, in the spelling of the system. */
+  /** Absolute path, normalized for this system. */
   readonly file: string;
   readonly service: string;
   readonly runningFile: string;
@@ -38,8 +38,8 @@ export interface WatchOptions {
 }
 
 /**
- * `changing`: seen only once in this state. `offered`: a helper upgrades to a copy of the file. `deferred`: cannot be
- * used now. `settled`: nothing to do until the file changes.
+ * `changing`: only one check has found the file like this. `offered`: a helper upgrades to a copy of the file.
+ * `deferred`: cannot be used now. `settled`: nothing to do until the file changes.
  */
 type WatchState = 'absent' | 'changing' | 'examining' | 'offered' | 'deferred' | 'settled';
 
@@ -51,7 +51,7 @@ const AFTER: Readonly<Record<Outcome, WatchState>> = {
 
 /**
  * Checks a file once a second. Starts an upgrade when the file is not the running program and two checks found it
- * unchanged. Makes no check while it examines the file or a helper has it.
+ * unchanged. Makes no check while it examines the file or a helper upgrades to it.
  */
 export class ProgramWatch {
   #lastWarning: string | undefined;
@@ -144,7 +144,7 @@ export class ProgramWatch {
     return { id };
   }
 
-  /** This daemon outlives an upgrade that is refused or whose helper dies, so the wait has a limit. */
+  /** The wait has a limit, because the helper may die without a result while this daemon continues. */
   async #resultOf(id: string): Promise<Outcome> {
     const { upgrader, service } = this.#options;
     for (let leftMs = LONGEST_UPGRADE_MS; leftMs > 0; leftMs -= LOOK_EVERY_MS) {

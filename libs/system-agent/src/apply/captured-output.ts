@@ -1,4 +1,4 @@
-/** Kept from the beginning of a stream, and again from its end. */
+/** Bytes kept from the beginning of a stream, and as many from its end. */
 export const CAPTURED_HALF_BYTES = 256 * 1024;
 
 const FIRST_CAPACITY_BYTES = 4096;

@@ -56,7 +56,7 @@ export class OutputFiles {
       const oldest = kept.shift();
       if (oldest === undefined) return;
       sizeBytes -= oldest.sizeBytes;
-      // The agent's next start finds a file that cannot be removed now.
+      // If this fails, the agent finds the file again after its next start.
       await unlink(path.join(this.#folder, oldest.name)).catch(() => undefined);
     }
   }

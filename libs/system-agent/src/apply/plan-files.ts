@@ -141,7 +141,7 @@ async function replacementOf(
   return writePendingFile(place, rights, (write) => write(content, 0));
 }
 
-/** A fast check, because most files are new. Opening the file reports other failures. */
+/** Fast, because most files are new. Ignores other failures, because opening the file reports them. */
 function isAbsent(place: string): boolean {
   try {
     return lstatSync(place, { throwIfNoEntry: false }) === undefined;

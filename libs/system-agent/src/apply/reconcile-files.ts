@@ -108,7 +108,7 @@ function failed(file: PlanFile, index: number, found: string, wanted: string): A
   return new AgentError('fileFailed', `cannot ${tried} ${what}: found ${found}; wanted ${wanted}`);
 }
 
-/** Steps prepared ahead; also the number of concurrent system calls. */
+/** Maximum number of files prepared at a time, and of concurrent system calls. */
 const FILES_AHEAD = 4;
 
 export interface FileStep {
@@ -117,14 +117,14 @@ export interface FileStep {
 }
 
 export interface FileAhead {
-  /** Files are prepared only during steps for the same owner's files, because such steps do not affect the preparation. */
+  /** A file is prepared early only while files of the same owner are placed: that cannot affect the preparation. */
   readonly owner: string;
-  /** Prepares a file, so that `place` replaces `run`; undefined when `run` is needed. Never rejects. */
+  /** Prepares a file; `place` then replaces `run`. Undefined when `run` is needed. Never rejects. */
   readonly begin: () => Promise<PendingPlanFile | undefined>;
 }
 
 /**
- * Runs steps in order, up to the first failure. Removes prepared files of the other steps.
+ * Runs steps in order, up to the first failure. Removes files that were prepared for the remaining steps.
  * @throws the first failure of a step; the reason of the signal.
  */
 export async function filesInOrder(steps: readonly FileStep[], signal: AbortSignal): Promise<void> {

@@ -50,7 +50,7 @@ export async function runPeriodic(context: PassContext, isForced: boolean): Prom
   return statuses;
 }
 
-/** Due one period after a success. After failures, due 30 s later per consecutive failure, at most 3 minutes. */
+/** Due one period after a success. After consecutive failures, due 30 s later for each of them, at most 3 minutes later. */
 function isDue(
   { periodSeconds }: PeriodicInstruction,
   before: PeriodicStatus | undefined,

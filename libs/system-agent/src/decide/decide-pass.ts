@@ -87,7 +87,7 @@ const STOPPED = new Map<string | undefined, 'cancelled' | 'paused'>([
   ['canceled', 'cancelled'],
   ['paused', 'paused'],
 ]);
-/** `plan-state` may have a megabyte. */
+/** Shows only the beginning of `plan-state`, which may be a megabyte long. */
 const MAX_SHOWN = 64;
 
 export function stateBetweenPasses(

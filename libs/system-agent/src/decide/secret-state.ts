@@ -104,7 +104,7 @@ function unpacked<T>(data: SecretData, key: string, parse: (text: string) => T):
   try {
     return parse(gunzipText(data[key] ?? Buffer.alloc(0)));
   } catch {
-    // No cause: the error may quote an output.
+    // Omit the cause: the error may quote an output.
     const message = `cannot read ${key} of the Secret: it is not JSON in gzip. Remove the key`;
     throw new AgentError('invalidState', message);
   }

@@ -36,7 +36,7 @@ const failedInstruction = z.object({
   exitCode: z.int(),
   stderr: z.string(),
 });
-/** Others may have written a value of a megabyte. */
+/** Limits for reading, because another writer may have stored a megabyte. */
 const MAX_NAME = 256;
 const MAX_STDERR = 4096;
 

@@ -106,7 +106,7 @@ export interface FoundImage {
   readonly diffIds: readonly string[];
   /** Number of lowest layers from Microsoft's Windows base image. They contain nothing below a `subtree`. */
   readonly baseLayers: number;
-  /** Yields each layer from the bottom, without the lowest `first`. Read each layer to its end before the next. */
+  /** Yields the layers from the bottom up, but skips the lowest `first`. Read each layer to its end before the next. */
   layers(first: number): AsyncIterable<AsyncIterable<Uint8Array>>;
 }
 

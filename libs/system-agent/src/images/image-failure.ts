@@ -16,7 +16,7 @@ export function asImageError(error: unknown, what: string): AgentError {
   });
 }
 
-/** Errors quote no value, which may be a password. */
+/** Errors quote no value, because it may be a password. */
 export function parseJson<T>(
   schema: z.ZodType<T>,
   text: string | Buffer,

@@ -183,7 +183,7 @@ export class ApiConnection {
       ...{ method, trust, redirects: 'none' as const },
       headers: { accept, ...(body !== undefined && { 'content-type': 'application/json' }) },
       ...(token !== undefined && { authorization: `Bearer ${token}` }),
-      // A repeated write is detected by its resourceVersion.
+      // Repeating a write is safe: its resourceVersion makes the second one a conflict.
       ...(body !== undefined && { body }),
     };
     return await this.#client.open(request, what, signal);

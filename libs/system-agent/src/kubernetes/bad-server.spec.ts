@@ -82,7 +82,7 @@ describe('a server that behaves badly', () => {
     expect(await watch.reports(2)).toEqual(['first', 'second']);
   });
 
-  // After `reset`, the client tries a new connection at once.
+  // Leaves out `reset`, after which the client tries a new connection at once and reports no failure.
   it.each(faults.filter(([, fault]) => fault !== reset))(
     '%s when it lists: the watch reports it and goes on',
     async (_title, fault, code) => {

@@ -42,7 +42,7 @@ export function connectingStore({ clock, readInfo, storeOf }: ConnectingStoreOpt
     try {
       if (isDeepStrictEqual(await readInfo(), used.info)) return false;
     } catch {
-      // The file may be incomplete now.
+      // Another process may be writing the file.
       return false;
     }
     lastContact();

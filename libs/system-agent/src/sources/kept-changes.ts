@@ -35,7 +35,7 @@ export class KeptChanges {
     this.#state = new StateFile({
       ...{ path: join(stateDirectory, FILE), maxBytes: MAX_BYTES, parse: changesOf },
       damaged: () => {
-        // No cause: the parser's error may quote an output.
+        // Omit the cause: the parser's error may quote an output.
         throw new Error(`cannot read ${FILE}: the agent did not write it in this form`);
       },
       replace: (file, content) => files.writePrivateFile(file, content),

@@ -18,7 +18,7 @@ export class KnownSecret {
     this.lastContactAt = this.#clock.now();
   }
 
-  /** Call for a report of the watch. Returns false for the known version. */
+  /** Takes a report of the watch. Returns false for the known version. */
   tell(told: Secret | undefined): boolean {
     this.contact();
     const known = this.current;
@@ -28,7 +28,7 @@ export class KnownSecret {
     return true;
   }
 
-  /** Call for an answer to the agent's own request. */
+  /** Takes an answer to the agent's own request. */
   adopt(answer: Secret | undefined): void {
     this.contact();
     const known = this.current;

@@ -123,7 +123,7 @@ export class LocalPlan {
       warnings.tell(this.#file, 'state', undefined);
     } catch (error) {
       const code = error instanceof TrustedFileError ? error.code : undefined;
-      // Otherwise another user could decide whether the plan is applied.
+      // Fail: others could have written the file to decide whether the plan is applied.
       if (code === 'notTrusted') throw error;
       if (code !== 'notFound')
         warnings.tell(this.#file, 'state', `the plan is applied again: ${messageOf(error)}`, error);

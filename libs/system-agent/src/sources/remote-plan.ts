@@ -115,7 +115,7 @@ export class RemotePlan {
       while (!signal.aborted) {
         await this.#step(signal);
         const at = this.#nextAt();
-        // After the wake-up the time is due, even if the clock was set back.
+        // If the sleep lasted until `at`, that time is due, even if the clock was set back.
         const came = (await this.#wakeUp.sleep(at, signal)) ? at : undefined;
         if (came && came === this.#nextPassAt) this.#nextPassAt = undefined;
         if (came && came === this.#writer.failure?.retryAt) this.#writer.hurry();

@@ -7,7 +7,7 @@ import type { Clock, Secret, SecretStore } from '../ports.js';
 import { SOURCE_BACKOFF } from './supervise.js';
 import type { Changes, KeptChanges } from './kept-changes.js';
 
-/** Consecutive attempts without a delay: enough to cut outputs of a megabyte to nothing. */
+/** Attempts without a delay. Each may halve the size limit, which suffices to cut a megabyte of outputs to nothing. */
 const MAX_TRIES = 30;
 
 export interface SecretWriterOptions {
@@ -107,7 +107,7 @@ export class SecretWriter {
     return current;
   }
 
-  /** Prepares the next attempt after a failure that a retry can solve. @throws any other failure. */
+  /** Writes once. After a failure that a retry can solve, prepares the retry. @throws any other failure. */
   async #try(secret: Secret, values: SecretData, tries: number, signal: AbortSignal) {
     const { secrets } = this.#options;
     try {

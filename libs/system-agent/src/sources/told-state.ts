@@ -25,8 +25,8 @@ export class ToldState {
   }
 
   /**
-   * Order: a running plan, a server that does not know the node, an unwritten result, an unreachable server, the plan's state.
-   * An unknown node comes early because it causes the later faults.
+   * Returns the first of: a running plan, a server that does not know the node, an unwritten result, an unreachable server,
+   * the plan's state. An unknown node comes early because it causes the later faults.
    */
   get current(): SourceState {
     if (this.#state.kind === 'applying') return this.#state;
@@ -97,7 +97,7 @@ export function remoteStatus(
   };
 }
 
-/** The source's state already reports unreadable values. */
+/** Ignores unreadable values, which the source's state already reports. */
 function periodicOf(data: SecretData): PlanStatus['periodic'] {
   try {
     return savedPeriodic(data);

@@ -15,7 +15,7 @@ export class WakeUp {
     this.#ring?.();
   }
 
-  /** Resolves at an event, on abort, or at `until`: then with true, even if the clock was set back. */
+  /** Resolves with true at `until`, even if the clock was set back, and with false at an event or on abort. */
   async sleep(until: Date | undefined, signal: AbortSignal): Promise<boolean> {
     let isTime = false;
     if (!this.#rung && !signal.aborted) {

@@ -72,7 +72,7 @@ export class MemorySecrets implements SecretStore {
     this.#tellAll();
   }
 
-  /** Answers and reports nothing until `recover`. */
+  /** Until `recover`, every call fails and no change is reported. */
   breakDown(): void {
     this.#outage = new AgentError('unreachable', 'the API server does not answer');
     for (const { tellState } of this.#watchers) {

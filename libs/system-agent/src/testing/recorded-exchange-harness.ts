@@ -1,7 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
-/** An exchange with a real API server. */
 export interface RecordedExchange {
   /** `12-put-conflict-409`. */
   readonly name: string;

@@ -29,7 +29,6 @@ export async function serve(options?: ApiServerOptions): Promise<ApiServer> {
   return server;
 }
 
-/** Leaps to the end of each wait. */
 export class LeapingClock implements Clock {
   readonly waits: number[] = [];
   #now = AT_START.getTime();

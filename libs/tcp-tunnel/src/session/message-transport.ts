@@ -3,13 +3,13 @@ export interface MessageTransport {
   /** Bytes accepted by `send` and not yet passed on. */
   readonly bufferedBytes: number;
   /**
-   * Queues one message; with `rest`, `message` is only its beginning. Calls `sent` once the message was passed on or
-   * dropped, but never during `send`. Takes ownership of the buffers.
+   * Queues one message, which consists of `message` and `rest`. Calls `sent` after the message was passed on or dropped,
+   * but never during `send`. Takes ownership of the buffers.
    */
   send(message: Buffer, sent: () => void, rest?: readonly Buffer[]): void;
-  /** Calls `then` after all other ready work, or, when `idle`, a millisecond later. */
+  /** Calls `then` after all other ready work; if `idle`, a millisecond later. */
   rest(idle: boolean, then: () => void): void;
-  /** Data already read is still delivered. */
+  /** Stops reading; data already read is still delivered. */
   pause(): void;
   resume(): void;
   /** Calls `then` after all other ready work, and not before the delay in milliseconds. */

@@ -2,7 +2,7 @@ import type { MessageTransport } from './message-transport.js';
 import { Fifo } from '../stream/fifo.js';
 import type { FlowLimits } from '../stream/flow-control.js';
 
-/** `message` is only the beginning unless `rest` is empty. */
+/** One message, which consists of `message` and `rest`. */
 export interface OutgoingMessage {
   readonly bodyBytes: number;
   readonly message: Buffer;
@@ -10,16 +10,15 @@ export interface OutgoingMessage {
 }
 
 export interface RoundMember {
-  /** Set only by the round. */
+  /** Only `SendRound` sets this. */
   queued: boolean;
   readonly sendable: boolean;
   readonly waitingBytes: number;
   takeMessage(): OutgoingMessage;
-  /** Called once the transport has accepted the message. */
   messageSent(): void;
 }
 
-/** A stream stops counting as interactive this many turns' worth of bytes after its last small message. */
+/** After a small message, a stream counts as interactive until the session has sent this many times `turnBytes`. */
 const SPARSE_TURNS = 64;
 
 /**
@@ -28,7 +27,7 @@ const SPARSE_TURNS = 64;
  *
  * After `loneTurnBytes`, large messages pause until all other ready work in the process has run; small messages
  * continue. If another stream sends small messages, large ones already pause after `turnBytes`, for a millisecond.
- * Otherwise a bulk stream would use all processor time and delay the small stream.
+ * Without these pauses, a bulk stream would use all processor time and delay the small messages.
  */
 export class SendRound {
   readonly #transport: MessageTransport;
@@ -46,7 +45,7 @@ export class SendRound {
     this.#limits = limits;
   }
 
-  /** The transport also calls it for messages that bypassed the round. */
+  /** The transport also calls this after messages that bypassed the round. */
   readonly sent = (): void => {
     if (this.#waiting.length > 0) this.run();
   };

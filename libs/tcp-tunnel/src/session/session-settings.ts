@@ -5,7 +5,7 @@ import { PROTOCOL_LIMITS } from '../wire/limits.js';
 
 /** Options of both roles. Times are milliseconds of the monotonic clock. */
 export interface TunnelOptions {
-  /** Interval of the ticks, at which a client pings and lost messages are repeated. Default 5,000. */
+  /** Interval of ticks, at which a client pings and messages that may be lost are repeated. Default 5,000. */
   readonly tickMs?: number;
   /**
    * Time without a message after which the peer counts as dead. A stall of this process does not count. Default 60,000.
@@ -51,7 +51,7 @@ const DEFAULTS = {
   closeTimeoutMs: 1_000,
 } as const;
 
-/** Ticks are the session's only clock. */
+/** Omits `closeTimeoutMs`, because a session's only clock is its ticks. */
 export type SessionSettings = { readonly flow: FlowLimits } & Readonly<
   Record<Exclude<keyof typeof DEFAULTS, 'closeTimeoutMs'>, number>
 >;
@@ -68,7 +68,7 @@ export function completeOptions(
 }
 
 /**
- * The ids of all streams must fit into one list.
+ * Checks `maxStreams`: the ids of all streams must fit into one Sync message.
  *
  * @throws {TunnelError} `invalidOption`.
  */

@@ -13,7 +13,7 @@ export type TunnelEnd =
   /** The error's code is `webSocketFailed`, `peerSilent`, `protocolViolation` or `sendOverflow`. */
   | { readonly reason: 'failed'; readonly error: TunnelError };
 
-/** `closing` waits for the transport. `end` is set once, when the session leaves `open` or `draining`. */
+/** In `closing` the transport is not closed yet. `end` is set once, when the session leaves `open` or `draining`. */
 export type SessionState =
   | { readonly kind: 'open' }
   | { readonly kind: 'draining' }
@@ -47,6 +47,6 @@ export type SessionRole =
   | {
       readonly kind: 'server';
       readonly admit: (address: string, id: Int64, carriesDatagrams: boolean) => Admission;
-      /** Maximum number of ids per list that are checked for unknown streams. */
+      /** Maximum number of ids in a Sync message that are checked for unknown streams. */
       readonly mostListed: number;
     };

@@ -28,7 +28,7 @@ const CLOSE_PROTOCOL = 1002;
 const CLOSE_UNSUPPORTED = 1003;
 /** A late tick counts as at most this many intervals, because our own stall is not the peer's silence. */
 const LATE_TICK = 1.5;
-/** Grace period of a new stream, in ticks: some clients build their list of streams before a Connect and send it afterwards. */
+/** Ticks for which a client's list may lack a new stream: some clients build the list before a Connect and send it afterwards. */
 const SYNC_GRACE_TICKS = 1;
 const UNANSWERED_PINGS = 3;
 /** A list may name every stream, so it takes the whole budget of a turn. */

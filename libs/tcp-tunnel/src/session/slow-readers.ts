@@ -12,9 +12,9 @@ interface Progress {
 }
 
 /**
- * Handles slow readers of a peer that may not support Pause (remotedialer before 0.3). Once a peer keeps sending after
- * a Pause, a slow reader stops the whole session from reading, as in remotedialer. Other streams then wait, so a stream
- * whose reader reads nothing is ended, even after the peer closed it.
+ * Handles readers that are slower than a peer that may not support Pause (remotedialer before 0.3). Once the peer keeps
+ * sending after a Pause, a slow reader stops the whole session from reading, as in remotedialer. Other streams then wait,
+ * so a stream whose reader reads nothing is ended, even after the peer closed it.
  */
 export class SlowReaders {
   readonly #behind = new Map<SlowReader, Progress>();
@@ -25,7 +25,7 @@ export class SlowReaders {
   #peer: 'unknown' | 'pauses' | 'neverPauses' = 'unknown';
 
   /**
-   * @param mostStoppedTicks - Ticks without a read after which a reader that blocks others is ended.
+   * @param mostStoppedTicks - Number of ticks without a read that end a stream whose reader blocks others.
    * @param found - Called once, when the peer turns out not to support Pause.
    */
   constructor(reading: Reading, shared: SharedBuffer, mostStoppedTicks: number, found: () => void) {
@@ -73,7 +73,7 @@ export class SlowReaders {
     this.#reading.release('reader');
   }
 
-  /** A peer that honours Pause overshoots only by the data in transit: some MiB. */
+  /** A peer that honours Pause still delivers only the data in transit, a few MiB. */
   #ignoresPause(stream: SlowReader, { streamCapBytes, sessionCapBytes }: FlowLimits): boolean {
     return stream.heldBytes > streamCapBytes / 2 || this.#shared.totalBytes > sessionCapBytes / 2;
   }

@@ -11,7 +11,7 @@ export const DEFAULT_FLOW_LIMITS = {
   sharedBufferBytes: 24 * MIB,
   /** Minimum share of a stream, however full the session's buffer is. */
   leastShareBytes: 64 * KIB,
-  /** Bytes after a Pause at which the Pause is repeated. */
+  /** Further unread bytes after which a Pause is repeated. */
   repeatPauseBytes: 512 * KIB,
   /** Unread bytes above which a stream is reset, because its peer does not honour Pause. */
   streamCapBytes: 16 * MIB,
@@ -141,9 +141,9 @@ const FIRST_PROBE_TICKS = 6;
 const SLOWEST_PROBE_TICKS = 128;
 
 /**
- * Sending half of a stream's flow control. A pause expires. If the peer renews its pauses, a pause expires after three
- * missed renewals. Otherwise one message is sent after six ticks, then others at doubling intervals: a lost Resume only
- * slows the stream, and a stopped reader is not flooded.
+ * Sending half of a stream's flow control. A Resume may be lost, so a pause expires. If the peer renews its pauses, it
+ * expires after three missed renewals. Otherwise one message is sent after six ticks, then others at doubling intervals:
+ * a lost Resume only slows the stream, and a stopped reader is not flooded.
  */
 export class SendGate {
   #state: SendState = { kind: 'open' };

@@ -23,7 +23,7 @@ export class OutgoingBytes {
     return this.#length;
   }
 
-  /** As soon as no more than `mayWaitBytes` are left in total, {@link settle} calls `done`. Until then, nothing else is put. */
+  /** {@link settle} calls `done` when no more than `mayWaitBytes` are left in total. The caller puts nothing else until then. */
   put(chunks: readonly Buffer[], mayWaitBytes: number, done: () => void): void {
     for (const chunk of chunks) {
       if (chunk.length === 0) continue;
@@ -35,7 +35,7 @@ export class OutgoingBytes {
     this.#mayWaitBytes = mayWaitBytes;
   }
 
-  /** The caller ensures that enough bytes are queued. */
+  /** Fills the rest of `target`. The caller ensures that enough bytes are queued. */
   take(target: Buffer, at: number): void {
     for (let position = at; position < target.length;)
       position += this.#next(target.length - position).copy(target, position);

@@ -20,8 +20,8 @@ type StreamEnd =
   | { readonly reason: 'failed'; readonly error: TunnelError };
 
 /**
- * State on the wire. In `local-ended`, `told` is false until the half-close is sent: older peers support only an Error
- * "EOF", which would also end the answer.
+ * State on the wire. In `local-ended`, `told` is false until the half-close is sent. Older peers never get one: the
+ * Error "EOF" that they support would also end the answer.
  */
 export type StreamState =
   | { readonly kind: 'open' }
@@ -62,16 +62,16 @@ export interface SessionLink extends WaitingBytes {
 }
 
 const READ_AHEAD_BYTES = 64 * 1024;
-/** Small, because every stalled stream holds this much. {@link joinSocket} does not pause for a chunk sent at once. */
+/** Small, because every stalled stream holds this much. A larger chunk that is sent at once does not pause {@link joinSocket}. */
 const WRITE_AHEAD_BYTES = 16 * 1024;
 const CHUNK_OVERHEAD_BYTES = 256;
-/** Bytes that may wait uncopied for their turn while the writer continues; with the next socket read they make one message. */
+/** Bytes that may wait uncopied while the writer continues; together with the next socket read they fit into one message. */
 const SEND_AHEAD_BYTES = 64 * 1024;
-/** A shorter chunk is copied into one message with its header and other waiting chunks. */
+/** A shorter chunk is copied into one buffer with the message's header and other waiting chunks. */
 const LEAST_VIEW_BYTES = 4 * 1024;
 /** Delay between the last bytes of an answer and the end of its stream. */
 const HELD_AFTER_ANSWER_MS = 1_000;
-/** Even a view that its reader takes at once is copied if its buffer is more than this many times as long. */
+/** A view keeps its buffer in memory, so it is always copied if the buffer is more than this many times as long. */
 const MOST_PINNED = 4;
 
 /** A {@link TunnelStream} with the methods that only its session may call. */
@@ -316,10 +316,10 @@ export class SessionStream extends Duplex implements TunnelStream, RoundMember {
     const { peerExtended, holdsLocalEnd, settings } = this.#link;
     switch (this.#state.kind) {
       case 'open':
-        // Only a client that cannot report an end may have ended unnoticed.
+        // Time out only the stream of a client without extensions, which cannot report its end.
         return peerExtended || holdsLocalEnd ? Infinity : settings.untoldIdleMs;
       case 'local-ended':
-        // The peer may have more data, but was asked to wait for the reader.
+        // While data is unread, the peer may have been asked to pause, and may have more.
         return this.#state.told || this.#hasUnread
           ? settings.halfClosedIdleMs
           : settings.heldEndIdleMs;
@@ -368,8 +368,8 @@ export class SessionStream extends Duplex implements TunnelStream, RoundMember {
   }
 
   /**
-   * True when the writer may continue before these chunks are sent. It must wait for short chunks, which cost more
-   * memory than their bytes.
+   * True if the writer may continue before these chunks are sent. The writer of a short chunk, which costs more memory
+   * than its bytes, must wait.
    */
   #maySendAhead(chunks: readonly Buffer[]): boolean {
     const { waitingBytes, shared } = this.#link;
@@ -394,7 +394,7 @@ export class SessionStream extends Duplex implements TunnelStream, RoundMember {
     else if (this.bytesRead > 0) this.#tellEndAfterAnswer();
   }
 
-  /** By the end of the answer, a writer that has ended is usually gone entirely, which TCP does not reveal. */
+  /** Ends the whole stream a second after the answer: TCP does not reveal whether the writer is gone, but usually it is. */
   #tellEndAfterAnswer(): void {
     const { bytesRead } = this;
     this.#link.later(HELD_AFTER_ANSWER_MS, () => {

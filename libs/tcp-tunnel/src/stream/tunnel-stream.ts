@@ -4,7 +4,7 @@ import type { Int64 } from '../wire/varint.js';
 /**
  * One TCP stream through the tunnel. If the peer supports half-close, both directions end independently, as with
  * `allowHalfOpen`. After the peer closed the whole stream, writes are discarded, and the stream destroys itself once
- * all data is read. `destroy()` before both ends resets the stream at the peer.
+ * all data is read. `destroy()` resets the stream at the peer unless both directions have ended.
  *
  * Emits `error` with a `TunnelError`: `streamReset` (the peer reported a failure; earlier data is delivered first),
  * `receiveOverflow`, `readerStopped`, `streamIdle`, `streamForgotten`, `sessionEnded`, `aborted`.

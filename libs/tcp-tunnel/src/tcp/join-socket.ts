@@ -25,14 +25,14 @@ export function joinSocket(socket: Socket, stream: Duplex, lingerMs: number): vo
   }
 
   const forward = (chunk: Buffer): void => {
-    // An empty buffer needs no pause: its data is already sent, or queued in the session.
+    // If the stream buffers nothing, do not pause: the chunk is already sent, or queued in the session.
     if (stream.write(chunk) || stream.writableLength === 0) return;
     socket.pause();
     stream.once('drain', () => socket.resume());
   };
   socket.on('data', forward);
   const endStream = (): void => confirmEnd(socket, () => stream.end());
-  // A connection without data may end before it is read, even while its stream is being opened.
+  // A connection without data may have ended already, while its stream was being opened.
   if (socket.readableEnded) endStream();
   else socket.on('end', endStream);
   socket.on('error', (error) => (failure = error));
@@ -46,7 +46,7 @@ export function joinSocket(socket: Socket, stream: Duplex, lingerMs: number): vo
 
   stream.on('data', (chunk: Buffer) => {
     if (socket.writableCorked > 0) {
-      // The stream pauses itself after the last part of the message.
+      // The stream has corked the socket for the parts of a message, and pauses after the last.
       socket.write(chunk);
       return;
     }
@@ -81,8 +81,8 @@ export function joinSocket(socket: Socket, stream: Duplex, lingerMs: number): vo
 
 /**
  * Detects the reset of a paused or ended socket, which the system reports only to a write. An empty write sends
- * nothing, and fails after a reset; `error` and `close` follow. A pending write needs no check, because the reset fails
- * it.
+ * nothing, and fails after a reset; `error` and `close` follow. A pending write needs no check, because a reset makes
+ * it fail.
  */
 function noticeReset(socket: Socket): void {
   const isRead = !socket.isPaused() && !socket.readableEnded;

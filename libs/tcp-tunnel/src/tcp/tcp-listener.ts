@@ -107,7 +107,7 @@ class PublishedPort implements TcpListener {
     this.#closed = new Promise((resolve) => server.once('close', resolve));
     this.port = (server.address() as AddressInfo).port;
     server.removeAllListeners('error').on('error', (cause) => {
-      // Windows does not accept again after a failure, and on other systems the next failure would follow at once.
+      // Listen anew: Windows does not accept again after a failure, and elsewhere the next failure would follow at once.
       if (!server.listening) return;
       server.close();
       this.#listenAgain(acceptError(host, this.port, cause));

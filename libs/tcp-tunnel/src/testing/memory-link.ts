@@ -120,7 +120,7 @@ export class MemoryLink implements MessageTransport {
   deliver(): void {
     const sent = this.wire.shift();
     if (sent === undefined || this.peer === undefined) return;
-    // A real transport delivers views into its own read buffer.
+    // Copy it, because a real transport reads into its own buffer.
     const bytes = Buffer.from(sent);
     this.#delivered += 1;
     const middle = bytes.length >> 1;

@@ -9,7 +9,7 @@ export interface UdpTarget {
   readonly port: number;
 }
 
-/** The datagram is too long or a buffer is full; the destination has not failed. */
+/** Errors that concern one datagram, which is too long or finds a full buffer. The flow goes on. */
 const OF_ONE_DATAGRAM: ReadonlySet<string | undefined> = new Set(['EMSGSIZE', 'ENOBUFS', 'EAGAIN']);
 
 /** Creates a socket that never resolves names, so that `bind` and `connect` finish before they return. */

@@ -1,5 +1,5 @@
 export interface UdpTrackerOptions {
-  /** Maximum number of flows. Default 1,024. At the limit the oldest flow that is not assured ends; if all are, a new one is refused. */
+  /** Maximum number of flows. Default 1,024. At the limit, a new flow ends the oldest one that is not assured, or is refused. */
   readonly most?: number;
   /** Maximum number of flows of one source. Default: `most`. At the limit the oldest flow that is not assured ends. */
   readonly mostOfSource?: number;
@@ -35,11 +35,11 @@ interface Entry extends TrackedFlow {
   readonly end: () => void;
 }
 
-/** Also the maximum delay in ending an idle flow. */
+/** Maximum interval at which idle flows are ended. */
 const MOST_SWEEP_MS = 5_000;
 
 /**
- * Ends idle flows, because UDP has no end, and limits the number of flows. A flood from forged addresses ends no
+ * Ends idle flows, because UDP signals no end, and limits the number of flows. A flood from forged addresses ends no
  * assured flow. Uses a timer only while flows exist.
  */
 export class UdpTracker implements Disposable {

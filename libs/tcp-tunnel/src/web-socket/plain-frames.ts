@@ -8,7 +8,7 @@ const MASK_BYTES = 4;
 const CLOSE = 8;
 /** Minimum length of a first part, so that it contains the header of any message. */
 const LEAST_BEGINNING_BYTES = 4 * PROTOCOL_LIMITS.varintBytes;
-/** Messages in smaller parts are copied together, because each part is an object that keeps its whole read in memory. */
+/** Smaller parts are copied into one buffer, because each part is an object that keeps its whole read in memory. */
 const LEAST_PART_BYTES = 4 * 1024;
 
 export interface PlainFrameEvents {
@@ -128,7 +128,7 @@ export class PlainFrameReader {
   }
 }
 
-/** Returns the head of a plain frame, and `beginning`. Another `laterBytes` bytes of the message follow separately. */
+/** Returns the head of a plain frame, then `beginning`. The caller sends the other `laterBytes` bytes. */
 export function plainFrame(isClient: boolean, beginning: Buffer, laterBytes: number): Buffer {
   const length = beginning.length + laterBytes;
   const lengthBytes = length < 126 ? 0 : length < 0x1_0000 ? 2 : 8;

@@ -120,8 +120,8 @@ export class WebSocketTransport implements MessageTransport {
   }
 
   /**
-   * Sends a short message at once, unless the last turn of the event loop had several: then writes those of this turn
-   * together at its end. A write wakes the peer and costs more than all other work on a short message.
+   * Sends a short message at once. But if the previous turn of the event loop had several, writes all short messages of
+   * this turn together, when it ends. A write wakes the peer and costs more than all other work on a short message.
    */
   #sendShort(connection: Duplex, frame: Buffer, sent: () => void): void {
     if (this.#turn.messages === 0) setImmediate(this.#endTurn);

@@ -54,7 +54,7 @@ export class MessageEncoder {
     return Buffer.concat([this.#bare(MessageType.hello, 0), revision.subarray(0, length)]);
   }
 
-  /** Peers require ascending ids. */
+  /** Peers require `ids` in ascending order. */
   sync(ids: readonly Int64[]): Buffer {
     const list = Buffer.alloc(ids.length * 8);
     ids.forEach((id, index) => list.writeBigInt64LE(BigInt(id), index * 8));
@@ -91,8 +91,8 @@ export class MessageEncoder {
  * Decodes one received WebSocket message. Texts above their limit are cut; a Connect keeps one byte more, so that the
  * policy detects an address that is too long.
  *
- * @throws {TunnelError} `protocolViolation`: above the limit of a message, datagram or list; a list that is not a
- * multiple of eight bytes; cut inside its header; an integer beyond 64 bits.
+ * @throws {TunnelError} `protocolViolation` if a message, datagram or list is above its limit, a list is not a multiple
+ * of eight bytes, the header is cut, or an integer needs more than 64 bits.
  */
 export function decodeMessage(bytes: Buffer): TunnelMessage {
   if (bytes.length > PROTOCOL_LIMITS.messageBytes) {

@@ -16,6 +16,6 @@ export const PROTOCOL_LIMITS = {
   datagramBytes: 65_507,
   /** Body of a sent Data message: one read of a socket. */
   sentDataBytes: 64 * 1024,
-  /** Body of a Data message to a peer with extensions: two reads, if the first had to wait. */
+  /** Body of a Data message to a peer with extensions: two reads, because the first may have had to wait. */
   sentToOwnBytes: 128 * 1024,
 } as const;

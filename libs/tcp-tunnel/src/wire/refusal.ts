@@ -20,7 +20,7 @@ export type Refusal =
   | { readonly code: 'connectRefused'; readonly rule: RefusalRule | undefined }
   | { readonly code: DialFailure; readonly rule?: undefined };
 
-// An Error reports every failure of a stream as text, of which peers read 100 bytes. Our texts begin with one of these
+// An Error message reports a failure as text, of which peers read 100 bytes. Our texts begin with `REFUSED` or `FAILED`,
 // and continue with a rule or a code. Go peers only log the text.
 const REFUSED = 'connect not allowed';
 const FAILED = 'connect failed';

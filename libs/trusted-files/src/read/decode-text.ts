@@ -30,7 +30,7 @@ export function decodeText(source: Uint8Array): DecodedText | UndecodableText {
   if (starts(0xff, 0xfe, 0, 0) || starts(0, 0, 0xfe, 0xff)) return refused('UTF-32');
   if (starts(0xff, 0xfe)) return decodeUtf16(bytes, 'utf-16le');
   if (starts(0xfe, 0xff)) return decodeUtf16(bytes, 'utf-16be');
-  // Probably UTF-16 or UTF-32 without a mark: with an ASCII first character, one of the first two bytes is 0.
+  // Probably UTF-16 or UTF-32 without a mark: if the first character is ASCII, one of the first two bytes is 0.
   if (bytes.length > 1 && (bytes[0] === 0 || bytes[1] === 0))
     return refused('NUL bytes, as in UTF-16 or UTF-32 without a byte order mark');
   return decodeUtf8(bytes);
@@ -42,7 +42,7 @@ export function decodeAnyway(source: Uint8Array): string {
   return 'text' in decoded ? decoded.text : Buffer.from(source).toString('utf8');
 }
 
-/** Encodes a text with its byte order mark, if it has one. */
+/** Encodes `text`, which includes the byte order mark, if any. */
 export function encodeText(text: string, encoding: TextEncoding): Buffer {
   if (encoding === 'utf-8') return Buffer.from(text, 'utf8');
   const bytes = Buffer.from(text, 'utf16le');

@@ -9,7 +9,7 @@ export type DigestAlgorithm = 'sha1' | 'sha256';
 /** In lower-case hexadecimal. */
 export type Digests<A extends DigestAlgorithm> = Readonly<Record<A, string>>;
 
-/** Receives each block before the next one is read. An exception ends the reading and passes unchanged. */
+/** Receives each block before the next one is read. An exception ends the reading and reaches the caller. */
 export type OnBlock = (block: Buffer, position: number) => void | Promise<void>;
 
 /** Options of {@link hashFile}. */

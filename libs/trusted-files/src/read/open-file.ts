@@ -9,7 +9,7 @@ const { O_NONBLOCK = 0, O_NOCTTY = 0, O_NOFOLLOW = 0 } = constants as Partial<ty
 
 /** A file open for reading. The opener closes `handle`. */
 export interface ReadableFile {
-  /** For errors. */
+  /** Shown in errors. */
   readonly path: string;
   readonly handle: FileHandle;
 }
@@ -47,7 +47,7 @@ export async function openRegularFile(
   }
 }
 
-/** A trusted user may keep replacing the file. */
+/** Limit, because a trusted user may keep replacing the file. */
 const MAX_ATTEMPTS = 10;
 
 /**
@@ -80,7 +80,6 @@ export async function openTrustedFile(
 
 const BLOCK_BYTES = 256 * 1024;
 
-/** Limits of a read. */
 export interface ReadLimits {
   /** A larger file is refused. The size that the file reports does not count. */
   readonly maxBytes: number;
@@ -88,7 +87,7 @@ export interface ReadLimits {
 }
 
 /**
- * Reads an open file from its beginning, in blocks of at most 256 KiB. A block is valid until the next request.
+ * Reads an open file from its beginning, in blocks of at most 256 KiB. A block is valid until the next one is requested.
  *
  * @throws TrustedFileError `tooLarge`, after at most `maxBytes`; the reason of the signal; errors of Node.
  */

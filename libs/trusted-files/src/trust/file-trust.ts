@@ -19,7 +19,6 @@ export interface Distrust {
   readonly remedy?: string;
 }
 
-/** Options for judging a path. */
 export interface TrustOptions {
   /** Follows links that only root or this user could have made, and judges their targets. Default: refuses links, as Windows always does. */
   readonly followLinks?: boolean;

@@ -2,7 +2,6 @@ import { messageOf, quoteText, type ProcessHost } from '@wins/base';
 import { TrustedFileError } from '../trusted-file-error.js';
 import type { Distrust, FileTrust, TrustRule } from './file-trust.js';
 
-/** Failure codes of a process host. */
 export type HostFailureCode =
   | ('invalidArgument' | 'limitsUnavailable' | 'notExecutable' | 'notFound' | 'pathNotTrusted')
   | ('spawnFailed' | 'stagingFailed' | 'stateUnavailable' | 'unknown');
@@ -58,7 +57,7 @@ export function hostPaths(
   };
 }
 
-/** Runs an operation and converts errors by `failure`. */
+/** Runs an operation and converts its errors with `failure`. */
 export function failing<T>(
   failure: MakeHostFailure,
   path: string | undefined,

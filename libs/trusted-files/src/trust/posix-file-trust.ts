@@ -65,7 +65,7 @@ function walk(
       continue;
     }
     if (isLast && wanted === 'file' && at !== '/') {
-      // The folder passed as `above`, but the file's own folder must not be sticky.
+      // Judge the file's own folder again: judged as `above`, it was allowed to be sticky.
       const folder = path.posix.dirname(at);
       const distrust = distrustOfStep(look(asked, folder), folder, 'folder', ownUid);
       if (distrust !== undefined) return distrust;

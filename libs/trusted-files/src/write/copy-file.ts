@@ -15,7 +15,7 @@ export interface CopyOptions<A extends DigestAlgorithm>
   readonly algorithms: readonly A[];
   /** Temporary path in the same folder. Default: a hidden random name. */
   readonly temporary?: string | undefined;
-  /** Judges the digests of the written bytes. When it throws, the copy is discarded and the error passes unchanged. */
+  /** Judges the digests of the written bytes. If it throws, the copy is discarded and the caller gets the error. */
   readonly accept?: ((digests: Digests<A>) => void) | undefined;
 }
 

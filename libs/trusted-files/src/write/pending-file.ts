@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { fileSystemError } from '../file-system-error.js';
 import { syncFolder, type HeldPatience, whenNotHeld } from './when-not-held.js';
 
-// Windows has no such flag; exclusive creation is enough there.
+// Windows lacks this flag; exclusive creation is enough there.
 const { O_NOFOLLOW = 0 } = constants as Partial<typeof constants>;
 const PRIVATE = 0o600;
 
@@ -33,7 +33,7 @@ export interface PendingOptions extends FileRights {
   readonly isFlushed?: boolean | undefined;
   /**
    * Creates the empty file exclusively, with its rights. For systems where permission bits do not control access; other users
-   * must not be able to write the folder. An exception aborts the write. Default: creates the file with permission bits.
+   * must not be able to write to the folder. An exception aborts the write. Default: creates the file with permission bits.
    */
   readonly create?: ((path: string) => void) | undefined;
 }
@@ -43,7 +43,7 @@ export type WriteAt = (bytes: Uint8Array, position: number) => Promise<void>;
 
 /** Options of {@link PendingFile.place}. */
 export interface PlaceOptions extends HeldPatience {
-  /** Called before each attempt. An exception ends the attempts and passes unchanged. */
+  /** Called before each attempt. An exception ends the attempts and reaches the caller. */
   readonly beforeRename?: (() => void | Promise<void>) | undefined;
   /** Whether the new name must survive a power loss. Default true. */
   readonly isDurable?: boolean | undefined;
@@ -143,7 +143,7 @@ async function writeAll(file: number, target: string, bytes: Uint8Array, positio
   }
 }
 
-/** The umask and the folder may have changed the mode. fstat does not wait for the disk. */
+/** The umask and the folder may have changed the mode. Synchronous, because fstat does not wait for the disk. */
 function modeOf(file: number): number {
   return fs.fstatSync(file).mode & 0o7777;
 }

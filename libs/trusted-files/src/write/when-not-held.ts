@@ -8,7 +8,7 @@ const LONGEST_DELAY_MS = 1000;
 const HELD: Readonly<Record<'win32' | 'posix', readonly string[]>> = {
   // Node reports a sharing violation as any of these.
   win32: ['EBUSY', 'EPERM', 'EACCES'],
-  // On POSIX only the file system can block a replacement. Waiting does not change permissions.
+  // On POSIX only the file system can block a replacement. EPERM and EACCES are final there.
   posix: ['EBUSY', 'ETXTBSY'],
 };
 
@@ -16,7 +16,6 @@ const HELD: Readonly<Record<'win32' | 'posix', readonly string[]>> = {
 export interface HeldPatience {
   /** Longest wait in milliseconds. Default 0: the first failure is final. */
   readonly heldFileMs?: number | undefined;
-  /** Aborts the wait. */
   readonly signal?: AbortSignal | undefined;
 }
 

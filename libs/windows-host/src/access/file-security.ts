@@ -63,7 +63,7 @@ export function descriptorText(
   return takeText(out);
 }
 
-/** Frees the memory that the call allocated. */
+/** Reads the text that a call allocated, and frees it. */
 export function takeText(out: readonly [LocalMemory | null]): string {
   return takeLocal(out, (memory) => loadKoffi().decode(memory, 'char16_t', -1) as string);
 }
@@ -80,7 +80,7 @@ function takeLocal<T>(
   }
 }
 
-/** Appends the descriptor. Without one, the account's default applies. */
+/** Returns SECURITY_ATTRIBUTES with the descriptor behind them. Without one, the account's default applies. */
 export function securityAttributes(descriptor?: Buffer, isInheritable = false): Buffer {
   const nLength = SECURITY_ATTRIBUTES.sizeBytes;
   const fields = { nLength, bInheritHandle: isInheritable ? 1 : 0 };

@@ -4,7 +4,6 @@ import { call, OwnedHandle } from '../win32/calls/call.js';
 import { kernel32, type Handle } from '../win32/kernel32.js';
 import { SID_AND_ATTRIBUTES } from '../win32/structures.js';
 
-/** The account of a process. */
 export interface ProcessAccount {
   /** Its SID. */
   readonly user: string;

@@ -87,8 +87,7 @@ function distrustOfSteps(
  * missing parents with default rights, each inside a folder that was found safe, so that no junction can redirect it.
  */
 function makePrivateFolder(absolute: string): Distrust | undefined {
-  // The list omits an account with administrator rights, because another administrator could not tell it from a
-  // stranger.
+  // The access list omits this account if it is an administrator, because other administrators would distrust its SID.
   const makePrivately = (step: string): void => createFolder(step, listFor(0o700, true));
   return walkToPrivateFolder(absolute, (step, isFolder) =>
     factsOrMade(step, isFolder ? makePrivately : mkdirSync),

@@ -44,7 +44,7 @@ export interface WindowsPlanFiles {
   writePrivateFile(file: string, content: Buffer): Promise<void>;
 }
 
-/** Each file has its access list before its first byte. */
+/** Each file gets its access list before its first byte. */
 export function windowsPlanFiles({
   failure = (message, options) => new Error(message, options),
   onWarning = () => undefined,

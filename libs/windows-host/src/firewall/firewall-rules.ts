@@ -111,7 +111,7 @@ export interface FirewallRules extends PortOpener {
    */
   open(mark: string, ports: readonly ExposedPort[], signal?: AbortSignal): Promise<void>;
   /**
-   * Removes the rules that dead daemons left: those of all runs except these. Returns the marks of the removed runs.
+   * Removes the rules that dead daemons left: those of all runs not in `liveMarks`. Returns the marks of those runs.
    * Rules added after the call stay.
    *
    * @throws WindowsError as `open`: the first failure, after trying to remove all.

@@ -36,7 +36,7 @@ export interface PacketFilter {
 export interface FilterLabel {
   /** Digest of the filter's behaviour, 32 hexadecimal digits. */
   readonly key: string;
-  /** The key of the item. */
+  /** The key of the {@link NetworkItem}. */
   readonly name: string;
   /** The index of the interface, and the value of the item. */
   readonly description: string;
@@ -62,7 +62,7 @@ export function filtersOf(
 /**
  * Omits an item that lacks a filter or whose interface has a new index.
  *
- * @param indexOf - Undefined when the interface is gone and its filters wait for removal.
+ * @param indexOf - Returns undefined if the interface is gone; its filters then wait for removal.
  */
 export function itemsOfFilters(
   labels: readonly FilterLabel[],

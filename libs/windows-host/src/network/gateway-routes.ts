@@ -27,7 +27,7 @@ export function addGatewayRoutes(
 }
 
 /**
- * Removes manually added routes to exactly these hosts and networks through a gateway, also those of an
+ * Removes manually added routes to exactly these hosts and networks through a gateway, even those of an
  * administrator. The current default route does not matter. Reads the table again and requires that none is left.
  * Ignores missing routes.
  *

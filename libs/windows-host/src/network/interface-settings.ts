@@ -66,7 +66,7 @@ export function addressRow(
   return row;
 }
 
-/** Zeroes the site prefix length, because the system rejects its own value for IPv4. */
+/** Zeroes the site prefix length, because the system rejects the value that it reported for IPv4. */
 export function forwardingRow(row: Buffer, isOn: boolean): Buffer {
   MIB_IPINTERFACE_ROW.write(row, { ForwardingEnabled: Number(isOn), SitePrefixLength: 0 });
   return row;

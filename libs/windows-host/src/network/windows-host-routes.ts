@@ -36,7 +36,7 @@ import {
   type ContainerNetworkCalls,
 } from './windows-network-items.js';
 
-/** Tolerance for clock corrections when comparing computed boot times. Every restart takes longer. */
+/** Tolerance for clock corrections when comparing computed boot times. A restart always takes longer. */
 const SAME_BOOT_MS = 20_000;
 const ERROR_IO_PENDING = 997;
 
@@ -102,7 +102,7 @@ function change(
 ): boolean {
   const row = rowOf(route, entries);
   if (op === 'add') return table.add(row);
-  // The system ignores the metric when it identifies a route, so a row with another metric belongs to someone else.
+  // The system ignores the metric when it removes a route. Keep a row with another metric: it belongs to someone else.
   if (listed(table.read(), entries).some((at) => isSameRoute(at, route))) table.remove(row);
   return true;
 }

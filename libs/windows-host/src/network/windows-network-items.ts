@@ -54,7 +54,7 @@ export const systemContainerCalls: ContainerNetworkCalls = {
 
 /** Fixed id by which we recognise our network: HNS accepts an id from the creator. */
 export const NETWORK_ID = '6f3a7c52-0f0e-4f5b-9a0c-5d1f6a8e2b40';
-/** The host's own interface in the network; HNS names its switch after the adapter. */
+/** The host's own interface in the network. HNS names the switch, and so this interface, after the adapter. */
 const HOST_INTERFACE = `vEthernet (${CONTAINER_NETWORK})`;
 /** EnableNonPersistent: HNS does not store the network, so a restart removes it. */
 const NOT_STORED = 8;
@@ -62,7 +62,7 @@ const LINK_LOCAL: IpNetwork = { bytes: Uint8Array.of(169, 254, 0, 0), prefix: 16
 /** The interface appears some time after HNS has reported the network. */
 const [INTERFACE_LOOKS, INTERFACE_LOOK_MS] = [20, 250] as const;
 
-/** The GUID survives renaming and a new index. The container network's interface has a fixed name instead. */
+/** Returns the GUID, which survives renaming and a new index; for the container network's interface, a fixed name. */
 export function interfaceIdOf({ guid, name }: AdapterEntry): string {
   return name === HOST_INTERFACE ? CONTAINER_NETWORK : guid;
 }
@@ -216,7 +216,7 @@ async function removeItem(
   return true;
 }
 
-/** Another network of the same name belongs to someone else. */
+/** A network of the same name but another id belongs to someone else. */
 function bridgeAmong(networks: readonly NamedHnsNetwork[]): readonly ListedItem[] {
   const ours = networks.find(({ id }) => id.toLowerCase() === NETWORK_ID);
   const there = ours ?? networks.find(({ name }) => name === CONTAINER_NETWORK);

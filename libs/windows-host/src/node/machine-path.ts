@@ -5,8 +5,8 @@ const KEY = 'SYSTEM\\CurrentControlSet\\Control\\Session Manager\\Environment';
 const NAME = 'Path';
 
 /**
- * Keeps the type of the value and never expands it, so that `%NAME%` stays as written. Services see a change at their
- * next start; open sessions do not, because nothing broadcasts the change.
+ * Elements of the machine's `Path`. Keeps the value's type and never expands it, so that `%NAME%` stays as written.
+ * Services see a change at their next start; open sessions do not, because nothing broadcasts the change.
  */
 export function machinePath(key: string = KEY): NodeRoom<{ readonly path: string }, Presence> {
   return {

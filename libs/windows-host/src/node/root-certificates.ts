@@ -48,7 +48,7 @@ function add(der: Buffer): void {
   });
 }
 
-/** Works even while other programs have the store open. */
+/** Stores the changes, even while other programs have the store open. */
 function commit(store: CertificateHandle): void {
   const { CertControlStore } = certificateStores;
   const tried = 'cannot write the root store of the machine';

@@ -4,7 +4,6 @@ import { quoteText } from '@wins/base';
 
 const VALUE = 'Environment';
 
-/** A variable of a service. */
 export interface VariableItem {
   readonly service: string;
   readonly name: string;
@@ -37,7 +36,7 @@ function valueOf({ service, name }: VariableItem): string | undefined {
     ?.slice(name.length + 1);
 }
 
-/** Names of variables ignore case on Windows. */
+/** Names of variables are case-insensitive on Windows. */
 function isOf(line: string, name: string): boolean {
   return line.slice(0, name.length + 1).toLowerCase() === `${name.toLowerCase()}=`;
 }

@@ -35,7 +35,7 @@ const SERVE = 0x4 | 0x4_0000 | 0x8_0000;
  *
  * Requires two things, because each alone can be forged or mistaken. The owner must be SYSTEM, Administrators or the
  * account of a privileged server: only a privileged process can create such a pipe, whereas a PID may be reused. The
- * server must be the service or a privileged process. A container cannot query that process; then no unprivileged
+ * server must be the service or a privileged process. From a container it cannot be queried; then no unprivileged
  * account may have the right to serve the pipe.
  */
 export function judgePipeServer(evidence: PipeServerEvidence) {

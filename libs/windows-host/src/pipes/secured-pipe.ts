@@ -161,7 +161,7 @@ class ServedPipe implements PipeEndpoint {
 
   #handOver(instance: OwnedHandle): void {
     try {
-      // The socket owns the instance afterwards.
+      // Query the client before the socket owns the instance.
       const client = pipeClient(instance.value);
       this.#events.accepted(socketOfPipe(instance), client);
     } catch (error) {

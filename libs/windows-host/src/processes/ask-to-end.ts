@@ -33,9 +33,8 @@ export function askToEnd(job: Handle, { signal, event }: StopRequest): boolean {
 }
 
 /**
- * Starts a thread in the process at the system's own control routine for Ctrl-Break. So the daemon needs no console
- * and reaches only this process. The routine has the same address in all 64-bit processes of a boot; skips 32-bit
- * ones.
+ * Starts a thread in the process that runs the system's own routine for Ctrl-Break. So the daemon needs no console and
+ * reaches only this process. Skips 32-bit processes, because the routine has the same address only in all 64-bit ones.
  */
 function breakOff(pid: number, job: Handle): boolean {
   const asked = unlessFails(() =>

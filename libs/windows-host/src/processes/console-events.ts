@@ -44,8 +44,8 @@ export interface ConsoleEvents {
 export function listenToConsole(onEvent: (event: ConsoleEvent) => void): ConsoleEvents {
   const { SetConsoleCtrlHandler } = kernel32;
   const koffi = loadKoffi();
-  // The system calls the newest handler first. `tell` passes a final event on to `hold`, WaitMessage, which never
-  // returns in a thread without windows.
+  // The system calls the newest handler, `tell`, first. `tell` leaves a final event to `hold`, which makes the system
+  // wait: WaitMessage never returns in a thread without windows.
   // https://learn.microsoft.com/windows/win32/api/winuser/nf-winuser-waitmessage
   const hold = addressOfFunction('user32.dll', 'WaitMessage');
   let isFinal = false;

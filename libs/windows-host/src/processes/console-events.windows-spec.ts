@@ -10,7 +10,7 @@ const ROLE = 'be-at-the-console';
 const CLOSE_MEANWHILE = 'close-meanwhile';
 const BREAK = 1;
 
-/** In a new thread, as the system does. */
+/** Causes the event in a new thread, as the system does. */
 function cause(event: number): void {
   const { CreateThread } = kernel32;
   const routine = addressOfFunction('kernelbase.dll', 'CtrlRoutine');
@@ -40,7 +40,7 @@ function closeMeanwhile(): void {
     ['uint32_t GetErrorMode()', 'uint32_t SetErrorMode(uint32_t mode)'],
   );
   const events = listenToConsole((heard) => process.stdout.write(`${heard}\n`));
-  // A handler that is called before the handler of `events`, leaves a trace, and returns 0, for not handled.
+  // SetErrorMode as a handler runs before that of `events`, stores its argument as a trace, and returns 0: not handled.
   setErrorMode(0);
   const trace = addressOfFunction('kernel32.dll', 'SetErrorMode');
   assert.notEqual(kernel32.SetConsoleCtrlHandler(trace, 1), 0);

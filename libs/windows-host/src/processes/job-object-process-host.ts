@@ -114,7 +114,7 @@ function leftoverTree(identity: ProcessIdentity): ProcessTree {
   };
 }
 
-/** Callers check whether the process still runs. */
+/** Ignores failures, because callers check whether the process still runs. */
 function tolerant<T>(act: () => T): T | undefined {
   try {
     return act();

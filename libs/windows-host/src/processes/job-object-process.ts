@@ -112,7 +112,7 @@ export class JobObjectProcess implements HostProcess {
     this.stderr.destroy();
   }
 
-  /** Callers check again whether it worked. */
+  /** Ignores failures, because callers check whether it worked. */
   #try<T>(act: () => T): T | undefined {
     if (this.#closed) return undefined;
     try {

@@ -15,7 +15,7 @@ const MAX_PROCESSES = 1024;
 const LIST_HEAD_BYTES = 8;
 const ERROR_MORE_DATA = 234;
 
-/** Memory counts 1,024 processes at most. @throws WindowsError */
+/** Adds up the memory of at most 1,024 processes. @throws WindowsError */
 export function jobUsage(job: Handle): TreeUsage {
   const account = jobAccount(job);
   const memoryBytes = processesIn(job).reduce((sum, pid) => sum + workingSetOf(pid, job), 0);

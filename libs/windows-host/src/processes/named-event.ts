@@ -14,13 +14,12 @@ export interface NamedEvent {
   /** With its namespace, such as `Global\\stackdump-4711`. Only services and administrators may create names in `Global`. */
   readonly name: string;
   readonly sddl: string;
-  /** Called for each signal, one call at a time; signals during a call lead to one more. `failed` gets its rejections. */
+  /** Called for signals, one call at a time: all signals during a call lead to one more call. `failed` gets its rejections. */
   readonly signalled: () => Promise<void>;
   /** Receives the reason why a call failed, or why listening ended. */
   readonly failed: (error: unknown) => void;
 }
 
-/** Listens to an event until it is closed. */
 export interface EventListener {
   /** Resolves when a pending call has ended and the event is gone. Idempotent. */
   close(): Promise<void>;

@@ -17,8 +17,8 @@ export interface OutputPipe {
 }
 
 /**
- * Windows can read only named pipes without a blocked thread. The name has 128 random bits. Only this account, SYSTEM
- * and administrators may open the single instance, and this function opens it at once.
+ * Uses a named pipe, because Windows blocks a thread to read any other. The name has 128 random bits. Only this account,
+ * SYSTEM and administrators may open the single instance, and this function opens it at once.
  */
 export function openOutputPipe(): OutputPipe {
   const name = `\\\\.\\pipe\\rancher-wins-output-${randomBytes(16).toString('hex')}`;

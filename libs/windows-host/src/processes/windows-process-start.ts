@@ -223,7 +223,7 @@ function startApart(program: Program, stdout?: Handle): ProcessIdentity {
   const { pid, handle } = startWindowsProcess(program, {
     job: undefined,
     stdio: [value, stdout ?? value, value],
-    // A process group of its own would make its children ignore Ctrl-C, and Wine would then send no Ctrl-Break either.
+    // With CREATE_NEW_PROCESS_GROUP, the program's children would ignore Ctrl-C, and Wine would send no Ctrl-Break either.
     flags: CREATE_BREAKAWAY_FROM_JOB | DETACHED_PROCESS,
   });
   using started = handle;

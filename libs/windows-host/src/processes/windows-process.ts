@@ -83,7 +83,7 @@ export function endProcess({ pid, created }: ProcessIdentity): void {
 
 /** Undefined when the system does not report the path. */
 export function imageOf(process: Handle): string | undefined {
-  // Tries a small buffer first, because each start queries all processes, and most paths are short.
+  // Tries a small buffer first: most paths are short, and each start of a daemon queries all processes.
   for (const sizeBytes of [1_024, 65_536]) {
     const name = Buffer.alloc(sizeBytes);
     const characters: [number] = [sizeBytes / 2];
@@ -125,7 +125,7 @@ export function exitOf(process: OwnedHandle): Promise<number> {
   });
 }
 
-/** By default in any job. */
+/** Without `job`: in any job. */
 export function isInJob(process: Handle, job: Handle = 0): boolean {
   const result: [number] = [0];
   return kernel32.IsProcessInJob(process, job, result) !== 0 && result[0] !== 0;
@@ -172,7 +172,6 @@ export function sessionStart(session: number): string | undefined {
   return oldest?.toString();
 }
 
-/** Undefined when there is no such process. */
 export function programNameOf(pid: number): string | undefined {
   for (const entry of snapshotEntries()) if (entry.th32ProcessID === pid) return entry.szExeFile;
   return undefined;
@@ -221,7 +220,7 @@ export function ancestry(processes: ReadonlyMap<number, ProcessEntry>, pid: numb
   return pids;
 }
 
-/** A younger process has only reused the parent's PID. */
+/** A process younger than its child only reuses the parent's PID. */
 export function parentOf(
   processes: ReadonlyMap<number, ProcessEntry>,
   { pid, parentPid, created }: ProcessEntry,

@@ -70,7 +70,6 @@ export class RegistryKey implements Disposable {
     checkStatus(tried, 'RegDeleteTreeW', status, ERROR_FILE_NOT_FOUND);
   }
 
-  /** Undefined when the value does not exist. */
   value(name: string): RegistryValue | undefined {
     const { RegQueryValueExW } = advapi32;
     const tried = `cannot read ${name} of the registry key ${this.path}`;
@@ -180,7 +179,6 @@ function openKey(path: string, access: number, opened: [number], tried: string):
   return status === 0;
 }
 
-/** Value of a registry key. */
 export type RegistryValue =
   | { readonly type: 'text'; readonly value: string }
   /** Text with `%NAME%` in it; never expanded here. */

@@ -1,4 +1,4 @@
-/** Structures of the service control manager, with the data that they point to in the same memory. */
+/** Structures of the service control manager. The data to which a structure points follows it in the same buffer. */
 import { advapi32 } from '../win32/advapi32.js';
 import { call } from '../win32/calls/call.js';
 import { WindowsError, systemError } from '../windows-error.js';
@@ -22,11 +22,11 @@ export interface ServiceConfig {
   readonly preshutdownTimeoutMs: number | undefined;
 }
 
-/** SERVICE_AUTO_START and the numbers after it. */
+/** In the order of their numbers, from SERVICE_AUTO_START. */
 const START_TYPES: readonly ServiceStartType[] = ['automatic', 'manual', 'disabled'];
 const FIRST_START_TYPE = 2;
 
-/** The handle needs SERVICE_QUERY_CONFIG. */
+/** `service` is a handle with the right SERVICE_QUERY_CONFIG. */
 export function readConfig(service: number, name: string): ServiceConfig {
   const tried = `cannot query the configuration of the service ${name}`;
   const memory = Buffer.alloc(LARGEST_CONFIG_BYTES);
@@ -66,10 +66,10 @@ export interface ServiceDefinition {
   /** Whole command line, as the system stores it; replaces `command`. */
   readonly commandLine?: string;
   readonly startType: ServiceStartType;
-  /** Names of services that must run before it. */
+  /** Names of services that must run before this one starts. */
   readonly dependencies: readonly string[];
   readonly failurePolicy: FailurePolicy;
-  /** Time in milliseconds that a shutdown of the system waits for it. */
+  /** Milliseconds for which a shutdown of the system waits for the service. */
   readonly preshutdownTimeoutMs: number;
 }
 
@@ -77,7 +77,7 @@ export interface ServiceDefinition {
 export interface FailurePolicy {
   /** Delays before the first, second, … restart, in milliseconds. The last one is repeated forever. At least one. */
   readonly restartDelaysMs: readonly number[];
-  /** Seconds without a failure after which the next one counts as the first again. */
+  /** After this many seconds without a failure, the next failure counts as the first again. */
   readonly resetAfterSeconds: number;
 }
 
@@ -94,11 +94,10 @@ export const SETTING_LEVELS = {
 } as const;
 
 type SettingName = keyof typeof SETTING_LEVELS;
-/** Structures for the system, in the order of the calls. */
+/** Settings to write, in this order, each with its structure. */
 type Settings = readonly (readonly [SettingName, Buffer])[];
 
 const ERROR_INVALID_LEVEL = 124;
-/** Maximum size of a service configuration. */
 const LARGEST_CONFIG_BYTES = 8192;
 
 export function settingsOf(definition: ServiceDefinition): Settings {
@@ -118,7 +117,7 @@ export function startSettings(startType: ServiceStartType): Settings {
 }
 
 /**
- * Returns the settings that this system does not know, because later releases of Windows added them.
+ * Writes the settings; returns those that this release of Windows is too old to know.
  *
  * @throws WindowsError for every other failure.
  */
@@ -162,14 +161,14 @@ export function failureActions({ restartDelaysMs, resetAfterSeconds }: FailurePo
   head.write(memory, { lpsaActions: addressOf(memory) + BigInt(head.sizeBytes) });
   return memory;
 }
-/** A BOOL or a time. */
+/** Structure of one number: a BOOL or a time. */
 export function oneNumber(value: number): Buffer {
   const memory = Buffer.alloc(4);
   memory.writeUInt32LE(value);
   return memory;
 }
 
-/** Such as SERVICE_DESCRIPTIONW. */
+/** Structure of one text, such as SERVICE_DESCRIPTIONW. */
 export function oneText(text: string): Buffer {
   const { ONE_TEXT } = structures;
   const memory = Buffer.concat([ONE_TEXT.create({}), Buffer.from(`${text}\0`, 'utf16le')]);
@@ -234,7 +233,6 @@ function addressOf(memory: Buffer): bigint {
   return loadKoffi().address(memory);
 }
 
-/** -1 for NULL. */
 function offsetOf(memory: Buffer, pointer: bigint | null): number {
   return pointer === null ? -1 : Number(pointer - addressOf(memory));
 }

@@ -28,7 +28,7 @@ export interface ServiceChange {
   readonly dependencies?: readonly string[];
 }
 
-/** The services of this machine. It holds nothing open between calls. */
+/** The services of this machine. Keeps no handles open between calls. */
 export interface ServiceControlManager {
   /** @throws WindowsError `notFound`, `accessDenied`. */
   status(name: string): ServiceStatus;
@@ -143,7 +143,7 @@ async function start(name: string, options: WaitOptions = {}): Promise<ServiceSt
   options.signal?.throwIfAborted();
   const tried = `cannot start the service ${name}`;
   const sinceMs = performance.now();
-  // The service control manager answers once the program has connected to it, or has failed to for 30 s.
+  // The service control manager answers once the program has connected to it, or after 30 s without a connection.
   const answered = withService(name, SERVICE_START, 'start it', async (service) => {
     const endMs = sinceMs + (options.timeoutMs ?? waiting.DEFAULT_TIMEOUT_MS);
     for (;;) {
@@ -204,7 +204,7 @@ function register(definition: ServiceDefinition): Registration {
       });
     });
   const updated = unlessFails(update, 'notFound');
-  // If the creation finds the service, another process has created it in the meantime.
+  // If the service exists now, another process has just created it, so update it.
   return updated ?? unlessFails(create, 'alreadyExists') ?? update();
 }
 
@@ -245,7 +245,8 @@ function change(name: string, change: ServiceChange): void {
     if (startType === undefined) return;
     settings.writeSettings(service, name, settings.startSettings(startType));
   });
-  // The service control manager stores the configuration in the registry, which the system would write to the disk later.
+  // The service control manager stores the configuration in the registry. Without this flush, the system would write it
+  // to the disk later.
   using key = RegistryKey.open(`SYSTEM\\CurrentControlSet\\Services\\${name}`);
   key?.flush();
 }

@@ -5,7 +5,7 @@ import { WindowsError } from '../windows-error.js';
 import { serviceControlManager } from './service-control-manager.js';
 
 const LOOK_EVERY_MS = 20;
-/** A killed process is gone much sooner. */
+/** Time limit for a killed process, which is usually gone much sooner. */
 const FORCED_MS = 10_000;
 
 /** Time limits for a service and its process to end by themselves, in milliseconds. */
@@ -32,8 +32,8 @@ export async function startServiceProcess(name: string): Promise<void> {
 }
 
 /**
- * Stops a service and resolves when its process is gone; kills the process after the time limits. The process of a
- * stopped service needs a moment to release its program file, and some never end.
+ * Stops a service and resolves when its process is gone; kills the process after the time limits. After the
+ * service has stopped, its process still needs a moment to release the program file. Some processes never end.
  *
  * @throws WindowsError `notFound`, `accessDenied`; `busy` when services that depend on it run; `timeout` when its
  * process does not end.
@@ -53,7 +53,7 @@ export async function endService(name: string, { stopMs, exitMs }: ServiceEndOpt
   if (running !== undefined) await endProcessWithin(running, exitMs);
 }
 
-/** Kills exactly this process after `ms`. @throws WindowsError `timeout` if it survives. */
+/** Kills the process if it has not ended after `ms`; never another process with its PID. @throws WindowsError `timeout` if it survives. */
 export async function endProcessWithin(running: ProcessIdentity, ms: number): Promise<void> {
   if (await hasEnded(running, ms)) return;
   endProcess(running);
@@ -64,7 +64,7 @@ export async function endProcessWithin(running: ProcessIdentity, ms: number): Pr
   );
 }
 
-/** Waits until the service manager notices the kill. A failure counts only if the service has a new process. */
+/** Waits until the service manager notices the kill. Ignores a failure unless the service has a new process. */
 async function noticeEnd(name: string, { pid }: ProcessIdentity): Promise<void> {
   const services = serviceControlManager();
   try {

@@ -56,7 +56,7 @@ export class ServiceLifecycle {
     if (this.#move({ kind: 'stopPending', checkpoint: 1 })) this.#tellProgress(limitMs);
   }
 
-  /** The first exit code counts. */
+  /** Only the first call has an effect. */
   stopped(exitCode: number): void {
     this.#move({ kind: 'stopped', exitCode });
   }
@@ -110,7 +110,7 @@ const ERROR_CALL_NOT_IMPLEMENTED = 120;
 export function readControl(control: number): { answer: number; stop?: ServiceStopReason } {
   const stop = STOP_CONTROLS[control];
   if (stop !== undefined) return { answer: 0, stop };
-  // The last reported status answers an interrogation.
+  // The system answers an interrogation with the last reported status.
   const isKnown = control === SERVICE_CONTROL_INTERROGATE;
   return { answer: isKnown ? 0 : ERROR_CALL_NOT_IMPLEMENTED };
 }

@@ -8,7 +8,7 @@ import { addressOfFunction, lazily, loadKoffi } from '../win32/calls/system-libr
 import { kernel32 } from '../win32/kernel32.js';
 import { SERVICE_TABLE_ENTRYW } from '../win32/structures.js';
 
-/** After this time, the service counts as ended, with exit code 1. */
+/** A service that is not ready after this time counts as ended, with exit code 1. */
 const START_LIMIT_MS = 120_000;
 
 /** Link from a running service to the service control manager. */
@@ -17,7 +17,7 @@ export interface RunningService {
   readonly name: string;
   /** Reports that the service runs. */
   ready(): void;
-  /** May resolve before `ready`; the first reason counts. */
+  /** Resolves at the first request to stop, perhaps before `ready`. */
   readonly stopRequested: Promise<ServiceStopReason>;
 }
 
@@ -37,13 +37,13 @@ export interface ServiceOptions {
  * Runs a program as a service if the service control manager started it. Needs no flag to detect that. A rejection of
  * `run` counts as exit code 1.
  *
- * @returns The reported exit code; undefined when this is no service, and `run` was not called.
+ * @returns The reported exit code; undefined if this process is no service, so that `run` was not called.
  * @throws WindowsError `unavailable` on other systems.
  */
 export async function runAsService(options: ServiceOptions): Promise<number | undefined> {
   const { name, run, stopLimitMs = 40_000 } = options;
-  // Query the service control manager only from its child: the answer may take as long as the start of another
-  // service.
+  // Contact the service control manager only if it is the parent process: its answer may take as long as another
+  // service needs to start.
   if (programNameOf(process.ppid)?.toLowerCase() !== 'services.exe') return undefined;
   let request: (reason: ServiceStopReason) => void = () => undefined;
   const stopRequested = new Promise<ServiceStopReason>((resolve) => {
@@ -87,7 +87,7 @@ interface DispatcherEvents {
 }
 
 interface DispatchedService {
-  /** The real name, which may differ from that of `dispatchService`. */
+  /** The real name, which may differ from the `name` given to `dispatchService`. */
   readonly name: string;
   /** Takes a SERVICE_STATUS. */
   readonly report: (status: Buffer) => void;
@@ -118,7 +118,7 @@ async function dispatchService(name: string, events: DispatcherEvents): Promise<
   const handler = koffi.register((control: number) => events.onControl(control), handlerEx);
   const main = koffi.register((count: number, words: bigint) => {
     try {
-      // The system ignores the name in the table when it has only one service; the first word is the real name.
+      // The system ignores the name in a table of one service. The first of the `words` is the real name.
       const actual = count > 0 ? (koffi.decode(words, 'str16') as string) : name;
       events.onStart(registerHandler(actual, handler));
     } catch (error) {
@@ -158,10 +158,10 @@ function dispatchTable(name: string, main: bigint): Buffer {
   return memory;
 }
 
-/** Uses a thread of the system, because the call blocks and file access needs Node's four worker threads. */
+/** Uses a thread of the system, because the call blocks, and Node's four worker threads are needed for file access. */
 function startDispatcher(table: Buffer, name: string): OwnedHandle {
   const tried = `cannot connect to the service control manager as ${name}`;
-  // This function can be the body of a thread, because both take one pointer.
+  // StartServiceCtrlDispatcherW can be the body of a thread, because it takes one pointer.
   const start = addressOfFunction('advapi32.dll', 'StartServiceCtrlDispatcherW');
   return new OwnedHandle(call(tried, kernel32.CreateThread, null, 0, start, table, 0, [0]));
 }

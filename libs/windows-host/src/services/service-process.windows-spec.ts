@@ -159,7 +159,7 @@ function theSuite(): void {
       const { command } = definition('serve', words);
       scm.register({ ...definition('serve'), command });
       assert.equal(scm.config(name).commandLine, commandLineOf(command));
-      // The arguments that a new process gets from exactly this line.
+      // Starts a process with this command line, unchanged, to see the arguments that it gets.
       const script = 'process.stdout.write(JSON.stringify(process.argv.slice(1)))';
       const line = windowsCommandLine(process.execPath, ['-e', script, '--', ...words]);
       const child = spawn(process.execPath, [line.slice(process.execPath.length + 3)], {

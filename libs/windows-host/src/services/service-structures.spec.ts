@@ -12,7 +12,6 @@ import { loadKoffi } from '../win32/calls/system-library.js';
 import { parseServiceStatus } from './service-wait.js';
 
 const addressOf = (memory: Buffer): bigint => loadKoffi().address(memory);
-/** The eight bytes of a pointer. */
 const pointer = (to: bigint): string => {
   const bytes = Buffer.alloc(8);
   bytes.writeBigUInt64LE(to);

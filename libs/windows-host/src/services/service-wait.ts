@@ -31,7 +31,7 @@ export interface ServiceStatus {
   readonly serviceExitCode: number;
   /** Grows while a pending state makes progress. */
   readonly checkpoint: number;
-  /** The service's estimate until its next progress, in milliseconds. */
+  /** The service's estimate of the time until its next progress, in milliseconds. */
   readonly waitHintMs: number;
 }
 
@@ -90,7 +90,7 @@ export function using<T>(handle: number, act: (handle: number) => T): T {
   }
 }
 
-/** The handle needs SERVICE_QUERY_STATUS. */
+/** `service` is a handle with the right SERVICE_QUERY_STATUS. */
 export function statusOf(service: number, name: string): ServiceStatus {
   const tried = `cannot query the state of the service ${name}`;
   const memory = SERVICE_STATUS_PROCESS.create({});
@@ -160,7 +160,6 @@ export async function waitForCall(
   }
 }
 
-/** False when the time is up. */
 export async function waitUntilGone(
   isThere: () => boolean,
   { timeoutMs = DEFAULT_TIMEOUT_MS, signal }: Pick<WaitOptions, 'timeoutMs' | 'signal'>,
@@ -177,12 +176,12 @@ function exitOf({ win32ExitCode, serviceExitCode }: ServiceStatus): string {
   return serviceExitCode === 0 ? `error ${win32ExitCode}` : `exit code ${serviceExitCode}`;
 }
 
-/** Grace beyond the wait hint, because a busy machine is not a hang. */
+/** Grace beyond the wait hint, because slow progress on a busy machine is not a hang. */
 const PATIENCE_MS = 10_000;
 
 type ProgressVerdict = 'reached' | 'waiting' | 'ended' | 'stalled';
 
-/** Passed back with the next status. */
+/** Result of `judgeProgress`, passed back to it with the next status. */
 interface Progress {
   readonly verdict: ProgressVerdict;
   readonly status: ServiceStatus;

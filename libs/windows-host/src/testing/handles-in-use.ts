@@ -12,7 +12,7 @@ export function handlesInUse(): number {
   const count: [number] = [0];
   assert.notEqual(library.GetProcessHandleCount(-1, count), 0);
   if (count[0] > 0) return count[0];
-  // Wine does not count handles. It assigns the lowest free multiples of four.
+  // Wine does not count handles. A new handle is the lowest free multiple of four, so the highest of 30 grows with the number in use.
   const fresh = Array.from({ length: 30 }, () => openJob());
   const highest = Math.max(...fresh.map(({ value }) => value / 4));
   for (const job of fresh) job.close();

@@ -10,7 +10,7 @@ export const ipHelper = systemLibrary('iphlpapi.dll', 'Windows', [
   'void FreeMibTable(void *table)',
 ]);
 
-// Each of the following is missing on some systems that have the others.
+// Declared separately, because some systems lack only one of the following.
 
 /** IPv4 only. */
 export const routeNotices = systemLibrary('iphlpapi.dll', 'support for route notices', [

@@ -1,6 +1,6 @@
 /**
- * Structures, named as in their documentation; `spare` is never read. A spec asserts their sizes. The pages, whose
- * HEADER is in the comment above, in lower case: `https://learn.microsoft.com/windows/win32/api/HEADER/ns-HEADER-NAME`.
+ * Structures, named as in their documentation; `spare` is never read. A spec asserts their sizes. Each has a page,
+ * `https://learn.microsoft.com/windows/win32/api/HEADER/ns-HEADER-NAME` in lower case; a comment above it names HEADER.
  */
 import { structure } from './calls/system-library.js';
 

@@ -12,13 +12,13 @@ import { ROOT } from '../workspace.js';
 
 export type Moment = 'before' | 'during' | 'after';
 
-/** `act` is a number, from 1, or a name. */
+/** `act`: number of the act, counted from 1, or its name. */
 export interface Crash {
   readonly act: number | string;
   readonly moment: Moment;
 }
 
-/** `isPending`: the plan's Secret uses the older protocol, without `plan-state`. */
+/** `isPending`: the Secret has `plan-state`. Without it, the older protocol applies. */
 export interface PlanOfCrash {
   readonly isPending: boolean;
   readonly fails: boolean;

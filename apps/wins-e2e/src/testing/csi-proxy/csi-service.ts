@@ -51,7 +51,7 @@ export class CsiService {
 }
 
 /**
- * Replaces csi-proxy and serves its pipe.
+ * Returns the source of a program that serves the pipe of csi-proxy in its place.
  *
  * @param mark - Makes the program different from others.
  * @param stops - Whether it exits on SIGTERM; the real csi-proxy does not.

@@ -31,7 +31,7 @@ export class DeadlyNode implements AsyncDisposable {
     return readFileSync(log, 'utf8').trimEnd().split('\n');
   }
 
-  /** The next installation must complete the killed one, and uninstalling must leave nothing. */
+  /** Kills an installation at a change. The next one must complete it, and uninstalling must leave nothing. */
   async installAt(change: number): Promise<void> {
     await this.#die('install', change);
     const { code, reason } = await this.#say('install');
@@ -42,7 +42,7 @@ export class DeadlyNode implements AsyncDisposable {
     this.#assertEmpty();
   }
 
-  /** The next uninstallation must leave nothing. */
+  /** Kills an uninstallation at a change. The next one must leave nothing. */
   async uninstallAt(change: number): Promise<void> {
     await this.#say('install');
     await this.#die('uninstall', change);

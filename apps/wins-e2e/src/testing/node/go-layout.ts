@@ -4,7 +4,7 @@ import { csiProgram, CsiService } from '../csi-proxy/csi-service.js';
 import type { NodeWorld } from './node-world.js';
 import { startServiceOf } from './service-of-node.js';
 
-/** The Go release's script writes lower-case hex and a line end of PowerShell. */
+/** The Go release's script writes the id in lower-case hex, with a CRLF line end. */
 export const GO_NODE_ID = 'ab'.repeat(31);
 
 /** A node as the script of the Go release leaves it: the installation is not recorded. */

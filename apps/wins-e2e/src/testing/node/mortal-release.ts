@@ -15,7 +15,7 @@ if (changes !== undefined) {
   const say = fs.appendFileSync;
   let count = 0;
   const done = (what, file) => {
-    // Files of the lock, which is a socket, are no changes of the node.
+    // The files of the lock, which is a socket, do not count as changes of the node.
     if (/\\/node\\/(\\.[^/]*(\\/s)?|node\\.lock)$/.test(file)) return;
     count += 1;
     say(changes, what + ' ' + file + '\\n');

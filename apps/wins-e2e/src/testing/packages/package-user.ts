@@ -132,7 +132,7 @@ console.log(JSON.stringify({ imported: typeof ${first}, required: typeof require
     return JSON.parse(printed) as { imported: string; required: string; isOne: boolean };
   }
 
-  /** Requires the fallback files for tools that know only CommonJS. */
+  /** Loads with `require` the fallback files for tools that know only CommonJS. */
   requiresCommonJs(library: Library): string {
     const { exports } = this.manifestOf(library) as unknown as {
       exports: Record<string, { default: { default: string } }>;
@@ -174,7 +174,7 @@ void wrong${at};`,
     this.#compile(resolution, ['--outDir', `built-${resolution}`, ...files, ...examples]);
   }
 
-  /** Jest cannot load ES modules. Returns how many tests passed. */
+  /** Requires the libraries in Jest, which cannot load ES modules. Returns how many tests passed. */
   loadsInJest(libraries: readonly Library[]): number {
     const names = JSON.stringify(libraries.map(({ name, first }) => [name, first]));
     const test = `test.each(${names})('%s', (name, first) => expect(typeof require(name)[first]).toBe('function'));`;

@@ -16,7 +16,7 @@ export class ShellSession implements AsyncDisposable {
   readonly #workspace = new Workspace();
   #printed = '';
 
-  /** @param options - `wins`: whether `wins` is in the PATH, as after an installation. */
+  /** @param options - `wins`: whether the shell knows `wins`, as after an installation. */
   constructor({ wins }: { readonly wins: boolean }) {
     const [file = '', ...args] = mayBeApart ? [...APART, ...BASH] : BASH;
     const { NODE_OPTIONS: _options, WINS_RUNTIME_DIR: _folder, ...environment } = process.env;

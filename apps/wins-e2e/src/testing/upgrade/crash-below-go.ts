@@ -43,7 +43,7 @@ export async function dieBelowGo(act: number, whenStopped: 'kills' | 'leaves'): 
   const old = world.installed;
   const next = sha256(helperOf(world));
   await upgrade(world, { [act]: 'before' });
-  // This act follows the start of the helper, which continues.
+  // Before this act, the helper has started another process, which continues the upgrade.
   const goesOn = world.effects[act - 1] === 'remove upgrader';
   assert.ok(world.effects.length === act || goesOn, 'it was not killed');
   assert.ok([old, next].includes(world.named ?? ''), `${world.named ?? ''} is not whole`);

@@ -114,7 +114,7 @@ export async function reachSecret(
 
 export type FileEffect = 'create' | 'replace' | 'keep' | 'delete' | 'none' | '';
 
-/** Changes nothing. An empty text means that the effect is unpredictable. */
+/** Predicts the effects, and changes nothing. An empty text means an unknown effect. */
 export async function fileEffects({ files }: Plan): Promise<readonly FileEffect[]> {
   const effects: FileEffect[] = [];
   for (const file of files)
@@ -131,7 +131,7 @@ async function effectOf(file: PlanFile): Promise<FileEffect> {
     const content = Buffer.from(file.content ?? '', 'base64');
     const found = await stat(file.path);
     if (!found.isFile() || found.size !== content.length) return 'replace';
-    // The path may name another file by now, such as a pipe without a writer.
+    // By now the path may name a pipe without a writer, for which readBytes does not wait.
     const now = await readBytes(file.path, { followLinks: true, maxBytes: content.length });
     return content.equals(now) ? 'keep' : 'replace';
   } catch {

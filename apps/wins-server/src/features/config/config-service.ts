@@ -31,7 +31,7 @@ export interface ConfigServiceParts {
   readonly logger: Logger;
 }
 
-/** A client learns no more from `explain` than from an attempt. Only administrators learn the path and the content of the config. */
+/** A client learns no more from `explain` than from trying the action. Only administrators learn the path and the content of the config. */
 export function createConfigService(parts: ConfigServiceParts): ConfigServiceServer {
   const { config, callers, logger } = parts;
   const administered = administratorsOnly(callers, 'show or change the config');

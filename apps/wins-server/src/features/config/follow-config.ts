@@ -6,7 +6,7 @@ import { ConfigKeeper } from '../../configuration/config-keeper.js';
 import { configFileOf, loadDaemonConfig } from '../../configuration/load-daemon-config.js';
 import type { ConfigChange, Kernel } from '../../kernel/feature.js';
 
-/** For this long, a reload can return the change that the daemon found by itself. */
+/** Time for which `reload` still returns a change that the daemon has loaded by itself. */
 const RECENT_MS = 60_000;
 
 export interface FollowedConfig {
@@ -34,7 +34,7 @@ export async function followConfig(kernel: Kernel, changed: () => void): Promise
   };
   const keeper = new ConfigKeeper({
     ...{ trust, logger },
-    // The program of a daemon on trial gets another path once the daemon is proven.
+    // Once a daemon on trial is proven, its program no longer has the trial path.
     isProven: () => !isOnTrial(program) || !existsSync(program),
   });
   const guard = await ConfigGuard.begin(loaded, kernel);

@@ -56,7 +56,7 @@ export interface KeeperOptions {
   readonly graceMs?: number;
 }
 
-/** Why csi-proxy cannot run on this system, if so. Specs replace it before first use (docs/adr/0048-ship-no-test-doubles.md). */
+/** Why csi-proxy cannot run on this system; undefined if it can. Specs replace it before first use (docs/adr/0048-ship-no-test-doubles.md). */
 export const csiProxyHost: { lacks: string | undefined } = {
   lacks: process.platform === 'win32' ? undefined : 'csi-proxy is for Windows nodes only',
 };

@@ -499,7 +499,7 @@ describe('a daemon that dies while it changes the service', () => {
       const dead = new Promise<never>(() => undefined);
       let died: () => void = () => undefined;
       const dying = new Promise<void>((resolve) => (died = resolve));
-      // After this call nothing happens any more, as if the process had died.
+      // After `call` nothing happens any more, as if the process had died.
       let isDead = false;
       let isArmed = false;
       const service = new Proxy<CsiProxyService>(node.service, {

@@ -136,7 +136,7 @@ function roomNow() {
 
 const MOST_STACKS = 32;
 const MOST_FRAMES = 64;
-/** Pseudo-functions of the profiler while no function runs. */
+/** Names that the profiler reports while no function runs. */
 const NOWHERE = new Set(['(root)', '(program)', '(idle)', '(garbage collector)']);
 
 export function stacksText({ nodes, samples = [] }: CpuProfile): string {

@@ -125,7 +125,7 @@ export function cpuProfileText(profile: CpuProfile): Buffer {
   throw new FeatureError('tooLarge', message);
 }
 
-/** Most promise events are excluded, because they would slow everything down. */
+/** Without most promise events, because recording them would slow down the daemon. */
 const CATEGORIES = [
   ...['v8', 'node.perf', 'node.fs.sync', 'node.fs.async', 'node.net.native', 'node.dns.native'],
   ...['node.promises.rejections', 'node.threadpoolwork.sync', 'node.threadpoolwork.async'],

@@ -4,7 +4,7 @@ import type { DaemonEvent } from '../../kernel/daemon-events.js';
 export interface KeptEvent {
   readonly type: string;
   readonly facts: EventFacts;
-  /** Name of the limit for events that clients can cause at will. */
+  /** Name of the limit that counts this event; only if clients can cause it at will. */
   readonly share?: string;
 }
 
@@ -66,7 +66,7 @@ function decision({ decision }: Extract<DaemonEvent, { type: 'decided' }>): Kept
   return { type: 'decided', facts, ...(CLIENT.test(requester) && { share: verdict }) };
 }
 
-/** Cached, because a description does not change during its connection. */
+/** Cached, because a client's description does not change while it is connected. */
 const clientTexts = new WeakMap<object, string>();
 
 function clientText(client: object | undefined): string | undefined {

@@ -95,7 +95,7 @@ describe('the services of the host', () => {
   let records: HostDecision[];
   let auditFails: boolean;
   let granted: readonly string[];
-  /** Called to record an allowed call, which waits for the result. */
+  /** Records an allowed call, which waits until this resolves. */
   let recording: (() => Promise<void>) | undefined;
   let served: AsyncDisposable;
   let client: WinsClient;

@@ -27,7 +27,7 @@ export async function endLastingRuns(
   configFile: string,
   { reason, keepsOutput }: EndOptions,
 ): Promise<string | undefined> {
-  // The default config may be absent. An uninstallation removes any other config only after it has ended the runs.
+  // The default config may be absent. Any other is removed only after its runs have ended.
   const isAbsent = configFile === defaultConfigPath() || !existsSync(configFile);
   const named = isAbsent ? undefined : configFile;
   const loaded = await loadStartConfig(named).catch((error: unknown) => {

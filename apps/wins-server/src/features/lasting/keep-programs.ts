@@ -11,7 +11,7 @@ export interface KeptProgramsParts {
   readonly remove: (entry: Entry) => Promise<unknown>;
 }
 
-/** Keeps exactly the programs of the config running; a changed program is replaced. */
+/** Keeps running exactly the programs that the config lists; replaces one whose entry has changed. */
 export class KeptPrograms {
   readonly #parts: KeptProgramsParts;
   #wanted: ReadonlyMap<string, WantedProgram> = new Map();
@@ -37,7 +37,7 @@ export class KeptPrograms {
     this.#changes = this.#changes?.then(() => this.#reconcile(false));
   }
 
-  /** Call this once the runs of earlier daemons are known. A program that ended before this daemon started gets another attempt. */
+  /** Call this as soon as the runs of earlier daemons are known. A program that ended before this daemon started gets another attempt. */
   begin(): void {
     this.#changes = this.#reconcile(true);
   }

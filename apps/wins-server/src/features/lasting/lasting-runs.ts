@@ -628,7 +628,7 @@ export class LastingRuns {
     onEvent?.({ type: 'runRestarts', run: entry, waitMs, ...(refused && { refused }) });
   }
 
-  /** For a run whose keeper died, so that nobody knows the exit. */
+  /** Records the end of a run whose keeper died. Its exit is unknown. */
   async #recordLost({ facts }: Entry): Promise<KeptEnd> {
     const { mark } = facts.run;
     const folder = folderNameOf(facts);
@@ -642,7 +642,7 @@ export class LastingRuns {
     return end;
   }
 
-  /** While a restart is planned, keeps the keeper of this release. */
+  /** Leaves idle keepers, but not that of this release while a restart is planned. */
   #leaveIdle(): void {
     if (!this.#isAdopted || this.#starts > 0) return;
     const keepsOwn = [...this.#entries.values()].some(({ plan }) => plan?.next.kind === 'again');
@@ -695,7 +695,7 @@ export class LastingRuns {
 
   async #sweep(): Promise<void> {
     const { logger } = this.#kernel;
-    // A starting keeper does not hold its copy of the program open yet.
+    // With a keeper, nothing is removed: while it starts, it does not hold its copy of the program open.
     if (!this.#keepers.hasOwn)
       await removeCopies(this.#folders.folder).catch((error: unknown) => {
         logger.warn({ problem: messageOf(error) }, 'cannot remove the program of a keeper');

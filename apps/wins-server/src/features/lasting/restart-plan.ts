@@ -25,7 +25,7 @@ const OWN_ENDS: readonly string[] = ['exited', 'outOfMemory', 'hostFailed', 'dae
 const text = z.string();
 const count = z.int().check(z.minimum(0));
 
-/** Its file is secret, because it contains arguments and variables. */
+/** The file of a plan is secret, because it contains arguments and variables. */
 const restartPlan = z.object({
   version: z.literal(1),
   when: z.enum(['always', 'onFailure', 'never']),

@@ -128,7 +128,7 @@ export class RunFolders {
     return stateFile(path.join(this.folder, name, 'run.json'), keptRun);
   }
 
-  /** May contain the end of the previous attempt. Missing if the keeper died first. */
+  /** May contain the end of an earlier attempt. Missing if the keeper died before it wrote the file. */
   end(name: string): StateFile<KeptEnd> {
     return stateFile(path.join(this.folder, name, 'end.json'), keptEnd);
   }

@@ -86,9 +86,9 @@ describe('the metrics', () => {
     const metrics = new MetricRegistry();
     const text = ['of', 'a client'].join(' ');
     const never = (): void => {
-      // @ts-expect-error -- A rule is one of the code's own.
+      // @ts-expect-error -- Only the code defines rules.
       metrics.count('wins_refusals_total', { action: 'start', rule: text });
-      // @ts-expect-error -- An action is one of the code's own.
+      // @ts-expect-error -- Only the code defines actions.
       metrics.count('wins_refusals_total', { action: text, rule: 'not listed' });
       // @ts-expect-error -- Only the config defines entries.
       metrics.count('wins_run_starts_total', { entry: text, result: 'started' });

@@ -2,7 +2,7 @@
 import { containerFeed, Source, type DesiredPort, type SourceOptions } from '@wins/host-network';
 import type { HostMetadataSettings } from '@wins/config';
 
-/** Ignores reports from before the start, because an address may have a new owner since. */
+/** Ignores reports from before the start, because another container may have got the address since then. */
 export function followContainers(
   settings: HostMetadataSettings,
   listener: Pick<SourceOptions, 'onChange' | 'onWarning'>,

@@ -10,7 +10,7 @@ const ADMINISTRATOR = { ...container('uid:0'), isAdministrator: true };
 const KIB = 1024;
 const OCTETS_PER_MS = 1000;
 
-/** Only work and the test advance this clock. */
+/** Clock that only the test and the connections' work advance. */
 class Clock {
   now = 0;
   #waiting: { readonly at: number; readonly then: () => void }[] = [];

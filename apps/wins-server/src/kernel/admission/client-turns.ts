@@ -10,13 +10,13 @@ const SETTLED = Promise.resolve();
 const OTHERS_MS = 1000;
 /** Size of a client's first read, which is assumed to cost one quantum. */
 const FIRST_READ_OCTETS = 4096;
-/** A client's connections whose input is buffered here; the input of its other connections stays in the system. */
+/** Maximum number of a client's connections with input buffered here; the input of its other connections stays in the system. */
 const MOST_WAITING = 8;
 /** Maximum debt of a client, in quanta. A turn can be long because the system ran other processes. */
 const MOST_OWED_QUANTA = 10;
 /** Time until a client above its rates is checked again. */
 const RETRY_MS = 50;
-/** Size of a frame with its header. */
+/** Minimum read; fits a small frame with its header. */
 const LEAST_READ_OCTETS = 256;
 
 /** One read of a client's connection, with the work that it causes at once. */
@@ -99,7 +99,7 @@ export class ClientTurns implements Disposable {
   #isScheduled = false;
   /** Until this time, a lone client continues in the same round of the event loop. */
   #roundEndsAt = -Infinity;
-  /** True after an accept in this round of the event loop. `#accepts` counts those since the last turn. */
+  /** True after an accept in this round of the event loop. `#accepts` counts the accepts since the last turn. */
   #hasAccepted = false;
   #accepts = 0;
   #wasAdministrator = false;
@@ -285,10 +285,10 @@ export class ClientTurns implements Disposable {
     }
   }
 
-  /** True when the client is above the rate of everything that it wants. */
+  /** True when the client is above its rate for everything that it wants to do. */
   #mustWait(party: Party): boolean {
     if (this.#mayConnect(party)) return false;
-    // More input may be on its way to this process.
+    // Without connections to set up, more input may be on its way.
     if (this.#mayRead(party) && (party.ready.size > 0 || party.arrivals.size === 0)) return false;
     this.#options.paused?.(party.client);
     this.#retry ??= this.#after(RETRY_MS, () => {

@@ -22,7 +22,7 @@ export interface PlacesOptions {
   readonly turnedAway: (client: ClientIdentity, why: TurnedAway) => void;
 }
 
-/** Permission of a connection to stay open. Its close releases it. */
+/** Permission of a connection to stay open. The end of the connection releases it. */
 export interface Place {
   /** Marks the connection as established. Without capacity, closes it and returns false. */
   settle(): boolean;

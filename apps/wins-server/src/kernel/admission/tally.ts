@@ -1,4 +1,4 @@
-/** A pino logger fits. */
+/** Implemented by pino loggers. */
 export interface TallyLog {
   info(facts: object, message: string): void;
   warn(facts: object, message: string): void;

@@ -14,7 +14,7 @@ export interface AuditTrailOptions extends Omit<AuditLogOptions, 'onChange' | 'o
 
 /**
  * The audit log is authoritative; copies in the daemon's log may be lost. In a flood of allowed actions both logs list the first and count the rest.
- * The daemon's log has a line for each refusal. While the audit log cannot be written, actions that need a record are refused.
+ * The daemon's log has a line for each refusal, except in `counted`. While the audit log cannot be written, actions that need a record are refused.
  */
 export class AuditTrail {
   readonly #log: AuditLog;
@@ -44,7 +44,7 @@ export class AuditTrail {
     });
   }
 
-  /** Requires that the daemon owns its pipe, because only that daemon may write to the folder. */
+  /** Call only when the daemon owns its pipe, because only the owner may write to the folder. */
   open(onChange: (isAvailable: boolean) => void): Promise<void> {
     this.#onChange = onChange;
     return this.#log.open();
@@ -68,7 +68,7 @@ export class AuditTrail {
     return undefined;
   }
 
-  /** Records a refusal in a flood; the caller reports the number to the daemon's log. */
+  /** Records one refusal of a flood. The caller reports their number to the daemon's log. */
   counted(decision: Decision, client: string): void {
     this.#log.note(recordOf(decision), recordRule(decision, client).flood);
     this.#options.onDecision?.(decision);

@@ -11,13 +11,13 @@ import {
   type ChainEnd,
 } from './audit-record.js';
 
-/** Searched for the last valid line: four lines of maximum length, because some may be damaged. */
+/** Bytes searched for the last valid line: four lines of maximum length, because some may be damaged. */
 const TAIL = { maxLineBytes: MAX_LINE_BYTES, lastBytes: 4 * (MAX_LINE_BYTES + 1), mustExist: true };
 
 interface ChainTail {
-  /** The record to continue; undefined without a complete line. */
+  /** The record that the chain continues; undefined if no line is complete. */
   readonly end: ChainEnd | undefined;
-  /** Last lines that are not records. */
+  /** Number of last lines that are not records. */
   readonly strangeLines: number;
   /** Length of an unfinished last line, left by a crash. */
   readonly tornBytes: number;

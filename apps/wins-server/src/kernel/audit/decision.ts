@@ -26,7 +26,7 @@ export interface DecisionFacts {
   readonly address?: string;
   readonly code?: DecidingCode;
   readonly variable?: string;
-  /** Plan whose action is decided: its origin, SHA-256 and attempt. */
+  /** Origin of the plan whose action is decided; the next two are its SHA-256 and attempt. */
   readonly source?: string;
   readonly checksum?: string;
   readonly attempt?: number;
@@ -34,7 +34,7 @@ export interface DecisionFacts {
   readonly outcome?: string;
 }
 
-/** `before`: the action waits for its record. `with`: without a working audit log it is refused. `after`: nothing waits. */
+/** `before`: the action waits for its record. `with`: it is refused if the audit log does not work. `after`: nothing waits. */
 export interface RecordRule {
   readonly when: 'before' | 'with' | 'after';
   /** Absent: every decision is written. */
@@ -104,7 +104,7 @@ export function recordRule(
   return action === 'stop' ? { when, flood: { ...flood, act: mark ?? '' } } : { when };
 }
 
-/** Label from the threat model, as in `A15 not listed`. Records keep it. */
+/** Label from the threat model, as in `A15 not listed`. Records keep it; messages omit it. */
 const LABEL = /^A\d+ /;
 const MAX_REASON = 128;
 

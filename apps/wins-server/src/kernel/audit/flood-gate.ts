@@ -80,7 +80,7 @@ export class FloodGate {
     if (known !== undefined) return known;
     const isFull = this.#groups.size >= MAX_KEYS;
     if (isFull && !mayShare) return undefined;
-    // Groups beyond the limit are counted as one group, named after the first of them.
+    // Groups beyond the limit are counted as one group, with the kind and verdict of the first.
     const shared = isFull ? this.#groups.get(OTHERS) : undefined;
     if (shared !== undefined) return shared;
     const group = { ...facts, ...(isFull && { client: OTHERS }), seen: 0, counted: 0 };

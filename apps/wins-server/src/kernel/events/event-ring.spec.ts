@@ -16,7 +16,7 @@ import { privateFolder } from '../../testing/private-folder.js';
 import { EventRing, type EventRingOptions } from './event-ring.js';
 import { readEvents, type RingEvent } from './ring-files.js';
 
-// Folders of /proc can be opened but not written, like a full disk; other systems have none.
+// Folders of /proc can be opened but not written, like a full disk; other systems have no /proc.
 const onLinux = process.platform === 'linux' ? it : it.skip;
 
 describe('a ring of events', () => {

@@ -12,7 +12,6 @@ import { SegmentWriter } from './segment-writer.js';
 
 const MAX_WAITING = 2_048;
 const GATHER_MS = 100;
-/** Events per page. */
 const PAGE = 500;
 /** Recent events in memory; each has at most 8 KiB. */
 const RECENT = 128;
@@ -93,7 +92,7 @@ export class EventRing implements AsyncDisposable {
     this.#writeSoon(GATHER_MS);
   }
 
-  /** Reads at most 500 events, up to those just added. @throws FeatureError `eventsUnreadable`. */
+  /** Reads at most 500 events, including those just added. @throws FeatureError `eventsUnreadable`. */
   async page({ waitUntil, ...range }: PageOptions = {}): Promise<EventPage> {
     for (;;) {
       await this.#writeNow();

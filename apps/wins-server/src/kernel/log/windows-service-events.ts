@@ -1,9 +1,9 @@
 import type { EventLog, LogEvent } from '@wins/windows-host';
 import { AUDIT } from '../audit/audit-trail.js';
 
-/** The daemon's own events in the event log. Refusals have another limit of this size. */
+/** Limit for the daemon's own events; refusals have a separate limit of the same size. */
 const EVENTS_PER_MINUTE = 60;
-/** Allowed actions, which matter more than refusals. */
+/** Higher, because allowed actions matter more than refusals. */
 const ACTS_PER_MINUTE = 600;
 const MINUTE_MS = 60_000;
 

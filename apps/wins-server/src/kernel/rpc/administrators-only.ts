@@ -54,7 +54,7 @@ export function refusalOf(
   return rpcError(status.PERMISSION_DENIED, 'notAdministrator', details);
 }
 
-/** `failure` converts errors of the answer. */
+/** `failure` converts errors that `answer` throws. */
 export function administratorsOnly(
   callers: Pick<Callers, 'clientOf' | 'administered'>,
   what: string,

@@ -31,9 +31,9 @@ export interface CallServer {
 /** Without these, grpc-js would advertise compression. */
 export const ANSWER_HEADERS = { 'grpc-accept-encoding': IDENTITY } as const;
 
-/** grpc-js finds handlers, encodes, and tracks the status. @throws Error without its internal method. */
+/** grpc-js finds handlers, encodes messages, and tracks the status. @throws Error if grpc-js lacks the internal method. */
 export function createCallServer(): CallServer {
-  // channelz of grpc-js would replace the handler.
+  // With channelz, grpc-js would not call `_streamHandler`.
   const server = new Server({
     'grpc.enable_channelz': 0,
     'grpc.max_receive_message_length': LARGEST_REQUEST_OCTETS,

@@ -57,7 +57,7 @@ const NAMES: Readonly<Record<ConnectionsOptions['pipe'], string>> = {
   admin: 'admin',
 };
 
-/** Ends that say nothing about the client. */
+/** Ends that are no fault of the client. */
 const ORDINARY_ENDS: ReadonlySet<EndReason> = new Set(['clientGone', 'closed', 'idle']);
 
 /** Part of a gRPC call that identifies its caller. */
@@ -83,7 +83,7 @@ interface Admitted {
   calls: number;
 }
 
-/** Processes belong to the connection that started them (`pipe:N`), because clients could guess a name. */
+/** Processes belong to the connection that started them (`pipe:N`), because clients could guess the name of a process. */
 export class Connections {
   readonly #admitted = new Map<string, Admitted>();
   readonly #served = new Set<Http2Connection>();
@@ -145,7 +145,7 @@ export class Connections {
           place?.end();
         });
         if (claims === undefined) return;
-        // Not at `close`: the next request in the octets just read may need these claims.
+        // `close` would be too late: the next request in the octets just read may need these claims.
         stream.once('aborted', () => claims.forEach((claim) => claim.release()));
         place?.begin();
         admitted.calls += 1;

@@ -176,7 +176,7 @@ describe('health', () => {
     const told: unknown[] = [];
     stranger.on('data', (answer) => told.push(answer));
     health.set(true);
-    // The next message on the connection that both calls share.
+    // Both calls share the connection, so an answer to `stranger` would have arrived before this message.
     expect(await next(call)).toBe(HealthStatus.SERVING);
     expect(told).toEqual([]);
   });

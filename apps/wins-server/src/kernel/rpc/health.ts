@@ -2,7 +2,7 @@ import { status, type Server } from '@grpc/grpc-js';
 import { HealthStatus, healthServiceDefinition, type HealthServer } from '@wins/wins-api/contract';
 import { rpcError } from './rpc-errors.js';
 
-/** Clients cannot make a watcher hold more memory. */
+/** A watcher has only these fields, so that clients cannot make it hold more memory. */
 interface Watcher {
   readonly service: string;
   readonly send: (status: HealthStatus) => void;

@@ -128,7 +128,7 @@ async function runs(sources: ValueSources, server?: string): Promise<[string, st
   }
 }
 
-/** Lists the adapters of the host when the program runs on the host itself. */
+/** Lists the adapters of this machine. In a container, they differ from those of the host. */
 async function adapters(): Promise<[string, string][]> {
   const { networkInterfaces } = await import('node:os');
   return Object.entries(networkInterfaces()).map(([name, addresses = []]) => [

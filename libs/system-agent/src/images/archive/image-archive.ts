@@ -84,7 +84,7 @@ export class ImageArchive {
     }
   }
 
-  /** No stream of the handle: a stream closes the file when its reader stops early. */
+  /** Uses no stream, because a stream closes the file when its reader stops early. */
   async *#bytes(): AsyncGenerator<Uint8Array> {
     for (let position = 0; ;) {
       this.#signal.throwIfAborted();

@@ -41,7 +41,7 @@ function compressionOf(start: Buffer): Compression | undefined {
 
 async function* gunzip(input: ByteReader): AsyncGenerator<Buffer> {
   const decoder = createGunzip();
-  // The iteration below throws the decoder's errors.
+  // Ignore errors here: the iteration below throws them.
   pipeline(Readable.from(input.rest()), decoder, () => undefined);
   yield* decoder as AsyncIterable<Buffer>;
 }

@@ -177,7 +177,7 @@ export async function runProvider(
       said = (said + part.toString('utf8')).slice(-TOLD_BYTES);
     });
     child.on('error', (error) => end(failed(quoteText(messageOf(error)), error)));
-    // A program need not read its input.
+    // Ignore write errors: a program need not read its input.
     child.stdin.on('error', () => undefined);
     child.on('close', (code) => {
       if (code !== 0) {

@@ -110,7 +110,7 @@ export async function readTrusted(name: string, trust: Pick<FileTrust, 'distrust
 
 const HUB = ['docker.io', 'index.docker.io', 'registry-1.docker.io'];
 
-/** Like wharfie, prefers the first entry with one of these names, in any letter case and even if empty, to the entry `*`. */
+/** Like wharfie, returns the entry with the first matching name, in any letter case, even if it is empty; else the entry `*`. */
 export function entryOf<Value>(
   entries: Readonly<Record<string, Value>> | null | undefined,
   names: readonly string[],

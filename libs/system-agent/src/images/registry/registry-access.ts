@@ -101,7 +101,7 @@ export class RegistryAccess implements Disposable {
       const failure = this.#failure(url, error);
       if (!(failure instanceof AgentError) || this.#masked(failure.message) === failure.message)
         throw failure;
-      // No cause, because its text is not masked.
+      // Omit the cause, because its text is not masked.
       throw new AgentError(failure.code, this.#masked(failure.message));
     }
   }

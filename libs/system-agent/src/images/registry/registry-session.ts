@@ -139,7 +139,7 @@ export interface Challenge {
 }
 
 const tokenAnswer = z.object({ token: z.string().nullish(), access_token: z.string().nullish() });
-/** After these statuses, the server gets the identity token as a password: it exchanges no such tokens. */
+/** Statuses of a server that exchanges no identity tokens. It then gets the identity token as a password. */
 const KNOWS_NO_EXCHANGE = new Set([401, 404, 405]);
 
 /** An empty `repository` requests no access. @throws AgentError `unreachable`, `unauthorized`, `imageFailed`. */

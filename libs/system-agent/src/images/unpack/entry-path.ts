@@ -11,7 +11,7 @@ const NOT_ON_WINDOWS = /[<>:"|?*\\\u0000-\u001f]|[. ]$/;
 /** Devices, with any extension: `NUL.txt` is the device too. */
 const DEVICE = /^(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9¹²³])[ ]*(?:\.|$)/i;
 
-/** No parts: the root. @throws AgentError `imageFailed` for an {@link entryFault}. */
+/** Returns no parts for the root. @throws AgentError `imageFailed` for an {@link entryFault}. */
 export function entryParts(name: string, os: FileSystemOs): string[] {
   const found = entryFault(name, os);
   if (found === undefined) return partsOf(name);
@@ -41,7 +41,7 @@ export class Subtree {
     this.#parts = path.split('/').filter((part) => part !== '');
   }
 
-  /** Undefined for a path outside. */
+  /** Returns the path from this folder; undefined for a path outside. */
   inside(parts: readonly string[]): readonly string[] | undefined {
     return this.#matches(parts, this.#parts.length) ? parts.slice(this.#parts.length) : undefined;
   }

@@ -107,7 +107,7 @@ export class ImageFolder {
     return place;
   }
 
-  /** Returns the real folder, and creates missing ones. `isEntry`: the layer lists this folder, which is counted already. */
+  /** Returns the real folder, and creates missing ones. `isEntry`: the layer lists this folder, so it is counted already. */
   async #enter(parts: readonly string[], isEntry = false): Promise<string> {
     let current = this.#root;
     for (const [index, part] of parts.entries()) {

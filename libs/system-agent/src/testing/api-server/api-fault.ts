@@ -77,7 +77,7 @@ interface BodyWriter {
   write(part: Buffer, done?: () => void): void;
 }
 
-/** Passes a body to `take` instead of the connection. */
+/** Passes the response's body to `take` instead of sending it. */
 function onBody(response: ServerResponse, take: (chunk: Buffer, to: BodyWriter) => void): void {
   const write = response.write.bind(response);
   const end = response.end.bind(response);

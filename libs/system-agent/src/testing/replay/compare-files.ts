@@ -6,7 +6,7 @@ import type { Recording } from './recording.js';
 /** Comparable: times in names are replaced, and varying contents are omitted. */
 export type ComparedFiles = readonly (readonly [string, string])[];
 
-/** The recordings' folders, and the player's folders with the same content. */
+/** The player's folder for each folder of the recordings. */
 const ROOMS: Readonly<Record<string, string>> = {
   applied: 'applied',
   files: 'files',

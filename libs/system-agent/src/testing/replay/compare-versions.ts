@@ -11,7 +11,7 @@ export interface ComparedVersion {
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-/** Complete versions of the Go agent. */
+/** Completes the Go agent's versions from the recorded differences. */
 export function recordedVersions(
   { secretBefore }: Recording,
   versions: readonly RecordedVersion[],

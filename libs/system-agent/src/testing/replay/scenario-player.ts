@@ -164,7 +164,7 @@ export class ScenarioPlayer {
     else if (action.action === 'secret deleted') this.secrets.delete();
     else if (action.patch) this.secrets.change(action.patch.dataText);
     else if (/^agent sent SIG|^recorder ends the agent/.test(action.action)) await this.stop();
-    // Nothing to do if only the Go agent had ended.
+    // Does nothing if only the Go agent had ended.
     else if (STARTS.test(action.action)) this.start();
     else if (!/^agent exited|^ps /.test(action.action)) {
       throw new Error(`nothing is known of the action "${action.action}"`);

@@ -15,7 +15,7 @@ export interface Scenario {
   readonly notWritten?: readonly number[];
   /** Writes that this agent combines with a later write: the Go agent's time to the time of the later write. */
   readonly writtenLater?: Readonly<Record<number, number>>;
-  /** Last version, which the Go agent would write later. */
+  /** Last version of this agent, which the Go agent would have written after the recording. */
   readonly alsoWritten?: RecordedVersion;
   /** Changes the recorded versions, as JSON. */
   readonly replaced?: (json: string) => string;

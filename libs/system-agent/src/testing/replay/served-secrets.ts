@@ -12,8 +12,8 @@ import type { PlayedSecrets } from './scenario-player.js';
 const NOTHING = Symbol('nothing');
 
 /**
- * The daemon's store reads the Secret over HTTPS. Counts the requests in transit, so that a clock can stand still until they
- * have arrived.
+ * Lets the daemon's own store read the Secret over HTTPS. Counts the requests in transit, so that a clock can stand still
+ * until they have arrived.
  */
 export class ServedSecrets implements PlayedSecrets {
   onWritten: () => void = () => undefined;

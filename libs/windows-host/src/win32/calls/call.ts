@@ -9,7 +9,7 @@ export function call<Arguments extends unknown[], Returned>(
   callee: Callable<Arguments, Returned>,
   ...args: Arguments
 ): NonNullable<Returned> {
-  // Bound before the call, because any other call may change the last error.
+  // Looked up before the call, because the look-up may change the last error.
   const { GetLastError } = win32.kernel32;
   const result = callee(...args);
   if (result !== 0 && result !== -1 && result !== null && result !== undefined) return result;
@@ -38,7 +38,7 @@ export function inBackground<Arguments extends unknown[]>(
   const { GetLastError } = win32.kernel32;
   return new Promise((resolve, reject) => {
     callee.async(...args, (error, result) => {
-      // Only within this callback is the last error that of the thread.
+      // Only within this callback does GetLastError return the error of that thread.
       const errorNumber = GetLastError();
       // Keeps the arguments alive until here, because the call writes into the buffers among them.
       args.length = 0;
@@ -90,19 +90,19 @@ export class OwnedHandle implements Disposable {
   }
 }
 
-/** Constants of kernel32. */
+/** Arguments of CreateFileW. */
 interface FileOpening {
   readonly access: number;
   /** Default: everything is shared. */
   readonly share?: number;
-  /** SECURITY_ATTRIBUTES. Default: the handle is not inherited, and a new file inherits the list of its folder. */
+  /** SECURITY_ATTRIBUTES. Default: the handle is not inherited, and a new file inherits the access list of its folder. */
   readonly security?: Buffer;
   /** Default: the file must exist. */
   readonly disposition?: number;
   readonly flags?: number;
 }
 
-/** Opens a file, a folder or, as its client, a pipe; the caller closes it. @throws WindowsError */
+/** Opens a file, a folder, or the client end of a pipe; the caller closes it. @throws WindowsError */
 export function openFile(tried: string, path: string, opening: FileOpening): OwnedHandle {
   const { access, share = win32.FILE_SHARE_ALL, flags = 0, security = null } = opening;
   const { disposition = win32.OPEN_EXISTING } = opening;

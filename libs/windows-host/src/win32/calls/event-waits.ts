@@ -17,9 +17,9 @@ const waitCallback = lazily(() => {
 /**
  * Notifies JavaScript when objects such as events and processes are signalled, without a thread per object.
  *
- * A system thread blocks until JavaScript has run the callback, so waiting for that thread earlier would deadlock.
- * Unregisters a wait only after its callback has returned. Every wait must have ended before `close`. To cancel, set
- * the event.
+ * Unregisters a wait only after its callback has returned: a system thread blocks until JavaScript has run the
+ * callback, so waiting for that thread earlier would deadlock. Every wait must have ended before `close`. To cancel a
+ * wait, set its event.
  */
 export class EventWaits {
   readonly #pending = new Map<number, () => void>();

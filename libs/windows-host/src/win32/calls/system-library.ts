@@ -69,7 +69,7 @@ const modules = systemLibrary('kernel32.dll', 'Windows', [
   'void *GetProcAddress(intptr_t module, str name)',
 ]);
 
-/** A path in System32, or that of the running program. */
+/** Path of `file` in System32. Returns the path of the running program unchanged. */
 export function systemPath(file: string): string {
   if (file === process.execPath) return file;
   return path.win32.join(process.env['SystemRoot'] ?? 'C:\\Windows', 'System32', file);

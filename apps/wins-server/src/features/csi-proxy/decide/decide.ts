@@ -8,7 +8,7 @@ import {
   type StoredRelease,
 } from './install-record.js';
 
-/** Each path has exactly one spelling. */
+/** Each path has exactly one spelling, so texts can be compared. */
 export interface CsiProxyFacts {
   readonly service: ServiceFacts | undefined;
   readonly record: InstallRecord;

@@ -8,7 +8,7 @@ import { seenProgram } from './remove-programs.js';
 
 const GRACE_MS = 5_000;
 const PROVE_MS = 30_000;
-/** A pipe that stays after the end of its process belongs to another process. */
+/** A pipe that exists this long after the end of csi-proxy belongs to another process. */
 const FREE_MS = 5_000;
 const LOOK_EVERY_MS = 250;
 
@@ -71,7 +71,7 @@ export function serviceChange(
       await startAndProve(version);
       return { isDone: true, text: 'the previous release was restored and serves' };
     } catch (error) {
-      // The caller reports the first cause; the trial stays in the record for the next attempt.
+      // The caller reports why the change failed; the trial stays in the record for the next attempt.
       return {
         isDone: false,
         text: `the previous state could not be restored: ${messageOf(error)}`,

@@ -2,7 +2,7 @@ import path from 'node:path';
 import type { CsiProxyManager } from '../start-csi-proxy.js';
 import { LinuxService } from './linux-service.js';
 
-/** Returns the file that stands for the service csiproxy; undefined when the environment names none. */
+/** Returns the file that replaces the service csiproxy in specs; undefined if the environment names none. */
 export function serviceFile(): string | undefined {
   const file = process.env['WINS_CSI_PROXY_SERVICE'];
   return file !== undefined && path.isAbsolute(file) ? file : undefined;

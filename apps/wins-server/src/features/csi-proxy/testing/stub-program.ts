@@ -1,5 +1,5 @@
 export interface StubBehaviour {
-  /** Answer of the stub, which tells stubs apart. */
+  /** The stub's answer, by which a spec recognises it. */
   readonly mark: string;
   /** Whether the stub opens the pipe. Default true. */
   readonly serves?: boolean;

@@ -229,7 +229,7 @@ export class KeeperConnection {
     if (!('mark' in message)) return;
     const process = this.#processes.get(message.mark);
     if (process === undefined) {
-      // Only one early message of each kind is needed.
+      // One early message of each kind is enough for a run.
       const isKnown = this.#early.some(
         ({ kind, mark }) => kind === message.kind && mark === message.mark,
       );

@@ -12,7 +12,7 @@ export const KEEPER_PROTOCOL = 1;
 /** Reasons of `refused` after which a daemon retries. */
 export const ANOTHER_DAEMON = 'another daemon is connected';
 export const ENDING = 'it ends';
-/** Maximum message size; larger than any client request, whose octets JSON may double. */
+/** Maximum message size; enough for any client request, whose size JSON may double. */
 const MAX_MESSAGE_BYTES = 8 * 1024 * 1024;
 const LENGTH_BYTES = 4;
 
