@@ -51,7 +51,7 @@ export const stopDefinition: Pick<typeof processServiceDefinition, 'stop'> = {
 export function warningsAbout(limits: ManagedProcess['limits']): readonly string[] {
   if (limits?.means !== 'rlimit') return [];
   return [
-    'the memory limit applies to each process separately (rlimit): the daemon has no cgroup v2 of its own on this host',
+    'the memory limit applies to each process separately (rlimit): the daemon has no cgroup v2 with the memory controller',
   ];
 }
 
