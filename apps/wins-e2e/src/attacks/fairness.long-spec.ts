@@ -1,5 +1,5 @@
 import { type LogRecord } from '../testing/daemon.js';
-import { clientOf, ContestedDaemon, whereContainersCanBe } from './contested-daemon.js';
+import { clientOf, ContestedDaemon, STAYING, whereContainersCanBe } from './contested-daemon.js';
 
 const inContainer = whereContainersCanBe(it);
 
@@ -21,6 +21,41 @@ describe('a client that wants everything', () => {
         expect(await world.client.listProcesses()).toEqual([]);
       expect(await world.fetchThroughTunnel()).toBe('served');
       for (const each of pauses()) expect(clientOf(each)).toHaveProperty('container');
+    },
+  );
+
+  inContainer(
+    'asks from three containers as fast as the daemon answers, and other clients are served (A62)',
+    async () => {
+      for (let container = 0; container < 3; container += 1)
+        await world.play('many-infos.cjs', 'asking', world.address, 60);
+      for (let call = 0; call < 20; call += 1)
+        expect(await world.client.listProcesses()).toEqual([]);
+      expect(await world.fetchThroughTunnel()).toBe('served');
+      expect(await world.runHello()).toBe('hello\n');
+    },
+  );
+
+  inContainer(
+    'attacks harder and harder from one container, and every start of others succeeds (A112)',
+    async () => {
+      const { address, tunnelAddress, web, workspace } = world;
+      const attacks: (readonly [program: string, says: string, ...args: (string | number)[]])[] = [
+        ['many-infos.cjs', 'asking', address, 60],
+        ['unfinished-starts.cjs', 'unfinished', address, 250, 100_000],
+        ...STAYING.map(
+          (name) => ['unread-waits.cjs', 'waiting', address, workspace.path(name), 240] as const,
+        ),
+        ['silent-connections.cjs', 'silent', address, 250],
+        ['held-calls.cjs', 'holding', address, 200],
+        ['connect-flood.cjs', 'flooding', tunnelAddress, 4, web.port],
+      ];
+      for (const attack of attacks) {
+        await world.play(...attack);
+        expect(await world.runHello()).toBe('hello\n');
+        expect(await world.runHelloOnHost()).toBe('hello\n');
+      }
+      expect(world.daemon.child.exitCode).toBeNull();
     },
   );
 });
