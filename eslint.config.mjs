@@ -3,18 +3,18 @@ import prettier from 'eslint-config-prettier';
 import * as jsoncParser from 'jsonc-eslint-parser';
 import tseslint from 'typescript-eslint';
 
-// In this repository, ground and libraries import only ground; applications compose libraries. Allow another dependency only on purpose.
+// Ground libraries and other libraries import only ground libraries; applications compose libraries. Allow another dependency only on purpose.
 const boundaries = {
   enforceBuildableLibDependency: true,
   banTransitiveDependencies: true,
-  // Some code loads these at the first call that needs them; other code loads the one for its operating system.
+  // Some code loads these at the first call that needs them; other code loads the one for the current operating system.
   checkDynamicDependenciesExceptions: ['@wins/linux-host', '@wins/windows-host'],
   allow: ['^.*/eslint\\.config\\.mjs$', '^.*/jest\\.preset\\.js$'],
   depConstraints: [
     {
       sourceTag: 'type:ground',
       onlyDependOnLibsWithTags: ['type:ground'],
-      // The library net reads foreign texts with these.
+      // The ground library `net` parses untrusted text with these.
       allowedExternalImports: ['yaml', 'zod'],
     },
     {
@@ -38,8 +38,8 @@ const boundaries = {
   ],
 };
 
-// The specs of a library may import host libraries, to test its ports with real hosts. The specs of a host library import no other library, so that
-// no circle arises.
+// The specs of a library may import host libraries, to test its ports with real hosts. The specs of a host library import no other library, because
+// that would be circular.
 const boundariesOfSpecs = {
   ...boundaries,
   depConstraints: [
@@ -119,7 +119,7 @@ export default tseslint.config(
   {
     files: ['{libs,apps}/*/src/**/*.ts'],
     extends: [tseslint.configs.strictTypeChecked],
-    // One program for all sources; with one per project, each project would read again every library that it imports.
+    // One TypeScript program for all sources; with one per project, each would read every imported library again.
     languageOptions: {
       parserOptions: { project: './tsconfig.lint.json', tsconfigRootDir: import.meta.dirname },
     },
@@ -140,7 +140,7 @@ export default tseslint.config(
   },
   {
     files: ['{libs,apps}/*/src/**/*.ts'],
-    // An error ends a spec, so no later round of the loop can throw it again.
+    // Specs may have `using` in loops: an error ends the spec, so no later round can throw it again.
     ignores: ['**/*spec.ts'],
     rules: { 'no-restricted-syntax': ['error', ...syntaxOfAll, usingInLoops] },
   },

@@ -140,7 +140,7 @@ for (const [name, entry] of Object.entries(entries)) {
       'process.env.WS_NO_UTF_8_VALIDATE': '"1"',
       ...(name === 'wins-output' && {
         'import.meta.url': 'yargsUrl',
-        // Config files that extend others need it; wins has none.
+        // yargs needs this only for config files that extend others.
         'import.meta.resolve': 'undefined',
       }),
     },

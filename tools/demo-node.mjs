@@ -1,5 +1,5 @@
 // npm run demo:node: installs a node, joins it to a server, applies a plan, upgrades the node, leaves the server and uninstalls. A temporary folder
-// stands for the root of the node. The server and its API server are doubles with real TLS.
+// serves as the root of the node. The server and its API server are doubles with real TLS.
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {

@@ -1,5 +1,5 @@
 // npm run generate
-// Regenerates all committed files that come from the sources: project references, the list in tools/suite/generators.mjs, figures, and the format.
+// Regenerates all committed files that come from the sources: project references, output of tools/suite/generators.mjs, figures, and the format.
 // `npm run check` checks these files.
 import { binOf, buildLibraries, check, checks, nx } from './suite/checks.mjs';
 import { GENERATORS } from './suite/generators.mjs';

@@ -64,7 +64,7 @@ const NEEDS = {
   deadly: {
     make: () => node('tools/package/probe/make-release.mjs', 'dist/deadly.exe', 'v1.1.0', 'dies'),
   },
-  /** Examples of the libraries with packed packages, also those for Windows: dist/examples. */
+  /** Built examples of the libraries, with packed packages for Linux and Windows: dist/examples. */
   examples: {
     make: () => node('tools/libraries/build-examples.mjs', 'dist/examples', '--install'),
   },

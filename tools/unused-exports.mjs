@@ -105,6 +105,6 @@ function declarationsOf(library) {
 }
 
 function addShown(used, shown) {
-  // The iteration includes values that it adds.
+  // The loop also visits the names that it adds.
   for (const name of used) for (const word of shown.get(name) ?? []) used.add(word);
 }

@@ -1,4 +1,4 @@
-// Rows of the agent. Floors: a daemon that follows no Secret, plain writes of files, and a plain start of a program.
+// Benchmarks of the agent. Floors: a daemon that follows no Secret, plain writes of files, and a plain start of a program.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, mkdirSync, watch, writeFileSync } from 'node:fs';
@@ -46,7 +46,6 @@ export async function measureAgent({ run, programs, wins, folder, floor }) {
       mapValues(both, residentMebibytes),
     );
     if (run.wants(IDLE))
-      // 0.2 % of a processor.
       run.add(
         { name: IDLE, unit: 'ms', figure: { is: 'growth', atMost: 0.002 * IDLE_MS } },
         await idleRounds(both, run.share),
@@ -116,7 +115,7 @@ async function measureProbes({ run, api, pids }) {
   component.closeAllConnections();
 }
 
-/** An idle daemon with debug logging may use at most 0.1 % of a processor more. */
+/** With debug logging, an idle daemon may use at most 0.1 % of a processor more. */
 async function measureDebug({ run, programs, wins, folder, floor }) {
   const config = path.join(folder, 'at-debug');
   const audit = { directory: path.join(folder, 'audit-at-debug') };

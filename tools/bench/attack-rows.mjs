@@ -9,7 +9,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 const ATTACK_MS = 4000;
 /** Pause before memory is measured after the attack. */
 const REST_MS = 10_000;
-/** Pause of the harmless client between calls, so that it does not overload the daemon itself. */
+/** Pause of the harmless client between calls, so that this client does not overload the daemon. */
 const CALL_EVERY_MS = 4;
 const WARM_CALLS = 300;
 /** Number of connections that the daemon must serve together after the attack. */
@@ -17,7 +17,7 @@ const NEWCOMERS = 64;
 const PLACES_LIMIT_MS = 30_000;
 const UNSHARE = '/usr/bin/unshare';
 
-/** Limits of an attack's effects. Memory counts beyond that of the idle daemon. */
+/** Limits of an attack's effects. Memory is the growth since the daemon was idle. */
 export const TARGET = {
   ...{ p99Ms: 50, duringMib: 64, afterMib: 20, placesMs: 5000 },
   // Limits for a client in another container.
@@ -219,6 +219,6 @@ function grown(mebibytes) {
 
 function quantile(values, part) {
   const sorted = [...values].sort((a, b) => a - b);
-  // If no call has finished, the first one took all the time.
+  // If no call has finished, the first one hung: its time is infinite.
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Infinity;
 }

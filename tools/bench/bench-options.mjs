@@ -15,7 +15,7 @@ docs/performance.md explains the numbers.`;
 export class UsageError extends Error {}
 
 /**
- * @param names - All rows.
+ * @param names - Names of all rows.
  * @throws {UsageError}
  */
 export function readOptions(args, names) {

@@ -5,7 +5,7 @@
 // - Bytes on the JavaScript heap: from heap-report.cjs, which measured programs preload.
 // - System calls of all threads: `perf stat -e raw_syscalls:sys_enter`; not measured without perf or the right to use it.
 //
-// Counting bytes and calls takes time itself. Therefore the work runs once for its time, and a part of it again for the counts.
+// Counting bytes and calls takes time itself. Therefore all the work runs once to measure its time, and a part runs again to count.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
@@ -46,7 +46,7 @@ export function residentMebibytes(pid) {
   return Number(kilobytes) / 1024;
 }
 
-/** Private memory of a program, in MiB; only the end of the program would free it. */
+/** Private memory of a program, in MiB: the memory that its end would free. */
 export function ownMebibytes(pid) {
   const rollup = readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8');
   const own = [...rollup.matchAll(/^Private_\w+:\s+(\d+)/gm)];
@@ -67,7 +67,7 @@ function processorMsOfEnded() {
 
 /**
  * Starts to measure the processor time of each role; the returned function ends this and returns the time in ms. A role is the PID of a running
- * program, or {@link Programs}, which stands for all programs started from now on.
+ * program, or {@link Programs}, which means all programs started from now on.
  */
 export function beginProcessorTime(roles) {
   const read = () =>
@@ -82,7 +82,7 @@ export function beginProcessorTime(roles) {
 export async function beginCounts(roles) {
   const running = Object.entries(roles).filter(([, role]) => typeof role === 'number');
   const ofNew = Object.entries(roles).filter(([, role]) => typeof role !== 'number');
-  // This program counts its own heap last and reports it first, so that the work of counting the others is left out.
+  // This program counts its own heap last and reports it first, so that the work of counting other programs is left out.
   running.sort(([, a], [, b]) => Number(a === process.pid) - Number(b === process.pid));
   const counters = running.map(([name, pid]) => ({ name, pid, perf: attachPerf(pid) }));
   for (const { pid } of counters) await heapReport(pid);

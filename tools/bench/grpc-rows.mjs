@@ -1,4 +1,4 @@
-// Rows of the daemon's pipe. Floors: plain grpc-js and plain sockets on the same kind of endpoint. Targets compare with grpc-js at its default
+// Benchmarks of the daemon's pipe. Floors: plain grpc-js and plain sockets on the same kind of endpoint. Targets compare with grpc-js at its default
 // flow-control windows, at which it waits for the reader after each 64 KiB. The floors `… windows` send messages from memory and discard them.
 // In `a program's output` and with plain sockets, a program writes the data and the client prints it, as with wins.
 import { once } from 'node:events';

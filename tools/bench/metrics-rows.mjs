@@ -1,4 +1,4 @@
-// Rows of metrics: a daemon with metrics against a daemon without, and the event-loop time of a scrape in a busy daemon.
+// Benchmarks of metrics: a daemon with metrics against a daemon without, and the event-loop time of a scrape in a busy daemon.
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import path from 'node:path';

@@ -1,4 +1,4 @@
-// Rows of host networks: planning routes to many hosts, and applying them in a separate network.
+// Benchmarks of host networks: planning routes to many hosts, and applying them in a separate network.
 import { spawnSync } from 'node:child_process';
 import path from 'node:path';
 import { ROUNDS } from './measure.mjs';
@@ -35,7 +35,7 @@ export async function measureNetwork({ run }) {
   const look = () => plan(desired, { interfaces: [uplink], routes: [] }, []);
   for (let count = 0; count < ROUNDS; count += 1) look();
   value(run, PLANNED, 50, () => {
-    // The plan never waits, so processor time excludes the work of other processes.
+    // Planning never waits, so its processor time is its duration without the work of other processes.
     const before = process.cpuUsage();
     look();
     const { user, system } = process.cpuUsage(before);

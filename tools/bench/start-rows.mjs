@@ -1,4 +1,4 @@
-// Rows of the client's start, with an empty Node program as floor, and of the memory of an idle daemon.
+// Benchmarks of the client's start, with an empty Node program as floor, and of the memory of an idle daemon.
 import { residentMebibytes } from './costs.mjs';
 import { medianTime } from './measure.mjs';
 

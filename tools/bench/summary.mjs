@@ -1,6 +1,6 @@
 // Summarises the rounds of a row, and compares two runs.
 
-/** Minimum relative change of a count. A smaller change may come from earlier work of the programs. */
+/** Smaller relative changes count as none, because they may come from earlier work of the programs. */
 const SMALLEST_CHANGE = 0.02;
 const MORE_IS_BETTER = new Set(['MB/s', 'per s']);
 
@@ -63,7 +63,7 @@ function processorTimes({ rounds }) {
   });
 }
 
-/** Returns by name the numbers of wins that can be compared with another run. */
+/** Returns by name the numbers for `wins` that can be compared with another run. */
 function numbersOf(row) {
   const { is } = row.figure;
   const moreIsBetter = MORE_IS_BETTER.has(row.unit);
@@ -87,7 +87,7 @@ function numbersOf(row) {
 /**
  * Compares the rows that two runs share.
  *
- * @returns For each number of wins in each row: the medians `before` and `after`, the relative `change`, and a `verdict`. The verdict is `same` if
+ * @returns For each number for `wins` in each row: the medians `before` and `after`, the relative `change`, and a `verdict`. The verdict is `same` if
  * the rounds of both runs overlap or the change is below 2 %, and otherwise `better` or `worse`. It is `unknown` if a run has only one round.
  */
 export function compareRuns(before, after) {

@@ -1,5 +1,5 @@
-// Rows of the tunnel. Floors: plain relays (`a.pipe(b).pipe(a)`) under the same load. Targets compare with two relays in a row: like a tunnel they
-// are two programs, but they have no protocol.
+// Benchmarks of the tunnel. Floors: plain relays (`a.pipe(b).pipe(a)`) under the same load. Targets compare with two relays in a row: like a
+// tunnel they are two programs, but they have no protocol.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, openSync, writeFileSync } from 'node:fs';
@@ -117,7 +117,7 @@ function withoutShared(ways) {
 }
 
 /**
- * Growth of the larger program of a way, in MiB.
+ * Returns the memory growth of the larger program of a way, in MiB.
  *
  * @param {{ port: number, client?: number, daemon?: number }} way
  */

@@ -1,4 +1,4 @@
-// Rows of Windows: the same programs on named pipes, run by the Windows node.exe under Wine.
+// Benchmarks on Windows: the same programs on named pipes, run by the Windows node.exe under Wine.
 //   node windows-rows.mjs FILE WANTED    runs on Windows: measures, and writes the rows to FILE
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,6 +1,6 @@
 // node tools/libraries/build-examples.mjs PROJECT [--install]
 // Builds each example of examples/libraries in each form that users run: PROJECT/built/FORM/NAME. PROJECT/node_modules must contain the packages;
-// --install puts them there without a registry, also those for Windows. docs/libraries.md lists the options of bundlers.
+// --install puts them there without a registry, including those for Windows. docs/libraries.md lists the options of bundlers.
 import { build, transformSync } from 'esbuild';
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

@@ -12,7 +12,7 @@ import { root } from './stage-library.mjs';
 // This resolution ignores "exports", and the packages do not run on Node 10.
 const RESOLUTIONS_LEFT_OUT = ['node10'];
 
-/** Limit for importing little, such as an error class, in KB. */
+/** Size limit for small imports, such as an error class, in KB. */
 const SMALL_KB = 20;
 const SMALL = {
   config: ['ConfigError', 'defaultConfigPath'],

@@ -65,7 +65,7 @@ const unsigned = signer && sha256(path.join(out, 'wins.exe'));
 if (signer !== undefined)
   for (const file of ['wins.exe', 'wins-arm64.exe'])
     await signExecutable(path.join(out, file), signer);
-// wins.exe also serves as the helper, which whitelists name wins-upgrade.exe. The build folders of the images need wins.exe too.
+// wins.exe also serves as the helper, called wins-upgrade.exe in whitelists. The build folders of the images need wins.exe too.
 linkSync(path.join(out, 'wins.exe'), path.join(out, 'wins-upgrade.exe'));
 for (const image of images) {
   linkSync(path.join(out, 'wins.exe'), path.join(out, image, 'wins.exe'));

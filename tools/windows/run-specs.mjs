@@ -132,7 +132,7 @@ function startMachine(lane) {
     };
   }
   const { node, program, environment: env, prefix, stop } = startWine(`prefix-${lane}`);
-  // Without the disks, specs skip their tests.
+  // Without the disks, specs skip the tests that need them.
   if (hasDisks && needDisks(runnable) && missingForDisks === undefined)
     mountDisks(prefix, path.join(root, 'dist/upgrade/v1.0.0.exe'));
   return { command: [program, node], env, see: windowsPath, hasDisks, stop };

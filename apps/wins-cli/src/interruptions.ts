@@ -1,11 +1,11 @@
 import { EXIT } from '@wins/base';
 import { loadWindowsClient } from './daemon/load-windows-client.js';
 
-/** On Windows the signals stand for Ctrl-C, Ctrl-Break and a closed console. */
+/** On Windows, Node emits these signals for Ctrl-C, Ctrl-Break and a closed console. */
 const SIGNALS: readonly NodeJS.Signals[] =
   process.platform === 'win32' ? ['SIGINT', 'SIGBREAK', 'SIGHUP'] : ['SIGINT', 'SIGTERM'];
 
-/** Listens for requests to end, including the stop of a Windows container. The second calls `onSecond`, the third always exits. */
+/** Listens for requests to end, including the stop of a Windows container. The second request calls `onSecond`; the third always exits. */
 export function listenForInterruptions(
   onFirst: () => void,
   onSecond: () => void = leaveAtOnce,

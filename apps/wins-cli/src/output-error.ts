@@ -18,7 +18,7 @@ export class OutputFailure {
 
   constructor(stream: NodeJS.WriteStream) {
     this.#stream = stream;
-    // Node clears `errored` of standard output after an error.
+    // Kept here, because Node clears `errored` of standard output after an error.
     stream.on('error', (error: Error) => (this.#error ??= error));
   }
 

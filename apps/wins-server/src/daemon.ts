@@ -29,8 +29,8 @@ export interface Daemon {
 }
 
 /**
- * Serves the pipes and all features, or fails and serves nothing. Takes the pipe first, so that no other daemon of that name runs when it ends the
- * leftovers of an earlier one. @throws PipeError.
+ * Serves the pipes and all features, or fails and serves nothing. Takes the pipe first, so that no other daemon of that name runs while this one
+ * ends leftover processes. @throws PipeError.
  */
 export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   const { kernel, features, pipe, adminPipe, config } = createKernel({

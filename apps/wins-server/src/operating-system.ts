@@ -24,7 +24,7 @@ export interface OperatingSystem {
   readonly pipeServerCheck?: () => PipeServerCheck;
   readonly adminServerCheck: () => PipeServerCheck;
   readonly fileTrust: () => FileTrust;
-  /** Creates an empty file for this user and administrators. Absent: permission bits are used. */
+  /** Creates an empty file that only this user and administrators can open. Absent: permission bits are used. */
   readonly createPrivateFile?: (file: string) => void;
 }
 
@@ -38,7 +38,7 @@ export interface DaemonSystem {
   /** Returns when a client session started, if known, because Windows reuses session numbers. Absent: the system never reuses them. */
   readonly sessionStart?: (session: number) => string | undefined;
   readonly trimMemory?: () => void;
-  /** Writes files of plans with their permissions. Absent: POSIX permissions. */
+  /** Writes plan files with their permissions. Absent: uses POSIX permissions. */
   readonly planFiles?: PlanFilesOf;
   /** Starts processes that outlive the daemon. Absent: each gets its own session, and a socket in a private folder. */
   readonly processesApart?: ProcessesApart;

@@ -79,8 +79,8 @@ export async function composeNode(
 }
 
 /**
- * Returns the config that the daemon serves: its stored copy; else the content that a delivery kept when it replaced the file; else the file. A Go
- * release stores no copy.
+ * Returns the config that the daemon uses: the copy that it stored; else the content that a delivery kept when it replaced the file; else the file.
+ * A Go release stores no copy.
  */
 async function configServed({ command, pid }: ServiceStatus, host: UpgradeContext['host']) {
   const file = configFileOf(command.args, defaultConfigPath());
@@ -96,7 +96,7 @@ async function configServed({ command, pid }: ServiceStatus, host: UpgradeContex
     const pipe = await unlessWrong(() => parseConfig(replaced).config.listen);
     return { file, bytes: replaced, ...(pipe !== undefined && { pipe }) };
   }
-  // An invalid config is useless for a rollback. The new program judges it later.
+  // An invalid config is useless for a rollback. The new program checks it later.
   return unlessWrong(async () => {
     const bytes = kept ?? (await loadConfig(file, { trust: host.trust })).bytes;
     return bytes && { file, bytes, pipe: parseConfig(bytes).config.listen };

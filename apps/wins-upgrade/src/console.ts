@@ -20,7 +20,7 @@ export function isForPeople({ output = 'text' }: Pick<Telling, 'output'>): boole
   return output === 'text';
 }
 
-/** Prints the value for programs, or the text for people: to standard error after a failure. */
+/** Prints the value for programs, or the text for people. After a failure, the text goes to standard error. */
 export async function tell(telling: Telling, exitCode: number, { text = '', ...answer }: Answer) {
   if (!isForPeople(telling)) await telling.show(answer);
   else if (telling.quiet === true) return exitCode;

@@ -35,7 +35,7 @@ export function quoteText(text: string, { maxLength = MAX_QUOTED_LENGTH }: TextL
   return `"${isPlain ? text : bounded(text, maxLength, quoteCharacter)}"`;
 }
 
-/** Escapes invisible characters in JSON, which keeps its value. Line feeds stay, because JSON has them only between values. */
+/** Escapes invisible characters in JSON without changing its value. Line feeds stay, because JSON has them only between values. */
 export function escapeJson(json: string): string {
   if (PLAIN_LINES.test(json)) return json;
   return json.replace(everyInvisible(), (character) =>

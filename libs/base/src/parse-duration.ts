@@ -17,7 +17,7 @@ const UNIT_MS: ReadonlyMap<string, number> = new Map(UNITS);
 const MAX_TEXT_LENGTH = 32;
 
 /**
- * Parses a duration of Go (`500ms`, `1m30s`, `1.5h`), days (`7d`), or seconds without a unit (`30`). Returns milliseconds.
+ * Parses a duration in Go's notation (`500ms`, `1m30s`, `1.5h`), days (`7d`), or seconds without a unit (`30`). Returns milliseconds.
  *
  * @throws RangeError for other text or a duration beyond a limit. The message lacks the option's name.
  */

@@ -67,7 +67,7 @@ export interface AllowedPath {
   readonly for?: readonly string[];
   /** Whether the program may leave processes behind on Windows. Absent: no. */
   readonly mayBreakAway?: boolean;
-  /** argv[0]: the path of the verified copy (the default), or `path`. */
+  /** argv[0]: `copy`, the path of the verified copy (the default), or `listed`, the value of `path`. */
   readonly argv0?: 'copy' | 'listed';
   /** Signal to end a run. Absent: SIGTERM; on Windows the run is killed at once. */
   readonly stopSignal?: NonNullable<StopRequest['signal']>;

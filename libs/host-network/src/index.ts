@@ -2,7 +2,7 @@
  * Maintains the network of a host. Adds desired routes again when another program removes them, and removes its own routes when
  * they are no longer desired.
  *
- * Reaches the routing table by {@link HostRoutes} of `@wins/base`, which `@wins/linux-host` and `@wins/windows-host` implement.
+ * Reaches the routing table through {@link HostRoutes} of `@wins/base`, which `@wins/linux-host` and `@wins/windows-host` implement.
  *
  * ```ts
  * const desired = { peers: [{ id: 'b', subnet: '10.42.1.0/24', nextHop: '192.0.2.7' }], routes: [] };

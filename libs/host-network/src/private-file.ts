@@ -6,7 +6,7 @@ export interface PrivateFileOptions {
   /** Absolute path. Before each write the folder is made private, or checked. */
   readonly path: string;
   readonly trust: Pick<FileTrust, 'distrustOfFile' | 'ensurePrivateFolder'>;
-  /** Called for an invalid file. It counts as missing. */
+  /** Called for an invalid file, which then counts as missing. */
   readonly onDamaged: (file: string) => void;
 }
 

@@ -58,7 +58,6 @@ export function frame(type: number, flags: number, streamId: number, payload: Bu
   return whole;
 }
 
-/** Builds a frame whose payload is a list of four-octet numbers. */
 export function frameOfNumbers(type: number, streamId: number, ...numbers: number[]): Buffer {
   const payload = Buffer.allocUnsafe(numbers.length * 4);
   for (const [index, number] of numbers.entries()) payload.writeUInt32BE(number >>> 0, index * 4);

@@ -36,7 +36,7 @@ export interface ConnectionParts {
   readonly onFailure: (error: unknown) => void;
 }
 
-/** Frames for streams that we reset may still be in transit and are not errors. */
+/** How many reset streams to remember, because their frames may still be in transit and are not errors. */
 const REMEMBERED_RESETS = 1024;
 /** Window beyond the largest message, for frame padding. */
 const SPARE_WINDOW_OCTETS = 64 * 1024;

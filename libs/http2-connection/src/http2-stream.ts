@@ -220,8 +220,8 @@ export class Http2Stream extends Duplex {
       this.emit('aborted');
       this.destroy();
     } else {
-      // Wait, because destroying a stream before its write callback returns makes Node create an error. That would cost a
-      // tenth of a small call.
+      // Wait, because destroying a stream before its write callback returns makes Node create an error. That would take a
+      // tenth of the time of a small call.
       process.nextTick(() => this.destroy());
     }
   }

@@ -16,8 +16,7 @@ export interface Http2ConnectionOptions {
    */
   readonly onEnd?: (reason: EndReason) => void;
   /**
-   * Called with an error that `onStream` threw, after the end of the connection. Default: rethrows it from a socket
-   * event.
+   * Called after the end of the connection with an error that `onStream` threw. Default: rethrows it from a socket event.
    */
   readonly onFailure?: (error: unknown) => void;
   /**

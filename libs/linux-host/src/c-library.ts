@@ -73,7 +73,7 @@ function mallocTrim(library: ReturnType<Koffi['load']>): Pick<CLibrary, 'malloc_
 }
 
 /**
- * Returns a function that gives freed memory back to the system, within a few milliseconds. Otherwise the C library may
+ * Returns a function that gives freed memory back to the system, within a few milliseconds. Without it, the C library may
  * keep hundreds of megabytes of freed buffers. Undefined unless the C library is GNU's.
  *
  * @throws LinuxError as {@link loadCLibrary}.

@@ -1,5 +1,5 @@
 /**
- * The failed step.
+ * Identifies the failed step.
  * - `invalidRequest`: an unusable address or proxy.
  * - `nameResolution`: the server's name cannot be resolved.
  * - `proxyFailed`: the proxy is unreachable or refuses to connect; `status` is the proxy's answer.

@@ -37,7 +37,7 @@ export async function openUnixSocket(
   path: PipePath,
   events: EndpointEvents,
 ): Promise<PipeEndpoint> {
-  // `join` would drop the dot, and so create the folder beside the directory.
+  // Without `join`, which would drop the dot, and so create the folder beside the directory.
   const nursery = await mkdtemp(`${dirname(path.address)}/.`);
   const server = createServer({ highWaterMark: READ_AHEAD_OCTETS }, (connection) =>
     events.accepted(connection),
@@ -61,8 +61,8 @@ export async function openUnixSocket(
 }
 
 /**
- * Removes the name while the socket still answers. Afterwards another process may take the name, and `unlink` would
- * remove its socket.
+ * Removes the name while the socket still answers. Once it is closed, another process may take the name, and `unlink`
+ * would remove the other process's socket.
  */
 async function closeServer(server: Server, address: string, identity: string): Promise<void> {
   try {

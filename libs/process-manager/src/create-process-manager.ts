@@ -52,7 +52,7 @@ interface Start {
   leaveFileBytes?: () => void;
   folder?: RunFolder;
   isYielded?: boolean;
-  /** Counts up with each request. */
+  /** Sequence number: newer requests have larger ones. */
   readonly order: number;
   /** Aborted when a newer start replaces this one. */
   readonly replaced: AbortController;
@@ -226,7 +226,7 @@ class RunManager implements ProcessManager {
         }
         return run;
       } finally {
-        // The program now runs, or never will.
+        // The program now runs or never will, so release the copy.
         copy.close();
       }
     } catch (error) {
@@ -477,7 +477,7 @@ class RunManager implements ProcessManager {
         ...(limits && { limits }),
         stop: stopRequest(rule),
       };
-      // `planStart` refused lasting starts without a grant, except held ones: those become normal runs.
+      // `planStart` refused lasting starts without a grant, except those with `isHeld`, which become normal runs.
       if (lasting === undefined || rule.lasting === undefined) return await host.start(command);
       return (await lasting.start(command, run, rule.lasting)) ?? (await host.start(command));
     } catch (error) {

@@ -63,9 +63,9 @@ export interface StartQuestion {
 export interface StartVerdict {
   /** The error that the start would fail with; absent when it would be allowed. */
   readonly refusal?: ProcessError;
-  /** Index in the list; absent without an entry. */
+  /** Index of the entry for the path; absent if there is none. */
   readonly entryIndex?: number;
-  /** True when that entry pins digests, so the file's content decides too. */
+  /** True when the entry pins digests, so the file's content decides too. */
   readonly isPinned: boolean;
 }
 

@@ -120,7 +120,7 @@ describe('a run that lasts', () => {
     const run = await first.start(requestFor(program, { lasting: keeping }));
     const other = harness.program('other', 'exec sleep 60');
     first.setAllowed([{ path: other.path }]);
-    // The lease of the other run expires first, which shows that the lease time has passed.
+    // The other run starts later: when its lease has expired, the first lease time has passed too.
     expect(await (await first.start(requestFor(other))).ended).toMatchObject({
       reason: 'leaseNeverHeld',
     });

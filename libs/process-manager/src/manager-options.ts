@@ -10,7 +10,7 @@ import type { ProcessOwner, ManagerEvent } from './supervision/managed-process.j
 // Longest delay of a Node timer; a longer one fires at once.
 const MAX_TIMER_MS = 2_147_483_647;
 
-/** Shares the runs of a manager among clients. */
+/** Divides the run slots of a manager among clients. */
 export interface RunPlaces {
   /**
    * Reserves a slot for a start and its later run. Returns the function that releases the slot; undefined when the
@@ -49,7 +49,7 @@ export interface ProcessManagerOptions {
   readonly readSignature?: () => SignatureReader;
   /** Opens the ports that runs expose, for example in a firewall. Default: none; the manager opens no ports. */
   readonly portOpener?: PortOpener;
-  /** Time in milliseconds between asking a tree to end and killing it; also limits each later wait. Default 10,000. */
+  /** Time in milliseconds between asking a tree to end and killing it; also limits waits for killed processes and outputs. Default 10,000. */
   readonly graceMs?: number;
   /** Time in milliseconds for the client to take the lease before the run is stopped. Default 30,000. */
   readonly leaseTimeoutMs?: number;
@@ -67,7 +67,7 @@ export interface ProcessManagerOptions {
   readonly maxBufferedBytes?: number;
   /** Maximum number of runs that start or run at once, and of ended runs that can still be found. Default 256. */
   readonly maxProcesses?: number;
-  /** Shares starts and runs among clients. Default: first come, first served, up to `maxProcesses`. */
+  /** Divides the slots for starts and runs among clients. Default: first come, first served, up to `maxProcesses`. */
   readonly places?: RunPlaces;
   /** The largest executable that is copied, in bytes. Default 2 GiB. */
   readonly maxExecutableBytes?: number;

@@ -17,7 +17,7 @@ const BY_SIGNAL = -1;
 
 /**
  * Like the Go agent, passes this process's environment to programs, proxies included, because a plan is as trusted as the service.
- * @param commands - The caller closes it.
+ * @param commands - Closed by the caller.
  */
 export function programRunner(
   commands: CommandTrees,

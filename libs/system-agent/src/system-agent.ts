@@ -51,7 +51,7 @@ export interface AgentStatus {
   readonly plans: readonly PlanStatus[];
   /** Time of the last data from the API server; absent when there was none. */
   readonly lastContactAt?: Date;
-  /** `lastContactAt`, or the agent's start before the first contact; absent without a remote plan. */
+  /** `lastContactAt`, or, before the first contact, the agent's start; absent without a remote plan. */
   readonly silentSince?: Date;
 }
 

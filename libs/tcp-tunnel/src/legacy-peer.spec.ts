@@ -139,7 +139,7 @@ describe('a client of a server that knows no half-close', () => {
     const { client, server } = await clientOfOldServer({ onPeerNeverPauses });
     const stream = client.connect(80);
     flood(server, 1);
-    // The client has buffered so much that it no longer reads from the server.
+    // Wait until the client has buffered so much that it no longer reads from the server.
     await until(() => onPeerNeverPauses.mock.calls.length > 0);
     server.send(server.encode.error(1, 'EOF'));
     expect((await readAll(stream)).length).toBe(FLOOD_BYTES);
@@ -225,7 +225,6 @@ describe('a client of a server that knows no half-close', () => {
     server.sendData(2, Buffer.alloc(200_000));
     flood(server, 1);
     await until(() => server.count('pause') > 0);
-    // The slow reader reads a little at each tick; the idle one reads nothing.
     for (let pings = 0; pings < 15; pings += 1) {
       await once(server.socket, 'ping');
       slow.read();

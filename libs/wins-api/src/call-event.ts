@@ -1,6 +1,6 @@
 import type { WinsClientErrorCode } from './client-error.js';
 
-/** Progress of connections and calls, without any part of a message. Times are in milliseconds. */
+/** Progress of connections and calls, without the contents of messages. Times are in milliseconds. */
 export type CallEvent =
   /** A call needs a connection, and none is open. */
   | { readonly kind: 'connecting' }

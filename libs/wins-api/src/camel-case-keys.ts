@@ -1,4 +1,4 @@
-/** Keys of messages whose capitals are acronyms. */
+/** Keys of messages that contain acronyms in capitals. */
 const ACRONYMS = {
   AddressCIDR: 'addressCidr',
   ChecksumSHA256: 'checksumSha256',

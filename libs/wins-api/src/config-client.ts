@@ -62,7 +62,7 @@ export interface ConfigProblem {
   readonly nextStep: string;
 }
 
-/** An operation for the config to judge. */
+/** An operation to check against the config. */
 export type ConfigSubject =
   /** Run a program. Without a SHA-256 digest the verdict ignores the program's content. */
   | { readonly path: string; readonly sha256?: string | undefined }

@@ -11,8 +11,8 @@ export interface RunOptions {
   /** Working directory on the host. Default: the folder of the program. */
   readonly directory?: string;
   /**
-   * Limits of the run and its descendants. A daemon without support refuses the run. Default: the limits of the
-   * daemon's config.
+   * Limits of the run and its descendants. A daemon that does not support limits refuses the run. Default:
+   * the limits of the daemon's config.
    */
   readonly limits?: RunLimits;
   /** Ends an earlier run of the same program, instead of failing with `alreadyRunning`. Default false. */

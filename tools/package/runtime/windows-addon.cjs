@@ -19,7 +19,7 @@ const path = require('node:path');
 const FOLDER = ['AppData', 'Local', 'rancher', 'wins', 'native'];
 /** Names of our own files: addons, and temporary files from writing one. */
 const OURS = /^(?:koffi-[0-9a-f]{16}\.node|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\.tmp)$/;
-/** An older addon probably belongs to a removed release; any other release writes it again. */
+/** An older addon probably belongs to a removed release; a release that needs it rewrites it. */
 const STALE_MS = 30 * 24 * 60 * 60 * 1000;
 
 /** `digest` is the SHA-256, which names the file. Packaging computes it, because hashing is slow here. */
@@ -80,7 +80,7 @@ function tryToRemove(file) {
   try {
     unlinkSync(file);
   } catch {
-    // The file is loaded, or is not a file.
+    // The addon is loaded, or the path is a folder.
   }
 }
 

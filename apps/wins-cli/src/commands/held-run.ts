@@ -79,14 +79,14 @@ export function holdThroughDaemons(
 /** Returns a CommandError, because after a WinsClientError the caller might start the run again. */
 function endedUnseen({ Value }: ProcessName, cause: unknown): CommandError {
   const details = cause instanceof WinsClientError ? cause.details : messageOf(cause);
-  // Does not show the daemon's message in this case, because it quotes the secret id of the run.
+  // For `notFound`, hides the daemon's message, because the message quotes the secret id of the run.
   const isUnknown = cause instanceof WinsClientError && cause.code === 'notFound';
   const found = isUnknown ? 'the next daemon does not have this run' : details;
   const message = `the daemon ended, and the exit of ${Value} is unknown: ${found}`;
   return new CommandError(message, EXIT.client.failed, { cause });
 }
 
-/** Aborts the read when the lease loses its daemon, because a run without a lease ends. */
+/** Returns a controller that aborts the read when the lease loses its daemon. The run then needs a new lease. */
 function abortedWith(lease: KeepAliveHandle): AbortController {
   const gone = new AbortController();
   lease.closed.catch((error: unknown) => {

@@ -54,7 +54,7 @@ function readList<T>(option: string, text: string | undefined, read: (entries: s
   }
 }
 
-/** Returns `Limits` only when the user sets one, so that daemons without support for limits work too. */
+/** Returns `Limits` only if the user sets a limit, so that daemons without support for limits work too. */
 function limitsOf({ memory = 0, cpus = 0, pids = 0 }: RunOptions): { Limits?: RunLimitsMessage } {
   if (memory === 0 && cpus === 0 && pids === 0) return {};
   const CpuMillis = Math.round(cpus * 1000);
@@ -128,7 +128,7 @@ export async function runProcess(options: RunOptions): Promise<number> {
   });
 }
 
-/** A signal, or a reader that closes the stream, stops the process. */
+/** Prints the output until the run ends. A signal, or a reader that closes the stream, stops the run. */
 async function follow(client: WinsClient, name: ProcessName, run: HeldRun, quiet: boolean) {
   const reader = { gone: false };
   const failure = new OutputFailure(process.stdout);

@@ -57,7 +57,7 @@ function within(figure: string | undefined, limit: string | number | null): stri
   return limit === null ? (figure ?? UNKNOWN) : `${figure ?? UNKNOWN} / ${limit}`;
 }
 
-/** A full bar means the limit of the run, or without one: one processor, or the memory of the run that uses the most. */
+/** A full bar means the run's limit. Without a limit it means one processor, or the memory of the run that uses the most. */
 function bar(share: number): string {
   const full = Math.round(Math.min(1, share) * BAR_CELLS);
   return '█'.repeat(full).padEnd(BAR_CELLS, '·');

@@ -49,7 +49,7 @@ const LONGEST_DELAY_MS = 5000;
 /** Short, because the helper has just proven this daemon healthy. */
 const INFO_LIMIT_MS = 10_000;
 const SHOW_AFTER_MS = 1000;
-/** Limit for interrupted attempts with one `--once` name, because the release may be the cause. */
+/** Maximum number of interrupted attempts with one `--once` name; the release may cause the interruptions. */
 const ATTEMPTS = 3;
 const SHOW_RESULT = ['up', '--show-result'];
 const EXIT_OF = new Map<string, number>([
@@ -149,7 +149,7 @@ async function putBack({ from }: UpgradeOptions, file: string, sha256?: string):
   await deliverFile({ from: source, to: file, sha256, waitTimeoutMs: 0 });
 }
 
-/** A helper run by a Go daemon may register this config; any other helper requires that the service uses it already. */
+/** Below a Go daemon, the helper may register `config`. Below any other, it requires that the service uses `config` already. */
 async function configWords(options: UpgradeOptions, endMs: number): Promise<readonly string[]> {
   const { config } = options;
   if (config === undefined) return [];

@@ -15,7 +15,7 @@ import { showProgress } from '../progress.js';
 import { clientName } from './client-label.js';
 import { ASK_DOCTOR, connectTrustedPipe, pipeFailure } from './trusted-pipe.js';
 
-/** Used when a pipe is served but no call is accepted. */
+/** Delay between attempts while a pipe is served but accepts no call. */
 const AGAIN_DELAY_MS = 200;
 /** Calls about a process that was already started. An error of these calls must not start the process again. */
 const FOLLOWING: ReadonlySet<string> = new Set(['Wait', 'KeepAlive']);

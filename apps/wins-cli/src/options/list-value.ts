@@ -2,7 +2,7 @@ import { quoteText, UsageError } from '@wins/base';
 import { RunExposeProtocol, type ProcessExpose } from '@wins/wins-api';
 import { parsePort } from '../tunnel/parse-port.js';
 
-/** Splits at blanks outside quotes, and keeps the quotes: `a "b c"` gives `a` and `"b c"`. @throws UsageError for an open quote. */
+/** Splits at blanks outside quotes, and keeps the quotes: `a "b c"` gives `a` and `"b c"`. @throws UsageError for an unclosed quote. */
 export function splitListValue(value: string): string[] {
   const entries: string[] = [];
   let entry = '';

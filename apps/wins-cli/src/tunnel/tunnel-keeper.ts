@@ -76,7 +76,7 @@ export class TunnelKeeper {
     return this.#held(port, connection.signal);
   }
 
-  /** Does not wait for the tunnel, because datagrams may be lost. @throws {TunnelError} `sessionEnded` while it is down. */
+  /** Does not wait for the tunnel, because UDP allows lost datagrams. @throws {TunnelError} `sessionEnded` while the tunnel is down. */
   openFlow(port: number, events: UdpFlowEvents): UdpFlow {
     if (this.#state.kind === 'up') return this.#state.tunnel.openFlow(port, events);
     throw new TunnelError('sessionEnded', 'cannot open a flow: the tunnel is down', { port });

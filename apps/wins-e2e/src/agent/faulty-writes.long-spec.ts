@@ -12,7 +12,7 @@ const RULES = [true, false].flatMap((isPending) =>
 );
 
 it('a daemon without an answer to one of its writes runs each plan once and records this in the Secret', async () => {
-  // In parallel, because each spends most of its time waiting.
+  // In parallel, because the checks spend most of their time waiting.
   const all = RULES.map(async (rules) => {
     await using faulty = await FaultyWrites.create(rules);
     const count = await faulty.countWrites();

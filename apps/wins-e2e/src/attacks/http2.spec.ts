@@ -224,7 +224,7 @@ describe('an attacker who speaks HTTP/2 at the pipe', () => {
   });
 
   it('cannot keep others from being served by headers that take long to decode (A57)', async () => {
-    // Eight letters a in Huffman code take five octets; the name has 12,800 letters.
+    // The Huffman code of `aaaaaaaa` takes five octets; the name has 12,800 letters.
     const name = Buffer.concat(
       Array.from({ length: 1600 }, () => Buffer.from('18c6318c63', 'hex')),
     );

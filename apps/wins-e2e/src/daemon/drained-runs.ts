@@ -4,7 +4,7 @@ import { Daemon } from '../testing/daemon.js';
 import { processesWith } from '../testing/process-table.js';
 import type { Workspace } from '../testing/workspace.js';
 
-/** Ends a daemon with `count` runs. All of them must end, every client must learn how, and nothing may be left. */
+/** Ends a daemon with `count` runs. All of them must end, every client must learn how its run ended, and nothing may be left. */
 export async function drainsRuns(workspace: Workspace, count: number): Promise<void> {
   const programs = Array.from({ length: count }, (_, index) =>
     workspace.script(`many-${index}`, 'echo up; exec sleep 1000'),

@@ -18,7 +18,7 @@ import { Workspace } from '../testing/workspace.js';
 const TAKEN = 'config changed';
 const STARTED_ON_LAST = 'config rejected; the daemon starts with the previous config';
 
-/** Kills a daemon once it has served with this config. */
+/** Starts a daemon, and kills it once it has kept a copy of its config. */
 async function servedOnce() {
   const workspace = new Workspace();
   const program = workspace.script('prog', 'exit 0');

@@ -104,7 +104,7 @@ describe('a tab (finding 15)', () => {
       (await runWins(['--get-completions', 'wins', ...words], environment)).stdout.toString();
     expect(await ask('cli', 'prc', '')).toContain('ls\tList the processes that the daemon runs\n');
     expect(await ask('cli', 'prc', 'stop', '')).toBe(`:words\n${name}\ta run of the daemon\n`);
-    // Windows PowerShell drops the empty last word, so the request has the number of words.
+    // Windows PowerShell drops the empty last word, so `=4` passes the number of words.
     const { stdout } = await runWins(
       ['--get-completions=4', 'wins', 'cli', 'prc'],
       workspace.environment,

@@ -72,7 +72,7 @@ describe('the examples for Kubernetes', () => {
     const manifests = exampleManifests('windows-exporter.yaml');
     const words = (name: string) => wordsOfContainer(manifests, name, workspace.folder);
 
-    // A network that contains only the daemon and its runs stands for the node.
+    // A network that contains only the daemon and its runs imitates the node.
     mkdirSync(workspace.path('etc/windows-exporter'), { recursive: true });
     const exporter = workspace.path('etc/windows-exporter/windows-exporter.exe');
     copyFileSync(EXPORTER, exporter);
@@ -84,7 +84,7 @@ describe('the examples for Kubernetes', () => {
     const node = startApart(...wins('srv', 'app', 'run', '--config', config));
     await node.said('"msg":"ready"');
 
-    // The network of the proxy stands for the pod. For simplicity Prometheus runs in it too; in a cluster it runs outside the pod.
+    // The network of the proxy imitates the pod. For simplicity Prometheus runs in it too; in a cluster it runs outside the pod.
     start(process.execPath, [WINS, ...words('exporter')]);
     const proxy = startApart(...wins(...words('proxy')));
     await proxy.said('the tunnel is ready');

@@ -13,7 +13,7 @@ const inOwnNetwork = wherePossible(
   'routes to the hosts of a metadata service, since only root may make a network for them',
 );
 
-/** Imitates Rancher's metadata service. A file holds its content; the key `ends` in it makes the service exit. */
+/** Imitates Rancher's metadata service. It answers from a JSON file, and exits when the file has the key `ends`. */
 const SERVICE = `
 const { createServer } = require('node:http');
 const { readFileSync } = require('node:fs');

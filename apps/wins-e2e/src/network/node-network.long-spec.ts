@@ -98,7 +98,7 @@ inOwnNetwork('a node with a network of containers', () => {
     await using echo = await listen(other);
     const there = networkOf(node);
     const monitor = node.run('/sbin/ip', '-o', 'monitor', 'link', 'address', 'route', 'rule');
-    // The monitor reports events only once it listens, so cause events until it reports one. Later the system also adds IPv6 link-local addresses.
+    // The monitor reports events only once it listens, so cause events until it reports one.
     while (!monitor.stdout().includes('127.0.0.8')) {
       for (const op of ['add', 'del']) node.ip(`addr ${op} 127.0.0.8/32 dev lo`);
       await new Promise(setImmediate);
@@ -115,7 +115,7 @@ inOwnNetwork('a node with a network of containers', () => {
     expect([await along.end(), await away.end()]).toEqual([[], []]);
     node.ip('addr add 127.0.0.9/32 dev lo');
     await monitor.printed('127.0.0.9');
-    // Linux also announces, up to a second late, that a new container's cable is up.
+    // Linux adds IPv6 link-local addresses, and announces, up to a second late, that a new container's cable is up.
     const expected =
       /127\.0\.0\.[89]|(?:fe80|ff00)::|: <BROADCAST,MULTICAST,UP,LOWER_UP> .* master wins-subnet state UP |^$/;
     expect(

@@ -103,7 +103,7 @@ describe('the events of a daemon', () => {
     const [name = ''] = readdirSync(folder);
     const [file, silent] = [`${folder}/${name}`, `${folder}/silent`];
     rmSync(file);
-    // Opening a FIFO blocks until the other side opens it.
+    // Opening a FIFO blocks, like a disk that does not answer.
     execFileSync('/usr/bin/mkfifo', [file]);
     await using _daemon = await Daemon.start(workspace, config);
     renameSync(file, silent);

@@ -278,7 +278,7 @@ describe('the metrics of a daemon', () => {
       prometheus.child.kill('SIGTERM');
       await prometheus.outcome;
 
-      // A reload removes the port from the tunnel.
+      // A reload takes `metricsPort` off the whitelist, so the next tunnel cannot reach it.
       const rest = { processPaths: [], proxyPorts: [echo.port] };
       const asked = start('srv', 'config', 'reload', '--config', config({ white_list: rest }));
       expect((await asked.outcome).code).toBe(0);

@@ -22,11 +22,10 @@ export interface CommandHost {
   readonly stay: readonly string[];
   /** Copy of the program, under a name that the daemon may run. */
   readonly upgrader: string;
-  /** `service` holds options that name the service. */
   readonly isService: boolean;
+  /** Options that name the service. */
   readonly service: readonly string[];
   readonly adapter: readonly string[];
-  /** Echoes its input. */
   readonly echoPort: number;
 }
 

@@ -104,7 +104,7 @@ describe('the tunnel in trouble', () => {
     });
     const [line] = (await once(frozen.stdout, 'data')) as [Buffer];
     const deaf = Number(line.toString());
-    // The program no longer accepts. Once its queue is full, the kernel ignores new connections.
+    // A stopped program accepts no connections. Once its queue is full, the kernel ignores new ones.
     frozen.kill('SIGSTOP');
     const queue = Array.from({ length: 4 }, () =>
       connect(deaf, '127.0.0.1').on('error', () => undefined),

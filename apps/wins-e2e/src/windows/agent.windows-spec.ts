@@ -32,7 +32,7 @@ describe('the service with the plans of its node', () => {
     setInterval(() => {}, 1e6);`,
   );
   const agent = (name: string) => workspace.path('agent', name);
-  /** Spells a path as in a setting that Linux and Windows nodes share. */
+  /** Returns a path without its drive, as in a setting that Linux and Windows nodes share. */
   const ofCluster = (file: string) =>
     file.toLowerCase().startsWith(`${process.env['SystemDrive'] ?? 'c:'}\\`.toLowerCase())
       ? file.slice(2).replaceAll('\\', '/')

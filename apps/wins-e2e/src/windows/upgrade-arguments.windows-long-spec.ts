@@ -52,7 +52,7 @@ describe('a service that names its program', () => {
       await assertUpgraded(world, `"${target}" srv app run --config "${config}"`);
       if (path.dirname(target).endsWith(id)) {
         await world.services.stop(world.service);
-        // A service counts as stopped a moment before its process ends. Windows locks its program until then.
+        // Retries, because Windows locks the program until its process ends, a moment after the service counts as stopped.
         rmSync(path.dirname(target), {
           recursive: true,
           force: true,

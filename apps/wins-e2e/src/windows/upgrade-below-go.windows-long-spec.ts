@@ -102,7 +102,7 @@ describe('an upgrade through a Go daemon on Windows', () => {
 /** Runs the helper through the daemon; with `act`, kills it before that act. Returns the acts of all its processes. */
 async function upgradeBelowGo(world: WindowsUpgradeWorld, act?: number): Promise<string[]> {
   copyFileSync(release(MORTAL), world.helper);
-  // Not in the node's folder: it has a blank, which would end the variable here.
+  // Not in the node's folder, because the blank in its name would end the variable in `--envs`.
   const acts = path.join(tmpdir(), `acts-${world.workspace.id}`);
   const envs = act === undefined ? `ACTS=${acts}` : `ACTS=${acts} DIE_AT=${act}`;
   const words = ['--path', world.helper, '--envs', envs, '--', 'up', '--json', '--wait=30s'];

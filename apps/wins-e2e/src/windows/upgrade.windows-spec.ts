@@ -140,7 +140,7 @@ describe('wins up on Windows', () => {
 
   it('says what is missing when the helper may not outlive the daemon', async () => {
     const helper = workspace.path('held-upgrade.exe');
-    // A newer release than the running one. Its upgrade is refused before it serves and crashes.
+    // This release is newer than the running one and would crash, but its upgrade is refused before it serves.
     copyFileSync(release('crashes'), helper);
     const args = ['prc', 'run', '--server', workspace.listen, '--path', helper, '--', 'up'];
     const { code, stdout, stderr } = await run(target, 'cli', ...args, '--json');

@@ -42,7 +42,7 @@ export function howToAllow(file: string): string {
   return `add it to ${KEY} of ${shown} on the host (wins srv config check${option} shows the list)`;
 }
 
-/** Judges a start on this host; hashes the file when digests are pinned and none is given. @throws TrustedFileError */
+/** Judges a start on this host; hashes the file if digests are pinned but `sha256` is absent. @throws TrustedFileError */
 export async function judgeStartHere(
   question: { readonly path: string; readonly sha256?: string | undefined },
   config: WinsConfig,

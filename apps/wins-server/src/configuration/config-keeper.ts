@@ -10,7 +10,7 @@ export interface ConfigKeeperOptions {
   readonly isProven: () => boolean;
 }
 
-/** Stores each config in force, for a start whose config file is unusable. A failure is only logged. */
+/** Stores each config that comes into force, for a later start with an unusable config file. A failure is only logged. */
 export class ConfigKeeper implements AsyncDisposable {
   readonly #options: ConfigKeeperOptions;
   #wanted: LoadedConfig | undefined;

@@ -25,7 +25,7 @@ export interface DaemonPlace {
   readonly what: string;
 }
 
-/** Folder of pipes on another host, or for a user without a runtime folder. */
+/** Assumed folder of pipes for a config of another host, or a user without a runtime folder. */
 const USUAL_FOLDER = '/run/rancher-wins';
 
 /** Returns the folder of pipes that have only a name. The daemon's start, not this check, reports a missing folder. */

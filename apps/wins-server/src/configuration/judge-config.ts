@@ -17,7 +17,7 @@ import { judgePipes } from './judge-pipes.js';
 
 const NO_EFFECT = { severity: 'warning', code: 'noEffect' } as const;
 
-/** Judges a well-formed config. All loaders use these rules, so the daemon accepts each config that another accepted. @throws ConfigError */
+/** Judges a well-formed config. All loaders use these rules, so the daemon accepts each config that another loader accepted. @throws ConfigError */
 export async function judgeConfig(loaded: LoadedConfig, options: JudgingOptions) {
   const { config } = loaded;
   const dialect = options.platform === 'win32' ? 'windows' : 'posix';
@@ -64,7 +64,7 @@ function judgeEntries(
       : { severity: 'warning', code: 'duplicateEntry', ...entryOf(fault) },
   );
   const asksForClients = allowed.some((entry) => entry.for !== undefined);
-  // Unknown for a config of another host, so assumed to be true.
+  // Assumed to be true for the config of another host, which cannot be asked.
   const tellsCallersApart = !asksForClients || (host?.tellsClientsApart() ?? true);
   const doubts = doubtAllowedExecutables(allowed, dialect, { tellsCallersApart }).map(
     (doubt): JudgedValue => ({ severity: 'warning', code: 'doubtful', ...entryOf(doubt) }),
@@ -74,7 +74,7 @@ function judgeEntries(
   return [...faults, ...doubts].filter(isNew);
 }
 
-/** A faulty entry is ignored; the daemon still serves. */
+/** The daemon ignores a faulty entry, so it is an error only if `isStrict`. */
 function judgeKeep(
   config: WinsConfig,
   dialect: PathDialect,

@@ -38,7 +38,7 @@ const NOTHING: GuardedParts = { whiteList: { processPaths: [], proxyPorts: [] } 
 
 /**
  * Judges a file before its delivery, so that no guarded key is lost by accident. A merged config is judged as at the daemon's start.
- * An existing file that does not parse counts as no config; the running daemon still protects its guarded keys.
+ * An existing file that does not parse counts as no config; the running daemon still protects the guarded keys that it serves.
  * @throws TrustedFileError for an unreadable file.
  */
 export async function judgeDelivery(offered: OfferedFile): Promise<JudgedFile> {

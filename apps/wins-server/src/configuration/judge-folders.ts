@@ -8,7 +8,7 @@ import { auditDirectoryOf } from '../kept-directory.js';
 import { daemonPlaces, type DaemonPlace, type JudgingOptions } from './daemon-places.js';
 import { describeDistrust } from './judge-pipes.js';
 
-/** In characters; leaves space for the files in the folder. */
+/** Longest folder path, in characters; leaves space for files. */
 const LONGEST_ON_WINDOWS = 200;
 const LONGEST_ELSEWHERE = 3800;
 const LONGEST_NAME = 255;

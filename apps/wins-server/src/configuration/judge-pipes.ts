@@ -84,12 +84,12 @@ function nameFault(address: string): string | undefined {
       ? undefined
       : 'a file that is not a socket is there';
   } catch {
-    // The folder is judged next.
+    // `folderFault` judges the folder.
     return undefined;
   }
 }
 
-/** Returns why no daemon could serve a socket in its folder. For bare pipe names the host chooses the folder, so they are not judged. */
+/** Returns why the folder of a socket prevents a daemon from serving it. Not for bare pipe names, whose folder the host chooses. */
 function folderFault(address: string, trust: FileTrust): string | undefined {
   const folder = path.posix.dirname(address);
   try {

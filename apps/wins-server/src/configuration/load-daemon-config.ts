@@ -47,7 +47,7 @@ export function configFileOf(named: string | undefined): string {
 
 export interface StartConfig {
   readonly loaded: LoadedConfig;
-  /** Why the file is unusable, so that the previous config takes its place. */
+  /** Why the file is unusable; `loaded` is then the previous config. */
   readonly refused?: Error;
 }
 

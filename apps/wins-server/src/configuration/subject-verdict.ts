@@ -43,7 +43,6 @@ export function programVerdict(
   return { allowed: true, code: '', reason, entry };
 }
 
-/** Judges as the tunnel judges its clients' requests. */
 export function portVerdict(port: number, loaded: LoadedConfig): PortVerdict {
   return { ...verdictOf('tcp', port, loaded), udp: verdictOf('udp', port, loaded) };
 }

@@ -97,7 +97,7 @@ export interface DoctorHost {
   now(): number;
   orphans(config: WinsConfig): Promise<readonly RecoveredProcess[]>;
   readonly systemChecks: readonly Check[];
-  /** Where the log of the daemon is, for advice: a folder, or the program that holds the log. */
+  /** Place of the daemon's log, for advice: a folder, or `its standard error`. */
   readonly logPlace: string;
 }
 

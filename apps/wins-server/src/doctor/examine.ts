@@ -91,7 +91,7 @@ async function judgeFile({ path, found, warnings }: LoadedConfig, host: DoctorHo
   }
   const findings = [ok(name, `${path} is valid, and no one else can write to it`)];
   for (const one of warnings) {
-    // The whitelist check reports these.
+    // The whitelist check reports these problems.
     if (one.code === 'noWhiteList' || isAboutEntry(one)) continue;
     findings.push(warning(name, one.message, one.nextStep));
   }

@@ -36,7 +36,7 @@ const QUESTION = {
   ...{ asker: 'wins doctor', timeoutMs: ANSWER_TIMEOUT_MS },
   nextStep: 'start the daemon, or see its log',
 };
-/** The default size of one file of the audit log. */
+/** Equals the default size of an audit log file. */
 const VERIFIED_BYTES = 8 * 1024 * 1024;
 const OTHERS = 0o077;
 

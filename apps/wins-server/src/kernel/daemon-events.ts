@@ -70,9 +70,9 @@ export type DaemonEvent =
       readonly why?: string;
       readonly dropped?: readonly GuardedKey[];
     }
-  /** The daemon started without guarded keys that the previous daemon served with. */
+  /** The daemon started without guarded keys that the previous daemon had. */
   | { readonly type: 'configLost'; readonly keys: readonly GuardedKey[] }
-  /** Event of a feature, stored under its own name. */
+  /** Event of a feature, stored under the name in `event`. */
   | {
       readonly type: 'kept';
       readonly event: string;
@@ -80,7 +80,7 @@ export type DaemonEvent =
       /** True: written at once. Default: written with the next events. */
       readonly isUrgent?: boolean;
     }
-  /** Audit records were lost, or their actions were refused. */
+  /** Audit records were lost, or actions were refused instead. */
   | { readonly type: 'auditLost'; readonly count: number }
   | { readonly type: 'stall'; readonly lateMs: number };
 

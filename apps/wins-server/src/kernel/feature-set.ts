@@ -87,7 +87,7 @@ export class FeatureSet {
     for (const each of this.#of('works').reverse()) await each.close();
   }
 
-  /** Once the features with services are closed, calls `answered`, which waits for the answers of pending calls. */
+  /** Closes the features. Once those with services are closed, calls `answered`, which waits for the answers of pending calls. */
   async closeServing(answered: () => Promise<void>): Promise<void> {
     const serving = this.#of('serves');
     const close = (some: readonly FeatureSwitch[]) => Promise.all(some.map((one) => one.close()));

@@ -32,7 +32,7 @@ export class FeatureSwitch<
   /** Set when the feature has finished its work for the desired settings. */
   #finished: FeatureOff | undefined;
   #running: Running | undefined;
-  /** Counts requests, so that a running change detects a newer one. */
+  /** Counts requests, so that a change in progress detects a newer request. */
   #asked = 0;
   #isChanging = false;
   #change: Promise<void> = Promise.resolve();

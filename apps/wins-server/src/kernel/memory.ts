@@ -92,8 +92,7 @@ export class MemoryPolicy {
 }
 
 /**
- * V8 collects only under load, and the C library keeps freed memory: a quiet daemon would keep an attack's garbage for days. Timers do not keep the
- * process alive.
+ * V8 collects only under load, and the C library keeps freed memory: a quiet daemon would keep an attack's garbage for days.
  */
 export function returnMemory({
   collect = collector(),

@@ -31,7 +31,7 @@ export interface WindowsServiceOptions extends LogOptions, LogFileOptions {
   readonly secureFolder?: SecureFolder;
 }
 
-/** `serve` resolves with the exit code; an error is logged and converted to an exit code. Resolves with `undefined` outside of a service. */
+/** `serve` resolves with the exit code; an error is logged and converted to an exit code. Outside of a service, the result is `undefined`. */
 export async function runAsWindowsService(
   {
     secureFolder = (folder) => windowsFileTrust().ensurePrivateFolder(folder),
@@ -70,7 +70,7 @@ export async function runAsWindowsService(
   return exitCode;
 }
 
-/** Excludes inherited entries. */
+/** `P` excludes inherited entries. */
 const ADMINISTRATORS_AND_SYSTEM = 'D:P(A;;GA;;;BA)(A;;GA;;;SY)';
 
 /** Writes the stacks at each signal of `Global\stackdump-PID`, like the Go release. If that name is taken, logs an error. */

@@ -7,7 +7,7 @@ export async function logFiles(folder: string, prefix: string): Promise<readonly
   return (await files.numbers()).map((number) => files.pathOf(number));
 }
 
-/** Returns the end of these files together, at most `mostBytes`. */
+/** Returns the end of the joined files, at most `mostBytes`. */
 export async function logTail(files: readonly string[], mostBytes: number): Promise<string> {
   const parts: Buffer[] = [];
   let leftBytes = mostBytes;

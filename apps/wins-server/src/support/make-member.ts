@@ -4,7 +4,6 @@ export interface SupportMember {
   readonly name: string;
   /** A longer text loses its beginning, because the newest part is last. */
   readonly maxBytes: number;
-  /** An error becomes the text of the member. */
   readonly make: () => Promise<string>;
 }
 

@@ -196,7 +196,7 @@ async function requireNoServer({ nodeId, connectionInfo }: InstallPlaces): Promi
   throw new InstallError('refused', `cannot install a standalone node: ${found}; ${next}`);
 }
 
-/** Requires a signature if the node's config asks for one. @throws InstallError `refused`. */
+/** Returns this program; it must be signed if the node's config requires that. @throws InstallError `refused`. */
 async function ownProgram({ upgrade, signers }: NodeParts): Promise<StagedProgram> {
   const { ownFile, service } = upgrade;
   const signed = new SignedProgram();
@@ -233,7 +233,7 @@ async function ask(
   });
 }
 
-/** Reads a file, because every process can read command lines. @throws InstallError `usage`. */
+/** The token is in a file, because every process can read command lines. @throws InstallError `usage`. */
 async function readToken(file: string): Promise<string> {
   const refused = (tried: string, found: string, cause?: unknown) =>
     new InstallError('usage', `cannot ${tried} --token-file ${quoteText(file)}: ${found}`, {

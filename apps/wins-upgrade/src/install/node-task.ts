@@ -111,7 +111,7 @@ export function removeNode(
 ): Promise<NodeOutcome> {
   return withNode(node, task, async (context) => {
     if (how.adopts) {
-      // Nothing to adopt may mean nothing to remove, which is the requested state.
+      // Nothing to adopt is no error, because there may be nothing to remove either.
       const taken = planAdopt(await readFacts(context, wish), wish);
       if (taken.kind === 'adopt' && task.isDryRun)
         return { outcome: 'planned', reason: 'the manifest', steps: describePlan(taken) };
@@ -191,7 +191,6 @@ async function withNode(
   const lock = new NodeLock(node);
   const host = nodeHost(node, lock, proofs);
   const context = { host, places: node.places, signal, onStep };
-  // A dry run waits for no other process and creates no lock file.
   if (isDryRun) {
     const pending = await pendingRecovery(context);
     const outcome = await task(context);

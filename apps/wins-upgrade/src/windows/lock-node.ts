@@ -31,7 +31,7 @@ export async function lockNode(
   );
 }
 
-/** The previous holder may be removing the folder. */
+/** A missing folder counts as locked: the previous holder may be removing it. */
 function takeFile(file: string): ReturnType<typeof lockFile> {
   try {
     return lockFile(file);

@@ -5,7 +5,7 @@ import { isGroup, type Command, type Group } from './command.js';
 /** All known words are much shorter, so a longer word cannot match. */
 const LONGEST_WORD = 40;
 
-/** Words of other programs, with the commands of the same purpose. */
+/** Commands of other programs, with the `wins` command for the same purpose. */
 const SAME_MEANING: ReadonlyMap<string, string> = new Map([
   ['bundle', 'support-bundle'],
   ['diagnose', 'doctor'],
@@ -32,7 +32,7 @@ export function suggest(word: string, known: readonly string[]): string {
   return meant(closestMatch(word.toLowerCase(), known, { maxDistance }));
 }
 
-/** Tries the meaning in other programs, then a command of that name, then a similar spelling. Spelling alone would suggest "up" for "top". */
+/** Tries `word` as a command of another program, then as a command of `wins`, then similar spellings. Spelling alone would suggest "up" for "top". */
 export function suggestCommand(word: string, root: Group, at: Group): string {
   const named = SAME_MEANING.get(word) ?? pathTo(word, at) ?? pathTo(word, root);
   if (named !== undefined) return meant(`wins ${named}`);

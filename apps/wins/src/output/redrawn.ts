@@ -2,7 +2,7 @@ const HOME = '\u001b[H';
 const CLEAR_LINE = '\u001b[K';
 const CLEAR_BELOW = '\u001b[J';
 
-/** Redraws the terminal from its first row, as `docker stats` does. @param rows - Height; 0: unknown. Longer text ends with a count. */
+/** Redraws the terminal from its first row, like `docker stats`. @param rows - Height; 0: unknown. Longer text ends with a count of omitted lines. */
 export function redrawn(text: string, rows = 0): string {
   const lines = text.split('\n').slice(0, -1);
   // Leaves the last row empty, because a line feed there would scroll the screen.

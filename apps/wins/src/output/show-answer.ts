@@ -52,7 +52,7 @@ export function render(
   }
 }
 
-/** Without a table, uses the text of one answer of many, or else the fields of the value. */
+/** Without a table, returns the text if this is one of many answers, else the fields of the value. */
 function inColumns({ table, text, value, isOneOfMany = false }: Answer, layouts: () => Layouts) {
   if (table === undefined && isOneOfMany && text !== undefined) return text;
   const { tableOf } = layouts();

@@ -23,8 +23,8 @@ export interface PipeSecurity {
 /** Connects to a pipe and checks its server before sending a byte, because on Windows any process may have claimed the name. */
 export interface PipeServerCheck {
   /**
-   * Makes one attempt. After Node's `ENOENT` or `EBUSY`, another may succeed. `ERR_UNTRUSTED_PIPE_SERVER` means that the server
-   * is not trusted; the message says why. If the signal aborts and a socket still arrives, the caller destroys it.
+   * Makes one attempt. After Node's `ENOENT` or `EBUSY`, another attempt may succeed. `ERR_UNTRUSTED_PIPE_SERVER` means that
+   * the server is not trusted; the message says why. If the signal aborts and a socket still arrives, the caller destroys it.
    */
   open(path: PipePath, signal: AbortSignal): Promise<Socket>;
 }

@@ -25,7 +25,7 @@ describe('a detached process', () => {
     ...(log !== undefined && { log }),
   });
   const sleeps = shell('exec sleep 1000');
-  /** A program that ignores SIGTERM, and writes `ready` to its log once it does. */
+  /** A program that ignores SIGTERM after it has written `ready` to its log. */
   const stubborn = (log: string) =>
     shell('trap "" TERM; echo ready; while :; do sleep 1; done', log);
   const written = async (file: string, text: string): Promise<void> => {

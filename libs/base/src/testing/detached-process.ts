@@ -40,7 +40,7 @@ export class DetachedProcess {
   /** File that exists from `stop` until the process has ended. */
   readonly #stopping: string;
 
-  /** @param record - Absolute path of the file that records the process; its folder exists. */
+  /** @param record - Absolute path of the file that records the process; its folder must exist. */
   constructor(record: string) {
     this.#record = record;
     this.#stopping = `${record}.stopping`;

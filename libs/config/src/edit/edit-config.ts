@@ -97,7 +97,7 @@ export function changedBystander(
   const now = valuesOf(after);
   return [...new Set([...old.keys(), ...now.keys()])].find((key) => {
     if (old.get(key) === now.get(key)) return false;
-    // The first key of a section creates the section, and so the defaults of its other keys.
+    // Setting the first key of a section also adds the defaults of its other keys.
     const appeared = old.has(key) !== now.has(key);
     return !paths.some(
       (path) => isWithin(key, path) || (appeared && isWithin(key, path.split('.')[0] ?? path)),

@@ -292,7 +292,7 @@ function flowPair(key: string, content: unknown): string {
   return `${JSON.stringify(key)}: ${flowValue(content)}`;
 }
 
-/** The first line contains the key. */
+/** Returns lines of YAML; the first contains the key. */
 function blockPair(key: string, content: unknown): string[] {
   const name = plainKey(key);
   if (typeof content !== 'object' || content === null || Object.keys(content).length === 0)

@@ -89,7 +89,7 @@ function typeOf(schema: z.core.$ZodType): string {
   return `${own}, ${alone}${each}`;
 }
 
-/** Returns the settings by the keys of the file. Masks secrets as the schema declares. */
+/** Returns the settings, keyed as in the file. Masks secrets as the schema declares. */
 export function maskedSettings(
   config: WinsConfig,
   addressWithoutSecrets: (address: string) => string,

@@ -74,7 +74,7 @@ function shown(value: unknown): string {
 }
 
 const LOOK_EVERY_MS = 1000;
-/** Checks until a rejected file is retried. The cause may lie outside the file, such as in the permissions of its folder. */
+/** Checks until a rejected file is loaded again. The fault may lie outside the file, such as in the permissions of its folder. */
 const LOOKS_UNTIL_RETRY = 10;
 
 /** Events of a changed config file. */

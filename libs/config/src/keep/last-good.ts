@@ -10,7 +10,7 @@ import { errnoOf } from '@wins/base';
 import { existsSync } from 'node:fs';
 import { MAX_CONFIG_BYTES } from '../parse/yaml-source.js';
 
-/** Trust rules of the saved files, the same as of the config file. */
+/** Trust rules of the saved files, the same as those of the config file. */
 export type KeepTrust = Pick<FileTrust, 'distrustOfFile' | 'ensurePrivateFolder'>;
 
 /** Folder beside a config file, for a copy of the config in force. Private, because a config may contain secrets. */
@@ -29,7 +29,7 @@ const headerOf = (sha256: string): Buffer =>
 const HEADER_BYTES = headerOf('0'.repeat(64)).length;
 
 /**
- * Saves the config in force, durably and atomically. Without a config file, removes the copy.
+ * Saves the config in force, durably and atomically. If there is no config file, removes the copy.
  *
  * @throws ConfigError; the previous copy then stays.
  */
@@ -53,7 +53,7 @@ export async function forgetLastGood(file: string): Promise<void> {
 }
 
 /**
- * Loads the saved copy of a config file; undefined without one. Problems and `path` name the copy.
+ * Loads the saved copy of a config file; undefined if there is none. Its problems and `path` name the copy.
  *
  * @throws ConfigError as {@link loadConfig}; `damaged` when the digest does not match.
  */
@@ -88,9 +88,9 @@ function digestOf(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex');
 }
 
-/** Replaced contents to keep between two starts of a daemon. Beyond the limit the oldest is removed. */
+/** Maximum number of replaced contents in the folder. Beyond it the oldest is removed. */
 const MOST_KEPT = 4;
-/** Process starts and file changes have clocks that differ by some hundredths of a second. */
+/** Tolerance: the clocks of process starts and file changes differ by some hundredths of a second. */
 const CLOCKS_DIFFER_MS = 1_000;
 /** File name `START-END`: when the content was in place, in milliseconds since 1970. */
 const NAME = /^(\d{1,15})-(\d{1,15})$/;
@@ -124,7 +124,7 @@ export async function keepReplaced(file: string): Promise<void> {
     const added = { name: `${found.since}-${Date.now()}`, since: found.since };
     await replaceFile(path.join(folder, added.name), found.bytes);
     const others = (await list(folder)).filter(({ name }) => name !== added.name);
-    // Entries with the same start have this content, which was saved but then not replaced.
+    // Older copies of this content, which was saved before but then not replaced.
     const again = others.filter(({ since }) => since === added.since);
     const earlier = others.filter(({ since }) => since !== added.since);
     const surplus = Math.max(0, earlier.length + 1 - MOST_KEPT);

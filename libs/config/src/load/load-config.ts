@@ -13,13 +13,13 @@ interface ConfigFile {
   readonly stats: Stats;
 }
 
-/** Judges who could have written a file, or can change it. */
+/** Checks whether an untrusted user could have written a file, or can change it. */
 export type ConfigTrust = Pick<FileTrust, 'distrustOfFile'>;
 
 const EXPECTED = 'a readable regular file';
 
 /**
- * Reads a trusted file; undefined when there is none. Checks the file once it is open, so that nobody can exchange it. Follows and
+ * Reads a trusted file; undefined when there is none. Checks the file after opening it, so that nobody can exchange it. Follows and
  * checks symbolic links. A dangling link is an error, because the user intended a file.
  *
  * @param extraBytes Allowed bytes beyond the size limit of a config, for other data in the file.

@@ -232,7 +232,7 @@ class FileReader {
     } as const;
     const field = level.fields.get(key);
     const isList = field !== undefined && (fieldsOf(field) ?? entryOf(field)) !== undefined;
-    // Earlier releases do not define which spelling wins, so this is an error: a guess may allow something forbidden.
+    // Two spellings with different values are an error here, because a guess which one wins may allow something forbidden.
     const isGuess = level.strictKeys || (isList && !isFoundByGo(counts.written, key));
     const found = `${quote(twin.written)} beside ${other}, which has`;
     if (isSame) report.warning({ ...finding, found: `${found} the same value` });
@@ -294,7 +294,7 @@ class FileReader {
   }
 }
 
-/** Returns the path of a known key that is in the wrong section. */
+/** Returns the path at which a known key from the wrong section belongs. */
 function misplacedKey(written: string, schema: z.core.$ZodType): string | undefined {
   const isMeant = ([path]: readonly [string, unknown]): boolean =>
     !path.includes('[]') && foldKey(path.slice(path.lastIndexOf('.') + 1)) === foldKey(written);

@@ -19,9 +19,9 @@ export interface KeyWriting {
 }
 
 /**
- * Chooses the effective one of several writings of a key (in file order), as the Go releases since 0.1.2 do. A spelling that
- * those releases accept wins. Among equal spellings, the last one wins. Among different ones, the last in character order that has
- * a value wins.
+ * Chooses which of several `writings` of a key (in file order) takes effect, as the Go releases since 0.1.2 do. A spelling that
+ * those releases accept wins, first of all one with a value. If several remain, the last in character order wins. If one spelling
+ * is repeated, its last use counts.
  */
 export function writingThatCounts<Writing extends KeyWriting>(
   writings: readonly [Writing, ...Writing[]],

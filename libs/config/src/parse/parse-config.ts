@@ -71,7 +71,6 @@ function reportIssues(
   const told = new Set<string>();
   for (const issue of issues.map(nearestIssue)) {
     const keyPath = formatPath(issue.path);
-    // Report a key once, even if it breaks several rules.
     if (told.has(keyPath)) continue;
     told.add(keyPath);
     const place = values.places.get(keyPath);
@@ -88,7 +87,7 @@ function reportIssues(
   }
 }
 
-/** Returns the issue of the most similar member of a union, or of the name of an invalid key. */
+/** For a union, returns the issue of the member that matches deepest. For an invalid key, uses the message about its name. */
 function nearestIssue(issue: z.core.$ZodIssue): z.core.$ZodIssue {
   if (issue.code === 'invalid_key') {
     return { ...issue, message: issue.issues[0]?.message ?? issue.message };

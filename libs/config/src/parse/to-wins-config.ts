@@ -12,7 +12,7 @@ export const SETTING_NAMES = {
   agentStrictTLSMode: 'agentStrictTlsMode',
 } as const satisfies Partial<Record<keyof FileContent, keyof WinsConfig>>;
 
-/** Keys with paths that {@link onSystemDrive} resolves. Paths in whitelist rules stay as written. */
+/** Keys whose values are paths that {@link onSystemDrive} resolves. Paths in whitelist rules stay as written. */
 const PLACES: ReadonlySet<string> = new Set(
   (
     'workDirectory localPlanDirectory appliedPlanDirectory connectionInfoFile imagesDirectory ' +
@@ -41,7 +41,7 @@ export function toWinsConfig(
           ...(maxLimits && { maxLimits: withoutEmpty(maxLimits) }),
           sha256,
           envs: envs[0] === 'any' ? 'any' : envs,
-          // The schema has checked the forms and converted words to strings.
+          // Safe, because the schema has checked the forms and converted words to strings.
           ...(args !== undefined && { args: args as ArgumentRules }),
           directories,
         }),

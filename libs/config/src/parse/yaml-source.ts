@@ -83,7 +83,7 @@ function tokenize(text: string, report: ProblemReport): CST.Token[] {
       tokens.push(token);
       if (token.type === 'error') faults++;
     }
-    // No more faults would be reported, and each would create an error object.
+    // Stop: further faults would not be reported, but each would create an error object.
     if (faults > MAX_PROBLEMS) break;
     if (parser.stack.filter((token) => 'items' in token).length <= MAX_DEPTH) continue;
     const offset = Math.min(parser.offset, text.length);
@@ -93,7 +93,7 @@ function tokenize(text: string, report: ProblemReport): CST.Token[] {
   }
   tokens.push(...parser.end());
 
-  // Templates and "cat" leave an empty document after the last "---".
+  // Allows empty documents, because templates and "cat" leave one after the last "---".
   const [, ...others] = tokens.filter((token) => token.type === 'document');
   const second = others.find(({ value }) => value !== undefined);
   if (second !== undefined) {

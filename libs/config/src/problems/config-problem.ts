@@ -53,7 +53,7 @@ export function describeProblem(problem: ProblemFacts): ConfigProblem {
 /** Kinds of problems of a configuration, as a closed set. */
 export type ConfigProblemCode = FileProblemCode | ContentProblemCode;
 
-/** Problems of the file itself; {@link ConfigError.code} repeats them. */
+/** Problems of the file itself, which are also values of {@link ConfigError.code}. */
 export type FileProblemCode =
   'damaged' | 'tooLarge' | 'notRegularFile' | 'accessDenied' | 'insecure' | 'notFound' | 'unknown';
 

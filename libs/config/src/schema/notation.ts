@@ -3,10 +3,10 @@ import * as z from 'zod';
 /**
  * How a part of the file may be written and shown; stored in the schema's metadata.
  *
- * - `shorthand`: a key, if a scalar may stand for an object with only this key; `true`, if for a list of one.
+ * - `shorthand`: a key `k` if a scalar `x` may replace the object `{k: x}`; `true` if it may replace the list `[x]`.
  * - `strictKeys`: an unknown or empty key is always an error, because ignoring it would widen what is allowed. On a list, a
  *   missing value is an error.
- * - `asWritten`: the operator chooses the keys. `text`: each scalar is text. `typed`: a number or boolean becomes one.
+ * - `asWritten`: the operator chooses the keys. `text`: each scalar is text. `typed`: numbers and booleans keep their type.
  * - `isSecret`: problems do not repeat the values.
  * - `shown`: what support may see of a text: all, the names in a section, an address without secrets, or the number of entries.
  *   Absent: nothing. Numbers, booleans and keywords are always shown.
@@ -61,7 +61,6 @@ function isLayer(schema: z.core.$ZodType): schema is z.ZodOptional | z.ZodDefaul
   return [z.ZodOptional, z.ZodDefault, z.ZodPrefault].some((layer) => schema instanceof layer);
 }
 
-/** Returns the keys of a section in order; undefined for other schemas. */
 export function fieldsOf(schema: z.core.$ZodType) {
   const bare = bareSchema(schema);
   if (!(bare instanceof z.ZodObject)) return undefined;

@@ -136,7 +136,7 @@ const MAX_RELAYS = 512;
 const TOO_MANY_RELAYS = `at most ${MAX_RELAYS} ports`;
 const ENDPOINT = 'an IPv4 address and a port from 1 to 65535, such as 0.0.0.0:8080';
 
-/** One spelling only: no leading zero, no name, no range. */
+/** Accepts only the canonical `IPV4:PORT`: no leading zero, no name, no range. */
 function isEndpoint(written: string): boolean {
   const [address = '', port = '', ...more] = written.split(':');
   if (more.length > 0 || !/^[1-9][0-9]{0,4}$/.test(port) || Number(port) > 65_535) return false;

@@ -11,7 +11,7 @@ export interface StateFileOptions<T> {
   readonly parse: (json: unknown) => T;
   /** Throws, or returns a substitute for a damaged file. `cause` may quote the content. */
   readonly damaged: (cause: unknown) => T | undefined;
-  /** Judges who could have written the file. Default: only refuses a link. */
+  /** Checks that only trusted users could have written the file. Default: only refuses a link. */
   readonly trust?: Pick<FileTrust, 'distrustOfFile'> | undefined;
   /** Replaces the file durably and sets its permissions. Default: `replaceFile`, mode 0600. */
   readonly replace?: (path: string, content: Buffer) => Promise<void>;

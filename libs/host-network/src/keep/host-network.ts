@@ -13,7 +13,7 @@ import {
 } from '../plan/plan.js';
 import type { RouteRecords } from './route-records.js';
 
-/** Routine checks, because an event can be lost. */
+/** Checks even without an event, because an event can be lost. */
 const LOOK_EVERY_MS = 60_000;
 /** Route changes come in bursts. One check covers all changes within this time. */
 const GATHER_MS = 1_000;
@@ -85,7 +85,7 @@ export class HostNetwork implements AsyncDisposable {
     return this.#status;
   }
 
-  /** Whether nothing is desired, and nothing of wins is left. */
+  /** Whether nothing is desired, and nothing that wins made is left. */
   get isBare(): boolean {
     const { routes, peers = [], own } = this.#desired;
     const isNothing = routes.length === 0 && peers.length === 0 && own === undefined;

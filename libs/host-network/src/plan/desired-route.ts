@@ -62,7 +62,7 @@ export const CLOUD_ADDRESSES = {
 
 export type Cloud = keyof typeof CLOUD_ADDRESSES;
 
-/** Lower than the metric of other clouds' routes to the same addresses, so that this route wins. */
+/** For Rancher's routes: lower than for other clouds' routes to the same addresses, so that Rancher's win. */
 const CONTAINER_METRIC = 1;
 
 /**

@@ -23,7 +23,6 @@ export function extentOf({ bytes, prefix }: IpNetwork): Extent {
   return { first, last: first + 2 ** (32 - prefix) - 1 };
 }
 
-/** Skips texts that are not IPv4 networks. */
 export function extentsOf(networks: readonly string[]): readonly Extent[] {
   return networks.flatMap((text) => {
     const network = parseNetwork(text);

@@ -27,7 +27,7 @@ export interface DesiredPeer {
   readonly nextHop: string;
 }
 
-/** Facts by which a peer is judged, apart from its conflicts with other peers. */
+/** Facts that decide whether a peer is accepted, apart from its conflicts with other peers. */
 export interface PeerRules {
   /** Networks that must contain the peers' subnets. Default: RFC 1918. */
   readonly cluster?: readonly string[];

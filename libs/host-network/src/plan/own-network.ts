@@ -44,7 +44,7 @@ export function judgeSubnet(
   );
   if (met !== undefined)
     return ['hostInCluster', `containers would reach ${met.text}, which the host is in`];
-  // Only for a new network, because other programs may add routes into an existing one.
+  // Checks routes only for a new network, because other programs may add routes into an existing one.
   const own = addressItem({ subnet, gateway });
   if (record.some(({ item }) => item.value === own.value && item.key === own.key)) return undefined;
   const rival = routes.find(({ destination, interface: through }) => {

@@ -12,7 +12,7 @@ export type RouteState =
 export interface OwnedItem {
   readonly item: NetworkItem;
   readonly state: 'pending' | 'applied';
-  /** Previous value of `forwarding`, which every interface has. */
+  /** Only for `forwarding`, which every interface has: the value before wins changed it. */
   readonly prior?: string;
 }
 
@@ -38,7 +38,7 @@ const STAGES: readonly (readonly NetworkItem['kind'][])[] = [
 ];
 
 /**
- * Plans the changes after which the items of wins on the host are exactly `wanted`. Follows the rules of `plan` for routes.
+ * Plans the changes after which the items of wins on the host are exactly `wanted`. Follows the same rules as `plan` does for routes.
  * While an item is missing, items that need it are removed, so that a failure never leaves the host more open.
  */
 export function planItems(
@@ -81,7 +81,7 @@ export function planItems(
 
   const going = owned.filter((one) => !staying.has(one));
   const highest = Math.max(...going.map(({ item }) => stageOf(item)));
-  // Remove only the last stage; earlier ones wait for a later plan.
+  // Remove only items of the highest stage; a later plan removes the items that they needed.
   const removals = going.filter(
     ({ item }) => stageOf(item) === highest && !tried.has(itemKey(item, 'remove')),
   );

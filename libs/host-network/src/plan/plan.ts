@@ -23,7 +23,7 @@ export interface OwnedRoute {
   readonly state: 'pending' | 'applied';
 }
 
-/** Limits of a plan. Routes count in the order of destinations. */
+/** Limits of a plan, which takes the routes in the order of destinations. */
 export interface PlanLimits {
   /** Maximum number of desired routes; the others are rejected. Default 1,024. */
   readonly routes: number;
@@ -233,7 +233,7 @@ function planOwn(
   const isMade = own !== undefined && refusal === undefined;
   const wanted = isMade ? itemsOf(own, desired, uplinks, actual, record) : [];
   const planned = planItems(wanted, listed, record, tried);
-  // Empty if the id already is the name.
+  // Empty if the name is only the id, which `destination` shows already.
   const names = new Map(actual.interfaces.map(({ id, name }) => [id, name === id ? '' : name]));
   const standings = planned.standings.map(({ item, state, detail }): Standing => ({
     ...{ ...bare, kind: item.kind, destination: item.key, state, detail },
@@ -271,7 +271,7 @@ function stepKey(route: StaticRoute, op: RouteChange['op'] = 'add'): string {
   return [op, route.destination, route.gateway, route.interface, route.metric].join(' ');
 }
 
-/** Excludes an identical route of another program where routes have marks. */
+/** On hosts that mark routes, an identical but unmarked route belongs to another program. */
 function isOurs(listed: ListedRoute, recorded: StaticRoute): boolean {
   return listed.isMarked !== false && isSameRoute(listed, recorded);
 }

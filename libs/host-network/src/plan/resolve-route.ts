@@ -152,7 +152,8 @@ export class Surroundings {
 function takenBy(links: readonly Link[]): Surroundings['taken'] {
   return links.flatMap(({ own }) =>
     own.map(({ net }) => {
-      // An adapter without DHCP has an address in 169.254.0.0/16, but cloud metadata in that range is not on its network.
+      // An adapter without DHCP has an address in 169.254.0.0/16. Only that address counts as taken, because cloud metadata in the
+      // same range is elsewhere.
       const taken = isIpv4LinkLocal(net) ? { ...net, prefix: 32 } : networkOf(net);
       return { ...extentOf(taken), text: formatNetwork(taken) };
     }),

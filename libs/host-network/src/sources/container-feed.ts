@@ -3,7 +3,7 @@ import { ElementList, isElementId, type ElementFault } from './element-list.js';
 import { followMetadata, type Fields, type MetadataServiceOptions } from './metadata-service.js';
 import type { Feed } from './source.js';
 
-/** A port that a container of this host publishes; not yet judged. */
+/** A port that a container of this host publishes. Whether it gets a relay is decided later. */
 export interface DesiredPort {
   /** UUID of the container. */
   readonly id: string;

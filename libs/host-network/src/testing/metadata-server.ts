@@ -11,7 +11,7 @@ export class MetadataServer implements AsyncDisposable {
   containers: unknown = null;
   /** UUID of the host that asks. */
   self = 'h-a';
-  /** Answers a request instead, unless it returns false. */
+  /** Answers a request in place of the server, unless it returns false. */
   fault: ((...parts: Parameters<RequestListener>) => unknown) | undefined;
   readonly #server: Server;
   #version = 1;

@@ -127,7 +127,7 @@ export class WindowsModel implements RouteRecords {
     () => 0,
   );
 
-  /** Without the record. */
+  /** State of the host, without the record. */
   get state(): readonly string[] {
     return [
       ...this.adapters.map(({ guid, name, addresses }) =>

@@ -3,7 +3,6 @@ import { STATIC_TABLE, type HeaderField } from './static-table.js';
 /** Overhead of an entry besides its octets (RFC 7541, section 4.1). */
 export const FIELD_OVERHEAD = 32;
 
-/** Size in a table or header list. */
 export function fieldSize([name, value]: HeaderField): number {
   return name.length + value.length + FIELD_OVERHEAD;
 }

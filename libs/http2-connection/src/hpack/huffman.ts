@@ -1,5 +1,5 @@
 /**
- * Code length in bits of each octet and, last, EOS, in the Huffman code of RFC 7541, appendix B. The lengths define the
+ * Code length in bits of each octet, and finally of EOS, in the Huffman code of RFC 7541, appendix B. The lengths define the
  * code completely: codes of equal length count upwards in octet order.
  */
 const CODE_BITS: readonly number[] = [

@@ -38,7 +38,6 @@ export class FrameClient implements Disposable {
     this.socket.destroy();
   }
 
-  /** Sends the preface and SETTINGS, and acknowledges the server's SETTINGS. */
   async greet(settings: readonly (readonly [number, number])[] = []): Promise<void> {
     this.socket.write(Buffer.concat([PREFACE, settingsFrame(settings)]));
     await this.received(({ type, flags }) => type === FRAME.settings && flags === 0);

@@ -9,7 +9,6 @@ import type { RequestHeaders } from '../request-headers.js';
 import { serveHttp2Connection, type Http2Connection } from '../serve-http2-connection.js';
 import type { Http2Limits } from '../connection-limits.js';
 
-/** Echoes the messages of a request once it is complete. */
 export function echo(stream: ServedStream): void {
   const messages: Buffer[] = [];
   stream.on('data', (message: Buffer) => messages.push(message));
@@ -21,7 +20,6 @@ export function echo(stream: ServedStream): void {
   });
 }
 
-/** Counts the octets that connections hold. */
 export class CountingPool implements OctetPool {
   readonly #accounts = new Map<OctetAccount, () => void>();
 

@@ -17,7 +17,10 @@ export function planInstall(
   return plan(facts, wish, editConfig, wantSurroundings);
 }
 
-/** Plans an update; undefined parts of `wish` stay. The daemon restarts only if its program, environment or a file that it read changes. */
+/**
+ * Plans an update; parts that are undefined in `wish` stay unchanged. The daemon restarts only if its program, environment or a
+ * file that it read changes.
+ */
 export function planSuc(facts: NodeFacts, wish: InstallWish, editConfig: EditConfig): InstallPlan {
   if (stateIn(facts, { kind: 'service', name: wish.service }) === undefined)
     return refuse(`there is no service ${wish.service} on this node`);
@@ -82,7 +85,7 @@ const rank = ({ item }: Step): number => ['service', 'variable', 'program'].inde
 function hasReadOther(facts: NodeFacts, steps: readonly Step[]): boolean {
   for (const [path, sha256] of facts.loaded ?? []) {
     const file = { kind: 'file', path } as const;
-    // The program may run from another path than its installed one.
+    // A program that runs from another path than the installed one is no `file` item.
     const program = { kind: 'program', path } as const;
     const ids = [itemId(file), itemId(program)];
     const step = steps.find(({ item }) => ids.includes(itemId(item)));

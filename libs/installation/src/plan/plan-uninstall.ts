@@ -88,7 +88,7 @@ function reasonToKeep(
   return isSame ? undefined : 'it was changed after the installation';
 }
 
-/** A folder stays if an item in it stays; `kept` has those items, because files are judged before their folders. */
+/** A folder stays if an item in it stays; `kept` has those items, because files are decided before their folders. */
 function reasonOfFolder({ kind, ...item }: Item, kept: readonly KeptItem[]): string | undefined {
   if (kind !== 'folder' || !('path' in item)) return undefined;
   const isBelow = kept.some(

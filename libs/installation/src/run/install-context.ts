@@ -24,7 +24,7 @@ export function readItem(host: NodeHost, item: Item): Promise<StateOf | undefine
   return roomOf(host, item).read(item);
 }
 
-/** Replaces the program of a service as a file, so the service must be stopped. */
+/** Writes the program of a service like any other file, so the service must be stopped. */
 export function writeItem(
   context: InstallContext,
   item: Item,

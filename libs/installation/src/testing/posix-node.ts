@@ -11,7 +11,7 @@ export interface PosixNodeOptions extends FolderNodeOptions {
   readonly swap?: ProgramSwap;
 }
 
-/** A port that the spec does not replace succeeds at once. */
+/** `prove` and `answers` succeed at once, unless the spec replaces them. */
 export class PosixNode extends FolderNode implements NodeHost {
   readonly trust = posixFileTrust();
   readonly swap: ProgramSwap;

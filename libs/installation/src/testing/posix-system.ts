@@ -19,7 +19,7 @@ export interface FolderSystem {
 }
 
 export interface ServiceRunner {
-  /** First waits for the end of a stopping service. */
+  /** If the service is still stopping, first waits for its end. */
   start(name: string, service: FolderService): Promise<void>;
   stop(name: string): Promise<void>;
   /** True also for a stopping service. */

@@ -48,7 +48,7 @@ export interface InstallWish {
 
 export const RKE2_SERVICE = 'rke2';
 
-/** The parts are verified. Authorities are null when the server needs none. */
+/** Downloaded and verified parts. Authorities are null when the server needs none. */
 export type FetchedParts = Omit<
   InstallWish,
   'places' | 'service' | 'config' | 'startType' | 'isRke2Dependent' | 'environment'

@@ -32,7 +32,7 @@ const CONF = '/proc/sys/net/ipv4/conf';
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** Includes the forwarding setting of these interfaces. @throws LinuxError */
+/** Includes the forwarding settings of the interfaces `names`. @throws LinuxError */
 export async function listItems(names: readonly string[]): Promise<readonly ListedItem[]> {
   const [rules, bridge, forwarding] = await Promise.all([
     runIp(['-j', '-N', '-4', 'rule', 'show']).then((text) => rowsOf(text).flatMap(ruleOf)),

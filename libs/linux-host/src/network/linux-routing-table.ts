@@ -16,7 +16,7 @@ const LOCAL = 0x8000_0000;
 const MULTICAST = 0xff;
 
 /**
- * Parses `/proc/net/route`: the main table of IPv4. Its addresses are machine integers. Skips lines in another format.
+ * Parses `/proc/net/route`: the main table of IPv4. Its addresses are integers in the machine's byte order. Skips lines in another format.
  */
 export function parseIpv4Routes(text: string, order: 'LE' | 'BE'): readonly LinuxRoute[] {
   return text.split('\n').flatMap((line) => {

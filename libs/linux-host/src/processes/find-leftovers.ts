@@ -12,9 +12,9 @@ export interface LeftoverContext {
 }
 
 /**
- * Finds processes of earlier daemons, but never this process or its ancestors. A PID alone is no evidence. Evidence is:
+ * Finds processes of earlier daemons, but never this process or its ancestors. A PID alone is no evidence. Any of these is:
  *
- * - the mark of a dead daemon of the same lineage;
+ * - a mark that a dead daemon of the same lineage set;
  * - a record with the same PID and start time; then the whole process tree counts;
  * - the process runs a verified copy of a program.
  */

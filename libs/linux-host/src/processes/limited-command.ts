@@ -11,7 +11,7 @@ import type { RunCgroup, RunCgroups } from './run-cgroups.js';
 const STARTER = '/bin/sh';
 const INTO_CGROUP = 'echo 0 > "$0" && exec "$@"; exit 125';
 const WITHOUT_CGROUP = 'ulimit -d "$0" && exec "$@"; exit 125';
-/** Names of variables that a shell passes on. */
+/** A shell passes on only variables with such names. */
 const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
 export interface LimitedCommand {
@@ -19,7 +19,7 @@ export interface LimitedCommand {
   readonly cgroup?: RunCgroup;
 }
 
-/** Uses cgroups. Without them it limits only memory, by the data size of each process. */
+/** Limits runs by cgroups. Without cgroups it limits only memory: the data size of each process (`ulimit -d`). */
 export class LinuxLimits {
   readonly #cgroups: RunCgroups;
   readonly #failure: MakeHostFailure;

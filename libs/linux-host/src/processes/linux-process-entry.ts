@@ -87,8 +87,8 @@ export class LinuxProcessEntry {
     return this.#executable;
   }
 
-  // Detects `execve`: the new memory has no environment yet, and the old memory reads as empty once it is gone. The content is valid if
-  // the environment was at the same address before and after the read.
+  // Returns true if the last read fell into `execve`: the new memory has no environment yet, and the old memory reads as empty once it is
+  // gone. An environment at the same address as before the read really is empty.
   #changesProgram(): boolean {
     const before = this.#environmentEnd;
     this.#environmentEnd = environmentEndIn(statFieldsOf(this.pid) ?? []);
@@ -113,7 +113,7 @@ export function mountsOf(pid: number | 'self'): string | undefined {
   return attempt(() => readlinkSync(`/proc/${pid}/ns/mnt`));
 }
 
-// Search the block instead of parsing it, because the process controls its size.
+// Search the environment instead of splitting it, because the process controls its size.
 function markerIn(environment: string): RunMarker | undefined {
   const text = `\0${environment}\0`;
   const name = `\0${RUN_MARKER_VARIABLE}=`;

@@ -10,7 +10,7 @@ import { createMarkReader } from './mark-reader.js';
 import { findTreeMembers } from './tree-members.js';
 
 const MARKER = { mark: 'ab'.repeat(16), lineage: 'cd'.repeat(8), daemon: '7:8.9.x' };
-/** Enough to notice a reader that does not wait during `execve`: one in ten of its looks at this shell finds no mark. */
+/** Enough to notice a reader that does not wait during `execve`: it would miss the mark in one of ten looks. */
 const LOOKS = 200;
 
 describe('the mark of a process that becomes another program, and another, all the time', () => {

@@ -4,7 +4,7 @@ import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promi
 export type MarkedProcess = Pick<LinuxProcessEntry, 'marker' | 'isBetweenPrograms'>;
 
 /**
- * Reads marks during one scan of all processes. Within `execve` a process has no environment, so the function waits in
+ * Reads marks during one scan of all processes. Within `execve` a process has no environment, so the reader waits in
  * steps of 1 ms. It waits at most `waits` times per scan, because a process can prolong its `execve` forever. After that,
  * such a process counts as unmarked.
  */

@@ -7,7 +7,7 @@ const O_CLOEXEC = 0o2_000_000;
 const F_SETPIPE_SZ = 1031;
 /** Capacity of a pipe; unprivileged programs may have up to 1 MiB. A larger pipe wakes its reader less often. */
 const PIPE_BYTES = 256 * 1024;
-/** Equals one read of Node's own sockets, so a pause takes effect as early as with them. */
+/** Size of one read, as in Node's own sockets, so that a pause takes effect equally early. */
 const READ_BYTES = 64 * 1024;
 
 export interface OutputPipe {
@@ -53,7 +53,7 @@ function borrowedSocket(fd: number): Socket {
     buffer,
     callback: (size: number): boolean => socket.emit('data', buffer.subarray(0, size)),
   };
-  // Node's types lack `onread`, which its documentation of `net.Socket` has.
+  // Node documents `onread` for `net.Socket`, but its types lack it.
   const socket: Socket = new Socket({ ...readOnly(fd), onread } as SocketConstructorOpts);
   return socket.pause();
 }

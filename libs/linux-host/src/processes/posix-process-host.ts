@@ -16,7 +16,7 @@ import { PosixSession } from './posix-process.js';
 import { faultOfProgram } from './program-file.js';
 import { RunCgroups } from './run-cgroups.js';
 
-// ETXTBSY lasts microseconds: a child that was forked while the program was written holds that file until its own `execve`.
+// ETXTBSY lasts microseconds: a child that was forked while the program was written keeps that file open until its own `execve`.
 const BUSY_RETRY_DELAYS_MS = [5, 10, 20, 40, 80, 160];
 
 /** Without `/proc`, `isDaemonAlive` always returns true. */
@@ -160,7 +160,7 @@ async function startOnce(
       const [error] = (await once(child, 'error')) as [unknown];
       throw error;
     }
-    // The child has a `/proc` entry until it is reaped, which needs another turn of the event loop.
+    // Works even if the child has ended: it is reaped, and leaves `/proc`, only in a later turn of the event loop.
     const startTicks = table?.startTicks(pid) ?? 0;
     const [stdout, stderr] = [ofStdout?.stream ?? child.stdout, ofStderr?.stream ?? child.stderr];
     if (stdout === null || stderr === null) throw new Error('it has no output');

@@ -18,12 +18,12 @@ export interface PosixChild {
   readonly table: LinuxProcessTable | undefined;
   /** Present when a cgroup enforces the limits of the run. */
   readonly cgroup: RunCgroup | undefined;
-  /** Signal that requests the end. Default SIGTERM. */
+  /** Signal that asks the program to end. Default SIGTERM. */
   readonly stopSignal: NodeJS.Signals | undefined;
 }
 
 /**
- * A program in its own session, ended as a whole. Until the leader is reaped its PID cannot be reused, so its process
+ * A program in its own session; all its processes are ended together. Until the leader is reaped its PID cannot be reused, so its process
  * group may be signalled by number. Afterwards only processes that were just found to belong to the run are signalled.
  */
 export class PosixSession implements HostProcess {

@@ -47,7 +47,7 @@ export class RunCgroup {
     }
   }
 
-  /** Leaves a cgroup that is not empty; a later daemon removes it. */
+  /** A cgroup that is not empty remains; a later daemon removes it. */
   remove(): void {
     removeQuietly(this.#folder);
   }
@@ -104,7 +104,7 @@ export class RunCgroups {
   #enable(folder: string, wanted: readonly string[]): void {
     const control = path.join(folder, 'cgroup.subtree_control');
     if (lacking(wanted, control).length === 0) return;
-    // The root cgroup may enable controllers although it contains processes; only the root has no type.
+    // The root cgroup, the only one without this file, may enable controllers although it contains processes.
     if (fs.existsSync(path.join(folder, 'cgroup.type'))) leave(folder);
     const change = wanted.map((controller) => `+${controller}`).join(' ');
     fs.writeFileSync(control, change, { flag: 'r+' });
@@ -140,7 +140,7 @@ function* settingsOf({ memoryBytes, cpus, pids }: TreeLimits): Generator<[string
   if (pids !== undefined) yield ['pids.max', String(pids)];
 }
 
-/** The memory limit covers only RAM. Without swap accounting the file does not exist. */
+/** The memory limit covers only RAM, so swap is forbidden. Without swap accounting, there is no such file. */
 function forbidSwap(folder: string): void {
   try {
     fs.writeFileSync(path.join(folder, 'memory.swap.max'), '0', { flag: 'r+' });

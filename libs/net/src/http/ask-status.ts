@@ -79,7 +79,7 @@ function exchange(
     let socket: Socket | undefined;
     try {
       const isSecure = url.protocol === 'https:';
-      // With TLS, an untrusted server receives no request.
+      // With TLS, write only after `secureConnect`, so that an untrusted server receives no request.
       socket = isSecure ? tls.connect({ ...to, ...tlsOptions(trust, bareHost(url)) }) : connect(to);
       socket.once(isSecure ? 'secureConnect' : 'connect', () =>
         socket?.write(requestText(url, userAgent, authorization), 'latin1'),
@@ -90,7 +90,7 @@ function exchange(
         .on('close', onAbort);
       signal.addEventListener('abort', onAbort);
     } catch {
-      // For example, a certificate that TLS cannot parse.
+      // Thrown, for example, for a certificate that TLS cannot parse.
       end(undefined);
     }
   });

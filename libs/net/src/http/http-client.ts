@@ -86,7 +86,7 @@ export class HttpClient implements Disposable {
   }
 
   /**
-   * Repeats `attempt` until it succeeds. Throws the last failure if it is permanent or the time is over. The client
+   * Repeats `attempt` until it succeeds. Throws the last failure if it is permanent or a limit is reached. The client
    * passed to `attempt` is limited to the remaining time.
    */
   async retry<T>(

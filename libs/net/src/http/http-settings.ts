@@ -6,7 +6,7 @@ import { decoded } from './basic-authorization.js';
 
 /** Limits of a request; each may be `Infinity`. */
 export interface HttpLimits {
-  /** For name resolution, connection, proxy and TLS, each. Default: 30 s. */
+  /** For each of name resolution, connection, proxy and TLS. Default: 30 s. */
   readonly connectMs: number;
   /** From sending the request to the headers of its answer. Default: 30 s. */
   readonly answerMs: number;

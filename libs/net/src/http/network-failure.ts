@@ -35,7 +35,7 @@ export interface RequestFacts {
   readonly secrets: readonly string[];
 }
 
-/** Returns a `NetError` unchanged. `peer`: `host:port`. */
+/** Translates an error; returns a `NetError` unchanged. `peer`: `host:port`. */
 export function networkFailure(
   error: unknown,
   stage: Stage,

@@ -100,7 +100,7 @@ export function portOf({ port, protocol }: URL): number {
   return protocol === 'https:' ? 443 : 80;
 }
 
-/** `rancher.example:443`. */
+/** Returns, for example, `rancher.example:443`. */
 export const hostAndPort = (url: URL): string => `${url.hostname}:${portOf(url)}`;
 
 export interface TunnelWanted {

@@ -13,7 +13,7 @@ export interface ClusterAccess {
   /** PEM with at least one certificate, and nothing else. */
   readonly ca?: string;
   readonly token?: string;
-  /** PEM; TLS has accepted the pair. */
+  /** PEM; the key belongs to the certificate. */
   readonly clientCertificate?: { readonly cert: string; readonly key: string };
 }
 

@@ -21,7 +21,6 @@ export interface ServerDouble {
   readonly port: number;
   readonly url: URL;
   readonly requests: readonly IncomingMessage[];
-  /** Number of accepted connections. */
   readonly connections: () => number;
   close(): Promise<void>;
 }

@@ -27,7 +27,7 @@ export function systemRoots(environment: Environment = process.env): readonly st
     }
     return named ? [] : tls.rootCertificates;
   }
-  // Missing in the types of Node 20.
+  // The types of Node 20 lack this function.
   const { getCACertificates } = tls as { getCACertificates?: (type: 'system') => string[] };
   return getCACertificates?.('system') ?? tls.rootCertificates;
 }

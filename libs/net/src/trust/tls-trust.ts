@@ -21,7 +21,7 @@ const contexts = new WeakMap<TlsTrust, tls.SecureContext>();
 export function tlsOptions(trust: TlsTrust, host: string): tls.ConnectionOptions {
   return {
     host,
-    // An IP address is not sent as server name.
+    // TLS does not allow an IP address as server name.
     servername: trust.serverName ?? (isIP(host) === 0 ? host : ''),
     ALPNProtocols: ['http/1.1'],
     rejectUnauthorized: trust.roots !== 'anyCertificate',

@@ -26,14 +26,14 @@ export type YamlOptions = ParseOptions &
 
 /** Real files have at most ten levels; many thousands would overflow the stack of the recursive parser. */
 const MAX_DEPTH = 100;
-/** Maximum number of tokens, without spaces and comments. The parser needs a minute to report a million misplaced tokens. */
+/** Maximum number of tokens, not counting spaces and comments. The parser needs a minute to report a million misplaced tokens. */
 const MAX_LEXEMES = 50_000;
 /** Maximum number of expansions of one anchor; nested aliases multiply. */
 const MAX_ALIASES = 1000;
 
 /**
- * Refusals name the line or key of a fault, but no value, which may be secret. `schema` must accept undefined if the
- * document may be empty. `name` is for messages: `the kubeconfig`.
+ * Refusals name the line or key of a fault, but no value, because values may be secret. `schema` must accept undefined if the
+ * document may be empty. `name` is for messages, such as `the kubeconfig`.
  */
 export function readYaml<Value>(
   schema: z.ZodType<Value>,

@@ -107,7 +107,7 @@ describe('a command runner', () => {
             ...what,
             mark,
             lineage,
-            // The host applies `env` after its own mark, so the program gets this one.
+            // The host applies `env` after its own mark, so the program gets this mark instead.
             env: { ...env, RANCHER_WINS_RUN: `${mark}:${lineage}:1:0.none` },
           }),
       },

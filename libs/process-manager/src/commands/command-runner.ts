@@ -13,7 +13,7 @@ export interface CommandRunnerOptions {
   readonly host: HostOf;
   /** State directory of the process manager. The manager's `recover` ends commands that a dead daemon left running. */
   readonly stateDirectory: string;
-  /** Time in milliseconds between asking a tree to end and killing it; also limits each later wait. Default 10,000. */
+  /** Time in milliseconds between asking a tree to end and killing it; also limits waits for killed processes and outputs. Default 10,000. */
   readonly graceMs?: number;
 }
 
@@ -94,7 +94,7 @@ class TreeRunner implements CommandRunner {
     const tree = await this.#host.start({
       ...what,
       argv0: command.file,
-      // The host sets its own mark, by which it finds the tree again.
+      // Drop a mark in `env`: the host sets its own, by which it finds the tree again.
       env: Object.fromEntries(
         Object.entries(env).filter(([name]) => name.toUpperCase() !== RUN_MARKER_VARIABLE),
       ),

@@ -41,7 +41,7 @@ export class OutputBlock {
     return Math.max(this.#length, MIN_COST_BYTES);
   }
 
-  /** Returns true when it appended the piece: same stream, and small enough. */
+  /** Appends a small piece of the same stream; returns false if it refuses the piece. */
   gather(stream: OutputStream, piece: Buffer): boolean {
     const length = this.#length + piece.length;
     const small = this.#own && piece.length < KEEP_FROM_BYTES && length <= MAX_BLOCK_BYTES;

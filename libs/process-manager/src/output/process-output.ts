@@ -84,8 +84,8 @@ export class ProcessOutput {
   }
 
   /**
-   * Call when all writers have exited: reads the kernel's buffers to the end without waiting for readers.
-   * `allowanceBytes` limits the read, because an unrelated process may still write.
+   * Call when the run's processes have exited: reads the kernel's buffers to the end without waiting for readers.
+   * `allowanceBytes` limits the read, because an unrelated process with the pipe may still write.
    */
   finish(allowanceBytes: number): void {
     this.#pauseAt = this.#maxBufferedBytes + allowanceBytes;

@@ -87,7 +87,7 @@ export interface PathRefusal {
   readonly refused: PathRule;
 }
 
-// Invisible in a log or a rule. U+FFFD replaces invalid UTF-8.
+// Characters that are invisible in a log or a rule. U+FFFD replaces invalid UTF-8.
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\uFFFD]/u;
 
 const MAX_BYTES = 4_095;

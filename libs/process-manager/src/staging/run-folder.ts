@@ -13,7 +13,7 @@ export const FILES_VARIABLE = 'WINS_FILES';
 const CHANGES = { burst: 32, perSecond: 1 };
 // Read-only even for the owner, because runs use the daemon's account.
 const READ_ONLY = 0o400;
-/** Windows cannot replace a file while the program reads it, so retry. */
+/** Time for retries, because Windows cannot replace a file while the program reads it. */
 const HELD_FILE_MS = 5000;
 
 export function runFolderOf(stateDirectory: string, mark: string): string {

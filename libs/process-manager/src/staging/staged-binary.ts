@@ -94,7 +94,7 @@ export interface StagingRequest extends WantedBytes {
   /** Certificates that may have signed the program; undefined when no signature is needed. */
   readonly signedBy?: readonly string[] | undefined;
   readonly readSignature?: (() => SignatureReader) | undefined;
-  /** Holds the copy against changes, on hosts that can. */
+  /** Prevents changes to the copy; undefined on hosts that cannot. */
   readonly hold?: ((path: string) => Promise<FileHold>) | undefined;
 }
 

@@ -12,7 +12,7 @@ const MAX_ROUNDS = 5;
 type LeftoverEnding = Pick<CompleteOptions, 'host' | 'graceMs' | 'onEvent'>;
 
 /**
- * Ends processes of dead daemons, found by mark, record and verified copy; removes their records.
+ * Ends processes of dead daemons, found by mark, record or verified copy; removes their records.
  *
  * @throws ProcessError `stateUnavailable`, `unknown`.
  */

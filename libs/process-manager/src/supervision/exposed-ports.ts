@@ -82,7 +82,7 @@ export class ExposedPorts {
         await this.#opener?.close(mark);
         this.#stuck.delete(mark);
       } catch (error) {
-        // Retry the other failed runs first.
+        // Move this run to the end: the others are retried first.
         this.#stuck.delete(mark);
         this.#stuck.add(mark);
         this.#onEvent({ type: 'portsNotClosed', mark, error });

@@ -157,8 +157,8 @@ export function moveRun(from: ProcessState, to: ProcessState): ProcessState {
 }
 
 /**
- * Reason for the end of a run; the first one is kept. `outOfMemory`: the system killed the run at its memory limit
- * and reports that. `leaseEnded`, `leaseNeverHeld`, `ownerDisconnected`: the client that started the run is gone.
+ * Reason for the end of a run; the first one is kept. `outOfMemory`: the system reports that it killed the run at
+ * its memory limit. `leaseEnded`, `leaseNeverHeld`, `ownerDisconnected`: the client that started the run is gone.
  * `replaced`: another start took its name. `yielded`: its client had the most runs, and a client without any needed a
  * slot. `hostFailed`: the daemon could not supervise the run.
  */

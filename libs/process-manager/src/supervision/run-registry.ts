@@ -93,7 +93,7 @@ export class RunNames<Holder> {
   }
 
   /**
-   * @param replaces - True accepts a name held by the same program.
+   * @param replaces - True also accepts the name of a run of the same program.
    * @throws ProcessError `alreadyRunning`, `tooManyProcesses`.
    */
   assertFree(name: string, path: string, replaces = false): void {

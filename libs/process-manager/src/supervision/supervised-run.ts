@@ -41,13 +41,13 @@ export interface Supervision extends Pick<
   ('graceMs' | 'leaseTimeoutMs' | 'maxBufferedBytes' | 'firstReaderMs') | ('onDecision' | 'onEvent')
 > {
   readonly run: RunFacts;
-  /** True for an adopted run. A held one then waits for its client to connect. Default false. */
+  /** True for an adopted run. If `isHeld`, the run then waits for its client to connect. Default false. */
   readonly isAdopted?: boolean;
   readonly hostProcess: HostProcess | KeptProcess;
   /** Removed when the run ends. */
   readonly folder?: RunFolder | undefined;
   readonly onEnded: (run: SupervisedRun, end: RunEnd) => void;
-  /** After the release of the lease, an ended run need not stay findable. */
+  /** Called when the lease is released; an ended run then need not stay findable. */
   readonly onReleased: (run: SupervisedRun) => void;
 }
 

@@ -14,7 +14,7 @@ import type { StartRequest } from '../start-request.js';
 import { createPrivateDirectory, type PrivateDirectory } from './private-directory.js';
 import { writeTestProgram, type TestProgram } from './test-program.js';
 
-/** Creates managers over a private directory, and records their decisions and events. */
+/** Creates managers that use a private directory, and records their decisions and events. */
 export class ManagerHarness {
   readonly directory: PrivateDirectory = createPrivateDirectory();
   readonly stateDirectory: string;
@@ -43,7 +43,6 @@ export class ManagerHarness {
     return manager;
   }
 
-  /** A shell script by default. */
   program(name: string, source: string, interpreter = '/bin/sh'): TestProgram {
     return writeTestProgram(this.programs, name, source, interpreter);
   }

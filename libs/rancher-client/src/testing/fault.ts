@@ -61,7 +61,7 @@ export function stallAfter(beginning: string | Buffer): RancherFault {
   };
 }
 
-/** Endless, one byte at a time. */
+/** Sends one byte at a time, without end. */
 export function drip(everyMs: number): RancherFault {
   return (_request, response) => {
     response.writeHead(200);

@@ -12,7 +12,7 @@ export type UpgradeOutcome = 'upgraded' | 'nothing' | 'refused' | 'rolledBack' |
 
 export interface UpgradeResult extends Pick<UpgradeRecord, 'id' | 'askedBy' | 'attempt'> {
   readonly outcome: UpgradeOutcome;
-  /** The reason in words, and the state of the node unless it is the desired one. */
+  /** The reason in words; also the state of the node, if that is not the desired one. */
   readonly reason: string;
   readonly from?: Omit<ProgramIdentity, 'sha1'> | undefined;
   readonly to?: Omit<ProgramIdentity, 'sha1'> | undefined;
@@ -24,7 +24,7 @@ export interface UpgradeResult extends Pick<UpgradeRecord, 'id' | 'askedBy' | 'a
   };
   /** Warnings of the new program, one per line. */
   readonly configWarnings?: string | undefined;
-  /** True when the upgrade was undone after an interruption, not a fault. */
+  /** True when the upgrade was undone because of an interruption, not a fault. */
   readonly interrupted?: true | undefined;
 }
 

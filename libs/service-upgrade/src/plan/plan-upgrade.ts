@@ -112,7 +112,7 @@ function refuseVersion(
   { allowDowngrade }: UpgradeWish,
 ): string | undefined {
   if (offered === undefined) return 'the offered program does not report its release';
-  // A program of unknown release cannot be compared, so it is replaced.
+  // An installed program of unknown release cannot be compared, so it is replaced.
   if (allowDowngrade || installed === undefined || installed === offered) return undefined;
   const isComparable = semver.valid(offered) !== null && semver.valid(installed) !== null;
   if (isComparable && semver.gte(offered, installed)) return undefined;

@@ -66,7 +66,7 @@ export class Effects {
     await this.once('discard', () => unlinkIfThere(file)).catch(() => undefined);
   }
 
-  /** A file in use stays for the next sweep. */
+  /** Removes all files except `keep`. A file in use stays for the next sweep. */
   async sweep(folder: string, keep: readonly string[]): Promise<void> {
     const look = readdir(folder, { withFileTypes: true });
     const entries = await look.catch((error: unknown) => {

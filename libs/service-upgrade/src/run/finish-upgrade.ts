@@ -36,7 +36,7 @@ export async function finishUpgrade(run: UpgradeRun, outcome: UpgradeOutcome, re
   return result;
 }
 
-/** Removes leftovers of earlier upgrades, unless one must still be undone. A failure only costs disk space. */
+/** Removes leftovers of earlier upgrades, unless an upgrade must still be undone. A failure only costs disk space. */
 export async function removeLeftovers({
   context,
   places,

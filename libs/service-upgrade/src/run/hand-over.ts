@@ -16,7 +16,7 @@ export interface Helper {
 
 /**
  * Returns a helper to start, or the result of a plan without steps. The caller holds the lock until the helper runs,
- * because a sweep removes a helper that does not run. @throws UpgradeError
+ * because a clean-up removes a helper that does not run. @throws UpgradeError
  */
 export async function handOver(
   context: UpgradeContext,
@@ -43,7 +43,7 @@ export async function handOver(
   }
 }
 
-/** Changes nothing. `isPending`: an interrupted upgrade would be finished or undone first. The caller holds the lock. */
+/** Changes nothing. `isPending`: the upgrade itself would first finish or undo an interrupted one. The caller holds the lock. */
 export async function planOnly(
   context: UpgradeContext,
   places: UpgradePlaces,
@@ -64,7 +64,10 @@ async function isPending({ effects }: UpgradeContext, places: UpgradePlaces): Pr
   return (await new UpgradeJournal(places, effects).read()) !== undefined;
 }
 
-/** Copies the program, because the daemon ends processes that run its verified copies. @throws UpgradeError `refused`; `fileFailed`. */
+/**
+ * Copies `program`, because the daemon ends processes of verified copies, such as `program` in a run.
+ * @throws UpgradeError `refused`; `fileFailed`.
+ */
 export async function makeHelper(
   { effects, host }: Pick<UpgradeContext, 'effects' | 'host'>,
   places: UpgradePlaces,

@@ -23,7 +23,7 @@ export interface HealthGate {
   readonly pipe: string;
   readonly wanted: ProgramIdentity;
   readonly limitMs: number;
-  /** Daemons of Go releases have no health service. */
+  /** False: accepts Go releases, whose daemons have no health service. */
   readonly healthRequired: boolean;
 }
 
@@ -36,7 +36,7 @@ export async function passHealthGate(gate: HealthGate): Promise<void> {
     const leftMs = Math.max(1, Math.ceil(end - performance.now()));
     const answer = await probe(pipe, Math.min(leftMs, LONGEST_PROBE_MS));
     if (answer !== undefined) {
-      // Go releases may not know their release; then only the digest counts.
+      // The version of a Go release may be unknown; then compare only the digest.
       const otherVersion = wanted.version !== undefined && answer.version !== wanted.version;
       if (otherVersion || answer.sha1 !== wanted.sha1)
         throw unhealthy(

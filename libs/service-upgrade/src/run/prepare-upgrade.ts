@@ -17,7 +17,7 @@ import { askVersion } from './run-program.js';
 import type { ServiceStatus } from './service-control.js';
 import type { UpgradeContext } from './upgrade-context.js';
 
-/** Nothing has changed yet, except that a copy of the offered program exists. */
+/** The preparation has changed nothing, except that it made `copy` of the offered program. */
 export interface PreparedUpgrade {
   readonly plan: UpgradePlan;
   readonly status: ServiceStatus | undefined;

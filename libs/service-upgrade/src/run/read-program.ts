@@ -17,7 +17,7 @@ export interface ProgramContent extends Omit<ProgramIdentity, 'version'> {
 const ALGORITHMS = ['sha256', 'sha1'] as const;
 const MAX_BYTES = 2 * 1024 ** 3;
 const REFUSALS: readonly TrustedFileErrorCode[] = ['notRegularFile', 'tooLarge'];
-/** Executable for everyone. On Windows a program keeps the access list of the private folder when it is moved. */
+/** Lets everyone run the program. On Windows the moved program keeps the access list of the private folder instead. */
 const MODE = 0o755;
 
 /** Undefined for a missing file. @throws UpgradeError `fileFailed`; `refused` if it is no regular file or over 2 GiB. */

@@ -25,7 +25,7 @@ export interface RecoveredUpgrade {
   /** `none`: no upgrade was in progress. `busy`: a living helper continues it. */
   readonly outcome: UpgradeOutcome | 'none' | 'busy';
   readonly reason: string;
-  /** True when this daemon must end, with an exit code that makes the service manager start the right one. */
+  /** True when this daemon must end with an exit code that makes the service manager start the right program. */
   readonly restart: boolean;
 }
 
@@ -96,7 +96,7 @@ export async function recoverInterrupted(
     await removeLeftovers({ context, places });
     return NONE;
   }
-  // After a loss of power, the service may name the staged program although the journal line about that is lost.
+  // After a loss of power, the service may name the staged program although the journal line that recorded it is lost.
   const disturbed = record.disturbed || isLent;
   const { worker } = who;
   const run: UpgradeRun = { context, places, journal, worker, record: { ...record, disturbed } };
@@ -204,7 +204,7 @@ async function recordOfReality(
   const oldCommand: ServiceCommand = { imagePath: isLent ? places.target : imagePath, args };
   let from = await readProgram(places.target);
   if (from === undefined && isLent) {
-    // The old program is missing, so the one that the service names is the only one left.
+    // Replace the missing old program by a copy of the only one left, which the service names.
     const temporary = temporaryPath(places);
     from = await copyProgram(context.effects, 'lent program', imagePath, temporary);
     await context.effects.move('lent program', temporary, places.target);

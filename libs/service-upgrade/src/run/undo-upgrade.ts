@@ -8,13 +8,13 @@ import { passHealthGate } from './health-gate.js';
 import { readProgram } from './read-program.js';
 import { takeStep, type UpgradeRun } from './upgrade-steps.js';
 
-/** Minimum wait for the old daemon, because the node has no other daemon. */
+/** Minimum time for the old daemon to answer. Long, because the node has no other daemon. */
 const OLD_DAEMON_MS = 60_000;
 const PROBE_MS = 2000;
 
 /**
  * The outcome is `refused` when the service was not touched.
- * @throws UpgradeError when a part could not be restored; the journal stays, so that it is tried again.
+ * @throws UpgradeError if a part could not be restored; the journal stays, so that the next recovery tries again.
  */
 export async function undoUpgrade(run: UpgradeRun, reason: string): Promise<UpgradeResult> {
   const { effects, log } = run.context;

@@ -7,7 +7,7 @@ import type { UpgradeLog } from '../journal/upgrade-log.js';
 
 export interface ServedConfig {
   readonly file: string;
-  /** The copy that the daemon stored, or that a delivery kept when it replaced the file; else the file's content. */
+  /** The daemon's stored copy; else the content that a delivery kept when it replaced the file; else the file's content. */
   readonly bytes: Uint8Array;
   readonly pipe?: string;
 }
@@ -28,7 +28,7 @@ export type SignersOf = (
 ) => Promise<readonly (readonly string[])[]>;
 
 export interface UpgradeContext extends Pick<UpgradeRecord, 'id' | 'askedBy' | 'attempt'> {
-  /** Versions by SHA-256, so that these programs need not run again to tell them. Default: none. */
+  /** Known versions by SHA-256 of the program; these programs are not run to print them. Default: none. */
   readonly knownVersions?: ReadonlyMap<string, string> | undefined;
   readonly effects: Effects;
   readonly service: ServiceControl;

@@ -56,13 +56,13 @@ async function register({ service }: UpgradeContext, command: ServiceCommand): P
 async function prove({ context, record, worker }: UpgradeRun): Promise<void> {
   const { probe, service, waitMs } = context;
   await passHealthGate({
-    // A daemon knows that its own service runs.
+    // The daemon need not ask whether its own service runs.
     ...{ probe, service: worker === 'helper' ? service : undefined, limitMs: waitMs },
     ...{ pipe: record.pipe, wanted: record.to, healthRequired: true },
   });
 }
 
-/** The new program checks the config, because its daemon would end at once if it refused it. */
+/** Lets the new program check its config, because a daemon that refuses its config ends at once. */
 async function checkConfig(run: UpgradeRun): Promise<void> {
   const { context, record } = run;
   const file = configFileOf(record.newCommand.args, undefined);

@@ -79,7 +79,7 @@ export class ContentReader {
 
 function layoutOf(first: Buffer): Layout | string {
   const pe = first.length < 0x40 || !isAt(first, 0, 'MZ') ? undefined : first.readUInt32LE(0x3c);
-  // The optional header begins 24 bytes behind the signature.
+  // The optional header begins 24 bytes after the start of `PE\0\0`.
   if (pe === undefined || pe + 26 > first.length || !isAt(first, pe, 'PE\0\0'))
     return 'it is not a PE file; only Windows programs are signed';
   const optional = pe + 24;

@@ -2,7 +2,7 @@ import type { OnBlock } from '@wins/trusted-files';
 import { ContentReader, type SignedContent } from './signed-content.js';
 import { refuseSignature } from './verify-signature.js';
 
-/** Receives the blocks of a program while it is copied, so that the judged signature belongs to the copy. */
+/** Receives the blocks of a program while it is copied, so that exactly the copied bytes are verified. */
 export class SignedProgram {
   readonly #reader = new ContentReader();
   #content: SignedContent | undefined;

@@ -3,7 +3,7 @@ import type { BaseBlock } from 'asn1js';
 import { X509Certificate } from 'node:crypto';
 import type { SignedContent } from './signed-content.js';
 
-/** SPC_INDIRECT_DATA and SPC_PE_IMAGE_DATA of Authenticode, and code signing as a purpose of a key. */
+/** OIDs: Authenticode's SPC_INDIRECT_DATA and SPC_PE_IMAGE_DATA, and the key purpose of code signing. */
 const INDIRECT_DATA = '1.3.6.1.4.1.311.2.1.4';
 const PE_IMAGE_DATA = '1.3.6.1.4.1.311.2.1.15';
 const CODE_SIGNING = '1.3.6.1.5.5.7.3.3';

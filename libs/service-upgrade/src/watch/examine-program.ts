@@ -7,7 +7,7 @@ export type Examination =
   | { readonly kind: 'unfit'; readonly found: string }
   | { readonly kind: 'moved' };
 
-/** Judges who may write a file and, if the system can, prevents writes. */
+/** Checks who may write a file and, if the system can, prevents writes. */
 export interface FileGuard {
   /** Rejects for a file that anyone except administrators and this user may write or replace. */
   assertTrustedFile(file: string): Promise<void>;
@@ -18,7 +18,7 @@ export interface FileGuard {
 const MAX_BYTES = 2 * 1024 ** 3;
 
 /**
- * Reads a program that only administrators and this user could have written, because it becomes the service.
+ * Hashes a program. Only administrators and this user may be able to write it, because it becomes the service.
  * @param state - Earlier state of the file: a file that has changed since is `moved`.
  * @throws the reason of `signal`.
  */

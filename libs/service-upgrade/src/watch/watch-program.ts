@@ -33,7 +33,7 @@ export interface WatchOptions {
   };
   readonly upgrader: () => Upgrader;
   readonly logger: WatchLog;
-  /** Default: that of this system. */
+  /** Default: the system clock. */
   readonly clock?: Pick<Clock, 'wait'>;
 }
 
@@ -153,7 +153,7 @@ export class ProgramWatch {
       if (latest?.id !== id) continue;
       const { outcome, reason, to } = latest;
       this.#warn('the upgrade to the watched file has ended', { id, ended: outcome, reason });
-      // A result without `to` does not judge the program, so it is tried again.
+      // A result without `to` says nothing about the program, so try the program again.
       return to === undefined ? 'failed' : 'done';
     }
     this.#warn('the upgrade to the watched file did not report its end', { id });

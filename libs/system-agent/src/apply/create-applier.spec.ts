@@ -213,7 +213,7 @@ describe('the record of an act', () => {
       periodicInstructions: [{ name: 'p', command: 'true' }],
     });
     await harness.applier.apply(pass, never);
-    // The files of a plan are recorded together.
+    // Both file acts are reported before the first file changes.
     expect(seen).toEqual([false, false, false, true]);
     expect(JSON.stringify(harness.events)).not.toContain('canary');
   });

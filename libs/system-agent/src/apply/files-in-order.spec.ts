@@ -12,7 +12,7 @@ beforeEach(() => {
   pendingMost = 0;
 });
 
-/** Later steps prepare faster. */
+/** A step with a higher `name` prepares faster. */
 function ahead(name: number, { owner = 'o', fails = false, places = true } = {}): FileStep {
   const act = async (what: string): Promise<void> => {
     await turn();

@@ -39,7 +39,6 @@ const at = (...names: string[]): string => path.join(folder, ...names);
 const modeOf = (...names: string[]): string => (statSync(at(...names)).mode & 0o7777).toString(8);
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
 
-/** By default, this user owns the files. */
 async function reconcile(...files: Partial<PlanFile>[]): Promise<void> {
   await reconcileFiles(
     files.map((file) => ({ path: '', directory: false, ...own, ...file })),

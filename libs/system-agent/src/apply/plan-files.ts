@@ -98,7 +98,7 @@ async function writeAt(place: string, content: Buffer, rights: PlanFileRights): 
   await pending?.place(NOT_FLUSHED);
 }
 
-/** Prepares simple cases only: it follows no link, creates no folder, and reports no failure. */
+/** Prepares a write in simple cases only: follows no link, creates no folder, and reports no failure. */
 async function writeAhead(file: string, content: Buffer, rights: PlanFileRights) {
   try {
     const pending = await replacementOf(file, content, rights, () => Promise.resolve());
@@ -141,7 +141,7 @@ async function replacementOf(
   return writePendingFile(place, rights, (write) => write(content, 0));
 }
 
-/** Fast, because most files are new. Ignores other failures, because opening the file reports them. */
+/** Fast, because most files are new. False after a failure, because opening the file reports it. */
 function isAbsent(place: string): boolean {
   try {
     return lstatSync(place, { throwIfNoEntry: false }) === undefined;
@@ -190,7 +190,7 @@ async function remove(file: string, directory: boolean): Promise<void> {
   }
 }
 
-/** Another agent may have left the folder readable by all. The next check refuses a folder that others could write. */
+/** Another agent may have left the folder readable by all. If others could write it, `ensurePrivateFolder` refuses it. */
 function closeToOthers(folder: string, trust: FileTrust): void {
   const stats = lstatSync(folder, { throwIfNoEntry: false });
   if (stats?.isDirectory() !== true || stats.uid !== process.geteuid?.()) return;

@@ -50,7 +50,7 @@ export async function runPeriodic(context: PassContext, isForced: boolean): Prom
   return statuses;
 }
 
-/** Due one period after a success. After consecutive failures, due 30 s later for each of them, at most 3 minutes later. */
+/** Due one period after a success. After `n` consecutive failures, due `n` times 30 s after the last, at most 3 minutes. */
 function isDue(
   { periodSeconds }: PeriodicInstruction,
   before: PeriodicStatus | undefined,

@@ -53,7 +53,7 @@ export function periodicJson(statuses: Readonly<Record<string, PeriodicStatus>>)
     goStruct([
       ['name', goJson(status.name)],
       ['stdout', base64Json(status.stdout)],
-      // An empty text: not saved. Null: saved, but empty.
+      // An empty text: stderr was not saved. Null: it was saved, but is empty.
       ['stderr', status.stderr === undefined ? '""' : base64Json(status.stderr)],
       ['exitCode', String(status.exitCode)],
       ['lastSuccessfulRunTime', goJson(status.lastSuccessfulRunTime)],

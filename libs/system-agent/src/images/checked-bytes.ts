@@ -20,7 +20,7 @@ export interface ImageLimits {
   readonly pathUnits: number;
   /** Longest wait for an answer's start or its next bytes. Default: 30 s. */
   readonly idleMs: number;
-  /** For a whole image. Default: two hours. */
+  /** Time limit for a whole image. Default: two hours. */
   readonly totalMs: number;
 }
 

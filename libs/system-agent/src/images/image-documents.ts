@@ -46,8 +46,8 @@ export interface ImagePlatform {
 }
 
 /**
- * Judges documents by their content, not by the media type that a server sends.
- * @throws AgentError `imageFailed`, also without an image for the platform; errors of `fetch`.
+ * Recognises documents by their content, not by the media type that a server sends.
+ * @throws AgentError `imageFailed`, also if there is no image for the platform; errors of `fetch`.
  */
 export async function findManifest(
   text: Buffer,

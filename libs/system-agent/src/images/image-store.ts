@@ -17,7 +17,7 @@ import { unpackImage } from './unpack/unpack-image.js';
 
 const ENDINGS = ['.tar', '.tar.lz4', '.tar.bz2', '.tbz', '.tar.gz', '.tgz', '.tar.zst', '.tzst'];
 
-/** Limits the files in the folder, because each archive is opened. With more, no image is available. */
+/** Limits the files in the folder, because each archive is opened. If there are more, a search by tag fails. */
 const MAX_ENTRIES = 1000;
 type Use = (image: FoundImage) => Promise<void>;
 

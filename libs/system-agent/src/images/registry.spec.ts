@@ -220,7 +220,7 @@ describe('a blob that lies elsewhere', () => {
 });
 
 describe('a registry that is busy for a moment', () => {
-  /** After `times` requests, the normal answer follows. */
+  /** Gives `answer` to the first `times` requests only. */
   function fault(path: string, times: number, answer: (response: ServerResponse) => unknown) {
     let left = times;
     registry.answers.set(path, (_, response) => {

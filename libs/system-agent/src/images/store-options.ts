@@ -7,11 +7,11 @@ import type { CredentialProviderPlace } from './provider/provider-config.js';
 import type { FileSystemOs } from './unpack/entry-path.js';
 
 export interface ImageStoreOptions {
-  /** Folder of archives, searched first, by tag. May be missing. */
+  /** Folder of archives, searched first if the reference has no digest. May be missing. */
   readonly imagesDirectory: string;
   /** Only the first existing file counts. */
   readonly registriesFiles: readonly string[];
-  /** Docker's `config.json`: last source of credentials, by its `auths`. */
+  /** Docker's `config.json`, whose `auths` are the last source of credentials. */
   readonly dockerConfigFile?: string;
   /** Source of credentials after `registries.yaml`. Default: none. */
   readonly credentialProviders?: CredentialProviderPlace;

@@ -37,7 +37,7 @@ export interface SecretStoreOptions {
   readonly strictTls: boolean;
   /** PEM of the system's authorities. Default: {@link systemRoots}. */
   readonly systemRoots?: () => readonly string[];
-  /** With `HTTPS_PROXY` and `NO_PROXY`, in Go's format. Default: the environment of the process. */
+  /** Supplies `HTTPS_PROXY` and `NO_PROXY`, in Go's format. Default: the environment of the process. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
   readonly onWarning?: (message: string, error?: Error) => void;
   /** Default: `Math.random`. */

@@ -19,7 +19,7 @@ let folder: string;
 let file: string;
 
 beforeEach(async () => {
-  // The store refuses the system's temporary folder, which is world-writable.
+  // `readConnectionInfo` refuses files directly in the system's temporary folder, which is world-writable.
   folder = await mkdtemp(path.join(tmpdir(), 'connection-'));
   file = path.join(folder, 'connection.json');
 });
@@ -68,7 +68,7 @@ describe('the file of the connection info', () => {
   it('is refused where another user owns it', async () => {
     await read(INFO);
     const uid = process.geteuid?.() ?? 0;
-    // Root's files are always trusted, so root gives the file away. Other users cannot, so they judge it as another user would.
+    // Root's files are always trusted, so root gives the file away. Other users cannot, so they check it with another uid.
     if (uid === 0) await chown(file, 12_345, 12_345);
     const trust = posixFileTrust(uid === 0 ? 0 : uid + 1);
     expect(await refusal(readConnectionInfo(file, trust))).toMatch(/belongs to/);

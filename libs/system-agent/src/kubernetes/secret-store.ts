@@ -48,7 +48,7 @@ export function secretStore(
       try {
         await watch.run();
       } finally {
-        // A server may keep the idle connection forever.
+        // The server might never close the idle connection.
         connection.closeIdle();
       }
     },

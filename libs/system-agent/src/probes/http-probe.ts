@@ -37,7 +37,6 @@ export class Prober {
   }
 
   async #trustFor({ insecure, caCert, clientCert, clientKey }: HttpGet) {
-    // A probe that accepts any certificate sends none.
     if (insecure) return { trust: ANYBODY, faults: [] };
     const faults: Error[] = [];
     const attempt = <T>(what: string, acting: Promise<T>): Promise<T | undefined> =>

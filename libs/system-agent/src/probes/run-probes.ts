@@ -58,7 +58,7 @@ class Deadlines implements AsyncDisposable {
     this.#signal = signal;
   }
 
-  /** The signal aborts after this time, or with the pass. */
+  /** Returns a signal that aborts after `timeoutMs`, or with the pass. */
   after(timeoutMs: number, { initialDelaySeconds }: Probe): AbortSignal {
     const key = `${initialDelaySeconds} ${timeoutMs}`;
     const known = this.#signals.get(key);

@@ -400,7 +400,7 @@ describe('the remote plan', () => {
       plan: text,
       ...(planState && { 'plan-state': planState }),
     });
-    // The watch, with `plan-state` the write of the announcement, and the write of the result.
+    // Call 0 opens the watch. With `plan-state`, call 1 writes the announcement. The last call writes the result.
     const calls = planState ? [0, 1, 2] : [0, 1];
     const writes = calls.slice(1);
 

@@ -58,7 +58,7 @@ export class RemotePlan {
   /** The agent's last written version, and the number of passes that only its writes caused. */
   #own: Secret | undefined;
   #burst = 0;
-  /** Failed passes over the version in `#passed`. */
+  /** Number of failed passes with the version in `#passed`. */
   #refusals = 0;
   #nextPassAt: Date | undefined;
   #looping: Promise<void> | undefined;
@@ -100,7 +100,6 @@ export class RemotePlan {
       running,
     );
     try {
-      // If the watch ends early, the loop ends too.
       await Promise.race([this.#loop(running), watching]);
     } catch (error) {
       if (!signal.aborted) throw error;

@@ -7,7 +7,7 @@ import type { Clock, Secret, SecretStore } from '../ports.js';
 import { SOURCE_BACKOFF } from './supervise.js';
 import type { Changes, KeptChanges } from './kept-changes.js';
 
-/** Attempts without a delay. Each may halve the size limit, which suffices to cut a megabyte of outputs to nothing. */
+/** Maximum number of retries without a delay. Each may halve the size limit, which suffices to cut a megabyte of outputs to nothing. */
 const MAX_TRIES = 30;
 
 export interface SecretWriterOptions {
@@ -41,7 +41,7 @@ export class SecretWriter {
   }
 
   async load(): Promise<void> {
-    // After a restart within this process, memory is newer than the disk.
+    // If the source was restarted in this process, memory is newer than the disk.
     if (this.#changes) return;
     try {
       this.#changes = await this.#options.kept.load();

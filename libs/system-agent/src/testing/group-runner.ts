@@ -10,7 +10,7 @@ export interface GroupRunnerOptions {
 
 /**
  * Runs real programs on POSIX systems, each in a process group that ends when the signal aborts. Unlike on a real host, a
- * process escapes by starting its own session.
+ * process can escape by starting its own session.
  */
 export function groupRunner(options: GroupRunnerOptions = {}): ProgramRunner {
   const { searchPath = ['/usr/bin', '/bin'], environment = { LANG: 'C' } } = options;

@@ -15,7 +15,6 @@ import {
 
 export const AT_START = new Date('2026-11-22T00:00:00Z');
 const servers: ApiServer[] = [];
-/** These run before the servers close. */
 export const stops: (() => Promise<void>)[] = [];
 
 afterEach(async () => {

@@ -2,9 +2,9 @@ import { TokenBucket, type Rate } from '@wins/time';
 import { positiveInteger } from './session-settings.js';
 
 export interface ConnectLimitsOptions {
-  /** Burst of failed Connects. Default 50. */
+  /** Maximum burst of failed Connects. Default 50. */
   readonly burst?: number;
-  /** Failed Connects per second after the burst. Default 20. */
+  /** Maximum failed Connects per second after a burst. Default 20. */
   readonly perSecond?: number;
   /** The monotonic clock, in milliseconds. */
   readonly now?: () => number;

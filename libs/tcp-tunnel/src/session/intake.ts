@@ -24,7 +24,7 @@ export class Probes {
     }
   }
 
-  /** Resolves with true at the answer to the last ping, and with false once no answer can arrive. */
+  /** Resolves with true when the last ping is answered, and with false once no answer can arrive. */
   next(): Promise<boolean> {
     if (this.#isOver) return Promise.resolve(false);
     return new Promise((settle) => this.#waiting.add({ ping: this.#pings, settle }));

@@ -12,7 +12,7 @@ export interface MessageTransport {
   /** Stops reading; data already read is still delivered. */
   pause(): void;
   resume(): void;
-  /** Calls `then` after all other ready work, and not before the delay in milliseconds. */
+  /** Calls `then` after `delayMs` milliseconds and all other ready work. */
   afterTurn(delayMs: number, then: () => void): void;
   ping(): void;
   /** Closes after the queued messages; `closed` follows. */

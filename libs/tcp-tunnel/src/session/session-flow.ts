@@ -69,7 +69,7 @@ export class SessionFlow implements UdpFlow, RoundMember {
   }
 
   messageSent(): void {
-    // No caller waits for the datagram.
+    // Nothing to do: no caller waits until the datagram is sent.
   }
 
   close(): void {

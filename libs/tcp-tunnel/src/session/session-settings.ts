@@ -5,7 +5,7 @@ import { PROTOCOL_LIMITS } from '../wire/limits.js';
 
 /** Options of both roles. Times are milliseconds of the monotonic clock. */
 export interface TunnelOptions {
-  /** Interval of ticks, at which a client pings and messages that may be lost are repeated. Default 5,000. */
+  /** Interval of ticks. At each, a client pings, and both roles repeat messages that may be lost. Default 5,000. */
   readonly tickMs?: number;
   /**
    * Time without a message after which the peer counts as dead. A stall of this process does not count. Default 60,000.

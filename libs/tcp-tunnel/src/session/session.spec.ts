@@ -472,7 +472,7 @@ describe('a stream in which nothing moves', () => {
     session.message([encode.hello()]);
     const stream = session.connect('tcp/localhost:1');
     stream.end();
-    // The buffered data lasts for an hour.
+    // Each read takes 100 bytes, so data stays unread for the whole hour.
     session.message([dataOf(1, 100_000)]);
     for (let minutes = 0; minutes < 60; minutes += 5) {
       tickFor(session, 300_000);

@@ -258,7 +258,7 @@ export class Session implements TransportEvents, SessionLink, FlowLink {
               }),
             };
     if (!this.#move({ kind: 'closed', end })) return;
-    // Streams that the peer closed earlier are complete; they remain until they are read.
+    // Streams that the peer closed earlier are complete and no longer in `#live`; they remain until they are read.
     for (const stream of [...this.#live.values()]) stream.abandon(sessionEnded(end));
     this.#endFlows(end);
     this.#round.clear();
@@ -391,7 +391,7 @@ export class Session implements TransportEvents, SessionLink, FlowLink {
       const message = 'the peer no longer lists the stream as open';
       stream.failAfterHeld(new TunnelError('streamForgotten', message, { streamId: stream.id }));
     }
-    // The peer still lists these streams because the message that ended them was lost.
+    // If a listed stream does not exist here, the message that ended it was lost, so tell the peer again.
     for (const id of ids.slice(0, this.#role.mostListed))
       if (!this.#live.has(id)) this.#answerUnknown(id);
   }

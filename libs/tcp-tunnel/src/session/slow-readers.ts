@@ -25,7 +25,7 @@ export class SlowReaders {
   #peer: 'unknown' | 'pauses' | 'neverPauses' = 'unknown';
 
   /**
-   * @param mostStoppedTicks - Number of ticks without a read that end a stream whose reader blocks others.
+   * @param mostStoppedTicks - Number of ticks without a read after which a stream that blocks others is ended.
    * @param found - Called once, when the peer turns out not to support Pause.
    */
   constructor(reading: Reading, shared: SharedBuffer, mostStoppedTicks: number, found: () => void) {
@@ -73,7 +73,7 @@ export class SlowReaders {
     this.#reading.release('reader');
   }
 
-  /** A peer that honours Pause still delivers only the data in transit, a few MiB. */
+  /** After a Pause, more data than the few MiB in transit means that the peer does not honour it. */
   #ignoresPause(stream: SlowReader, { streamCapBytes, sessionCapBytes }: FlowLimits): boolean {
     return stream.heldBytes > streamCapBytes / 2 || this.#shared.totalBytes > sessionCapBytes / 2;
   }

@@ -141,9 +141,9 @@ const FIRST_PROBE_TICKS = 6;
 const SLOWEST_PROBE_TICKS = 128;
 
 /**
- * Sending half of a stream's flow control. A Resume may be lost, so a pause expires. If the peer renews its pauses, it
- * expires after three missed renewals. Otherwise one message is sent after six ticks, then others at doubling intervals:
- * a lost Resume only slows the stream, and a stopped reader is not flooded.
+ * Sending half of a stream's flow control. A Resume may be lost, so a pause expires. If the peer renews its pauses, a
+ * pause expires after three missed renewals. Otherwise one message is sent after six ticks, and more at doubling
+ * intervals: a lost Resume only slows the stream, and a stopped reader is not flooded.
  */
 export class SendGate {
   #state: SendState = { kind: 'open' };

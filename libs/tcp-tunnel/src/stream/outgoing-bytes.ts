@@ -35,7 +35,7 @@ export class OutgoingBytes {
     this.#mayWaitBytes = mayWaitBytes;
   }
 
-  /** Fills the rest of `target`. The caller ensures that enough bytes are queued. */
+  /** Fills `target` from position `at`. The caller ensures that enough bytes are queued. */
   take(target: Buffer, at: number): void {
     for (let position = at; position < target.length;)
       position += this.#next(target.length - position).copy(target, position);

@@ -36,7 +36,7 @@ const LEGAL_MOVES: Record<StreamState['kind'], ReadonlySet<StreamState['kind']>>
   closed: new Set<StreamState['kind']>(),
 };
 
-/** Nothing leaves `closed`, so the first cause stays. */
+/** No move leaves `closed`, so the first cause of the end stays. */
 export function mayMove(from: StreamState['kind'], to: StreamState['kind']): boolean {
   return LEGAL_MOVES[from].has(to);
 }
@@ -242,7 +242,7 @@ export class SessionStream extends Duplex implements TunnelStream, RoundMember {
     this.failAfterHeld(new TunnelError(code, `${found}: ${peerText}`, fields));
   }
 
-  /** Delivers received data first. Does not notify the peer, which already knows. */
+  /** Fails the stream once received data is delivered. Does not notify the peer, which already knows. */
   failAfterHeld(error: TunnelError): void {
     this.#failure = error;
     this.#close({ reason: 'failed', error });
@@ -394,7 +394,7 @@ export class SessionStream extends Duplex implements TunnelStream, RoundMember {
     else if (this.bytesRead > 0) this.#tellEndAfterAnswer();
   }
 
-  /** Ends the whole stream a second after the answer: TCP does not reveal whether the writer is gone, but usually it is. */
+  /** Ends the whole stream a second after the answer. TCP does not tell whether the local program still reads; usually it does not. */
   #tellEndAfterAnswer(): void {
     const { bytesRead } = this;
     this.#link.later(HELD_AFTER_ANSWER_MS, () => {

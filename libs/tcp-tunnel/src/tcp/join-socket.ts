@@ -46,7 +46,7 @@ export function joinSocket(socket: Socket, stream: Duplex, lingerMs: number): vo
 
   stream.on('data', (chunk: Buffer) => {
     if (socket.writableCorked > 0) {
-      // The stream has corked the socket for the parts of a message, and pauses after the last.
+      // The stream has corked the socket for the parts of a message. After the last part, it pauses itself if needed.
       socket.write(chunk);
       return;
     }

@@ -120,7 +120,7 @@ class PublishedPort implements TcpListener {
     await this.#listening;
     if (this.#server?.listening === true) this.#server.close();
     await this.#closed;
-    // Also wait for connections that a server accepted before it failed.
+    // Also wait for connections that an earlier server accepted before it failed.
     await Promise.all(
       [...this.#sockets.values()].map(
         (socket) => new Promise((resolve) => socket.once('close', resolve)),

@@ -5,7 +5,7 @@ const LOSABLE: ReadonlySet<string> = new Set(['pause', 'resume', 'error', 'end']
 
 /** A message of at least this size may arrive in parts. */
 const PARTS_FROM_BYTES = 80;
-/** Delays of at least this long end only in `elapse`. */
+/** Callbacks of `afterTurn` with at least this delay run only in `elapse`. */
 const LONG_MS = 1_000;
 
 interface Sent {

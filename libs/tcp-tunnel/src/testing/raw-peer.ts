@@ -4,7 +4,7 @@ import type { TunnelMessage } from '../wire/message.js';
 import type { Int64 } from '../wire/varint.js';
 import { until } from './tcp-server.js';
 
-/** A peer without extensions that sends exactly the messages of the spec. */
+/** A peer without extensions that sends only the messages that a test passes to it. */
 export class RawPeer {
   readonly encode = new MessageEncoder();
   readonly received: TunnelMessage[] = [];

@@ -42,7 +42,7 @@ export function dialUdp({ host, port }: UdpTarget, events: UdpFlowEvents): UdpFl
     if (isOpen && from.port === port && from.address === host) events.onDatagram(datagram);
   });
   try {
-    // A loopback destination only needs answers from the loopback.
+    // For a loopback destination, receive datagrams only from the loopback.
     if (host.startsWith('127.')) socket.bind({ address: '127.0.0.1', port: 0, exclusive: true });
     socket.connect(port, host);
   } catch (error) {

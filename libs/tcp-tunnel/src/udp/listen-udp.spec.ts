@@ -44,7 +44,7 @@ describe('a UDP port that is relayed', () => {
         bytes === 0,
       ]);
     }
-    // Each source is one flow, with one socket towards the destination.
+    // Each source has one flow, with one socket towards the destination.
     expect(listener.flowCount).toBe(2);
     expect(echo.sources.size).toBe(2);
   });

@@ -11,7 +11,7 @@ interface Flow {
   tracked?: TrackedFlow | undefined;
 }
 
-/** `flows` is in the order of their starts. */
+/** Keeps `flows` in the order in which they began. */
 class Model {
   now = 0;
   flows: Flow[] = [];

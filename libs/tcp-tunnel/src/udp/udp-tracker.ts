@@ -1,5 +1,5 @@
 export interface UdpTrackerOptions {
-  /** Maximum number of flows. Default 1,024. At the limit, a new flow ends the oldest one that is not assured, or is refused. */
+  /** Maximum number of flows. Default 1,024. At the limit, a new flow ends the oldest unassured one; if there is none, it is refused. */
   readonly most?: number;
   /** Maximum number of flows of one source. Default: `most`. At the limit the oldest flow that is not assured ends. */
   readonly mostOfSource?: number;
@@ -70,7 +70,7 @@ export class UdpTracker implements Disposable {
    * Tracks a new flow; returns undefined when the limits refuse the flow.
    *
    * @param source - Address of the source, without its port, because a source can change the port at no cost.
-   * @param end - Ends the flow, after its release.
+   * @param end - Called to end the flow, after the tracker has released it.
    */
   track(source: string, end: () => void): TrackedFlow | undefined {
     const of = this.#sources.get(source) ?? { count: 0, unassured: new Set() };

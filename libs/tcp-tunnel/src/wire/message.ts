@@ -17,7 +17,7 @@ export const MessageType = {
 } as const;
 
 /**
- * `payload` is a view into the received buffer: code that keeps it must copy or count it. Messages of an
+ * `payload` is a view, which keeps the whole received buffer in memory: code that holds it for long must copy it. Messages of an
  * `unknown` type are ignored.
  */
 export type TunnelMessage =

@@ -21,7 +21,7 @@ export interface OpenFile extends ReadableFile {
 
 /**
  * Opens a regular file for reading. Refuses a folder, a device, a FIFO, and by default a symbolic link. On Windows it cannot
- * refuse links: first judge the path by a `FileTrust`.
+ * refuse links: first judge the path with a `FileTrust`.
  *
  * @throws TrustedFileError `notFound`, `accessDenied`, `notRegularFile`, `notTrusted` (a link), `inUse`, `unknown`.
  */

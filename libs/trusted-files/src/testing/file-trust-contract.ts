@@ -5,7 +5,7 @@ import path from 'node:path';
 import type { FileTrust } from '../trust/file-trust.js';
 import { TrustedFileError } from '../trusted-file-error.js';
 
-/** The trust to check, and operations of its system. */
+/** The trust to check, and operations that prepare its files. */
 export interface FileTrustSubject {
   readonly trust: FileTrust;
   /** Lets every user write. */

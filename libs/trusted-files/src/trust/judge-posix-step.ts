@@ -10,8 +10,8 @@ export type PosixFacts = Pick<Stats, 'uid' | 'mode' | 'isDirectory' | 'isFile' |
 /**
  * Expected kind of a part of a path.
  *
- * - `above`: a folder on the way. It may be sticky, such as `/tmp`, where only the owner of an entry can replace it.
- * - `folder`: no one else can create anything in it, so it may not be sticky.
+ * - `above`: a folder on the way. Others may write to a sticky one, such as `/tmp`, where only the owner of an entry can replace it.
+ * - `folder`: no one else may create anything in it, even if it is sticky.
  * - `privateFolder`: our own folder, which no one else can even read.
  * - `link`: a symbolic link that may be followed.
  */

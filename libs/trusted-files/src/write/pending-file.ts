@@ -63,7 +63,7 @@ export interface PendingFile {
   discard(): Promise<void>;
 }
 
-/** Hidden, in the same folder, and impossible to guess. */
+/** Returns a hidden path in the same folder, impossible to guess. */
 export function temporaryPath(target: string): string {
   // `randomBytes` takes four times as long, because `randomUUID` uses a cache. The fixed digits of a UUID are dropped.
   const uuid = randomUUID();

@@ -80,7 +80,7 @@ function takeLocal<T>(
   }
 }
 
-/** Returns SECURITY_ATTRIBUTES with the descriptor behind them. Without one, the account's default applies. */
+/** Returns SECURITY_ATTRIBUTES, followed by the descriptor. Without a descriptor, the account's default applies. */
 export function securityAttributes(descriptor?: Buffer, isInheritable = false): Buffer {
   const nLength = SECURITY_ATTRIBUTES.sizeBytes;
   const fields = { nLength, bInheritHandle: isInheritable ? 1 : 0 };

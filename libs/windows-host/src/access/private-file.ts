@@ -26,7 +26,7 @@ export function createFolder(folder: string, security: Buffer): void {
   call(tried, kernel32.CreateDirectoryW, folder, security);
 }
 
-/** Inherits nothing from the parent folder. */
+/** Sets an access list that inherits nothing from the parent folder. */
 export function setMode(place: string, mode: number, isFolder: boolean): void {
   const information = win32.DACL_SECURITY_INFORMATION | win32.PROTECTED_DACL_SECURITY_INFORMATION;
   setSecurity(place, information, planFileSecurity(mode, processAccount(), isFolder));

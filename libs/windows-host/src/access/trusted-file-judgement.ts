@@ -71,7 +71,7 @@ export function judgeStep(
   const distrust = (rule: TrustRule, found: string): Distrust => ({ rule, path, found });
   if (facts.isReparsePoint) return distrust('A7 link or junction', 'it is a link or a junction');
   const shown = finalPath.startsWith('\\\\?\\') ? finalPath.slice(4) : finalPath;
-  // Both paths have single separators and a drive letter, so equality that ignores ASCII case means equal components.
+  // Both paths have single separators and a drive letter, so they are the same path if they differ only in ASCII case.
   if (foldAscii(shown) !== foldAscii(path)) {
     return distrust('A7 another path', `it opens ${quoteText(shown)}`);
   }

@@ -36,7 +36,7 @@ export interface WindowsPlanFiles {
    * place while another program holds it open for shared writing.
    */
   writeFile(file: string, content: Buffer, rights: PlanFileMode): Promise<void>;
-  /** Removes a folder with all its content when `directory` is true. Ignores an absent file. */
+  /** Removes a file or, if `directory` is true, a folder with all its content. Ignores an absent one. */
   remove(file: string, directory: boolean): Promise<void>;
   /** Creates a folder that only administrators and this account can change, or checks an existing folder. */
   ensurePrivateFolder(folder: string): Promise<void>;

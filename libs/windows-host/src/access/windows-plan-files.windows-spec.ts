@@ -97,7 +97,7 @@ describe('files of plans', () => {
 
     it('are waited for', async () => {
       const release = hold(SHARE_READ);
-      // Releases the file while the new file beside it waits for the name.
+      // Releases the file while the temporary file beside it waits to be renamed.
       const watcher = watch(folder, (_event, name) => {
         if (name?.startsWith('.held.') !== true) return;
         watcher.close();

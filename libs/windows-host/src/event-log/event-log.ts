@@ -15,7 +15,7 @@ export interface LogEvent {
 /** The event log, for one source. The caller that opened it closes it. */
 export interface EventLog {
   /**
-   * Returns false when the system rejects the event, for example because the log is full; then carry on.
+   * Returns false when the system rejects the event, for example because the log is full. The caller need not react.
    *
    * @throws RangeError for an id outside of 1 to 1000, and after `close`.
    */
@@ -79,7 +79,7 @@ export function isEventSource(source: string): boolean {
   return key !== undefined;
 }
 
-/** The name must not lead to another key. */
+/** Rejects a name that would lead to another key. */
 function keyOf(source: string): string {
   if (!/^[\w-]+$/.test(source))
     throw new RangeError(`"${source}" is not the name of an event source`);

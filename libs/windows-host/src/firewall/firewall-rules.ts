@@ -112,7 +112,7 @@ export interface FirewallRules extends PortOpener {
   open(mark: string, ports: readonly ExposedPort[], signal?: AbortSignal): Promise<void>;
   /**
    * Removes the rules that dead daemons left: those of all runs not in `liveMarks`. Returns the marks of those runs.
-   * Rules added after the call stay.
+   * Rules that new runs add during the call stay.
    *
    * @throws WindowsError as `open`: the first failure, after trying to remove all.
    */

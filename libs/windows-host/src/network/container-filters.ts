@@ -60,9 +60,9 @@ export function filtersOf(
 }
 
 /**
- * Omits an item that lacks a filter or whose interface has a new index.
+ * Returns the items whose filters all exist. Omits an item whose interface has a new index.
  *
- * @param indexOf - Returns undefined if the interface is gone; its filters then wait for removal.
+ * @param indexOf - Returns undefined if the interface is gone. Its items are returned, so that they can be removed.
  */
 export function itemsOfFilters(
   labels: readonly FilterLabel[],

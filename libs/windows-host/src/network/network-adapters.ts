@@ -87,7 +87,7 @@ export function readAdapters({
 /**
  * Decodes linked structures inside one buffer.
  *
- * @param baseAddress - Address of the buffer in memory, which turns pointers into offsets.
+ * @param baseAddress - Address of the buffer in memory, to convert pointers to offsets.
  * @throws RangeError for a pointer out of the buffer, and for an endless list.
  */
 export function decodeAdapters(bytes: Buffer, baseAddress: bigint): AdapterEntry[] {
@@ -121,7 +121,7 @@ export function decodeAdapters(bytes: Buffer, baseAddress: bigint): AdapterEntry
     addresses: walk(IP_ADAPTER_UNICAST_ADDRESS, adapter.FirstUnicastAddress).flatMap((entry) => {
       const target = entry.lpSockaddr;
       const own = target === null ? undefined : readSocketAddress(bytes, offsetOf(target));
-      // 255 stands for an illegal length.
+      // The system reports an illegal length as 255; then use the longest legal one.
       return own
         ? [{ bytes: own, prefix: Math.min(entry.OnLinkPrefixLength, own.length * 8) }]
         : [];

@@ -67,7 +67,7 @@ export interface FilterChanges {
   readonly remove: readonly string[];
 }
 
-/** Our filters survive this process but not a restart of the system. @throws WindowsError */
+/** Lists our filters, which survive this process but not a restart of the system. @throws WindowsError */
 export function readFilters(): readonly FilterLabel[] {
   using engine = openEngine();
   const { value } = engine;

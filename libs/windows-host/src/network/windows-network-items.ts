@@ -67,7 +67,7 @@ export function interfaceIdOf({ guid, name }: AdapterEntry): string {
   return name === HOST_INTERFACE ? CONTAINER_NETWORK : guid;
 }
 
-/** Returns no items without HNS or filters. Never rejects. */
+/** Returns no items if the host has no HNS or no filtering platform. Never rejects. */
 export async function listItems(
   calls: ContainerNetworkCalls,
 ): Promise<Pick<RoutingState, 'items' | 'itemsError' | 'hasSubnetOnBridge'>> {
@@ -216,7 +216,7 @@ async function removeItem(
   return true;
 }
 
-/** A network of the same name but another id belongs to someone else. */
+/** Does not mark a network with our name but another id, because it belongs to someone else. */
 function bridgeAmong(networks: readonly NamedHnsNetwork[]): readonly ListedItem[] {
   const ours = networks.find(({ id }) => id.toLowerCase() === NETWORK_ID);
   const there = ours ?? networks.find(({ name }) => name === CONTAINER_NETWORK);

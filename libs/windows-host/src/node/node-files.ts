@@ -88,8 +88,8 @@ export function nodeFiles(): room.ContentRoom<{ readonly path: string }, FileSta
 }
 
 /**
- * Returns the paths in a folder, at any depth, that others created or can change. Returns only the folder itself when
- * others own it or may change its access list, because they may still have it open. At most 100 paths; does not follow links.
+ * Returns the paths in a folder, at any depth, that others created or can change: at most 100. Does not follow links. If
+ * others own the folder or may change its access list, returns only the folder, because they may still have it open.
  */
 export async function strangersIn(folder: string): Promise<readonly string[]> {
   const trusted = [processAccount().user];

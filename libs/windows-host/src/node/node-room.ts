@@ -11,7 +11,7 @@ import { createHash } from 'node:crypto';
 /** Reads and writes one kind of node part. */
 export interface NodeRoom<Item, State> {
   read(item: Item): Promise<State | undefined>;
-  /** Undefined removes the item. `content` is the path of a private file whose digest is in the state. */
+  /** Removes the item if `state` is undefined. `content` is the path of a private file whose digest is in the state. */
   write(item: Item, state: State | undefined, content: string | undefined): Promise<void>;
 }
 

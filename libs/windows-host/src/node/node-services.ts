@@ -81,7 +81,7 @@ export function nodeRunning(): NodeRoom<{ readonly service: string }, Presence> 
     },
     write: async ({ service }, state) => {
       const found = unlessAbsent(() => services.status(service))?.state;
-      // The service manager treats a stopping service as running.
+      // The service manager treats a stopping service as running: before a start, wait until it has stopped.
       const mustStop = state === undefined ? found !== undefined : found === 'stopPending';
       if (mustStop) await services.stop(service, STOP);
       if (state !== undefined) await services.start(service);

@@ -66,7 +66,7 @@ function serviceKey(service: string): string {
   return `SYSTEM\\CurrentControlSet\\Services\\${service}`;
 }
 
-/** A deleted service remains while a program holds it open. */
+/** True for a deleted service, which remains while a program holds it open. */
 export function isBeingRemoved(service: string): boolean {
   using key = RegistryKey.open(serviceKey(service));
   const flag = key?.value('DeleteFlag');

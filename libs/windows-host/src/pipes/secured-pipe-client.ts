@@ -130,7 +130,7 @@ function assertServer(
     });
     if (!isTrusted) throw new WindowsError('accessDenied', reason);
   } catch (error) {
-    // Missing evidence is no reason to trust.
+    // If evidence could not be gathered, the server is not trusted either.
     const message = `its server is not trusted: ${messageOf(error)}`;
     const code = 'ERR_UNTRUSTED_PIPE_SERVER';
     throw Object.assign(new Error(message, { cause: error }), { code });

@@ -42,7 +42,7 @@ const PIPE_UNLIMITED_INSTANCES = 255;
 const WAITING_INSTANCES = 8;
 /** Input buffer of each connection. A full buffer makes the client wait. */
 const RECEIVED_BYTES = 64 * 1024;
-/** Output buffer of each connection: room for two rounds, so that one is written while the client reads the other. */
+/** Output buffer of each connection: room for two writes, so that this process fills one while the client reads the other. */
 const SENT_BYTES = 256 * 1024;
 const ACCESS_DENIED = 5;
 const PIPE_BUSY = 231;

@@ -89,12 +89,12 @@ function openAsClient(address: string): OwnedHandle {
   return openFile('opened it', address, { access, share: 0, flags: FILE_FLAG_OVERLAPPED });
 }
 
-/** For conditions that no event reports. */
+/** Waits for a condition that no event reports. */
 async function until(holds: () => boolean): Promise<void> {
   while (!holds()) await new Promise((resolve) => setTimeout(resolve, 2));
 }
 
-/** Makes calls fail with `errorNumber`, from the call with index `from` on. */
+/** Makes `CreateNamedPipeW` fail with `errorNumber`, from the call with index `from` on. */
 function failCreate(t: TestContext, from: number, errorNumber: number): { stop(): void } {
   const { CreateNamedPipeW: create } = kernel32;
   let calls = 0;

@@ -8,7 +8,7 @@ import { signalEvent } from './named-event.js';
 import { isInJob, PROCESS_QUERY_INFORMATION, withProcess } from './windows-process.js';
 
 const CTRL_BREAK_EVENT = 1;
-/** Rights that CreateRemoteThread needs besides the query: to create a thread, and to use, read and write memory. */
+/** Rights that CreateRemoteThread needs: to query the process, to create a thread, and to use, read and write memory. */
 const MAY_START_THREAD = 0x2 | 0x8 | 0x10 | 0x20 | PROCESS_QUERY_INFORMATION;
 const WM_CLOSE = 0x10;
 /** Limit, because other programs of a desktop may create windows endlessly. */
@@ -33,8 +33,8 @@ export function askToEnd(job: Handle, { signal, event }: StopRequest): boolean {
 }
 
 /**
- * Starts a thread in the process that runs the system's own routine for Ctrl-Break. So the daemon needs no console and
- * reaches only this process. Skips 32-bit processes, because the routine has the same address only in all 64-bit ones.
+ * Starts a thread in process `pid` to run the system's own routine for Ctrl-Break. So the daemon needs no console and
+ * reaches no other process. Skips 32-bit processes, because their routine has another address than the daemon's.
  */
 function breakOff(pid: number, job: Handle): boolean {
   const asked = unlessFails(() =>

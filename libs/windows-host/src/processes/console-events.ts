@@ -25,7 +25,7 @@ const handlerRoutine = lazily(() => {
   return koffi.pointer(koffi.proto('int', ['uint32_t']));
 });
 
-/** Listens to a console. The caller closes it. */
+/** Listens to a console. The caller closes the listener. */
 export interface ConsoleEvents {
   /** Hands the events back to Node, unless the process is already ending. Idempotent. */
   close(): void;
@@ -53,7 +53,7 @@ export function listenToConsole(onEvent: (event: ConsoleEvent) => void): Console
   const tell = koffi.register((number: number) => {
     const event = EVENTS[number];
     if (event === undefined) return NOT_HANDLED;
-    // `hold` may still be registered, and would never return.
+    // After `close`, `hold` may still be registered. It would never return, so do not pass the event on.
     if (!isOpen) return HANDLED;
     setImmediate(onEvent, event);
     isFinal ||= FINAL.has(event);

@@ -172,7 +172,7 @@ if (role === 'daemon') {
     });
 
     it('gives a program its three handles and no other', async () => {
-      // An inheritable handle that is open while the program starts: if the program had it, the pipe would not end.
+      // An inheritable handle that is open while the program starts: if the program inherited it, `stream` would not end.
       const { stream, childEnd } = openOutputPipe();
       const run = await host.start(command(['-e', `console.log(1);${FOREVER}`]));
       await firstLine(run);

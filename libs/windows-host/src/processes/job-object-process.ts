@@ -97,7 +97,7 @@ export class JobObjectProcess implements HostProcess {
     return Promise.resolve(this.#try(() => jobs.jobUsage(this.#job.value)));
   }
 
-  /** Kills the tree with `force`, without a stop request, or when no process can be asked. */
+  /** Kills the tree if `mode` is `force`, if there is no stop request, or if no process can be asked. */
   terminate(mode: 'graceful' | 'force'): Promise<void> {
     const ask = (): boolean => mode === 'graceful' && askToEnd(this.#job.value, this.#stop);
     if (this.#try(ask) !== true) this.#try(() => jobs.endJob(this.#job.value));

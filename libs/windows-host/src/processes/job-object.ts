@@ -11,7 +11,7 @@ const JobObjectBasicProcessIdList = 3;
 
 const UNITS_PER_MS = 10_000;
 const MAX_PROCESSES = 1024;
-/** The number of processes, and the number of listed ones. */
+/** Two counts: of the processes of the job, and of the listed ones. */
 const LIST_HEAD_BYTES = 8;
 const ERROR_MORE_DATA = 234;
 

@@ -17,7 +17,7 @@ export interface OutputPipe {
 }
 
 /**
- * Uses a named pipe, because Windows blocks a thread to read any other. The name has 128 random bits. Only this account,
+ * Uses a named pipe, because reading any other kind of pipe blocks a thread. The name has 128 random bits. Only this account,
  * SYSTEM and administrators may open the single instance, and this function opens it at once.
  */
 export function openOutputPipe(): OutputPipe {

@@ -87,7 +87,7 @@ export function programEnvironment(
   return Object.fromEntries(entries.values());
 }
 
-/** Program to start; nothing is searched, so the file has its extension. */
+/** Program to start. `file` must include its extension, because Windows does not search for it. */
 export type Program = Pick<HostCommand, 'file' | 'argv0' | 'args' | 'env' | 'directory'>;
 
 interface Surroundings {
@@ -195,8 +195,8 @@ const CREATE_BREAKAWAY_FROM_JOB = 0x100_0000;
 /**
  * Starts a program that outlives this process and its run: outside the job, without console, input and output.
  *
- * @throws WindowsError `accessDenied` when the job of this process forbids it: the job of a run does unless its entry
- * sets `mayBreakAway`.
+ * @throws WindowsError `accessDenied` when the job of this process forbids it, as the job of a run does unless the run's
+ * entry sets `mayBreakAway`.
  */
 export function startDetachedProcess(program: Program): ProcessIdentity {
   return startApart(program);

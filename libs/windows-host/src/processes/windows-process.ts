@@ -125,7 +125,7 @@ export function exitOf(process: OwnedHandle): Promise<number> {
   });
 }
 
-/** Without `job`: in any job. */
+/** Without `job`: true for a process in any job. */
 export function isInJob(process: Handle, job: Handle = 0): boolean {
   const result: [number] = [0];
   return kernel32.IsProcessInJob(process, job, result) !== 0 && result[0] !== 0;

@@ -132,7 +132,7 @@ export class RegistryKey implements Disposable {
     this.close();
   }
 
-  /** Undefined past the last value; a number is the buffer size in bytes that the value needs. */
+  /** Returns undefined past the last value, or a number: the buffer size in bytes that the value needs. */
   #valueAt(index: number, room: number): (StoredValue & { name: string }) | number | undefined {
     const tried = `cannot read value ${index} of the registry key ${this.path}`;
     const name = Buffer.alloc(NAME_CHARACTERS * 2);
@@ -158,7 +158,7 @@ export class RegistryKey implements Disposable {
   }
 }
 
-/** The value may grow between two queries, so the buffer grows by more than requested. */
+/** The value may grow between two queries, so the buffer at least doubles. */
 function moreRoom(had: number, wanted: number, tried: string): number {
   if (wanted <= MAX_VALUE_BYTES && had < MAX_VALUE_BYTES) return Math.max(wanted, had * 2);
   const message = `${tried}: found ${wanted} bytes; wanted at most ${MAX_VALUE_BYTES}`;
@@ -257,7 +257,7 @@ function encodeText(text: string): Buffer {
   return Buffer.from(`${text}\0`, 'utf16le');
 }
 
-/** Reads the registry, because the environment may come from a container. Undefined without the value. */
+/** Returns `SystemRoot` from the registry, because the environment may come from a container. Undefined without the value. */
 export function windowsFolder(): string | undefined {
   using key = RegistryKey.open('SOFTWARE\\Microsoft\\Windows NT\\CurrentVersion');
   const root = key?.value('SystemRoot');

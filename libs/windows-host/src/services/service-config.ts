@@ -51,7 +51,7 @@ export function readConfig(service: number, name: string): ServiceConfig {
   };
 }
 
-/** Start of a service: with the system, about two minutes after it, on request, or never. */
+/** Start of a service: with the system, about two minutes later, on request, or never. */
 export type ServiceStartType = 'automatic' | 'delayed' | 'manual' | 'disabled';
 
 /** Definition of a service for the service control manager. */

@@ -51,7 +51,7 @@ export interface ServiceControlManager {
   /**
    * Makes only the given changes, durably. A running process continues.
    *
-   * @throws WindowsError `notFound`, `accessDenied`, `invalidArgument`; `busy` while it is being removed.
+   * @throws WindowsError `notFound`, `accessDenied`, `invalidArgument`; `busy` while the service is being removed.
    */
   change(name: string, change: ServiceChange): void;
   /**
@@ -263,7 +263,7 @@ function remove(name: string): boolean {
   return unlessFails(act, 'notFound') ?? false;
 }
 
-/** Errors for a service that is just starting; the system reports one or the other. */
+/** The system rejects a stop with one of these errors while the service is starting. */
 const LATER: readonly number[] = [ERROR_SERVICE_CANNOT_ACCEPT_CTRL, ERROR_INVALID_SERVICE_CONTROL];
 
 /** Returns false when the service cannot take the request now; then the caller retries. */

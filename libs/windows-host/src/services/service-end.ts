@@ -16,7 +16,7 @@ export interface ServiceEndOptions {
   readonly exitMs: number;
 }
 
-/** Resolves once the process of the service exists, whether it serves or not. @throws WindowsError as `start` does. */
+/** Resolves once the process of the service exists, even if the service is not ready. @throws WindowsError as `start` does. */
 export async function startServiceProcess(name: string): Promise<void> {
   const started = new AbortController();
   try {

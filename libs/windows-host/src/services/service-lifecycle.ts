@@ -82,7 +82,7 @@ export class ServiceLifecycle {
 const SERVICE_WIN32_OWN_PROCESS = 0x10;
 const ACCEPTS_STOP_SHUTDOWN_PRESHUTDOWN = 0x1 | 0x4 | 0x100;
 
-/** Accepts a stop while the service starts, because that may take long. */
+/** A starting service accepts a stop too, because its start may take long. */
 export function serviceStatusOf(phase: ServicePhase): Buffer {
   const isPending = 'checkpoint' in phase;
   const acceptsControls = phase.kind === 'startPending' || phase.kind === 'running';

@@ -2,7 +2,7 @@ import { HealthCheckRequest, HealthService } from '../gen/health.js';
 
 /** Longer requests are not parsed. */
 const LONGEST_REQUEST = 64;
-/** Stands for a name that is too long; no service has it. */
+/** Replaces a name that is too long; no service has this name. */
 const UNKNOWN_NAME = '?';
 
 function deserializeHealthRequest(message: Buffer): HealthCheckRequest {

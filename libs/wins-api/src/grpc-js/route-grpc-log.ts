@@ -11,8 +11,8 @@ const LONGEST_LINE = 512;
  * grpc-js writes to standard error synchronously, which blocks while the reader is slow. It also repeats octets of its
  * peer unescaped, for example those of a header with an octet above 0x7f.
  *
- * @param write Gets each line, escaped and cut at 512 characters, without a line end. Gets ten lines a second, and then
- * only the number of dropped lines. Must not throw.
+ * @param write Gets lines, escaped and cut at 512 characters, without a line end: at most ten a second, and then the
+ * number of dropped lines. Must not throw.
  */
 export function routeGrpcLog(write: (line: string) => void): void {
   let told = 0;

@@ -10,7 +10,7 @@ function* commandLines(text: string): Iterable<string> {
       yield* block.text.replaceAll('\\\n', ' ').split('\n');
 }
 
-/** Returns errors of pages that name unknown commands. */
+/** Returns a message for each unknown command or option in the pages. */
 export function unknownCommands(commands: readonly NamedCommand[]): string[] {
   const known = new Map(commands.map((command) => [command.name, command]));
   const below = ({ name }: NamedCommand, word: string): NamedCommand | undefined =>

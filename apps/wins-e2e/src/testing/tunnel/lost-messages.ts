@@ -5,7 +5,7 @@ import type { Passing, Sender } from './tunnel-relay.js';
 
 type Kind = keyof typeof MESSAGE;
 
-/** Drops the first message of each of these kinds, and repeats the second. */
+/** Drops the first message of each kind in `kinds`, and sends the second twice. */
 export class Loss {
   readonly #seen = new Map<string, number>();
   readonly #kinds: readonly `${Sender} ${Kind}`[];

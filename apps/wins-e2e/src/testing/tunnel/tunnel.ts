@@ -69,7 +69,6 @@ export class HostProgram implements AsyncDisposable {
     return program;
   }
 
-  /** Sets the handler for HTTP requests to upgrade to another protocol. */
   onUpgrade(handler: (incoming: IncomingMessage, socket: Duplex, head: Buffer) => void): void {
     this.#server.on('upgrade', handler);
   }

@@ -81,7 +81,7 @@ export function publishAgentEvent(events: DaemonEvents, event: AgentEvent): void
   }
 }
 
-/** Keeps the end of standard error, because the journal would cut it off. */
+/** Keeps the end of standard error, because the journal would keep only the beginning. */
 function failureFacts(failure: FailedInstruction | undefined): EventFacts {
   if (failure === undefined) return {};
   const { instruction, exitCode, stderrEnd } = failure;

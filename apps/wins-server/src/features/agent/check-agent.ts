@@ -101,7 +101,7 @@ export async function judgePlans(
 
 const REGISTRIES = 'registries';
 
-/** Runs on request only, because the registries belong to others. */
+/** Runs on request only, because it contacts registries of other owners. */
 export const checkRegistries: Check = {
   name: REGISTRIES,
   needsConfig: true,

@@ -26,7 +26,7 @@ export interface CsiProxyService {
   start(): Promise<void>;
   /** Stops the service, and kills its process after `graceMs`: csi-proxy keeps running when its service stops. */
   stop(graceMs: number): Promise<void>;
-  /** Ends processes that still run this program, because a csi-proxy that outlived its service holds the pipes. */
+  /** Ends processes that still run this program, because a csi-proxy that outlived its service keeps the pipes. */
   endLeftovers(program: string): Promise<void>;
   /** Removes a stopped service, if there is one. */
   remove(): Promise<void>;

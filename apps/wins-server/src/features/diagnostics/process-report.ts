@@ -25,7 +25,7 @@ export function processReport(): Section {
   const { report } = process as { readonly report?: NodeJS.ProcessReport };
   if (report === undefined)
     throw new FeatureError('unavailable', 'cannot take a report: this Node does not support it');
-  // Otherwise Node resolves the name of each socket address while the event loop is blocked.
+  // By default, Node resolves the name of each socket address while the event loop is blocked.
   const settings = report as { excludeNetwork?: boolean };
   const before = settings.excludeNetwork;
   settings.excludeNetwork = true;

@@ -72,7 +72,7 @@ describe('the service of events', () => {
   it('answers who waits with the next event, six at a time', async () => {
     await as(ADMINISTRATOR, async (daemon) => {
       const waiting = Array.from({ length: 6 }, () => daemon.call(read, request(0n, true)));
-      // Calls of one connection are processed in order.
+      // Calls of one connection are processed in order, so the first six already wait.
       await expect(daemon.call(read, request(0n, true))).rejects.toMatchObject({
         reason: 'tooManyFollowers',
       });

@@ -27,7 +27,7 @@ type Ask<Answer> = (host: HostSystem) => Promise<Answer>;
 export interface HostCall<Answer> {
   readonly action: HostAction;
   readonly subject: readonly string[];
-  /** Calls that change the host run one at a time, in order of arrival. Default: no. */
+  /** True: the call changes the host, and waits for earlier such calls. Default: false. */
   readonly changes?: boolean;
   /** Validates the request and returns the system call. @throws FeatureError `invalidArgument`, `notGranted` */
   readonly plan: (host: HostSystem) => Ask<Answer> | Promise<Ask<Answer>>;

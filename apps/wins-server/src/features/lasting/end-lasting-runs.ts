@@ -21,13 +21,13 @@ export interface EndOptions {
 /**
  * Ends all detached runs and keepers of a config's daemon, and records this in its audit log. The daemon must have stopped before.
  *
- * @returns Why some may still be alive; undefined when all have ended.
+ * @returns Why some of them may still be alive; undefined when all have ended.
  */
 export async function endLastingRuns(
   configFile: string,
   { reason, keepsOutput }: EndOptions,
 ): Promise<string | undefined> {
-  // The default config may be absent. Any other is removed only after its runs have ended.
+  // The default config may be absent. Another config is missing only if its runs have ended.
   const isAbsent = configFile === defaultConfigPath() || !existsSync(configFile);
   const named = isAbsent ? undefined : configFile;
   const loaded = await loadStartConfig(named).catch((error: unknown) => {

@@ -7,7 +7,7 @@ import { LastingRuns } from './lasting-runs.js';
 import { lastingMetrics, toldBy } from './lasting-metrics.js';
 import { createLastingService, servedLastingDefinition } from './lasting-service.js';
 
-/** Methods for the administrators' pipe, which cannot start runs. */
+/** All methods but `start`, which the administrators' pipe does not have. */
 const { start: _, ...administeredDefinition } = servedLastingDefinition;
 
 export interface LastingSettings {

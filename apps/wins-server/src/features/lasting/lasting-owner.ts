@@ -24,7 +24,7 @@ export function lastingOwner(
   return owner;
 }
 
-/** Returns undefined for the owner of any other run. */
+/** Returns undefined if the run is not detached. */
 export function lastingClientOf(owner: ProcessOwner): ClientIdentity | undefined {
   return (owner as Partial<LastingOwner>)[clients];
 }

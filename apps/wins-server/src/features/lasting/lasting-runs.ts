@@ -593,7 +593,7 @@ export class LastingRuns {
     await file.write({ ...end, isTold: true }).catch(() => undefined);
   }
 
-  /** The current config judges this attempt. @throws ProcessError. */
+  /** Starts the next attempt, which the current config may refuse. @throws ProcessError. */
   async #startAgain(entry: Entry, plan: RestartPlan): Promise<void> {
     const { label, facts, changes, leaving, end } = entry;
     const { owner, spoolBytes, maxAgeMs } = facts;
@@ -612,7 +612,7 @@ export class LastingRuns {
     changes.emit('more');
   }
 
-  /** A full disk prevents neither the next step nor its event. */
+  /** Applies and reports the plan even if it cannot be stored, as on a full disk. */
   async #plan(entry: Entry, plan: RestartPlan, refused?: ProcessError): Promise<void> {
     const { next } = (entry.plan = plan);
     entry.refused = refused;
@@ -642,7 +642,7 @@ export class LastingRuns {
     return end;
   }
 
-  /** Leaves idle keepers, but not that of this release while a restart is planned. */
+  /** Disconnects from idle keepers, but not from the one of this release while a restart is planned. */
   #leaveIdle(): void {
     if (!this.#isAdopted || this.#starts > 0) return;
     const keepsOwn = [...this.#entries.values()].some(({ plan }) => plan?.next.kind === 'again');
@@ -695,7 +695,7 @@ export class LastingRuns {
 
   async #sweep(): Promise<void> {
     const { logger } = this.#kernel;
-    // With a keeper, nothing is removed: while it starts, it does not hold its copy of the program open.
+    // Only without a keeper, because a starting keeper does not hold its copy of the program open.
     if (!this.#keepers.hasOwn)
       await removeCopies(this.#folders.folder).catch((error: unknown) => {
         logger.warn({ problem: messageOf(error) }, 'cannot remove the program of a keeper');

@@ -10,7 +10,7 @@ import {
 
 const REST_MS = 100;
 
-/** The registry adds values with equal labels. */
+/** The registry sums values with equal labels. */
 export type Samples<Name extends MetricName> = Iterable<
   readonly [labels: LabelsOf<Name>, value: number]
 >;

@@ -14,7 +14,6 @@ describe('the metrics over the pipe', () => {
   afterAll(() => rmSync(folder, { recursive: true }));
   let lastSocket = 0;
 
-  /** Without a text the metrics are off. */
   async function ask(isAdministrator: boolean, text?: string): Promise<string> {
     lastSocket += 1;
     const address = path.join(folder, `socket-${lastSocket}`);

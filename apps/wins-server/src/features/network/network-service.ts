@@ -23,7 +23,7 @@ export interface KeptNetwork {
 
 export interface KeptPorts {
   readonly relays: Pick<PortRelays, 'standings' | 'setDown'>;
-  /** Sources of ports other than the config. */
+  /** Sources of published ports; does not include the config. */
   readonly sources: readonly NamedStatus[];
 }
 
@@ -55,7 +55,7 @@ export function createNetworkService(parts: NetworkServiceParts): HostNetworkSer
       })),
     };
   };
-  /** The caller ensures that at least one of the two features is on. */
+  /** The caller ensures that `ports` or `network` is on. */
   const change = async (
     isDown: boolean,
     act: (kept: KeptNetwork['kept']) => Promise<HostNetworkStatus>,

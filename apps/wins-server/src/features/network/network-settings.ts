@@ -55,7 +55,7 @@ function connectionOf(config: NetworkConfig): NonNullable<NetworkSettings['nodes
   return { isStrict, ...(connectionInfoFile !== undefined && { connectionInfoFile }) };
 }
 
-/** Removes the published ports, because another feature relays them. */
+/** Omits `ports`, because another feature relays published ports. */
 function withoutPorts({ ports: _ports, ...service }: HostMetadataSettings) {
   return service;
 }

@@ -43,7 +43,7 @@ export const servedProcessDefinition: typeof processServiceDefinition = {
   startExactly: { ...processServiceDefinition.startExactly, requestDeserialize: decodeExactly },
 };
 
-/** Methods for the administrators' pipe, which cannot start or follow runs. */
+/** Over the administrators' pipe, runs can be stopped but not started or followed. */
 export const stopDefinition: Pick<typeof processServiceDefinition, 'stop'> = {
   stop: servedProcessDefinition.stop,
 };

@@ -40,7 +40,7 @@ export function createRunStatsService(
   };
 }
 
-/** The system reports at least the account of each client that it identifies. */
+/** The description of an identified client contains at least its account. */
 function isUnknown({ client }: ProcessOwner): boolean {
   return Object.keys(client?.description ?? {}).length === 0;
 }

@@ -167,7 +167,7 @@ export async function openTunnelEndpoint(options: TunnelEndpointOptions): Promis
       const err = 'error' in detail ? detail.error : undefined;
       logger.info({ requester, reason, ...(err !== undefined && { err }) }, 'tunnel ended');
       events.publish({ type: 'tunnel', phase: 'ended', session: requester, reason });
-      // Waits, because complete messages are still being delivered.
+      // Complete messages are still being delivered, and count as traffic.
       await session.drain();
       ended = sum(ended, session.traffic);
       sessions.delete(session);

@@ -83,8 +83,8 @@ export class WebSocketHandshakes {
 }
 
 /**
- * After a stall of this process, timers run before Node reads buffered input. The additional immediate runs after that, so that a stall of ours does
- * not cost the client its connection.
+ * After a stall of this process, timers run before Node reads buffered input. The immediate runs after this read, so that the stall does not cost the
+ * client its connection.
  *
  * @returns A function that cancels the deadline. Idempotent.
  */

@@ -204,7 +204,6 @@ describe('the turns of clients', () => {
       ended.reduce((sum, { client, ms }) => sum + (client.key === key ? ms : 0), 0);
     expect(one.octets).toBeLessThan(250 * KIB);
     expect(used(HOSTILE.key) / used(OTHER.key)).toBeCloseTo(1, 0);
-    // Each of a client's connections gets turns.
     expect(many.every(({ octets }) => octets > 0)).toBe(true);
   });
 

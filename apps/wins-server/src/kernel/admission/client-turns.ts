@@ -12,7 +12,7 @@ const OTHERS_MS = 1000;
 const FIRST_READ_OCTETS = 4096;
 /** Maximum number of a client's connections with input buffered here; the input of its other connections stays in the system. */
 const MOST_WAITING = 8;
-/** Maximum debt of a client, in quanta. A turn can be long because the system ran other processes. */
+/** Maximum debt of a client, in quanta. Limited, because other processes may have lengthened a turn. */
 const MOST_OWED_QUANTA = 10;
 /** Time until a client above its rates is checked again. */
 const RETRY_MS = 50;
@@ -288,7 +288,7 @@ export class ClientTurns implements Disposable {
   /** True when the client is above its rate for everything that it wants to do. */
   #mustWait(party: Party): boolean {
     if (this.#mayConnect(party)) return false;
-    // Without connections to set up, more input may be on its way.
+    // A client without connections to set up does not wait: more input may be on its way.
     if (this.#mayRead(party) && (party.ready.size > 0 || party.arrivals.size === 0)) return false;
     this.#options.paused?.(party.client);
     this.#retry ??= this.#after(RETRY_MS, () => {

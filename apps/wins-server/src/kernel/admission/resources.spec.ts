@@ -83,7 +83,7 @@ describe('the table of resources', () => {
       const of = (name: ResourceName): number => table[name].total;
       const connections = of('connections') + of('handshakes') + of('tunnelHandshakes');
       const administrators = of('adminConnections') + of('adminHandshakes');
-      // A run has two pipes, and temporarily a file and a process.
+      // A run uses four descriptors: two pipes, and temporarily a file and a process.
       const relayed = 2 * of('relayed') + of('relayedFlows');
       const used =
         connections + administrators + of('tunnels') + of('streams') + 4 * of('runs') + relayed;

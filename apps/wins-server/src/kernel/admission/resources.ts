@@ -7,7 +7,7 @@ export interface ResourceRow {
   readonly total: number;
   /** Part of the total for administrators only. */
   readonly reserve: number;
-  /** Minimum share of a client, however many there are. */
+  /** Minimum share of a client, however many clients there are. */
   readonly floor: number;
   /** `yields`: the largest holder loses claims, idle ones first. `waits`: claims are queued. `refused`: new claims fail. */
   readonly atLimit: 'yields' | 'waits' | 'refused';

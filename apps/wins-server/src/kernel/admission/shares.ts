@@ -43,7 +43,7 @@ interface Waiting {
 }
 
 /**
- * Shares one resource equally among the clients that hold some; nobody gets more than half. All unidentified clients together get half a share. A
+ * Shares one resource equally among the clients that use it; nobody gets more than half. All unidentified clients together get half a share. A
  * client above its share loses one of its claims. When nothing is left, the largest holder loses one. Administrators have a reserve instead of a
  * share.
  */

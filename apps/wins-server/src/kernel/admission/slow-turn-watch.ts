@@ -32,8 +32,8 @@ export interface SlowTurnOptions {
 }
 
 /**
- * Counts turns that other clients notice, including time that other processes use. Probes run only after the loop was busy, because a probe every
- * 10 ms would use 0.5 % of a processor. Timers do not keep the process alive.
+ * Counts turns that other clients notice; a turn includes time that other processes use. Probes run only after the loop was busy, because a probe
+ * every 10 ms would use 0.5 % of a processor. Timers do not keep the process alive.
  */
 export function watchSlowTurns({
   isWanted,

@@ -4,7 +4,7 @@ export interface TallyLog {
   warn(facts: object, message: string): void;
 }
 
-/** Kinds beyond this number are counted together in one period. */
+/** In each period, kinds beyond this number are counted together. */
 const MOST_KEYS = 256;
 const PERIOD_MS = 1000;
 const OTHERS = 'others';
@@ -16,7 +16,7 @@ export class Tally<Facts extends object> implements Disposable {
 
   readonly #report: (facts: Facts, times: number) => void;
 
-  /** @param report - Receives the first event of a kind (`times` 1), and later the number of events that followed it. */
+  /** @param report - Gets `times` 1 for the first event, and later the number of further events. */
   constructor(report: (facts: Facts, times: number) => void) {
     this.#report = report;
   }

@@ -15,7 +15,7 @@ export interface AuditLogOptions extends ChainWriterOptions {
   readonly onChange?: (isAvailable: boolean, reason?: FeatureError) => void;
   /** Called with the number of lost records, including those of refused actions. */
   readonly onLost?: (count: number) => void;
-  /** Called with each record that stands for several events: at most one per second, and one at the end. */
+  /** Called with each record that counts several events: at most one per second, and one at the end. */
   readonly onCounted?: (record: AuditFacts) => void;
 }
 
@@ -184,7 +184,7 @@ export class AuditLog {
     while (this.#waiting.length > 0 || this.#lost > 0 || this.#refused > 0) {
       if (!(await this.#writeSome())) break;
     }
-    // No await before this line: a callback may append the next record at once.
+    // No await after the loop, or a record appended meanwhile would stay in the queue.
     this.#writing = undefined;
   }
 

@@ -13,8 +13,9 @@ export interface AuditTrailOptions extends Omit<AuditLogOptions, 'onChange' | 'o
 }
 
 /**
- * The audit log is authoritative; copies in the daemon's log may be lost. In a flood of allowed actions both logs list the first and count the rest.
- * The daemon's log has a line for each refusal, except in `counted`. While the audit log cannot be written, actions that need a record are refused.
+ * The audit log is authoritative; copies in the daemon's log may be lost. In a flood of allowed actions, both logs list the first ones and count the
+ * rest. The daemon's log has a line for each refusal except {@link counted} ones. While the audit log cannot be written, actions that need a record
+ * are refused.
  */
 export class AuditTrail {
   readonly #log: AuditLog;
@@ -51,7 +52,7 @@ export class AuditTrail {
   }
 
   /**
-   * Records a decision. Returns a promise if the action has to wait for the record. `client` is the key that counts floods; default: the requester.
+   * Records a decision. Returns a promise if the action has to wait for the record. Floods are counted per `client`; default: the requester.
    * @throws FeatureError `auditUnavailable`, also as a rejection, when the action must not happen.
    */
   decided(decision: Decision, client?: string): Promise<void> | undefined {
@@ -68,7 +69,7 @@ export class AuditTrail {
     return undefined;
   }
 
-  /** Records one refusal of a flood. The caller reports their number to the daemon's log. */
+  /** Records one refusal of a flood. The caller logs the number of refusals in the daemon's log. */
   counted(decision: Decision, client: string): void {
     this.#log.note(recordOf(decision), recordRule(decision, client).flood);
     this.#options.onDecision?.(decision);
@@ -78,7 +79,7 @@ export class AuditTrail {
     this.#log.note({ kind, ...facts });
   }
 
-  /** Whether a decision can probably be recorded now. */
+  /** Whether the latest write of the audit log succeeded. */
   get isAvailable(): boolean {
     return this.#log.isAvailable;
   }

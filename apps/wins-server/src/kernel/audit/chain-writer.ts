@@ -15,16 +15,16 @@ import {
 const TAIL = { maxLineBytes: MAX_LINE_BYTES, lastBytes: 4 * (MAX_LINE_BYTES + 1), mustExist: true };
 
 interface ChainTail {
-  /** The record that the chain continues; undefined if no line is complete. */
+  /** The record after which the chain continues; undefined if no line is complete. */
   readonly end: ChainEnd | undefined;
-  /** Number of last lines that are not records. */
+  /** Number of lines at the end that are not records. */
   readonly strangeLines: number;
   /** Length of an unfinished last line, left by a crash. */
   readonly tornBytes: number;
 }
 
 export interface ChainWriterOptions {
-  /** Absolute path of a folder that only this log uses. Only one log at a time may be open there. */
+  /** Absolute path of a folder that only this log uses. */
   readonly directory: string;
   /** Maximum file size; the next file is started before a file would exceed it. */
   readonly maxFileBytes: number;
@@ -41,7 +41,7 @@ export class ChainWriter {
   readonly #file: RollingFile;
   /** Last flushed line; undefined before the first opening. */
   #end: ChainEnd | undefined;
-  /** Repairs that the next append records. */
+  /** Repairs to be recorded by the next `append`. */
   #findings: AuditFacts[] = [];
 
   constructor(options: ChainWriterOptions) {

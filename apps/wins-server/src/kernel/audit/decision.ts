@@ -26,7 +26,7 @@ export interface DecisionFacts {
   readonly address?: string;
   readonly code?: DecidingCode;
   readonly variable?: string;
-  /** Origin of the plan whose action is decided; the next two are its SHA-256 and attempt. */
+  /** Origin of the plan whose action is decided. The next two fields are the plan's SHA-256 and attempt. */
   readonly source?: string;
   readonly checksum?: string;
   readonly attempt?: number;
@@ -91,7 +91,7 @@ const ACTS = {
 
 export type DecidedAction = keyof typeof ACTS;
 
-/** Returns how a decision is recorded. `client` is the key that counts floods. */
+/** Returns how a decision is recorded. Floods are counted per `client`. */
 export function recordRule(
   { action, verdict, requester, mark }: Decision,
   client = requester,

@@ -11,7 +11,7 @@ const OTHERS = '*others';
 
 export interface Flood {
   readonly client: string;
-  /** Allowed actions have a share of the log; all other verdicts have another. */
+  /** Allowed actions have one byte limit; all other verdicts have another. */
   readonly verdict: string;
   /** Subject of the action. The first ten records per second of a client, kind and subject are written whatever their size. */
   readonly act?: string;
@@ -55,7 +55,7 @@ export class FloodGate {
     return Math.max(0, this.#windowStartMs + WINDOW_MS - nowMs);
   }
 
-  /** Starts a new second if the old one is over, or with `force`. Returns the counts of the old one. */
+  /** Starts a new second if the old one is over or `force` is true. Returns the counts of the old one. */
   turn(nowMs: number, force = false): AuditFacts | undefined {
     if (!force && nowMs - this.#windowStartMs < WINDOW_MS) return undefined;
     this.#windowStartMs = nowMs;

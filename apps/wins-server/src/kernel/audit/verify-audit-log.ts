@@ -36,7 +36,7 @@ export interface AuditVerdict {
  * Verifies that a log is complete and unchanged. The daemon may write to it meanwhile.
  *
  * The chain has no key: it reveals edited, removed or inserted lines unless someone rewrote all later lines too. It reveals missing last lines only
- * with a known count or `lastHash`.
+ * if an earlier record count or `lastHash` is known.
  *
  * @param options - `newestBytes`: verifies only the end of the newest file; lines are then numbered from there, and missing earlier lines are not
  * detected. `expect`: SHA-256 (lower-case hex) of a line that must exist.
@@ -52,7 +52,7 @@ export async function verifyAuditLog(
   const check = new ChainCheck(files, isPart);
   let isExpectedThere = expect === undefined;
   for (const number of numbers) {
-    // The daemon may have removed the oldest file meanwhile. Any later file must exist, because its absence would look like an edit.
+    // The daemon may have removed the oldest file meanwhile. Any later file must exist, because without it the log would seem edited.
     const limits = { maxLineBytes: MAX_LINE_BYTES, lastBytes: newestBytes };
     for await (const line of files.lines(number, { ...limits, mustExist: !check.isEmpty })) {
       check.add(number, line, number === numbers.at(-1));

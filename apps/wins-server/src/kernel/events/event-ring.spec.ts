@@ -241,7 +241,7 @@ describe('a ring of events', () => {
     expect(events.filter(({ type }) => type === 'decided')).toHaveLength(1000 + 60);
     const counted = events.filter(({ type }) => type === 'counted');
     expect(counted.reduce((sum, { count }) => sum + Number(count), 0)).toBe(20_000 - 1000 + 940);
-    // The counts are events as well.
+    // `counted` events use space too, so there must be few.
     expect(counted).toHaveLength(2);
   });
 

@@ -30,7 +30,6 @@ const LIFECYCLE = new Set(['starting', 'ready', 'stopping', 'stopped', 'config c
 /** Allowed actions that change the host. */
 const ACTS = new Set<unknown>(['start', 'upgrade', 'addRoutes', 'removeRoutes']);
 
-/** Each cause has a limit of its own. */
 type Cause = 'own' | 'refusal' | 'act';
 
 /** Selects warnings, errors, the daemon's lifecycle, refusals, and allowed starts, upgrades and route changes. */

@@ -5,7 +5,7 @@ import type { Caller, Connections } from './connections.js';
 import { respondWith, rpcError, toRpcError } from './rpc-errors.js';
 
 export interface Callers extends Pick<Connections, 'clientOf' | 'ownerOf'> {
-  /** Called for each call that only an administrator may make. */
+  /** Called when an administrator makes a call that others may not make. */
   readonly administered?: (caller: Caller) => void;
 }
 

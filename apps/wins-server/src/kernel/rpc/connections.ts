@@ -29,7 +29,7 @@ type CallResource = 'waits' | 'watches' | 'reflections';
 type LastingCall = readonly [CallResource, code: string];
 const REFLECTION: LastingCall = ['reflections', 'tooManyReflections'];
 
-/** Long calls. Each kind shares a resource of its own, and has its own error code for refusals. */
+/** Long calls, with the resource that each claims, and the error code of a refusal. */
 const LASTING_CALLS: ReadonlyMap<string, LastingCall> = new Map<string, LastingCall>([
   ['/wins.ProcessService/Wait', ['waits', 'tooManyListeners']],
   ['/wins.LastingRuns/Read', ['waits', 'tooManyListeners']],
@@ -57,7 +57,7 @@ const NAMES: Readonly<Record<ConnectionsOptions['pipe'], string>> = {
   admin: 'admin',
 };
 
-/** Ends that are no fault of the client. */
+/** Reasons for an end that are no fault of the client. */
 const ORDINARY_ENDS: ReadonlySet<EndReason> = new Set(['clientGone', 'closed', 'idle']);
 
 /** Part of a gRPC call that identifies its caller. */
@@ -150,7 +150,6 @@ export class Connections {
         place?.begin();
         admitted.calls += 1;
         void opened.then(() => {
-          // The stream may have ended meanwhile.
           if (stream.destroyed) return;
           try {
             calls().serve(stream, headers);
@@ -212,7 +211,7 @@ export class Connections {
     return {
       id,
       label: clientLabel(String(said ?? '')),
-      // Clients without a quota count by connection.
+      // Without a quota, each connection counts as a client.
       client: { key: hasQuota ? key : id, description: { ...description }, names },
       disconnected: this.#admitted.get(id)?.disconnected.signal ?? AbortSignal.abort(),
     };

@@ -51,7 +51,7 @@ export class Health {
     this.#change(() => (this.#serving = serving));
   }
 
-  /** Notifies the watchers of the service; undefined makes its name unknown. */
+  /** Notifies the watchers. If `isWell` is undefined, the name of the service becomes unknown. */
   setWell(service: string, isWell: boolean | undefined): void {
     this.#change(() => {
       if (isWell === undefined) this.#wellness.delete(service);

@@ -24,7 +24,7 @@ export class RequestTrace {
     if (this.#isOn) this.#logger.debug({ peer, ms: msSince(sinceMs) }, 'connection greeted');
   }
 
-  /** The log contains the ids of the client's `trace`. */
+  /** Also logs the ids in the client's `trace`. */
   called(peer: string, stream: ServedStream, path: string, trace?: TraceContext): void {
     if (!this.#isOn) return;
     const ids = trace && { traceId: trace.traceId, spanId: trace.parentId };

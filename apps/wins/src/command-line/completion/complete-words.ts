@@ -24,7 +24,7 @@ export interface Completions {
 
 const NOTHING: Completions = { kind: 'words', words: [] };
 
-/** Prints a line `:words`, `:files` or `:folders`, then each word, a tab and its description. @returns False for other command lines. */
+/** Prints a line `:words`, `:files` or `:folders`, then each word, a tab and its description. @returns False if `argv` is no completion request. */
 export async function completeWords(root: Group, argv: readonly string[], sources: ValueSources) {
   const [request = '', _program, ...typed] = argv;
   const [asked, count] = REQUEST.exec(request) ?? [];
@@ -128,7 +128,7 @@ async function runs(sources: ValueSources, server?: string): Promise<[string, st
   }
 }
 
-/** Lists the adapters of this machine. In a container, they differ from those of the host. */
+/** In a container, these are not the adapters of the host. */
 async function adapters(): Promise<[string, string][]> {
   const { networkInterfaces } = await import('node:os');
   return Object.entries(networkInterfaces()).map(([name, addresses = []]) => [

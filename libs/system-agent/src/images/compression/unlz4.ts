@@ -1,4 +1,4 @@
-/** No maintained package decodes LZ4 frames incrementally without a native addon. */
+/** Own decoder, because no maintained package decodes LZ4 frames incrementally without a native addon. */
 import { imageFailed } from '../image-failure.js';
 import type { ByteReader } from './byte-reader.js';
 

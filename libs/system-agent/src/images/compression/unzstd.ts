@@ -7,7 +7,7 @@ const SKIPPABLE = 0x184d2a50;
 /** Largest window that zstd itself accepts by default: `--long=27`. */
 const MAX_WINDOW_BYTES = 128 * 1024 * 1024;
 const MAX_BLOCK_BYTES = 128 * 1024;
-/** Other work may run after this many bytes, because the decoder moves its whole window for each block. */
+/** Lets other work run after moving this many bytes, because the decoder moves its whole window for each block. */
 const BYTES_MOVED_AT_A_TIME = 256 * 1024 * 1024;
 const WHAT = 'read zstd';
 

@@ -36,7 +36,7 @@ export async function readDockerConfig(path: string, trust: Pick<FileTrust, 'dis
 
 export interface Login {
   readonly credentials: Credentials;
-  /** Source for messages: `configs.registry.example of registries.yaml`. */
+  /** The source, for messages, such as `configs.registry.example of registries.yaml`. */
   readonly from: string;
 }
 

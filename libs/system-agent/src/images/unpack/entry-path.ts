@@ -18,7 +18,7 @@ export function entryParts(name: string, os: FileSystemOs): string[] {
   throw imageFailed(`unpack ${quoteText(name)}`, found, 'a path below the folder of the image');
 }
 
-/** Explains how a name leads out of the root, or changes on this system; undefined for a valid name. */
+/** Explains why a name leads out of the root or is unsafe on this system; undefined for a valid name. */
 export function entryFault(name: string, os: FileSystemOs): string | undefined {
   const parts = partsOf(name);
   if (name.length > MAX_LENGTH) return `${name.length} characters`;

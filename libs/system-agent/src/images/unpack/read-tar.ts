@@ -15,7 +15,7 @@ const WITH_OLD_FORMATS: object = { allowUnknownFormat: true };
 
 /**
  * Skips unread bytes of an entry. Reads the whole input, even after the end of the tar, so that the caller can count and
- * digest it.
+ * hash it.
  * @throws errors of the input; an Error of tar-stream for an invalid or truncated tar, or a name above 4 MiB. Reading an
  * entry throws the same errors.
  */

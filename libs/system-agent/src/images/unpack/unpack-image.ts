@@ -47,7 +47,7 @@ export async function unpackImage(image: FoundImage, options: UnpackOptions): Pr
       yield chunk;
     }
   }
-  // Base layers contain nothing below the subtree.
+  // Skip the base layers: they contain nothing below the subtree.
   let index = options.subtree === undefined ? 0 : image.baseLayers;
   for await (const bytes of image.layers(index)) {
     const unpacked = checkedBytes(decompress(bytes, LAYER_COMPRESSIONS), {

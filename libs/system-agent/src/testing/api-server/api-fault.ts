@@ -61,7 +61,7 @@ export function answer(
   return (_request, response) => void response.writeHead(status, headers).end(body);
 }
 
-/** One line, as fast as the client reads. */
+/** Sends one endless line, as fast as the client reads. */
 export const endless: ApiFault = (_request, response) => {
   const block = Buffer.alloc(65_536, 'x');
   const more = (): void => {

@@ -53,14 +53,14 @@ function compared(files: readonly [string, number, Buffer | undefined][]): Compa
     .map(([name, mode, content]): [string, string] => {
       const rights = mode.toString(8).padStart(4, '0');
       if (!content) return [name, `folder ${rights}`];
-      // A `.pos` file contains outputs with times.
+      // The outputs in a `.pos` file contain times, so omit them.
       const shown = name.endsWith('.pos') ? '.pos' : content.toString('base64');
       return [name, `file ${rights} ${shown}`];
     })
     .map(([name, what]): [string, string] => [name.replace(/\d{8}-\d{6}/, 'DATECODE'), what])
     .sort(([a, one], [b, other]) => (`${a} ${one}` < `${b} ${other}` ? -1 : 1))
     .filter(([name, what], index, all) => {
-      // When two local plans alternate, the Go agent adds a plan to its history at each check.
+      // Omit repetitions: when two local plans alternate, the Go agent adds a plan to its history at each check.
       const [before, content] = all[index - 1] ?? [];
       return !(name.startsWith('applied/') && before === name && content === what);
     });

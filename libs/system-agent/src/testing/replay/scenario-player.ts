@@ -26,7 +26,7 @@ export interface PlayedSecrets {
   onWritten: () => void;
   /** True when no data to or from the agent is in transit. */
   readonly isAtRest: boolean;
-  /** The store's pending waits on the clock. */
+  /** Number of the store's pending waits on the clock. */
   readonly waits: number;
   /** Empty without a Secret. */
   data(): Readonly<Record<string, Buffer>>;
@@ -164,7 +164,7 @@ export class ScenarioPlayer {
     else if (action.action === 'secret deleted') this.secrets.delete();
     else if (action.patch) this.secrets.change(action.patch.dataText);
     else if (/^agent sent SIG|^recorder ends the agent/.test(action.action)) await this.stop();
-    // Does nothing if only the Go agent had ended.
+    // `start` does nothing if only the Go agent had ended.
     else if (STARTS.test(action.action)) this.start();
     else if (!/^agent exited|^ps /.test(action.action)) {
       throw new Error(`nothing is known of the action "${action.action}"`);

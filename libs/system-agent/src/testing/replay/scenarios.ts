@@ -13,7 +13,7 @@ export interface Scenario {
   readonly difference?: string;
   /** Times of the Go agent's writes that this agent omits. */
   readonly notWritten?: readonly number[];
-  /** Writes that this agent combines with a later write: the Go agent's time to the time of the later write. */
+  /** For each write that this agent combines with a later one: the Go agent's time, then the time of the later write. */
   readonly writtenLater?: Readonly<Record<number, number>>;
   /** Last version of this agent, which the Go agent would have written after the recording. */
   readonly alsoWritten?: RecordedVersion;
@@ -21,7 +21,7 @@ export interface Scenario {
   readonly replaced?: (json: string) => string;
   /** Outputs that depend on the machine. */
   readonly notCompared?: readonly string[];
-  /** Times of writes that differ: recorded time to this agent's time. */
+  /** For each write at another time: the recorded time, then this agent's time. */
   readonly at?: Readonly<Record<number, number>>;
   readonly timesDiffer?: boolean;
   readonly filesDiffer?: boolean;

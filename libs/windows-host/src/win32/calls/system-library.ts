@@ -136,7 +136,7 @@ export function structure<const Declaration extends string>(
     write: (memory, fields, offset = 0) => {
       assertWithin(memory, offset);
       const { decode, encode } = loadKoffi();
-      // `encode` writes missing fields as zero.
+      // Pass the current fields too, because `encode` writes missing ones as zero.
       encode(memory, offset, type(), { ...(decode(memory, offset, type()) as object), ...fields });
     },
   };

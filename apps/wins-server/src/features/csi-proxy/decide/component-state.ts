@@ -48,8 +48,8 @@ const COSTLY: ReadonlySet<FeatureErrorCode> = new Set([
 ]);
 
 /**
- * Returns the delay after a failure: 5 s doubled up to 10 min; for costly ones 10 min to 6 h. Half is random, so that nodes do not all call a server
- * at once.
+ * Returns the delay after a failure: 5 s, doubled up to 10 min; after a costly failure 10 min, doubled up to 6 h. Half of it is random, so that nodes
+ * do not all call a server at once.
  * @param failures - Failures in a row, from 1.
  */
 export function retryDelayMs(code: FeatureErrorCode, failures: number, random = Math.random()) {

@@ -8,7 +8,7 @@ import {
   type StoredRelease,
 } from './install-record.js';
 
-/** Each path has exactly one spelling, so texts can be compared. */
+/** Each path has exactly one spelling, so paths can be compared as texts. */
 export interface CsiProxyFacts {
   readonly service: ServiceFacts | undefined;
   readonly record: InstallRecord;
@@ -28,7 +28,7 @@ export type Step = { readonly reason: string } & (
   | { readonly act: 'leave' }
   /** Without `sha256`, any archive from the verified server is accepted. */
   | { readonly act: 'fetch'; readonly version: string; readonly sha256?: string }
-  /** Switches the service to `to` and proves it; restores `from` on failure. */
+  /** Switches the service to `to` and checks that it serves; restores `from` on failure. */
   | { readonly act: 'switch'; readonly to: ServiceCommand; readonly from?: ServiceCommand }
   | { readonly act: 'start'; readonly command: ServiceCommand }
   | { readonly act: 'record'; readonly installed: ServiceCommand }
@@ -37,7 +37,7 @@ export type Step = { readonly reason: string } & (
   | { readonly act: 'remove'; readonly service: boolean }
 );
 
-/** Decides the next step. After a few steps the decision is final. */
+/** Decides the next step. After a few steps this is `rest` or `leave`. */
 export function decide(wish: CsiProxyWish | undefined, facts: CsiProxyFacts): Step {
   const { service, record } = facts;
   if (wish === undefined) return decideWithoutWish(facts);

@@ -18,7 +18,7 @@ export async function withFile<Result>(
   }
 }
 
-/** Makes each call throw FeatureError `serviceFailed`, which names the operation. */
+/** Turns each error of a call into FeatureError `serviceFailed`, which names the operation. */
 export function withReasons(service: CsiProxyService): CsiProxyService {
   const { name } = service;
   const told = async <Result>(tried: string, act: () => Promise<Result>): Promise<Result> => {

@@ -7,7 +7,7 @@ import type { InstallRecord, ObsoleteProgram } from '../decide/install-record.js
 /** Time to retry while a virus scanner keeps a program open. */
 const HELD_MS = 5_000;
 
-/** Removes programs; one of another installer must be unchanged. Returns the removed programs, and why the others stay. Never rejects. */
+/** Removes programs, but one of another installer only if it is unchanged. Returns the handled programs, and the problems. Never rejects. */
 export async function removePrograms(
   programs: readonly string[],
   { releases, obsolete }: InstallRecord,

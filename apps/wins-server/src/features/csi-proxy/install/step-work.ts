@@ -20,7 +20,7 @@ export function stepWork(options: KeeperOptions, records: RecordFile, closing: A
   const { trust, programMagic = MZ, onState, service: manager } = options;
   const change = serviceChange(options, records, closing);
 
-  /** Records an act before it happens; a failed record prevents it. */
+  /** Records an act before it happens. A rejection prevents the act. */
   const act = async (
     action: DecidedAction,
     facts: Pick<Decision, 'path' | 'name' | 'address'> = {},

@@ -98,7 +98,7 @@ const FLAG = /^--?([A-Za-z][A-Za-z0-9_-]*)(?:=.*)?$/su;
 const MAX_ARGUMENTS = 64;
 const MAX_ARGUMENT = 1024;
 
-/** Accepts only complete flags (`-v=4`) that this release knows and the daemon does not set. */
+/** Accepts only complete flags (`-v=4`) that release `numbers` of csi-proxy knows and the daemon does not set. */
 export function judgeArguments(
   added: readonly string[],
   numbers: VersionNumbers,

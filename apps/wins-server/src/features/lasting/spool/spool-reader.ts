@@ -4,7 +4,7 @@ import { errnoOf } from '@wins/base';
 import { decodeFrame, HEADER_BYTES, MAX_FRAME_BYTES } from './spool-frame.js';
 import { spoolFiles, type SpoolFrame } from './spool-frame.js';
 
-/** Sizes of a file's first read, and of the reads after one that filled its buffer. Both hold a whole frame. */
+/** Sizes of a file's first read, and of each read after one that filled its buffer. Each size fits a whole frame. */
 const READ_BYTES = 2 * (HEADER_BYTES + MAX_FRAME_BYTES);
 const NEXT_READ_BYTES = 16 * (HEADER_BYTES + MAX_FRAME_BYTES);
 const LINE_END = 0x0a;

@@ -5,7 +5,7 @@ import { spoolFiles, type SpoolFrame } from './spool-frame.js';
 
 /** Maximum amount of output queued for the disk; above it the program should wait. */
 const MAX_WAITING_BYTES = 1024 * 1024;
-/** Maximum number of files. Each attempt at a run starts a file, so many short attempts need this limit. */
+/** Maximum number of files. Each attempt of a run starts a file, so many short attempts need this limit. */
 const MAX_FILES = 4 * FILES_OF_SPOOL;
 /** The spool counts as full with this many files of unread output, including output queued for the disk. */
 const FULL_FILES = 12;
