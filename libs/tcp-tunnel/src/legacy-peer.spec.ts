@@ -326,6 +326,24 @@ describe('a server of a client that knows no half-close', () => {
     await until(() => server.streamCount === 0);
   });
 
+  it('keeps the session of a client that reads nothing for an hour, although it goes on pinging', async () => {
+    const target = await startTcpServer((socket) => socket.end(Buffer.alloc(FLOOD_BYTES)));
+    closers.push(() => target.close());
+    const { client, server } = await serverOfOldClient({ allowedPorts: [target.port] });
+    let pongs = 0;
+    client.socket.on('pong', () => (pongs += 1));
+    client.socket.pause();
+    client.send(client.encode.connect(1, `tcp/localhost:${target.port}`));
+    // Ping only after the answer has filled every buffer on its way, so that no pong can leave the server.
+    await until(() => server.traffic.sentBytes > 1_000_000);
+    for (let sent = 0; sent < 720; sent += 1) client.socket.ping();
+    await new Promise((resolve) => client.socket.ping(undefined, undefined, resolve));
+    client.socket.resume();
+    expect(await client.errorOf(1)).toBe('EOF');
+    expect(client.dataOf(1).length).toBe(FLOOD_BYTES);
+    await until(() => pongs === 721);
+  });
+
   it('ends a stream that is idle for too long, as the client may never tell that it is over', async () => {
     const target = await startTcpServer((socket) => socket.resume());
     closers.push(() => target.close());

@@ -6,12 +6,19 @@ export interface TunnelWebSocketOptions {
   readonly maxPayload: number;
   /** Maximum frames of a message; more end the connection with code 1008. */
   readonly maxFragments: number;
+  /** Maximum pongs that wait for the peer to read; more end the connection. */
+  readonly maxPendingAutoPongs: number;
   /** Present only for a client with `localEndpoint`. */
   readonly generateMask?: (mask: Buffer) => void;
 }
 
 /** A peer that splits at 4 KiB needs 257 frames for the longest message. */
 const MOST_FRAGMENTS = 1024;
+/**
+ * A remotedialer client with a slow reader reads nothing, but goes on pinging every 5 s. This lasts for 5.7 h; the default
+ * of `ws`, 60, for 5 minutes. A pong takes less than 1 KiB.
+ */
+const MOST_PENDING_PONGS = 4096;
 
 /** Options for `new WebSocketServer({ noServer: true, ...webSocketServerOptions() })`. */
 export function webSocketServerOptions(): TunnelWebSocketOptions {
@@ -19,6 +26,7 @@ export function webSocketServerOptions(): TunnelWebSocketOptions {
     perMessageDeflate: false,
     maxPayload: PROTOCOL_LIMITS.messageBytes,
     maxFragments: MOST_FRAGMENTS,
+    maxPendingAutoPongs: MOST_PENDING_PONGS,
   };
 }
 
