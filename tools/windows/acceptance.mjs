@@ -23,7 +23,7 @@ export const PROBES = {
   pipesAreClosed: 'only Administrators and SYSTEM may open the pipes',
   userIsRefused: 'a user without privileges cannot open the main pipe, nor that of administrators',
   administratorHere:
-    'an administrator can use the pipe of administrators from the session of this run (session 0: SSH or WinRM; another: console or RDP)',
+    'an administrator can use the pipe of administrators from the Windows session of the script (session 0: SSH or WinRM; another: console or RDP)',
   secondDaemon: 'a second daemon on the pipe ends with an error, and the first is unharmed',
   firewallRules: 'firewall rules appear for `--exposes`, and go at the end',
   firewallOff:
@@ -71,7 +71,7 @@ export const PROBES = {
 /** Statements that a person tries and adds to a transcript by hand. */
 export const BY_HAND = {
   containerLimits:
-    'a container of `wins-subnet` reaches the gateway and those of a peer, and neither 169.254.169.254 nor another address of the host; a restart of the node leaves nothing in HNS',
+    'a container of `wins-subnet` reaches the gateway and the containers of a peer, and neither 169.254.169.254 nor another address of the host; a restart of the node leaves nothing in HNS',
   windowsSuite:
     'the whole suite without Wine, by `node tools/windows/run-specs.mjs`: exclusive names, enforced access lists, routes, firewall',
   dockerStop: '`docker stop` of a container that runs `wins cli proxy` is heard',
@@ -83,7 +83,7 @@ export const BY_HAND = {
   upWhileDependent:
     '`wins up` while a service that depends on it runs: it is refused, the message names the reason, and the daemon still serves',
   chartOnCluster:
-    'the chart on a cluster: what is mounted, the pipe after the daemon has come back, from a daemon of the original',
+    'the chart on a cluster: what is mounted, the mounted pipe after a restart of the daemon, the change from a Go daemon',
   powerOff: 'power off during `wins up`, ten times: the service comes up, its program is whole',
 };
 

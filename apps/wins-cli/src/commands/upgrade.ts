@@ -34,7 +34,7 @@ interface UpgradeReport {
   readonly id?: string;
   readonly outcome: string;
   readonly reason: string;
-  /** True when the upgrade was rolled back for a reason outside the release: a power failure or a killed helper. */
+  /** True when the upgrade was rolled back without a fault of the release that was seen: after a power failure or a killed helper. */
   readonly interrupted: boolean;
 }
 
@@ -49,7 +49,7 @@ const LONGEST_DELAY_MS = 5000;
 /** Short, because the helper has just proven this daemon healthy. */
 const INFO_LIMIT_MS = 10_000;
 const SHOW_AFTER_MS = 1000;
-/** Maximum number of interrupted attempts with one `--once` name; the release may cause the interruptions. */
+/** Maximum number of attempts with one `--once` name while each is interrupted. Limited, because the release itself may cause the interruptions. */
 const ATTEMPTS = 3;
 const SHOW_RESULT = ['up', '--show-result'];
 const EXIT_OF = new Map<string, number>([

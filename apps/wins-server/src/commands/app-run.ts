@@ -145,7 +145,8 @@ async function serve(
     // Frees the garbage of the start-up at once; V8 would collect it only after ten idle seconds.
     collector()();
     const request = await shutdown;
-    // At a system shutdown only this service gets time: the system would kill the keepers, so the daemon ends their runs.
+    // At a system shutdown only this service gets time to stop. The system would kill the keepers, which are the processes that own
+    // the lasting runs, so the daemon ends those runs first.
     if ('control' in request && SYSTEM_ENDS.includes(request.control))
       await kernel.of(lasting).running?.runs.endAll();
     const hasFailed = 'error' in request;

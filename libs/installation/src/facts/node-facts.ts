@@ -5,11 +5,11 @@ import type { Manifest } from '../manifest/manifest.js';
 export interface FolderFacts {
   /** Why other users could change the folder, or the parent of a missing folder. */
   readonly distrust?: Distrust | undefined;
-  /** Paths in the folder that others can change; listed only if its access list is the only fault. */
+  /** What others can change inside the folder. Empty unless the folder's access list is its only fault. */
   readonly strangers: readonly string[];
 }
 
-/** Contains only digests of values that may be secret. */
+/** Values that may be secret are present only as digests. */
 export interface NodeFacts {
   readonly platform: NodeJS.Platform;
   readonly states: ReadonlyMap<string, StateOf>;

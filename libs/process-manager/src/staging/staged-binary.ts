@@ -103,7 +103,7 @@ interface VerifiedCopy {
   /** Lower-case hexadecimal. */
   readonly sha256: string;
   /**
-   * Gives the copy its final name. Call once, from the start that owns the name.
+   * Gives the copy its final name. Call once, and only for the start that has taken the name.
    *
    * @throws ProcessError `stagingFailed`, or the error of `checkpoint`; removes the temporary file then.
    */

@@ -12,9 +12,10 @@ interface Progress {
 }
 
 /**
- * Handles readers that are slower than a peer that may not support Pause (remotedialer before 0.3). Once the peer keeps
- * sending after a Pause, a slow reader stops the whole session from reading, as in remotedialer. Other streams then wait,
- * so a stream whose reader reads nothing is ended, even after the peer closed it.
+ * Handles slow readers when the peer may not support Pause (remotedialer before 0.3). If the peer keeps sending after a
+ * Pause, it does not support it: from then on a slow reader stops the whole session from reading, as in remotedialer.
+ * Because all other streams then wait, a stream whose reader reads nothing is ended, even if the peer has already closed
+ * that stream.
  */
 export class SlowReaders {
   readonly #behind = new Map<SlowReader, Progress>();

@@ -15,8 +15,8 @@ export interface TunnelWebSocketOptions {
 /** A peer that splits at 4 KiB needs 257 frames for the longest message. */
 const MOST_FRAGMENTS = 1024;
 /**
- * A remotedialer client with a slow reader reads nothing, but goes on pinging every 5 s. This lasts for 5.7 h; the default
- * of `ws`, 60, for 5 minutes. A pong takes less than 1 KiB.
+ * A remotedialer client with a slow reader reads nothing, but goes on pinging every 5 s. 4096 waiting pongs allow 5.7 h of
+ * that; the default of `ws`, 60, allows 5 minutes. A pong takes less than 1 KiB.
  */
 const MOST_PENDING_PONGS = 4096;
 

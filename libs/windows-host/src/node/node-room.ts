@@ -32,12 +32,13 @@ export function settled<T>(act: () => T | Promise<T>): Promise<T> {
   return Promise.resolve().then(act);
 }
 
-/** Rights of everyone, by access word; accounts are written as SIDs, because their names differ by language. */
+/** Rights of everyone, by access word. */
 const FOR_EVERYONE: Readonly<Record<string, string>> = {
   private: '',
   readable: 'FR',
   executable: 'FRFX',
 };
+/** A SID, because the names of accounts differ by language. */
 const EVERYONE = 'S-1-1-0';
 
 /** Administrators, SYSTEM and this account may do everything. Undefined for an unknown access word. */
