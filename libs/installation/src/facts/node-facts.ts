@@ -5,7 +5,7 @@ import type { Manifest } from '../manifest/manifest.js';
 export interface FolderFacts {
   /** Why other users could change the folder, or the parent of a missing folder. */
   readonly distrust?: Distrust | undefined;
-  /** What others can change inside the folder. Empty unless the folder's access list is its only fault. */
+  /** Lists paths inside the folder that others can change. Empty unless the access list of the folder is its only fault. */
   readonly strangers: readonly string[];
 }
 
