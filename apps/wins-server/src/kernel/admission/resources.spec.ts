@@ -23,7 +23,7 @@ const NO_SHARES: Readonly<Record<string, readonly string[]>> = {
     ...['MAX_AUDITED_PATH', 'MAX_AUDITED_NAMES', 'MAX_AUDITED_NAME', 'MAX_FACTS', 'MOST_PINNED'],
     ...['MAX_DEPTH', 'MAX_REASON', 'MAX_FACT'],
     ...['MAX_ARGUMENTS', 'MAX_STEPS', 'MOST_PORT', 'WINDOWS_ADDRESS_LIMIT', 'MAX_ENTRIES'],
-    ...['MAX_ROUTE_DESTINATIONS', 'MAX_RANGES'],
+    ...['MAX_ROUTE_DESTINATIONS', 'MAX_RANGES', 'MOST_PENDING_PONGS'],
   ],
   'of what the operator, a plan or the server of plans gives, which clients cannot cause': [
     ...['MAX_VALUES', 'MOST_KEPT', 'MAX_ALIASES', 'MAX_LEXEMES', 'MAX_WARNINGS', 'MAX_LINKS'],
