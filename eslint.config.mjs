@@ -3,11 +3,11 @@ import prettier from 'eslint-config-prettier';
 import * as jsoncParser from 'jsonc-eslint-parser';
 import tseslint from 'typescript-eslint';
 
-// Ground libraries and other libraries import only ground libraries; applications compose libraries. Allow another dependency only on purpose.
+// Ground libraries and other libraries import only ground libraries; applications compose libraries.
 const boundaries = {
   enforceBuildableLibDependency: true,
   banTransitiveDependencies: true,
-  // Some code loads these at the first call that needs them; other code loads the one for the current operating system.
+  // Code may import these statically although other code loads them with `import()`, at the first use or for one operating system.
   checkDynamicDependenciesExceptions: ['@wins/linux-host', '@wins/windows-host'],
   allow: ['^.*/eslint\\.config\\.mjs$', '^.*/jest\\.preset\\.js$'],
   depConstraints: [
@@ -38,7 +38,7 @@ const boundaries = {
   ],
 };
 
-// The specs of a library may import host libraries, to test its ports with real hosts. The specs of a host library import no other library, because
+// The specs of a library may import host libraries, to test it with real hosts. The specs of a host library import no other library, because
 // that would be circular.
 const boundariesOfSpecs = {
   ...boundaries,

@@ -54,7 +54,7 @@ async function checkSources() {
 }
 
 async function checkWhatIsBuilt() {
-  // Checks all types in one program. The build has already checked each library against its own references.
+  // Checks all types in one program. The build has already checked the references between libraries.
   const cached = ['--incremental', '--tsBuildInfoFile', 'node_modules/.cache/types.tsbuildinfo'];
   await when(ANY, 'types', YOUNG, tsc, '--project', 'tsconfig.lint.json', ...cached);
   await when(/^(?:tools|libs)\//, 'types of tools', tsc, '--project', 'tools');

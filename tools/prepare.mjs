@@ -77,7 +77,7 @@ const NEEDS = {
 };
 
 /**
- * Returns undefined if a prerequisite can be made here.
+ * Returns undefined if a prerequisite can be made here, else the reason.
  *
  * @param {string} need
  */

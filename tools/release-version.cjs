@@ -3,7 +3,6 @@ const actions = require('@nx/js/src/release/version-actions');
 
 exports.afterAllProjectsVersioned = actions.afterAllProjectsVersioned;
 
-/** Other files with the version. */
 const OTHERS = [
   ['package.json', /^( {2}"version": ")[^"]*/m],
   ['charts/rancher-wins-upgrader/Chart.yaml', /^((?:v|appV)ersion: ).*/gm],

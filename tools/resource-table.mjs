@@ -38,7 +38,7 @@ export async function withResourceTable(page) {
   return page.replace(MARKS, `$1\n${table}\n$2`);
 }
 
-/** Ignores the format of the page. */
+/** Whether the page has the current table, in any format. */
 export async function hasResourceTable(page) {
   const plain = (text) => text.replace(/\s+|-{3,}/g, '');
   return plain(await withResourceTable(page)) === plain(page);

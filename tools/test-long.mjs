@@ -32,7 +32,7 @@ await build();
 prepare('package');
 prepare('stand-ins');
 const specs = shareOf(longSpecs(), share, values.seed);
-// Must precede the Windows suite, which makes its own prerequisites.
+// Must end before the Windows suite starts, which makes prerequisites too.
 for (const need of specs.flatMap((spec) => needsOf(path.join(root, spec)))) prepare(need);
 console.log(
   `\n── long tests, ${values.all ? 'all' : `a sample: --seed ${values.seed} --share ${share}`}`,

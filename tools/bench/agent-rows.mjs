@@ -115,7 +115,7 @@ async function measureProbes({ run, api, pids }) {
   component.closeAllConnections();
 }
 
-/** With debug logging, an idle daemon may use at most 0.1 % of a processor more. */
+/** Debug logging may cost an idle daemon at most 0.1 % of a processor. */
 async function measureDebug({ run, programs, wins, folder, floor }) {
   const config = path.join(folder, 'at-debug');
   const audit = { directory: path.join(folder, 'audit-at-debug') };
@@ -157,7 +157,7 @@ async function applied(api, before) {
   }
 }
 
-/** Measures the processor time of all processes during the same periods, in ms. */
+/** Measures the processor time of each process during the same periods, in ms. */
 export async function idleRounds(pids, share) {
   const ways = Object.keys(pids).map((name) => ({ name, rounds: noRounds() }));
   for (let round = 0; round < ROUNDS; round += 1) {

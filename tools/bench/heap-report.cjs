@@ -9,7 +9,7 @@ const { GCProfiler, getHeapStatistics } = require('node:v8');
 
 const used = () => getHeapStatistics().used_heap_size;
 
-/** The returned function stops and returns the sum. */
+/** Starts counting; the returned function stops and returns the sum. */
 function countHeapBytes() {
   const profiler = new GCProfiler();
   profiler.start();
@@ -27,7 +27,7 @@ function countHeapBytes() {
 
 function report(file, text) {
   writeFileSync(`${file}.part`, text);
-  // The rename makes the file appear complete.
+  // Renamed when complete, because the reader waits only until the file exists.
   renameSync(`${file}.part`, file);
 }
 

@@ -106,12 +106,12 @@ export async function measureTunnel({ run, programs, wins, folder }) {
   run.addOnce({ name: STALLS, unit: 'MiB', figure: { is: 'value', atMost: 64 } }, grown);
 }
 
-/** Wins has one socket for all streams, so relays with a socket for each stream are no floor for several streams. */
+/** Puts the floor first: for several streams, relays with one socket for all streams, as in wins. */
 function sharedFirstIf(isFirst, ways) {
   return isFirst ? { [ONE_SOCKET]: ways[ONE_SOCKET], ...ways } : ways;
 }
 
-/** On a shared socket one slow reader would stop all streams. */
+/** Omits the shared socket, on which one slow reader would stop all streams. */
 function withoutShared(ways) {
   return Object.fromEntries(Object.entries(ways).filter(([name]) => name !== ONE_SOCKET));
 }

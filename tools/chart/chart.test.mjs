@@ -59,7 +59,7 @@ function checkConfig(map) {
   }
 }
 
-/** Asserts what Kubernetes requires of every object, beyond field types. */
+/** Asserts what Kubernetes requires of every object: valid fields, unique names, matching selectors, and more. */
 function assertAcceptable(all) {
   assert.deepEqual(complaintsOfKubernetes(all), []);
   const names = all.map(({ kind, metadata }) => `${kind}/${metadata.name}`);

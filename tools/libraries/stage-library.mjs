@@ -21,8 +21,8 @@ const OURS = ['private', 'nx', 'devDependencies', 'main', 'types', 'exports', 'f
 
 const REQUIRE = 'requireAtFirstUse';
 /**
- * Replaces `require` in ES modules. It evaluates `import.meta.url` only when called. A CommonJS bundle may have no `import.meta.url`;
- * then it uses `__filename`. webpack would bundle the native code if it saw the bare name `createRequire`.
+ * Replaces `require` in ES modules. The function evaluates `import.meta.url` only when called. In a CommonJS bundle without
+ * `import.meta.url`, it uses `__filename`. webpack would bundle the native code if it saw the bare name `createRequire`.
  */
 const REQUIRE_IN_ES_MODULES = `import nodeModule from "node:module";
 function ${REQUIRE}(name) {

@@ -10,7 +10,6 @@ import { PROMETHEUS } from './prometheus-programs.mjs';
 
 const AGAIN_MS = 100;
 
-/** `close()` ends Prometheus. */
 export async function startPrometheus(targetPort, rules) {
   const folder = mkdtempSync(path.join(tmpdir(), 'wins-prometheus-'));
   const port = await freePort();

@@ -51,7 +51,7 @@ function meaningOf({ description = '' }) {
 
 const cell = (text) => text.replaceAll('|', '\\|').replaceAll('\n', ' ');
 
-/** Returns a table of keys, then tables of the sections and lists of entries among them. */
+/** Returns a table of `keys`, then one for each section and each list of entries. */
 function describe(title, keys, required = [], about = '') {
   const rows = [];
   const below = [];

@@ -63,7 +63,7 @@ export async function runLongSpecs(specs) {
   return results;
 }
 
-/** With WINS_TEST_ALL=1 it adds the specs of a release. */
+/** With WINS_TEST_ALL=1, also returns the specs for releases. */
 export function longSpecs() {
   const pattern =
     process.env.WINS_TEST_ALL === '1' ? /\.(?:long|release)-spec\.ts$/ : /\.long-spec\.ts$/;

@@ -29,7 +29,7 @@ export interface Daemon {
 }
 
 /**
- * Serves the pipes and all features, or fails and serves nothing. Takes the pipe first, so that no other daemon of that name runs while this one
+ * Serves the pipes and all features, or fails and serves nothing. Takes the pipe first, so that no other daemon serves it while this one
  * ends leftover processes. @throws PipeError.
  */
 export async function startDaemon(parts: DaemonParts): Promise<Daemon> {

@@ -70,7 +70,7 @@ export function requireWordsOfRun(argv: readonly string[]): string[] {
   return ['up', ...options.values()];
 }
 
-/** @throws UpgradeError `refused` for an `id` that is reserved for upgrades that a daemon starts by itself. */
+/** @throws UpgradeError `refused` for an `id` reserved for upgrades that a daemon starts by itself. */
 export function decidedByRun({ service, name }: DaemonRun, { id }: Pick<UpgradeCommand, 'id'>) {
   if (id?.startsWith(WATCHED_PREFIX) !== true) return { service, askedBy: name };
   throw refusal(`found --id with a name that begins with ${WATCHED_PREFIX}`);

@@ -43,7 +43,7 @@ export type CommandOutcome =
       Record<'id' | 'reason' | 'result' | 'log', string>
     >);
 
-/** Executes `wins up`. A process that ends with the daemon (`inRun`) hands the upgrade to a helper. */
+/** Executes `wins up`. If the daemon's end would end this process (`inRun`), a helper performs the upgrade. */
 export async function upgrade(
   command: UpgradeCommand,
   inRun: boolean,

@@ -10,7 +10,7 @@ export interface Answer {
   readonly text?: string;
   /** Printed one per line, for scripts. */
   readonly names?: readonly string[];
-  /** Omit the line feed after JSON when stdout is a pipe, as the Go client does. */
+  /** Omit the line feed after JSON unless stdout is a terminal, as the Go client does. */
   readonly isAsOriginal?: boolean;
   /** Indent JSON for people, even when the output is a file. */
   readonly isForReaders?: boolean;
@@ -29,13 +29,11 @@ export interface CommandSurroundings {
   readonly show: Show;
 }
 
-/** Runs a command and returns the exit code, or an answer to print. */
 export type CommandHandler<Options, Result extends number | Answer = number> = (
   options: Options,
   surroundings: CommandSurroundings,
 ) => Promise<Result>;
 
-/** Prints the answer, if there is one, and returns the exit code. */
 export async function finishCommand(result: number | Answer, show: Show): Promise<number> {
   if (typeof result === 'number') return result;
   await show(result);

@@ -9,7 +9,6 @@ const MAX_LENGTH = 65_536;
 const MAX_QUOTED_LENGTH = 512;
 const CUT = '…';
 
-/** Length limit of a text. */
 export interface TextLimit {
   /** Maximum in UTF-16 units, escapes included. A longer text ends with `…`. */
   readonly maxLength?: number;

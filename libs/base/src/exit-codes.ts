@@ -6,7 +6,7 @@ export const EXIT = {
   /** `wins cli`, and `wins` itself. */
   client: {
     ok: 0,
-    /** Invalid command line. `prc run` exits with `failed` instead, because 64 may be the code of the program. */
+    /** Invalid command line. `prc run` exits with `failed` instead, because 64 may be the program's own exit code. */
     usage: 64,
     /** The daemon or the connection failed. */
     failed: 125,

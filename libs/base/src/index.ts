@@ -1,5 +1,5 @@
 /**
- * Names, text functions, exit codes and IP networks that all wins programs share. Also the ports to the operating system, which
+ * Names, text functions, exit codes and IP networks that all wins programs share. Also the interfaces to the operating system, which
  * `@wins/linux-host` and `@wins/windows-host` implement. Imports only Node.
  *
  * @packageDocumentation

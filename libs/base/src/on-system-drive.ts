@@ -3,7 +3,7 @@ const WITHOUT_DRIVE = /^[\\/](?![\\/])/;
 
 /**
  * On Windows, puts a path such as `/etc` on the system drive (default `%SystemDrive%`, else `C:`). Rancher has one setting for
- * Linux and Windows nodes, and Windows would use the current drive. Other paths stay as they are.
+ * Linux and Windows nodes, and Windows would search the current drive. Other paths stay as they are.
  */
 export function onSystemDrive(
   file: string,

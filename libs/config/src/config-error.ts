@@ -4,7 +4,7 @@ import type { FileProblemCode, ProblemFacts } from './problems/config-problem.js
 import { messageOf } from '@wins/base';
 import { TrustedFileError, type TrustedFileErrorCode } from '@wins/trusted-files';
 
-/** `invalid` for the content, else the problem with the file. */
+/** `invalid` is about the content, every other code about the file. */
 export type ConfigErrorCode = 'invalid' | FileProblemCode;
 
 const SHOWN_PROBLEMS = 20;

@@ -1,4 +1,3 @@
-/** Default path of the configuration file. */
 export function defaultConfigPath(platform: NodeJS.Platform = process.platform): string {
   return platform === 'win32' ? 'c:/etc/rancher/wins/config' : '/etc/rancher/wins/config';
 }

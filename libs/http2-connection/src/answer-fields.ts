@@ -1,7 +1,7 @@
 import type { HeaderField } from './hpack/static-table.js';
 import type { AnswerHeaders } from './http2-stream.js';
 
-/** Replaced, so that no value can begin another header or control a terminal. */
+/** Characters to replace, because they could begin another header or control a terminal. */
 const UNPRINTABLE = /[^ -~]/g;
 
 /** On the wire, pseudo-headers come first. */

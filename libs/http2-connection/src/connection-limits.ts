@@ -1,6 +1,6 @@
 import type { Rate } from '@wins/time';
 
-/** Limits of one connection: sizes in octets, times in milliseconds. Defaults of rates: burst; refill. */
+/** Limits of one connection: sizes in octets, times in milliseconds. Defaults of rates: the burst, then the refill. */
 export interface Http2Limits {
   /** Maximum size of a request message, without its five-octet gRPC prefix. Default 1 MiB. */
   readonly messageOctets: number;

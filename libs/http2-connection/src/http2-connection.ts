@@ -36,7 +36,7 @@ export interface ConnectionParts {
   readonly onFailure: (error: unknown) => void;
 }
 
-/** How many reset streams to remember, because their frames may still be in transit and are not errors. */
+/** Number of reset streams to remember: their frames may still be in transit, which is no error. */
 const REMEMBERED_RESETS = 1024;
 /** Window beyond the largest message, for frame padding. */
 const SPARE_WINDOW_OCTETS = 64 * 1024;
@@ -221,11 +221,11 @@ export class Connection {
       socket.destroy();
     } else {
       if (reason !== 'notHttp2') this.#sendGoaway(http2CodeOf(reason), reason);
-      // Drop further input, so that the client receives the last frames. The linger time-out disconnects a client that
-      // stays.
+      // Read and drop further input, because closing a socket with unread input could lose the last frames. If the client
+      // does not close, `#linger` disconnects it.
       socket.once('end', () => socket.destroy()).resume();
       socket.end();
-      // The last answers are still in the socket and may be sent during the grace period.
+      // The last answers may still be in the socket; they have the rest of the grace period.
       const graceMs = reason === 'closed' ? this.#drainUntil - performance.now() : 0;
       const lingerMs = Math.max(this.limits.lingerMs, graceMs);
       this.#linger = new Deadline(lingerMs, () => socket.destroy());

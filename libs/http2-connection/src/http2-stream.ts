@@ -46,7 +46,7 @@ export class Http2Stream extends Duplex {
   state: 'open' | 'halfClosedRemote' = 'open';
   receiveWindow: number;
   sendWindow: number;
-  /** Octets that the handler has read but whose window was not yet returned to the client. */
+  /** Octets that the handler has read, but that were not yet returned to the client's window. */
   unreturned = 0;
   requestOctets = 0;
   answerOctets = 0;
@@ -55,7 +55,7 @@ export class Http2Stream extends Duplex {
   readonly #gatherer: MessageGatherer;
   readonly #requestDeadline: Deadline;
   readonly #ready: Buffer[] = [];
-  /** Octets of `#ready`; `#held` is the number last reported to the connection. */
+  /** Memory of the messages in `#ready`. `#held` is that of the whole request, as last reported to the connection. */
   #readyOctets = 0;
   #held = 0;
   #isWanted = false;

@@ -4,15 +4,15 @@ const ALWAYS_KEPT = 1024;
 const PERIOD_MS = 1000;
 
 /**
- * Reusable memory for incomplete messages. With new memory, a client that never ends its messages would create garbage
- * faster than it is collected, because only a full garbage collection frees it. Old content never leaks, because only newly
- * written octets are read.
+ * Reusable memory for incomplete messages. If each message got new memory, a client that never ends its messages would
+ * create garbage faster than it is collected, because only a full garbage collection frees it. Old content never leaks,
+ * because only newly written octets are read.
  *
  * Grows to the peak number of segments in use. Releases segments unused for a second, down to 4 MiB.
  */
 export class SegmentPool {
   readonly #kept: Buffer[] = [];
-  /** Lowest number of free segments since the last check; these were not needed. */
+  /** Lowest number of free segments since the last check: that many were not needed. */
   #spare = 0;
   #look: NodeJS.Timeout | undefined;
 

@@ -16,7 +16,7 @@ export interface Http2ConnectionOptions {
    */
   readonly onEnd?: (reason: EndReason) => void;
   /**
-   * Called after the end of the connection with an error that `onStream` threw. Default: rethrows it from a socket event.
+   * Receives an error that `onStream` threw, after the connection has ended. Default: rethrows it from a socket event.
    */
   readonly onFailure?: (error: unknown) => void;
   /**
@@ -40,7 +40,7 @@ export interface Http2ConnectionOptions {
 export interface Http2Connection extends AsyncDisposable {
   /** Resolves once the socket has closed. */
   readonly closed: Promise<void>;
-  /** Refuses new calls, gives open ones `graceMs` (default 0) to end, then resets them. Resolves with `closed`. Idempotent. */
+  /** Refuses new calls, gives open ones `graceMs` (default 0) to end, then resets them. Resolves when `closed` does. Idempotent. */
   close(options?: { readonly graceMs?: number }): Promise<void>;
 }
 

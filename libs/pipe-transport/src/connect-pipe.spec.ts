@@ -73,7 +73,7 @@ describe('connectPipe', () => {
       let tries = 0;
       const random = (): number => {
         tries += 1;
-        // By the seventh try the pipe was absent for 20 + 40 + 80 + 160 + 320 + 640 ms.
+        // By the seventh try, the pipe has been absent for 20 + 40 + 80 + 160 + 320 + 640 ms.
         if (tries === 7) renameSync(socketPath(), later);
         return tries < 7 ? 1 : 0.05;
       };

@@ -34,7 +34,7 @@ export interface ProcessManager extends AsyncDisposable {
   start(request: StartRequest, options?: StartOptions): Promise<ManagedProcess>;
   /**
    * Judges whether a program would start for a caller; starts and records nothing. Hashing waits in the client's
-   * queue behind other copies. Never rejects.
+   * queue, as copying does. Never rejects.
    */
   judge(question: StartQuestion, owner: ProcessOwner): Promise<StartVerdict>;
   /**

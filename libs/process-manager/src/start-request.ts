@@ -144,7 +144,7 @@ export interface StartPlan {
   readonly isElsewhere: boolean;
 }
 
-/** @throws ProcessError as `admitProgram`, `invalidArgument`. */
+/** @throws ProcessError `invalidArgument`, and the errors of `admitProgram`. */
 export function admitStart(request: StartRequest, context: AdmissionContext): Admission {
   assertWithinLimits(request);
   return admitProgram(request.path, request.owner.client?.names ?? [], context);

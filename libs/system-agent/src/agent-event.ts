@@ -35,7 +35,7 @@ export type AgentEvent =
   | {
       readonly kind: 'warning';
       readonly source: string;
-      /** Each message is reported once, until it changes. */
+      /** An unchanged message is not reported again. */
       readonly message: string;
       readonly error?: Error;
     };
@@ -77,7 +77,7 @@ export type SourceState =
     }
   /** The server stopped the plan by `plan-state`; probes and periodic instructions continue. */
   | { readonly kind: 'cancelled' | 'paused'; readonly checksum: string; readonly nextPassAt: Date }
-  /** The plan is not applied. It runs at once if `plan-state` is `pending`, `in-progress` or absent, else not at all. */
+  /** The plan is not applied yet. It runs as soon as `plan-state` is `pending`, `in-progress` or absent. */
   | {
       readonly kind: 'waiting';
       readonly checksum: string;

@@ -20,7 +20,7 @@ export interface AgentOptions {
   readonly secrets?: SecretStore;
   readonly clock: Clock;
   readonly files: PlanFiles;
-  /** Refuses local plans that others may have written. Default: by POSIX owners and modes, which trust no file on Windows. */
+  /** Refuses local plans that others may have written. Default: judges by POSIX owners and modes, and so trusts no file on Windows. */
   readonly trust?: Pick<FileTrust, 'distrustOfFile'>;
   readonly programs: ProgramRunner;
   readonly images: ImageStore;

@@ -1,5 +1,5 @@
 /**
- * A clock, a back-off and a token bucket. An `AbortSignal` ends every wait. Imports only Node.
+ * A clock, a back-off and a token bucket. An `AbortSignal` can end every wait. Imports only Node.
  *
  * @example
  * const backoff = new Backoff({ initialMs: 1_000, maxMs: 60_000 });

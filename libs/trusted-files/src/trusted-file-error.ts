@@ -25,7 +25,7 @@ export interface TrustedFileErrorDetails {
   readonly rule?: TrustRule;
   /** Distrusted part of the path. Default: the path itself. */
   readonly at?: string;
-  /** For messages that show the remedy separately; `found` includes the remedy. */
+  /** For messages that show the remedy separately, because `found` of the error includes it. */
   readonly distrust?: Distrust;
 }
 

@@ -124,7 +124,7 @@ function codeOfStatus(code: number, details: string): WinsClientErrorCode {
   return CODES[code] ?? 'unknown';
 }
 
-/** For a status without a daemon's error code. */
+/** Call only for a status without the daemon's error code. */
 function isLostConnection(code: number, details: string): boolean {
   const brokenOff = code === UNAVAILABLE || code === INTERNAL;
   return brokenOff && !NEVER_CONNECTED.test(details) && LOST_CONNECTION.test(details);

@@ -82,7 +82,7 @@ export interface ConfigClient {
   /** Returns whether the caller may do something, and if not, why. Does not do it. */
   explain(subject: ConfigSubject, options?: CallOptions): Promise<ConfigVerdict>;
   describe(options?: CallOptions): Promise<ConfigDescription>;
-  /** Reloads the config file; `allowDrop` names guarded keys that it may drop. An unusable file yields `rejected`. */
+  /** Reloads the config file; `allowDrop` names guarded keys that the file may lack. An unusable file yields `rejected`. */
   reload(options?: ConfigReloadOptions): Promise<ConfigReload>;
 }
 

@@ -15,8 +15,8 @@ import type { WinsClientOptions } from './wins-client.js';
 const MAX_MESSAGE_BYTES = 2 * 1024 * 1024;
 /**
  * Flow-control window of a stream, just under 1 MiB: with the default of 64 KiB a stream waits for its reader five
- * times as long. Deliberately not a round number: older daemons recognise this client by it, and check each octet only
- * from Go clients.
+ * times as long. Deliberately not a round number: it tells older daemons that this is not a Go client, whose octets they
+ * all check.
  */
 const WINDOW_BYTES = 0xffffd;
 /** After this time `close` destroys the connection. */
@@ -228,7 +228,7 @@ export class DaemonCalls {
     const cause = this.#dialFailure;
     const translated = fromServiceError(error, { method, address });
     const found = cause instanceof Error ? cause.message : 'no reason was given';
-    // Ignore a failure of `dial` that grpc-js does not quote: it quotes its latest attempt to connect.
+    // Ignore a failure of `dial` that grpc-js does not quote: it is from an earlier attempt to connect.
     const dialled = cause !== undefined && error.details.includes(found);
     if (translated.code !== 'unavailable' || translated.connectionLost || !dialled) {
       return translated;

@@ -6,7 +6,7 @@ const { Script } = require('node:vm');
 const NOWHERE =
   (exports.NOWHERE = `${process.platform === 'win32' ? process.execPath : '/proc/wins'}/inside/the/executable`);
 
-/** Packaging wraps the program's text for {@link loadProgram}; at run time this would keep the text in memory twice. */
+/** Packaging wraps the program's text for {@link loadProgram}. Wrapping at run time would keep it in memory twice. */
 exports.wrapProgram = (text) =>
   `(function (exports, require, module, __filename, __dirname) {${text}\n})`;
 

@@ -95,7 +95,7 @@ function abortedWith(lease: KeepAliveHandle): AbortController {
   return gone;
 }
 
-/** True when the daemon is shutting down or gone; another one may start soon. */
+/** True when the daemon is shutting down or gone, so another one may start soon. */
 function mayComeBack(error: unknown): boolean {
   return causeOf(error)?.code === 'unavailable';
 }

@@ -21,7 +21,7 @@ import type {
 import { isIP } from 'node:net';
 import { withDaemon, type DaemonOptions } from '../daemon/connect-daemon.js';
 
-/** Field names of the Go client, in the order in which it prints them: by field number. */
+/** Field names as the Go client prints them, in the order of their protobuf numbers. */
 export type OriginalNames<Value> = Readonly<Record<keyof Value, string>>;
 
 export const BUILD: OriginalNames<ApplicationInfo> = {

@@ -43,7 +43,7 @@ export interface RunOptions extends DaemonOptions {
 
 /** After this time the daemon kills a run that was asked to end. */
 const GRACE = '10 s';
-/** Maximum wait for a forced end, because the daemon may be frozen, or too old to kill runs on request. */
+/** Limits the wait for a forced end, because the daemon may be frozen, or too old to kill runs on request. */
 const FORCED_WITHIN_MS = 2000;
 
 function readList<T>(option: string, text: string | undefined, read: (entries: string[]) => T): T {

@@ -57,7 +57,7 @@ function within(figure: string | undefined, limit: string | number | null): stri
   return limit === null ? (figure ?? UNKNOWN) : `${figure ?? UNKNOWN} / ${limit}`;
 }
 
-/** A full bar means the run's limit. Without a limit it means one processor, or the memory of the run that uses the most. */
+/** A full bar is the run's limit. Without a limit it is one processor (CPU), or the memory of the run that uses the most (MEM). */
 function bar(share: number): string {
   const full = Math.round(Math.min(1, share) * BAR_CELLS);
   return '█'.repeat(full).padEnd(BAR_CELLS, '·');
@@ -109,7 +109,7 @@ export function runKey({ name, startedAtMs }: Pick<RunFigures, 'name' | 'started
   return `${name} ${startedAtMs}`;
 }
 
-/** Processor use between two measurements, in percent of one processor; above 100 on several. Null if it cannot be measured. */
+/** Processor use between two measurements: 100 is one whole processor, 200 two. Null if it cannot be measured. */
 export function cpuPercentOf(
   earlier: Pick<RunFigures, 'usage'> | undefined,
   latest: Pick<RunFigures, 'usage'>,

@@ -34,7 +34,7 @@ interface UpgradeReport {
   readonly id?: string;
   readonly outcome: string;
   readonly reason: string;
-  /** True when the upgrade was rolled back without a fault of the release that was seen: after a power failure or a killed helper. */
+  /** True when the upgrade was rolled back without any visible fault of the release: after a power failure or a killed helper. */
   readonly interrupted: boolean;
 }
 
@@ -96,7 +96,7 @@ export async function upgradeDaemon(options: UpgradeOptions, { show }: CommandSu
   return await report(last, options, show);
 }
 
-/** Records beside the config which keys it may drop. A helper run by the daemon takes no such argument: any client of the pipe could pass it. */
+/** Records beside the config which keys it may drop. Clients of the daemon choose the arguments of its helper, so no argument may permit this. */
 async function permitDrops({ config, configs, ...options }: UpgradeOptions): Promise<void> {
   const keys = options['allow-drop'];
   if (keys.length === 0) return;
@@ -149,7 +149,7 @@ async function putBack({ from }: UpgradeOptions, file: string, sha256?: string):
   await deliverFile({ from: source, to: file, sha256, waitTimeoutMs: 0 });
 }
 
-/** Below a Go daemon, the helper may register `config`. Below any other, it requires that the service uses `config` already. */
+/** A helper that a Go daemon runs may register `config`. If another daemon runs it, the service must use `config` already. */
 async function configWords(options: UpgradeOptions, endMs: number): Promise<readonly string[]> {
   const { config } = options;
   if (config === undefined) return [];

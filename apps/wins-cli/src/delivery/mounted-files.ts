@@ -118,7 +118,7 @@ export function followFiles(
   const watches = [...folders].flatMap((folder) => {
     try {
       const watching = watch(folder, { persistent: false }, () => lookAfter(QUIET_MS));
-      // The folder may disappear, or the host may have no more watches; polling continues.
+      // Ignored, because polling continues when the folder disappears or the host has no more watches.
       return [watching.on('error', () => undefined)];
     } catch {
       return [];

@@ -21,7 +21,7 @@ const MEGABYTE = 1024 * 1024;
 /** Characters that control a terminal, and invalid UTF-8. */
 const STEERING = /[^\P{C}\n]|[\p{Zl}\p{Zp}\ufffd]/u;
 const REFLECTION = '/grpc.reflection.v1.ServerReflection/ServerReflectionInfo';
-/** One character for each byte, as Node takes header values. */
+/** One character for each byte, because Node writes header values in Latin-1. */
 const EVIL = '\u009b31m\u00ff\u009d0;owned\u009c';
 
 const raw = (bytes: Buffer): Buffer => bytes;
@@ -229,7 +229,7 @@ describe('a client that asks reflection and never reads (A44)', () => {
     await using daemon = await Daemon.start(workspace, workspace.config([], { reflection: true }));
     const { address } = await daemon.logged(({ msg }) => msg === 'ready');
     const other = createWinsClient({ address: String(address) });
-    // The daemon disconnects a client that keeps sending without reading answers.
+    // Errors are expected: the daemon disconnects a client that keeps sending without reading answers.
     const session = connectHttp2('http://localhost', {
       createConnection: () => connect(String(address)),
     }).on('error', () => undefined);

@@ -55,7 +55,7 @@ describe('the packaged program for Linux', () => {
     (_whose, home, mode) => {
       const workspace = new Workspace();
       afterAll(() => workspace[Symbol.dispose]());
-      // Root starts the programs as `nobody`; other users have no privileges anyway.
+      // If this user is root, starts the programs as `nobody`. Other users have no privileges.
       const user = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
       const own = (folder: string): string => {
         if (user.uid !== undefined) chownSync(folder, user.uid, user.gid);

@@ -93,7 +93,7 @@ describe('the examples for Kubernetes', () => {
     const scrape = parseYaml(
       manifests.find(({ kind }) => kind === 'ConfigMap')?.data?.['prometheus.yml'] ?? '',
     ) as { scrape_configs: Record<string, unknown>[] };
-    // There is no cluster, so its discovery answer is fixed.
+    // Without a cluster, a fixed target replaces the discovery.
     const { kubernetes_sd_configs: discovery, ...job } = scrape.scrape_configs[0] ?? {};
     expect(discovery).toHaveLength(1);
     const found = {

@@ -65,7 +65,7 @@ export class HostInNetwork implements AsyncDisposable {
     return startProgram(NSENTER, [...this.#inNetwork, ...command], {});
   }
 
-  /** Runs `wins` inside the network of the host; the daemon takes a client outside it for a container. */
+  /** Runs `wins` inside the network of the host. Outside, the daemon would take it for a container. */
   wins(...words: readonly string[]): Promise<Outcome> {
     const args = [...this.#inNetwork, process.execPath, WINS, ...words];
     return startProgram(NSENTER, args, this.workspace.environment).outcome;

@@ -37,7 +37,7 @@ inOwnNetwork('the network of a host', () => {
     host.configure(undefined);
     const isBare = ({ msg, applied }: LogRecord): boolean =>
       msg === 'the network of the host' && applied === undefined;
-    // A reload also refuses to drop a section that is in use.
+    // Without `--allow-drop`, a reload refuses to drop a section in use.
     expect((await host.wins('srv', 'config', 'reload')).code).not.toBe(0);
     const drop = ['--allow-drop', 'hostNetwork'];
     await host.logs(isBare, () => host.wins('srv', 'config', 'reload', ...drop));

@@ -50,7 +50,7 @@ inOwnNetwork('containers of two hosts', () => {
           ),
         ]),
       );
-      // The host serves cloud metadata and its own management services.
+      // Containers must not reach this address of the host, where clouds serve metadata.
       one.ip('addr add 169.254.169.254/32 dev lo');
       await using ofHost = await listen(one);
       await using ofOther = await listen(other);
@@ -81,7 +81,7 @@ inOwnNetwork('containers of two hosts', () => {
       here.ip('route del 10.42.2.0/24');
       await send(here, ['10.42.2.10', 'own']);
       expect(await ofThere.got('own')).toEqual(['own']);
-      // Another machine on the uplink is not a container of the cluster.
+      // Containers of the cluster reach a container; another machine on the uplink must not.
       await send(other, ['10.42.1.11', 'from a host']);
       await send(there, ['10.42.1.11', 'from a container']);
       expect(await ofBeside.got('from a container')).toEqual(['from a container']);

@@ -41,7 +41,7 @@ function startOf(Path: string, more: object = {}): Buffer {
   return start.requestSerialize(contract.ProcessStartRequest.fromPartial({ Path, ...more }));
 }
 
-/** Sends one request. Ends a stream after its first message; with `isBrokenOff`, ends the call at once. */
+/** Sends one request. Ends the call at the first data of the answer; with `isBrokenOff`, at once. */
 function call(
   session: ClientHttp2Session,
   path: string,

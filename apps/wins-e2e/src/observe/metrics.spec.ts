@@ -118,7 +118,7 @@ describe('the metrics of a daemon', () => {
     expect(await dial(from, text)).toBe(text ?? '');
     await tunnel.stop();
   };
-  // Reload by a command: otherwise the daemon reads a changed file at a time of its own.
+  // Reload by a command, because the daemon notices a changed file by itself only later.
   const reload = () =>
     start('srv', 'config', 'reload', '--config', workspace.path('config')).outcome;
 

@@ -1,2 +1,2 @@
-// Repeats the spec with more moments at which the daemon dies.
+// Repeats the spec with more `seeds`.
 import './lasting-kills.spec.js';

@@ -21,7 +21,7 @@ type Step =
 
 type Fate = 'lives' | 'killed' | 'lost';
 
-/** A seed makes failures repeatable. */
+/** Random choices, repeatable by their seed. */
 function choices(seed: number): (count: number) => number {
   let state = seed;
   return (count) => {
@@ -35,7 +35,6 @@ class MortalNode implements AsyncDisposable {
   readonly #workspace = new Workspace();
   readonly #programs: Readonly<Record<Program, string>>;
   readonly #config: string;
-  /** Runs by name, with their expected fates. */
   readonly #fates = new Map<string, { readonly program: Program; fate: Fate }>();
   #daemon: Daemon | undefined;
   #client: RunningProgram | undefined;

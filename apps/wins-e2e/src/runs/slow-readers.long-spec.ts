@@ -1,2 +1,2 @@
-// Repeats the spec with 1 GiB instead of 128 MiB.
+// Repeats the spec; `counted` writes 1 GiB instead of 128 MiB.
 import './slow-readers.spec.js';

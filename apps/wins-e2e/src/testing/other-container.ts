@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { startProgram, type RunningProgram } from './built-program.js';
 
 const UNSHARE = '/usr/bin/unshare';
-/** The daemon takes a process in its own mount namespace for a container. */
+/** The daemon regards a process in its own mount namespace as a container. */
 const OPTIONS = ['--mount'];
 
 export function mayMakeContainer(): boolean {

@@ -20,7 +20,7 @@ export class Workspace implements Disposable {
     return path.join(this.folder, ...names);
   }
 
-  /** Keeps daemons and clients of other workspaces apart. */
+  /** The runtime folder keeps programs of this workspace apart from those of others. */
   get environment(): NodeJS.ProcessEnv {
     const { NODE_OPTIONS: _options, ...environment } = process.env;
     return { ...environment, WINS_RUNTIME_DIR: this.runtimeDirectory, ...this.variables };

@@ -28,7 +28,7 @@ describe('the tunnel in trouble', () => {
     const stalled = await Promise.all(Array.from({ length: 100 }, () => world.begin(100 * MIB)));
     await world.stopped(100);
     const taken = await memoryOver(both, () => Promise.resolve());
-    // 24 MiB wait for readers. The rest is freed memory that the process still holds; it varies with the load of the machine.
+    // 24 MiB wait for readers. The rest of the limit is for freed memory that the process still holds; its amount varies.
     for (const bytes of memoryGrowth(before, taken)) expect(bytes).toBeLessThan(128 * MIB);
     await others();
     for (const answer of stalled) answer.destroy();

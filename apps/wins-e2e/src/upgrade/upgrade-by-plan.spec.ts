@@ -5,7 +5,7 @@ import { singleFile } from '../testing/upgrade/single-file.js';
 import { sha256 } from '../testing/upgrade/upgrade-world.js';
 import type { Workspace } from '../testing/workspace.js';
 
-/** Writes a plan that replaces the daemon with the helper, followed by one more instruction. */
+/** Writes a plan with two instructions. The first upgrades the daemon to the helper's release. */
 function planOf(workspace: Workspace) {
   const helper = workspace.write('wins-upgrade', singleFile('v1.1.0'), 0o755);
   const runs = workspace.path('runs');

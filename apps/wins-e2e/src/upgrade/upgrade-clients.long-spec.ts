@@ -46,7 +46,7 @@ describe('clients of a daemon that is upgraded', () => {
     const upgrade = clients.upgrade(LATE);
     await tunnel.program.said('the tunnel is lost');
     await first.outcome;
-    // The pipe may outlive the tunnel for a moment.
+    // The pipe may outlive the tunnel for a moment, so ask until it is gone.
     const ask = async (): Promise<string> => {
       const { code, stderr } = await clients.run('--args', '0').outcome;
       expect([code, stderr]).toEqual([125, expect.stringMatching(/^wins: [^\n]+\n$/)]);

@@ -1,7 +1,7 @@
 /**
  * Kills the helper at a sample of its acts, and then either runs it again or restarts the node. The old or the new release must serve.
  *
- * Nothing changes between two acts, so a death before an act equals a death after the previous act. Each test tries only one of them; the model in
+ * Nothing changes between two acts, so a death before an act equals a death after the previous act. Each test tries only one of the two; the model in
  * libs/service-upgrade tries both for every act.
  */
 import { sampleOf } from '../testing/sample.js';

@@ -176,7 +176,7 @@ describe('wins cli upgrade', () => {
   it('lets the helper set the config of a Go daemon, which does not mark its runs', async () => {
     using workspace = new Workspace();
     const asked: string[] = [];
-    // A Go daemon without a health service, which refuses to run the helper.
+    // Imitates a Go daemon that has no health service and refuses to run the helper.
     await using original = await answeringAll(workspace.path('original'), (call, bytes) => {
       asked.push(bytes.includes('--wins-args=--config "/new config"') ? `${call} with it` : call);
       return call.includes('Health') ? 12 : 7;

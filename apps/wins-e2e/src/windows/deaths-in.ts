@@ -4,8 +4,8 @@ import { isAll, sampleOf } from '../testing/sample.js';
 const MOST = 3;
 
 /**
- * Returns the changes, counted from 1, at which to kill a command: some of the evenly spaced ones and the last of each kind, or all changes with
- * `run-specs.mjs --long --all`.
+ * Returns the changes, counted from 1, at which to kill a command: a sample of evenly spaced ones and of the last of each kind, or all changes
+ * with `run-specs.mjs --long --all`.
  *
  * @param spread - Number of evenly spaced changes.
  */

@@ -31,7 +31,6 @@ const cmd = path.join(process.env['SystemRoot'] ?? 'C:\\Windows', 'System32', 'c
 
 const [role, directory = ''] = process.argv.slice(2);
 
-/** This file also runs as the daemon that the tests kill. */
 async function daemon(): Promise<void> {
   const programs = new WindowsPrograms(directory);
   const manager = managerOnWindows(directory, ['tool.exe']);

@@ -84,7 +84,7 @@ describe('the service of an upgrade on Windows', () => {
     other.register({ dependencies: [world.service] });
     await other.services.start(other.service);
     const { code, outcome, reason } = await world.up(...toNext);
-    // Wine stops such a service, but Windows does not.
+    // Wine stops a service on which another depends, but Windows does not.
     if (code !== 0) {
       assert.deepEqual([code, outcome], [1, 'rolledBack'], reason);
       assert.match(reason, /services that depend on it run; sc\.exe enumdepend/);

@@ -157,7 +157,6 @@ export class WindowsUpgradeWorld implements AsyncDisposable {
     return /^"([^"]+)"/.exec(commandLine)?.[1] ?? commandLine.split(' ', 1)[0] ?? '';
   }
 
-  /** Returns undefined when no daemon is reachable. */
   async answer(): Promise<{ readonly version: string; readonly sha1: string } | undefined> {
     const { address } = resolvePipePath(this.workspace.listen);
     const client = createWinsClient({ address, connectTimeoutMs: ANSWER_MS });

@@ -5,7 +5,7 @@ import { startProgram, type Outcome, type RunningProgram } from '../testing/buil
 import { WINS } from '../testing/workspace.js';
 
 /**
- * A folder for programs and a config that only administrators may write, with a blank in its name. Its pipes have their own names, because all
+ * A folder for programs and a config. Only administrators may write it, and its name contains a blank. Its pipes have unique names, because all
  * daemons of a Windows host share one name space.
  */
 export class WindowsWorkspace {

@@ -30,7 +30,7 @@ export interface RunOptions extends Omit<RegisterOptions, 'log-file-size' | 'log
 }
 
 interface ServingSurroundings extends Surroundings {
-  /** Reports to an upgrade that the daemon answers clients. The service may still wait for its network. */
+  /** Reports to an upgrade that the daemon answers clients, even if the service still waits for its network. */
   readonly serves: () => void;
 }
 
@@ -64,7 +64,7 @@ async function runAtTerminal(options: RegisterOptions): Promise<number> {
   return await runDaemon(options, { service, folder: '.', logger, shutdown, ready });
 }
 
-/** Tells systemd (`Type=notify`) that the daemon serves. Child processes do not inherit the socket. */
+/** Returns a function that tells systemd (`Type=notify`) that the daemon serves. Child processes do not inherit the socket. */
 async function readyNotice(logger: Surroundings['logger']): Promise<() => void> {
   const { NOTIFY_SOCKET: address } = process.env;
   delete process.env['NOTIFY_SOCKET'];

@@ -23,7 +23,7 @@ export async function showCsiProxy(options: RunningDaemonOptions): Promise<Answe
   return { value: camelCaseKeys(answer), text: statusText(answer) };
 }
 
-/** Exits like `wins up`. */
+/** Uses the exit codes of `wins up`. */
 export async function applyCsiProxy(options: ApplyCsiProxyOptions): Promise<Answer> {
   const request = { DryRun: options['dry-run'] };
   const answer = await callRunningDaemon(options, csiProxyServiceDefinition.apply, request, {

@@ -99,7 +99,7 @@ function exitCodeOf({ code, reason }: WinsClientError, question: Question): numb
   return reason.endsWith('Off') ? EXIT.server.unavailable : question.exitCode?.(code);
 }
 
-/** True when nobody serves the pipe, so that no request was sent. */
+/** True when nobody serves the pipe; then no request was sent. */
 function isNotThere({ cause }: Error): boolean {
   return cause instanceof PipeError && cause.code === 'notFound';
 }

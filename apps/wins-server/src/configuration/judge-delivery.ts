@@ -24,11 +24,11 @@ export type JudgedFile =
   | { readonly kind: 'refused'; readonly reason: string }
   | {
       readonly kind: 'accepted';
-      /** Bytes to write instead of the file's own. */
+      /** Bytes to write instead of those of `from`. */
       readonly merged?: Buffer;
       readonly kept: readonly string[];
       readonly isConfig: boolean;
-      /** SHA-256 (lower-case hex) of the judged file at `to`, if there is one. */
+      /** SHA-256 (lower-case hex) of the existing file at `to`, if there is one. */
       readonly replaces?: string;
     };
 
@@ -38,7 +38,7 @@ const NOTHING: GuardedParts = { whiteList: { processPaths: [], proxyPorts: [] } 
 
 /**
  * Judges a file before its delivery, so that no guarded key is lost by accident. A merged config is judged as at the daemon's start.
- * An existing file that does not parse counts as no config; the running daemon still protects the guarded keys that it serves.
+ * An existing file that does not parse counts as no config, but the running daemon still protects the guarded keys that it serves.
  * @throws TrustedFileError for an unreadable file.
  */
 export async function judgeDelivery(offered: OfferedFile): Promise<JudgedFile> {

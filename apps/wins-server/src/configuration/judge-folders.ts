@@ -8,7 +8,7 @@ import { auditDirectoryOf } from '../kept-directory.js';
 import { daemonPlaces, type DaemonPlace, type JudgingOptions } from './daemon-places.js';
 import { describeDistrust } from './judge-pipes.js';
 
-/** Longest folder path, in characters; leaves space for files. */
+/** Longest folder path: characters on Windows, bytes elsewhere. Leaves space for files. */
 const LONGEST_ON_WINDOWS = 200;
 const LONGEST_ELSEWHERE = 3800;
 const LONGEST_NAME = 255;
@@ -88,7 +88,7 @@ function placeFault(folder: DaemonPlace['folder'], platform: NodeJS.Platform): s
 function distrustOf(folder: string, { trust }: NonNullable<JudgingOptions['host']>) {
   try {
     const distrust = trust.distrustOfPrivateFolder(folder);
-    // This check may run as another user than the daemon, so the owner may be the daemon's user.
+    // This check and the daemon may run as different users, so the owner may be the daemon's user.
     const isOthers = distrust?.rule === 'A7 owned by another user' && process.geteuid?.() !== 0;
     return isOthers ? undefined : distrust;
   } catch (error) {

@@ -18,7 +18,7 @@ export interface DaemonConfigOptions {
   readonly platform?: NodeJS.Platform;
 }
 
-/** Loads a config, which only administrators and this user may be able to change. A `named` file must exist; the default file need not. */
+/** Loads a config that only administrators and this user can change; refuses any other. A `named` file must exist; the default file need not. */
 export async function loadDaemonConfig(
   named: string | undefined,
   { strict = false, isCopy = false, platform = process.platform }: DaemonConfigOptions = {},

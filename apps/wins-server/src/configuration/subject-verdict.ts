@@ -61,7 +61,7 @@ function verdictOf(protocol: 'tcp' | 'udp', port: number, loaded: LoadedConfig):
   return { allowed: false, code: verdict.rule, reason, entry };
 }
 
-/** Returns the configured relays of a port; only the daemon knows their state. */
+/** Returns the configured relays of a port, but not their state. */
 export function relaysOf(port: number, loaded: LoadedConfig): readonly ExplainedRelay[] {
   const { ports = [] } = loaded.config.hostNetwork ?? {};
   return ports.flatMap(({ proto, listen, to }, index) => {

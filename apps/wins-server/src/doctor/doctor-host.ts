@@ -72,7 +72,7 @@ export interface DoctorHost {
   freeBytes(folder: string): Promise<number>;
   /** Returns the events of the last 24 hours, oldest first: from the daemon, else from the disk. @throws DaemonCallError */
   recentEvents(name: string): Promise<readonly RingEvent[]>;
-  /** Returns undefined if the system has no such limit. */
+  /** Returns undefined if the numbers cannot be determined. */
   descriptors(pid: number): Promise<{ readonly open: number; readonly most: number } | undefined>;
   /** Tries the loopback addresses, each for at most 1 s. */
   dial(port: number): Promise<DialOutcome>;

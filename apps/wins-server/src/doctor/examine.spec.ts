@@ -56,7 +56,7 @@ async function loaded(config: unknown = CONFIG, tellsClientsApart = true): Promi
   });
 }
 
-/** Later than the host's clock, so the event counts as recent. */
+/** Dated later than the host's clock, so the event counts as recent. */
 const event = (seq: number, type: string) => ({ seq, type, time: '2026-01-01T00:00:00.000Z' });
 
 const unreachable = (pipe: string, error: PipeError) => (name: string) =>

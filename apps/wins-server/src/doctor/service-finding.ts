@@ -23,7 +23,7 @@ export function serviceFinding(seen: SeenService): Finding {
   return problem('service', `${found}; ${lastExit(seen)}`, advice);
 }
 
-/** With a service-specific exit code, the Win32 code says only that there is one. */
+/** If the service set its own exit code, the Win32 code says only that it did. */
 function lastExit({ win32ExitCode, serviceExitCode }: SeenService): string {
   return serviceExitCode === 0
     ? `its Win32 exit code was ${win32ExitCode}`

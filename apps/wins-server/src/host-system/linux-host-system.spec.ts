@@ -6,7 +6,7 @@ import path from 'node:path';
 import { hostSystemContract } from '../kernel/host-system/testing/host-system-contract.js';
 
 const UNSHARE = '/usr/bin/unshare';
-/** Namespaces for the network and its view of /sys. */
+/** New network and mount namespaces, so that /sys shows only the new network. */
 const OPTIONS = ['--net', '--mount', '/bin/sh', '-c'];
 /** One adapter with an address and a default route. */
 const SETUP = `set -e

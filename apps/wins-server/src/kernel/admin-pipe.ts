@@ -64,7 +64,7 @@ export class AdminPipe implements AsyncDisposable {
   }
 }
 
-/** Limits the log, because administrators choose these names freely. */
+/** Limits the log, because administrators choose their names freely. */
 const MOST_CLIENTS = 32;
 
 /** Warns once about each administrator on the main pipe, because that use is deprecated. */

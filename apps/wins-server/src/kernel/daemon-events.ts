@@ -52,9 +52,9 @@ export type DaemonEvent =
       readonly port: number;
       readonly code: TunnelErrorCode;
     }
-  /** The program received bytes, but has sent none for 15 s. */
+  /** The host program on `port` received bytes, but has sent none for 15 s. */
   | { readonly type: 'stream'; readonly phase: 'slow'; readonly port: number }
-  /** No data moved, so the stream was reset: the program reads nothing, or the client may be gone. */
+  /** No data moved, so the stream was reset: the host program reads nothing, or the client may be gone. */
   | {
       readonly type: 'stream';
       readonly phase: 'cut';
@@ -80,7 +80,7 @@ export type DaemonEvent =
       /** True: written at once. Default: written with the next events. */
       readonly isUrgent?: boolean;
     }
-  /** Audit records were lost, or actions were refused instead. */
+  /** Audit records were lost, or actions were refused because they could not be recorded. */
   | { readonly type: 'auditLost'; readonly count: number }
   | { readonly type: 'stall'; readonly lateMs: number };
 

@@ -69,7 +69,7 @@ export class FeatureSet {
     }
   }
 
-  /** Starts the features one after another. @throws any error of a feature in the stage `serves`. */
+  /** @throws any error of a feature in the stage `serves`. */
   async start(stage: FeatureStage): Promise<void> {
     for (const each of this.#of(stage)) {
       const settings = each.feature.settings(this.#kernel.config.inForce());
@@ -82,7 +82,7 @@ export class FeatureSet {
     for (const each of this.#of(stage)) each.apply(each.feature.settings(next));
   }
 
-  /** Closes the features one after another, the last first. Never rejects. */
+  /** Never rejects. */
   async closeWorking(): Promise<void> {
     for (const each of this.#of('works').reverse()) await each.close();
   }

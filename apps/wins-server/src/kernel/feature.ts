@@ -58,7 +58,7 @@ export function service(
 
 export interface FeatureReport<Settings> {
   readonly changed: () => void;
-  /** The work for these settings is done: the feature is off until other settings arrive. */
+  /** Reports that the work for these settings is done. The feature is off until other settings arrive. */
   readonly finished: (settings: Settings, off: FeatureOff) => void;
 }
 
@@ -112,7 +112,7 @@ export interface FeatureView<Settings, Running> {
 }
 
 export interface StartedConfig {
-  /** Explicitly named file; undefined for the system's file. */
+  /** File named by `--config`; undefined for the default file. */
   readonly named: string | undefined;
   readonly loaded: LoadedConfig;
   readonly refused: Error | undefined;

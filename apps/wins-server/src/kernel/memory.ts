@@ -7,7 +7,7 @@ const GROWING_PERCENT = 320;
 
 /**
  * Bounds the growth of the heap and of the young generation. Both flags work at run time, because V8 reads them whenever it computes a limit. A V8
- * without such a flag prints a line and continues. Code that is loaded later gets no code cache.
+ * without such a flag prints a line and continues. Code loaded later gets no code cache, because V8 ties a cache to its flags.
  *
  * Heap: V8's default limit is less than the buffers created between two young collections, so output would cause a full mark every few milliseconds.
  * A larger limit would let an attacker create more garbage. Young generation: at the start it has 4 MiB; under load it would grow to 48 MiB.
@@ -143,7 +143,7 @@ function bytesOfOldObjects(): number {
 const LAST_RESORT = { type: 'major', execution: 'sync', flavor: 'last-resort' } as const;
 const KNOWS_LAST_RESORT = Number.parseInt(process.versions.v8, 10) >= 12;
 
-/** V8 defines `gc` only in contexts created while the flag is set, so no other code sees it. */
+/** V8 defines `gc` only in contexts created while `--expose-gc` is set, so no other code sees it. */
 export function collector(): () => void {
   let collectNow: CollectNow | undefined;
   return () => {

@@ -34,7 +34,7 @@ export function serviceDefinition(options: RegisterOptions, program: Program): S
   };
 }
 
-/** A registration with a profile makes each run of the service write one, as in the Go release. */
+/** With a profile option in the registration, each start of the service writes a profile, as in the Go release. */
 function profileWords(
   { profile = 'none', 'profile-output': output }: ProfileOptions,
   program: Program,

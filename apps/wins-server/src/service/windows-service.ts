@@ -31,7 +31,7 @@ export interface WindowsServiceOptions extends LogOptions, LogFileOptions {
   readonly secureFolder?: SecureFolder;
 }
 
-/** `serve` resolves with the exit code; an error is logged and converted to an exit code. Outside of a service, the result is `undefined`. */
+/** Returns the exit code of `serve`. Logs its error and converts it to an exit code. Outside of a service, returns `undefined`. */
 export async function runAsWindowsService(
   {
     secureFolder = (folder) => windowsFileTrust().ensurePrivateFolder(folder),
@@ -65,7 +65,7 @@ export async function runAsWindowsService(
     onReportFailed: (err) =>
       log?.logger.error({ err }, 'cannot report to the service control manager'),
   });
-  // The log is still open, so the daemon hangs although the service has stopped.
+  // `run` has not closed the log, so the daemon hangs although the service has stopped.
   log?.logger.fatal('the daemon did not start or stop in time');
   return exitCode;
 }

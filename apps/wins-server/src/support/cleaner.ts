@@ -24,7 +24,7 @@ type Clean = (text: string) => string;
 
 /**
  * Second line of defence: removes known secrets, JSON-escaped ones too, and users, passwords and queries of addresses. JSON stays valid.
- * Keeps secrets shorter than four characters, and words such as `true` and log levels. Removes a numeric secret only where it is a whole number.
+ * Keeps secrets shorter than four characters, and words such as `true` and log levels. Keeps a numeric secret inside a longer number.
  */
 export function cleanerOf(known: readonly string[]): (text: string) => string {
   const secrets = known

@@ -6,7 +6,7 @@ import path from 'node:path';
 import type { ClientIdentity } from '@wins/base';
 import { serveCalls } from './serve-calls.js';
 
-/** Calls services as different clients, each time over a new socket, and records their decisions. */
+/** Calls services as different clients, each time over a new socket, and records what the services decide. */
 export class AskedAs implements Disposable {
   readonly decisions: Decision[] = [];
   readonly audit = {

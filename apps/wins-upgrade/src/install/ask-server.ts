@@ -68,7 +68,7 @@ export async function readNodeId(file: string): Promise<string | undefined> {
 }
 
 /**
- * Returns the id in the file, else the given one, else the one before an undone installation, else a new one.
+ * Returns the id in the file; else `given`; else `before`, the id that the file had before a rollback; else a new one.
  * @throws InstallError `refused` if the file has a valid id other than `given`, because the server knows the node by the file's id.
  */
 export async function findNodeId(

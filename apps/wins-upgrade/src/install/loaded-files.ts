@@ -9,7 +9,7 @@ const LIMIT_MS = 5_000;
 /** Sentinel digest: the daemon runs a file that differs from the one on disk. */
 const OTHER = '0'.repeat(64);
 
-/** Returns the digests of config and program that the daemon reports, by path; a Go release reports none. */
+/** Returns the digests of the running daemon's config and program, by path. A Go release reports none. */
 export async function loadedFiles({ upgrade, dialOf }: Pick<NodeParts, 'upgrade' | 'dialOf'>) {
   const { service, pipeOf } = upgrade;
   const status = await service.query();

@@ -124,7 +124,7 @@ export const runLeave: CommandHandler<NodeOptions> = (options, surroundings) =>
     const { places } = node;
     const wish: InstallWish = {
       ...{ places, service: SERVICE_NAME, connectionInfo: null, nodeId: null, authorities: null },
-      // Strict verification was for the old server; the next one may have no authority of its own.
+      // Strict verification needs an authority of the server. The next server may have none.
       config: { 'systemagent.remoteEnabled': false, 'tls-config': null, agentStrictTLSMode: null },
     };
     const outcome = await changeNode(node, () => wish, 'keep', task);
@@ -174,7 +174,7 @@ export const runSuc: CommandHandler<SucCommandOptions> = (options, surroundings)
 
 const LOCAL = { CATTLE_REMOTE_ENABLED: 'false', CATTLE_LOCAL_ENABLED: 'true' };
 const SERVER_MS = 900_000;
-/** The controller's job has 600 s for three requests, the stop, the start and the proof. */
+/** Limit of one request: the controller's job has 600 s for three requests, the stop, the start and the proof. */
 const JOB_SERVER_MS = 150_000;
 const MAX_TOKEN_BYTES = 16 * 1024;
 const localPlaces = (): InstallPlaces => wishFromEnvironment({ ...process.env, ...LOCAL }).places;

@@ -17,7 +17,7 @@ export interface NodeParts {
   /** Has no `signers`, because a rollback may restore any program. */
   readonly upgrade: UpgradeContext;
   readonly signers: SignersOf;
-  /** Connects only to the service. Default: accepts any server, because the owner of the socket file proves who serves it. */
+  /** Connects only to the service. Absent: no check, because the owner of the socket file proves who serves the pipe. */
   readonly dialOf?: DialPipe;
   readonly system: Pick<NodeHost, 'platform' | 'rooms' | 'strangersIn' | 'isBeingRemoved'>;
   /** Works even before the node has a service. An upgrade's lock does not, because it lies beside the service's program. */
@@ -75,7 +75,7 @@ export function agentProof({ dialOf }: Pick<NodeParts, 'dialOf'>): Proof {
   return async (pipe, limitMs) => {
     await using client = daemonClient(pipe, limitMs, { clientName: 'wins-install', dialOf });
     try {
-      // Every client may read the health. On a desktop system, only session 0 may read plans.
+      // Asks for the health, which every client may read. On a desktop system, only session 0 may read plans.
       const asked = { service: 'wins.PlanService.Server' };
       const signal = AbortSignal.timeout(limitMs);
       const { status } = await client.call(healthServiceDefinition.check, asked, { signal });

@@ -111,7 +111,7 @@ export function removeNode(
 ): Promise<NodeOutcome> {
   return withNode(node, task, async (context) => {
     if (how.adopts) {
-      // Nothing to adopt is no error, because there may be nothing to remove either.
+      // It is no error if nothing can be adopted, because there may be nothing to remove either.
       const taken = planAdopt(await readFacts(context, wish), wish);
       if (taken.kind === 'adopt' && task.isDryRun)
         return { outcome: 'planned', reason: 'the manifest', steps: describePlan(taken) };
@@ -203,7 +203,7 @@ async function withNode(
     if (recovered === undefined) return said;
     const { outcome } = recovered;
     const problem = outcome === 'undone' ? recovered.problem : undefined;
-    // A command that changed nothing has not checked the daemon yet.
+    // A command that changed nothing has not checked the daemon, so the fault found by the recovery remains.
     const isBad = problem !== undefined && ['adopted', 'nothing'].includes(said.outcome);
     const failure = isBad && { outcome: 'failed' as const, reason: problem };
     return { ...said, ...failure, recovered: outcome };

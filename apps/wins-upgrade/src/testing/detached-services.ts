@@ -5,7 +5,7 @@ import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 
 const GRACE_MS = 30_000;
-/** Services get these variables, so that their pipes are in the same folder. */
+/** Services get these variables, so that their pipes are in the folder of this process's pipes. */
 const PASSED_ON = ['PATH', 'WINS_RUNTIME_DIR'] as const;
 
 /** Runs services as processes that outlive this process. Linux only. */

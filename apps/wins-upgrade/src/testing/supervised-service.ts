@@ -108,7 +108,7 @@ export class SupervisedService implements ServiceControl {
   }
 }
 
-/** Takes a lock that is a socket, which the system closes when the process ends; undefined while another process has the lock. */
+/** The lock is a socket, which the system closes when the process ends. Returns undefined while another process has the lock. */
 export async function lockByPipe(address: string): Promise<UpgradeLock | undefined> {
   try {
     return await listenPipe(address, { onConnection: (socket) => socket.destroy() });

@@ -17,7 +17,7 @@ export interface Option<Value = unknown> {
   readonly short?: string;
   readonly byDefault?: string;
   readonly choices?: readonly string[];
-  /** Describes the value in the error for a missing option. Without this, the option may be omitted. */
+  /** Describes the value in the error for a missing option. Without `wanted`, the option may be omitted. */
   readonly wanted?: string;
   readonly isHidden?: boolean;
   readonly completes?: Completed;
@@ -77,7 +77,7 @@ export function choicesOption<Choice extends string>(
   more: More = {},
 ): Option<readonly Choice[]> {
   const option = { kind: 'list', describe, choices, read: readChoice(name, choices), ...more };
-  // `read` of a list option parses one element.
+  // `read` of a list option parses one element, so the types differ.
   return option as unknown as Option<readonly Choice[]>;
 }
 

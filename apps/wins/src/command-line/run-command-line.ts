@@ -8,11 +8,11 @@ export type ShowAnswer = (answer: Answer, form: unknown) => Promise<boolean>;
 
 export interface CommandOutput {
   readonly showAnswer: ShowAnswer;
-  /** Prints the help of the last node; loaded only when needed. */
+  /** Prints the help of the last node in `path`. Loaded only when needed. */
   readonly printHelp: (path: readonly [Group, ...(Group | Command)[]]) => Promise<void>;
 }
 
-/** @returns The exit code of the command. An invalid command line gets its own exit code, and a line on standard error. */
+/** @returns The exit code of the command. An invalid command line gets the command's `usageExitCode`, and a line on standard error. */
 export async function runCommandLine(root: Group, argv: readonly string[], output: CommandOutput) {
   const path: WordPath = [root];
   try {

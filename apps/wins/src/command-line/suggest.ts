@@ -42,7 +42,7 @@ export function suggestCommand(word: string, root: Group, at: Group): string {
   return suggest(word, known);
 }
 
-/** Commands nearer to the group come first. */
+/** Prefers commands nearer to the group. */
 function pathTo(word: string, group: Group): string | undefined {
   let level: readonly (readonly [string, Group | Command])[] = [['', group]];
   while (level.length > 0) {

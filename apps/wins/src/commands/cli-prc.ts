@@ -72,7 +72,7 @@ const run = command({
     ...daemonOptions(),
   },
   rest: 'ARGUMENT…',
-  // Not the usual 64, which may be the code of the program. Docker also uses 125.
+  // 125, as in Docker. The usual 64 could be the exit code of the run's program.
   usageExitCode: EXIT.client.failed,
   examples: [
     ['cli prc run --path c:/etc/nginx/nginx.exe', 'run it in the folder of the program'],

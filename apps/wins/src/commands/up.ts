@@ -57,7 +57,7 @@ export const upIn = (inside?: Inside) =>
         free('NAME'),
       ),
       output: textOutput,
-      // Internal options, which one helper process passes to another.
+      // Internal options, which one `wins up` process passes to another.
       apart: switchOption('', { isHidden: true }),
       sweep: switchOption('', { isHidden: true }),
       'asked-by': textOption('', { isHidden: true }),

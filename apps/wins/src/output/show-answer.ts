@@ -8,14 +8,14 @@ type Layouts = Pick<ReturnType<typeof output>, 'tableOf' | 'yamlOf'>;
 export type AnswerTerminal = Pick<NodeJS.WriteStream, 'isTTY' | 'rows'>;
 
 /**
- * @param form - `json`, `yaml`, `table`, `name` or `text`. Any other value: at a terminal a table, or text if there is no table; in a pipe JSON.
+ * @param form - `json`, `yaml`, `table`, `name` or `text`. Any other value: at a terminal a table, or text if there is no table; else JSON.
  * @returns False when the reader has closed the stream.
  */
 export function showAnswer(answer: Answer, form: unknown): Promise<boolean> {
   return write(render(answer, form, process.stdout));
 }
 
-/** @param layouts - Functions that JSON does not need. Default: the bundle beside this one. */
+/** @param layouts - Loads the functions for tables and YAML. Default: from the bundle beside this one. */
 export function render(
   answer: Answer,
   form: unknown,

@@ -24,7 +24,7 @@ const GROUPS: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * Administrators (500, 512, 519), accounts and groups that administrators created (RIDs from 1000), services, IIS application
+ * Also trusted: administrators (500, 512, 519), accounts and groups that administrators created (RIDs from 1000), services, IIS application
  * pools, logon sessions.
  */
 const SINGLE =

@@ -6,9 +6,9 @@ export interface AddressRange {
   readonly mask: number;
 }
 
-/** Networks between which containers may exchange packets. */
+/** Packets may pass only between a `near` and an `away` network. */
 export interface ContainerLimits {
-  /** The containers' own networks. */
+  /** The containers' own network and Rancher's metadata addresses. */
   readonly near: readonly AddressRange[];
   readonly away: readonly AddressRange[];
 }

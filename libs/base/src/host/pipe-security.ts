@@ -1,7 +1,6 @@
 import type { Socket } from 'node:net';
 import type { PipePath } from '../pipe-path.js';
 
-/** Callbacks of an open endpoint. */
 export interface EndpointEvents<Client = unknown> {
   /** Receives each connection before anything reads from it. `client` is the identity of the peer, if known. */
   accepted(connection: Socket, client?: Client): void;
@@ -14,7 +13,7 @@ export interface PipeEndpoint {
   close(): Promise<void>;
 }
 
-/** Opens pipes with access control from the start. A pipe that Node opens on Windows admits anyone, even from another machine. */
+/** Opens pipes with access control before the first connection. A pipe that Node opens on Windows admits anyone, even from another machine. */
 export interface PipeSecurity {
   /** Rejects with Node's code: `EADDRINUSE` when another process has the name, `EACCES` for missing rights. */
   open(path: PipePath, events: EndpointEvents): Promise<PipeEndpoint>;

@@ -151,7 +151,7 @@ export interface ProcessHost {
    * Until the hold is closed, no process can write, rename or delete the file. Absent where the system cannot do this; the
    * folder's protection must suffice there.
    *
-   * @throws `stagingFailed`, such as for a file open for writing.
+   * @throws `stagingFailed`, for example if the file is open for writing.
    */
   holdFile?(path: string): Promise<FileHold>;
   /** Absent on hosts that enforce no limits. @throws `limitsUnavailable` for a limit that cannot be enforced. */

@@ -8,10 +8,8 @@ import { firstLineEnd, lineStarts, nextLineStart, placeIn } from '../problems/pr
 import type { AllowedPath } from '../wins-config.js';
 import { readYaml } from '../parse/yaml-source.js';
 
-/** A scalar, or the entries of a list. */
 export type EditValue = boolean | number | string | readonly EditItem[];
 
-/** An entry of a list. */
 export type EditItem =
   | number
   | string
@@ -154,7 +152,7 @@ class TextEditor {
     );
   }
 
-  /** Keeps wanted entries in their order; adds new ones after the last. */
+  /** Keeps current entries that are wanted, in their order; adds new ones after them. */
   #setList(map: Section, list: List, current: readonly EditItem[], wanted: readonly EditItem[]) {
     const kept = new Set<number>();
     for (const [index, item] of current.entries()) {

@@ -74,10 +74,9 @@ function shown(value: unknown): string {
 }
 
 const LOOK_EVERY_MS = 1000;
-/** Checks until a rejected file is loaded again. The fault may lie outside the file, such as in the permissions of its folder. */
+/** Number of checks until a rejected file is loaded again. The fault may lie outside the file, such as in the permissions of its folder. */
 const LOOKS_UNTIL_RETRY = 10;
 
-/** Events of a changed config file. */
 export interface ConfigWatchEvents<Change> {
   /** The file changed and is valid. Returns the effect of the change. */
   readonly changed: (loaded: LoadedConfig) => Change;
@@ -97,7 +96,6 @@ export interface ConfigWatch<Change> extends Disposable {
   ): Promise<{ readonly loaded: LoadedConfig; readonly change: Change }>;
 }
 
-/** Returns the present state of the config file. Follows links. */
 export function configFingerprint(file: string): FileFingerprint {
   return fileFingerprint(file, { followLinks: true });
 }
@@ -128,7 +126,7 @@ export function watchConfig<Change>(
   let isChanging = false;
   let inForce = known;
   let isOver = false;
-  // One load at a time, so that a slow one cannot overtake a later one.
+  // One load at a time, so that a slow load cannot replace the result of a later one.
   let loading: Promise<unknown> = Promise.resolve();
   const loadOnce = async (decidedOn: FileFingerprint, isRetry: boolean): Promise<void> => {
     let report: () => unknown;
@@ -143,7 +141,7 @@ export function watchConfig<Change>(
       report = () => (isKnown ? undefined : reject(error));
     }
     if (isOver) return;
-    // If the file changed during loading, the next checks decide.
+    // Reports only if the file did not change during loading. Otherwise the next checks decide.
     if (configFingerprint(file) === decidedOn) {
       inForce = decidedOn;
       report();

@@ -44,7 +44,7 @@ export function presentKeys(parts: GuardedParts): Readonly<Record<GuardedKey, bo
 }
 
 /**
- * Returns the guarded keys that only the previous config has. The whitelist counts as dropped when no entry remains; programs are
+ * Returns the guarded keys that only the previous config has. The whitelist counts as dropped when none of its entries remains; programs are
  * compared by path only. Upgrade helpers (`mayBreakAway`) count only if nothing else was listed: a config that keeps only the
  * helper has dropped all other programs.
  */

@@ -53,7 +53,7 @@ export async function forgetLastGood(file: string): Promise<void> {
 }
 
 /**
- * Loads the saved copy of a config file; undefined if there is none. Its problems and `path` name the copy.
+ * Loads the saved copy of a config file; undefined if there is none. `path` and problems of the result name the copy.
  *
  * @throws ConfigError as {@link loadConfig}; `damaged` when the digest does not match.
  */
@@ -68,7 +68,7 @@ export async function loadLastGood(
   return { ...parsed, path: kept, found: true, bytes, sha256: digestOf(bytes) };
 }
 
-/** Undefined without a copy. @throws ConfigError as {@link loadLastGood}. */
+/** Undefined if there is no copy. @throws ConfigError as {@link loadLastGood}. */
 export async function readLastGood(
   file: string,
   trust: Pick<KeepTrust, 'distrustOfFile'>,
@@ -106,7 +106,7 @@ function folderOf(file: string): string {
 }
 
 /**
- * Saves a config file that is about to be replaced, because a Go release reads the file only at its start and keeps no copy.
+ * Saves a config file that is about to be replaced: a running Go daemon uses what it read at its start, and keeps no copy.
  * Saves nothing if there is no file, if it is too large, or if the daemon keeps a copy itself. The folder `FILE.replaced` keeps
  * at most four copies. Only this user can read it; on Windows it inherits the access list of its parent.
  *
@@ -124,7 +124,7 @@ export async function keepReplaced(file: string): Promise<void> {
     const added = { name: `${found.since}-${Date.now()}`, since: found.since };
     await replaceFile(path.join(folder, added.name), found.bytes);
     const others = (await list(folder)).filter(({ name }) => name !== added.name);
-    // Older copies of this content, which was saved before but then not replaced.
+    // Older copies of the same content, from earlier calls after which it was not replaced.
     const again = others.filter(({ since }) => since === added.since);
     const earlier = others.filter(({ since }) => since !== added.since);
     const surplus = Math.max(0, earlier.length + 1 - MOST_KEPT);

@@ -19,8 +19,8 @@ export type ConfigTrust = Pick<FileTrust, 'distrustOfFile'>;
 const EXPECTED = 'a readable regular file';
 
 /**
- * Reads a trusted file; undefined when there is none. Checks the file after opening it, so that nobody can exchange it. Follows and
- * checks symbolic links. A dangling link is an error, because the user intended a file.
+ * Reads a trusted file; undefined when there is none. Opens the file before the check, so that nobody can exchange it in between.
+ * Follows and checks symbolic links. A dangling link is an error, because the user intended a file.
  *
  * @param extraBytes Allowed bytes beyond the size limit of a config, for other data in the file.
  * @throws ConfigError `notRegularFile`, `accessDenied`, `insecure`, `tooLarge`, `notFound` (a parent is not a directory),

@@ -206,7 +206,7 @@ describe('spellings', () => {
   });
 
   it.each([
-    // An installer of a later release appended its section.
+    // The installer of a later release has appended a second section.
     [
       'whiteList: {processPaths: [a, b]}\nwhite_list: {processPaths: [a]}',
       ['a'],

@@ -130,7 +130,7 @@ function compose(tokens: CST.Token[], text: string, report: ProblemReport) {
   return document;
 }
 
-/** Longest line to search for quotes around an escape; the search takes quadratic time. */
+/** Longest line to search for quotes around an escape, because the search is quadratic. */
 const LONGEST_LINE = 2048;
 
 /** One problem per line, because a path may contain many backslashes. */

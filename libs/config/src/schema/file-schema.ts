@@ -34,8 +34,8 @@ export const FILE_SCHEMA = section({
   tunnel: about(
     section({
       maxSessions: about(
-        count('a number of clients', 1024),
-        'Maximum number of clients of the tunnel pipe at a time.',
+        count('a number of sessions', 1024),
+        'Maximum number of tunnel sessions at a time.',
       ).default(16),
       maxStreams: about(
         count('a number of streams', 16_384),

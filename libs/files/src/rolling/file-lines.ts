@@ -8,7 +8,7 @@ export interface LineOptions {
   readonly maxLineBytes: number;
   /** Reads only this many bytes at the end of the file, from the first whole line. Default: the whole file. */
   readonly lastBytes?: number | undefined;
-  /** Throws for a missing file. Default: such a file counts as empty, because the oldest may disappear while others are read. */
+  /** True: throws for a missing file. Default: a missing file counts as empty, because the oldest may disappear while others are read. */
   readonly mustExist?: boolean;
 }
 

@@ -191,7 +191,7 @@ describe('the network of own containers on Windows, while it cannot be listed', 
       expect([kind, problems]).toEqual(['partial', [`10.42.1.0/24: ${call}: not permitted`]]);
       expect(standings.map(({ state }) => state)).toEqual(['applied', 'applied', 'failed']);
       expect([model.state, itemsOf(model)]).toEqual([there, items]);
-      // Changing the subnet and removing the network also wait until it can be listed.
+      // Changing the subnet and removing the network also wait until the network can be listed.
       const elsewhere = { subnet: '10.42.9.0/24', gateway: '10.42.9.1' };
       await keep(model, wants({ routes: [route, other], own: elsewhere }));
       expect(model.state).toEqual([...there, 'route 203.0.113.0/24'].sort());
@@ -247,7 +247,7 @@ describe('the network of own containers on Windows, whatever is wanted and whene
       fc.asyncProperty(desired, desired, death, async (first, second, dies) => {
         const [model, untouched] = [new WindowsModel(), new WindowsModel()];
         for (const one of [model, untouched]) {
-          // Another program enabled forwarding there.
+          // Another program has enabled forwarding on this interface.
           one.forwarding.set(one.index('Ethernet'), true);
         }
         const before = model.state;

@@ -62,7 +62,7 @@ export const CLOUD_ADDRESSES = {
 
 export type Cloud = keyof typeof CLOUD_ADDRESSES;
 
-/** For Rancher's routes: lower than for other clouds' routes to the same addresses, so that Rancher's win. */
+/** Metric of Rancher's routes: lower than that of other clouds' routes to the same addresses, so that Rancher's routes win. */
 const CONTAINER_METRIC = 1;
 
 /**

@@ -80,7 +80,7 @@ export interface PlanOptions {
  * Plans the changes after which the host has the desired routes and no other routes of wins. Pure, and never throws.
  *
  * A route belongs to wins while the record and the host have it unchanged. Only such routes are removed. If another program has
- * an equal route, the desired route counts as present; if it has a different one in that place, this is a conflict.
+ * an equal route, the desired route counts as present; a different route with that destination and metric is a conflict.
  */
 export function plan(
   desired: DesiredNetwork,

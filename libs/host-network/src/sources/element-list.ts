@@ -46,7 +46,6 @@ export class ElementList<Item extends object> {
     this.#most = most;
   }
 
-  /** The id may be of any type. */
   add(id: unknown, read: Item | ElementFault): void {
     if (!isElementId(id)) this.skip('badId');
     else if (this.#items.has(id)) {

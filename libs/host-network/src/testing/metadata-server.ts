@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 
 const BASE = '/2016-07-29';
 
-/** Rancher's metadata service for tests, which can replace answers by faults. */
+/** Rancher's metadata service, for tests. A test can replace its answers with faults. */
 export class MetadataServer implements AsyncDisposable {
   readonly asked: string[] = [];
   hosts: unknown;

@@ -18,12 +18,12 @@ import type { RouteRecords } from '../keep/route-records.js';
 /** Linux marks routes, and allows one per destination and metric. Windows has no marks, and allows one per destination, interface and next hop. */
 export type Dialect = 'linux' | 'windows';
 
-/** Model of a host that follows the rules of its system, and stores the record. It dies at a call that the test chooses. */
+/** Model of a host with the rules of its {@link Dialect}. Also stores the record of changes. It dies at a call that the test chooses. */
 export class ModelHost implements HostRoutes, RouteRecords {
   routes: ListedRoute[];
   interfaces: RouteInterface[];
   items: ListedItem[];
-  /** Error of listing the items. */
+  /** If set, `list` returns it in place of the items. */
   itemsError: Error | undefined;
   onChange: () => unknown = () => undefined;
   recorded: readonly Owned[] = [];
@@ -49,7 +49,7 @@ export class ModelHost implements HostRoutes, RouteRecords {
     for (const route of foreign) this.add(route);
   }
 
-  /** Adds a route of another program; false if its place is taken. */
+  /** Adds a route of another program; returns false if the {@link Dialect} allows no further one. */
   add(route: StaticRoute, isMarked = false): boolean {
     if (this.routes.some((at) => this.#hasPlaceOf(at, route))) return false;
     this.routes.push({ ...route, ...(this.#dialect === 'linux' && { isMarked }) });

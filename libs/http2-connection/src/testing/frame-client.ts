@@ -12,7 +12,7 @@ export interface ReceivedFrame {
   readonly payload: Buffer;
 }
 
-/** A client that sends any frames. */
+/** A client that can send any frame, even invalid ones. */
 export class FrameClient implements Disposable {
   readonly frames: ReceivedFrame[] = [];
   readonly closed: Promise<void>;

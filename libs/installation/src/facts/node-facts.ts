@@ -3,7 +3,7 @@ import { itemId, type Item, type StateOf } from '../item/item.js';
 import type { Manifest } from '../manifest/manifest.js';
 
 export interface FolderFacts {
-  /** Why other users could change the folder, or the parent of a missing folder. */
+  /** Why other users could change the folder or, if it is missing, its parent. */
   readonly distrust?: Distrust | undefined;
   /** Lists paths inside the folder that others can change. Empty unless the access list of the folder is its only fault. */
   readonly strangers: readonly string[];

@@ -23,7 +23,7 @@ export const KINDS = {
   /** The program file that a service runs. */
   program: [at('program', { path: text }), z.strictObject({ sha256: digest })],
   pathElement: [at('pathElement', { path: text }), presence],
-  /** In the machine's root store, by the SHA-256 of the DER form. */
+  /** In the machine's root store; `sha256` is that of the DER form. */
   certificate: [at('certificate', { sha256: digest }), presence],
   winHttpProxy: [at('winHttpProxy', {}), z.strictObject({ proxy: text, bypass: text })],
   eventSource: [at('eventSource', { name: text }), presence],
@@ -34,7 +34,7 @@ export const KINDS = {
       startType: z.enum(['automatic', 'delayed', 'manual', 'disabled']),
     }),
   ],
-  /** By the SHA-256 of the value, which may be secret. */
+  /** The state has only a digest, because the value may be secret. */
   variable: [at('variable', { service: text, name: text }), z.strictObject({ sha256: digest })],
   /** The service starts only after `on`. */
   dependency: [at('dependency', { service: text, on: text }), presence],

@@ -4,7 +4,7 @@ import { itemName, KINDS, type Item, type StateOf } from './item.js';
 
 /**
  * One change of the node. An undefined state means that the item is absent. Writing `to` does the step, writing `from` undoes it.
- * Contains only digests of values that may be secret.
+ * Values that may be secret are present only as digests.
  */
 export interface Step {
   readonly item: Item;

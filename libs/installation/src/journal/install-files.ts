@@ -80,7 +80,7 @@ export class InstallFiles {
     );
   }
 
-  /** Undefined without an installation. @throws InstallError `unreadable`; `refused` if others could write it. */
+  /** Returns undefined if there is no manifest. @throws InstallError `unreadable`; `refused` if others could write it. */
   async readManifest(): Promise<Manifest | undefined> {
     const file = this.#manifest;
     if (!existsSync(file)) return undefined;

@@ -50,8 +50,8 @@ function plan(
 
 /**
  * Places the steps that need a stopped daemon between its stop and its start. If rke2 runs and depends on the daemon, the
- * dependency is removed for that time, because it would prevent the stop. A plan with only a start does the same, because
- * its undo is a stop.
+ * dependency is removed for that time, because it would prevent the stop. A plan that only starts the daemon
+ * removes it too, because undoing the start is a stop.
  */
 function inOrder(wanted: WantedItems, facts: NodeFacts, service: string): readonly Step[] {
   const { quiet, files, last } = wanted;
@@ -81,11 +81,11 @@ function inOrder(wanted: WantedItems, facts: NodeFacts, service: string): readon
 
 const rank = ({ item }: Step): number => ['service', 'variable', 'program'].indexOf(item.kind);
 
-/** Whether a file that the daemon has read differs from the one on disk, now or after these steps. */
+/** Whether a file that the daemon has read differs on disk now, or will after `steps`. */
 function hasReadOther(facts: NodeFacts, steps: readonly Step[]): boolean {
   for (const [path, sha256] of facts.loaded ?? []) {
     const file = { kind: 'file', path } as const;
-    // A program that runs from another path than the installed one is no `file` item.
+    // Outside the installed path, the daemon's program has only a `program` item.
     const program = { kind: 'program', path } as const;
     const ids = [itemId(file), itemId(program)];
     const step = steps.find(({ item }) => ids.includes(itemId(item)));

@@ -17,7 +17,7 @@ import { isMendable, validNodeId } from './refuse-install.js';
 export type EditConfig = (config: Buffer, changes: ConfigChanges) => Buffer;
 
 export class WantedItems {
-  /** Steps that do not affect a running program. */
+  /** Steps that do not affect a running daemon. */
   readonly quiet: Step[] = [];
   /** Steps that run while the daemon is stopped. */
   readonly files: Step[] = [];
@@ -57,7 +57,7 @@ export class WantedItems {
   }
 }
 
-/** Items that an update leaves alone. */
+/** Adds items that an installation changes, but not an update. */
 export function wantSurroundings(wanted: WantedItems, facts: NodeFacts, wish: InstallWish): void {
   const { places, service } = wish;
   const privateFolders = [places.configFolder, places.dataFolder, ...dataFolders(places)];
@@ -90,7 +90,7 @@ export function wantSurroundings(wanted: WantedItems, facts: NodeFacts, wish: In
   wanted.want(wanted.files, item, stateIn(facts, item) ?? newService(wish));
 }
 
-/** Items that an update changes too. */
+/** Adds items that an installation or an update changes. */
 export function wantParts(
   wanted: WantedItems,
   facts: NodeFacts,

@@ -214,7 +214,7 @@ describe('a node of Windows', () => {
       platform: 'win32',
       rooms: {
         ...windowsNode({ ...MANNERS, displayName: 'wins spec 3' }).rooms,
-        // Simulated: a service needs a program that connects to the service manager, and the built one is tested elsewhere.
+        // Simulated, because a service needs a program that connects to the service manager. The built program is tested elsewhere.
         running: {
           read: ({ service: of }) => Promise.resolve(running.has(of) ? 'present' : undefined),
           write: ({ service: of }, wanted) => {

@@ -22,7 +22,7 @@ const [PASS, DROP] = [0, 2] as const;
 
 /**
  * Containers must use an address of their own network or Rancher's metadata address. They may exchange IPv4 packets only with these addresses
- * and the given networks, even where those contain addresses of this host. ARP passes; everything else is dropped.
+ * and `networks`, which may contain addresses of this host. ARP passes; everything else is dropped.
  *
  * @param networks - The containers' own network first.
  * @returns undefined when a text is not a network, or there are more than 16.

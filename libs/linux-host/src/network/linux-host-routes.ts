@@ -13,7 +13,7 @@ import { followIp, isDenial, runIp, runIpLines } from './ip-command.js';
 
 const UNICAST = '1';
 const LIST = ['-j', '-N', '-4', 'route', 'show', 'table', 'main'];
-/** Watches links and addresses, because routes may wait for them, and rules and forwarding for the container network. */
+/** Routes may wait for links and addresses. Rules and forwarding belong to the container network. */
 const WATCH = ['monitor', 'link', 'address', 'route', 'rule', 'netconf'];
 /** Names that need no quoting, which a batch of `ip` does not support. */
 const PLAIN_NAME = /^[^\s/"'\\#;]{1,15}$/;

@@ -28,7 +28,7 @@ export type YamlOptions = ParseOptions &
 const MAX_DEPTH = 100;
 /** Maximum number of tokens, not counting spaces and comments. The parser needs a minute to report a million misplaced tokens. */
 const MAX_LEXEMES = 50_000;
-/** Maximum number of expansions of one anchor; nested aliases multiply. */
+/** Limits the expansions of one anchor, because nested aliases multiply. */
 const MAX_ALIASES = 1000;
 
 /**

@@ -75,7 +75,7 @@ export type PathDialect = 'windows' | 'posix';
 export interface ParsedPath {
   /** Canonical spelling: single separators, upper-case drive letter. */
   readonly canonical: string;
-  /** Key for comparison: equal keys mean the same file, by spelling. */
+  /** Key for comparison: spellings with equal keys name the same file. */
   readonly key: string;
   /** The last segment; empty for a root. */
   readonly baseName: string;

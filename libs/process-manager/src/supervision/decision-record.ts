@@ -49,7 +49,7 @@ export interface DecisionFacts {
   /** Names and sizes in bytes of the files, such as `token 812`. */
   readonly files?: readonly string[];
   readonly argumentCount?: number;
-  /** Names of the client's variables: the first 64, each cut at 128 characters; empty for an entry without `=`. */
+  /** Names of the client's variables: the first 64, each cut at 128 characters; `''` for a variable without `=`. */
   readonly environmentNames?: readonly string[];
 }
 
@@ -101,7 +101,7 @@ export function verdictOf(refusal: ProcessError | undefined, allowing?: string) 
   return { verdict: 'refused', code, ...(rule !== undefined && { rule }) } as const;
 }
 
-// An entry without `=` may be a secret value whose name the client forgot.
+// A variable without `=` may be a secret value whose name the client forgot.
 function auditedName(entry: string): string {
   return entry.slice(0, Math.min(MAX_AUDITED_NAME, Math.max(0, entry.indexOf('='))));
 }

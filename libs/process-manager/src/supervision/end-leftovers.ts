@@ -85,7 +85,7 @@ function stillRunning(path: string, { pid }: Leftover, how: string): ProcessErro
 }
 
 export interface OrphanSearch {
-  /** Programs that daemons may run. A process of one of their verified copies belongs to a run. */
+  /** Programs that daemons may run. A process that executes a verified copy of one belongs to a run. */
   readonly allowed: readonly AllowedExecutable[];
   /** The state directory of the daemons; it need not exist. */
   readonly stateDirectory: string;

@@ -179,7 +179,7 @@ export interface RecoveredProcess {
   readonly pid: number;
   readonly evidence: Leftover['evidence'];
   readonly mark?: string;
-  /** Present when a record has them. */
+  /** `name` and `path` are present if a record has them. */
   readonly name?: string;
   readonly path?: string;
 }

@@ -82,7 +82,7 @@ export class RunRecords {
   }
 
   /**
-   * Removes and reports a record that is a link, over 64 KiB, or not ours; only reports one that cannot be read. Also
+   * Removes and reports a record that is a link, over 64 KiB, or malformed; only reports one that cannot be read. Also
    * removes reservations of starts that never happened.
    */
   readAll(): RecordsFound {

@@ -13,7 +13,7 @@ export interface RunName {
   readonly runId?: string;
 }
 
-/** Runs that clients can find. Keeps an ended run for `lingerMs`, and at most `maxEnded` of them; drops the oldest first. */
+/** Runs that clients can find. Keeps ended runs for `lingerMs`, at most `maxEnded` of them; drops the oldest first. */
 export class RunRegistry<Run extends RegisteredRun> {
   readonly #keyOf: (name: string) => string;
   readonly #lingerMs: number;

@@ -292,7 +292,7 @@ describe('a supervised process', () => {
       expect((await outputOf(run)).stdout).toBe('hi\n');
       await lease.release();
     };
-    // All other kinds belong to the test runner.
+    // Resources of other kinds belong to the test runner.
     const kinds = ['ProcessWrap', 'PipeWrap', 'Timeout'];
     const held = () =>
       process.getActiveResourcesInfo().filter((kind) => kinds.includes(kind)).length;

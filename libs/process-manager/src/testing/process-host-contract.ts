@@ -43,7 +43,7 @@ export function processHostContract(
 }
 
 const FOREVER = 'console.log("ready"); setInterval(() => {}, 1e9)';
-/** Starts a descendant in its own session, which prints a line to the same stdout. */
+/** Starts a descendant that has its own session and prints a line to the same stdout. */
 const WITH_DESCENDANT = `require('node:child_process').spawn(process.execPath, ['-e', ${JSON.stringify(FOREVER)}],
   { detached: true, stdio: ['ignore', 'inherit', 'ignore'] })`;
 

@@ -5,7 +5,7 @@ import { rancherClient, type RancherSettings } from '../http/rancher-client.js';
 import { RancherError } from '../rancher-error.js';
 
 export interface CloudServices {
-  /** Link-local metadata service of the clouds. Requests to it do not leave the local network. */
+  /** Link-local metadata service of cloud providers. Requests to it do not leave the local network. */
   readonly linkLocal: string;
   readonly equinix: string;
   readonly ipify: string;

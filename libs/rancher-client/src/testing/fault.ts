@@ -29,7 +29,7 @@ export function redirectTo(location: string, status = 302): RancherFault {
   return answer(status, '', { location });
 }
 
-/** @param bytes - Includes the headers. */
+/** @param bytes - How many to send, including the headers. */
 export function cutAfter(bytes: number): RancherFault {
   return (_request, response, proceed) => {
     onBytes(response, (chunk, sent, write) => {

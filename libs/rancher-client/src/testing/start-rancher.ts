@@ -15,7 +15,7 @@ export interface RancherOptions {
   readonly authority?: CertificateAuthority;
   /** Default: `valid`. */
   readonly certificate?: CertificateKind;
-  /** More names in the certificate than `localhost`, `127.0.0.1` and `::1`. */
+  /** Names in the certificate besides `localhost`, `127.0.0.1` and `::1`. */
   readonly names?: readonly string[];
   /** Body of `/cacerts`. Default: the authority's certificate. */
   readonly caCerts?: string;
@@ -51,7 +51,7 @@ export interface RancherDouble {
   ): void;
   /** Resolves with the next request. */
   received(path: string): Promise<RancherRequest>;
-  /** New authority, certificate and `/cacerts`. */
+  /** Replaces authority, certificate and `/cacerts`. */
   rotate(kind?: CertificateKind): void;
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;

@@ -76,7 +76,7 @@ export class UpgradeJournal {
     this.#effects = effects;
   }
 
-  /** `unreadable`: the file is not a record of ours. */
+  /** `unreadable`: the file is not a valid record. */
   async read(): Promise<UpgradeRecord | 'unreadable' | undefined> {
     const text = await readText(this.#file, LIMIT_BYTES);
     if (text === undefined) return undefined;

@@ -4,7 +4,7 @@ export interface ServiceCommand {
 }
 
 /**
- * Splits words as `CommandLineToArgvW` does: blanks separate outside double quotes, a backslash escapes only a double
+ * Splits words as `CommandLineToArgvW` does: blanks outside double quotes separate words, a backslash escapes only a double
  * quote, and two double quotes inside quotes give one.
  */
 export function splitCommandLine(text: string): string[] {

@@ -23,7 +23,7 @@ export async function handOver(
   places: UpgradePlaces,
   wish: UpgradeWish,
 ): Promise<Helper | UpgradeResult> {
-  // Do not plan from the current state, because finishing the interrupted upgrade will change it.
+  // Plan nothing while an interrupted upgrade is pending, because finishing it will change the state.
   if (await isPending(context, places))
     return { file: await makeHelper(context, places, context.ownFile), knownVersions: new Map() };
   await removeLeftovers({ context, places });
@@ -65,7 +65,7 @@ async function isPending({ effects }: UpgradeContext, places: UpgradePlaces): Pr
 }
 
 /**
- * Copies `program`, because the daemon ends processes of verified copies, such as `program` in a run.
+ * Copies `program`. In a run, `program` is a verified copy, and the daemon ends leftover processes of its copies.
  * @throws UpgradeError `refused`; `fileFailed`.
  */
 export async function makeHelper(

@@ -48,7 +48,7 @@ async function execute(
     ...{ phase: 'staging', id, disturbed: false, from: installed, to: offered, configBefore, pipe },
     ...{ oldCommand: status?.command, newCommand: plan.command, askedBy, attempt },
     staged: stagedPath(places, offered.version ?? '', offered.sha256),
-    // If the old config is unreadable, the pipe of the old daemon is unknown; then any pipe will do.
+    // If the old config is unreadable, the new daemon's pipe is assumed.
     oldPipe: await pipeOf(status?.command.args ?? []).catch(() => pipe),
   });
   const run: UpgradeRun = { context, places, journal, worker: 'helper', copy, record };

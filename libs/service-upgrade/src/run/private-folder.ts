@@ -36,7 +36,7 @@ export async function withLock<T>(
   }
 }
 
-/** Creates or checks a folder. @throws UpgradeError `refused` when others can use it; `fileFailed`. */
+/** @throws UpgradeError `refused` when others can use it; `fileFailed`. */
 export async function ensurePrivateFolder(
   { effects, host: { trust } }: Pick<UpgradeContext, 'effects' | 'host'>,
   folder: string,

@@ -110,7 +110,7 @@ async function recoverAsHelper(run: UpgradeRun): Promise<RecoveredUpgrade> {
   if (!isTrial(record)) return done(await undoUpgrade(run, reasonOf(record)));
   await nameOldProgram(run);
   const status = await context.service.query();
-  // A daemon's answer does not show its arguments, so it proves nothing if both programs are the same.
+  // An answer does not show arguments, so it proves nothing if the old and new programs are the same.
   const canTell = record.from?.sha256 !== record.to.sha256;
   if (canTell && status !== undefined && status.state !== 'stopped') {
     try {
@@ -131,7 +131,7 @@ async function recoverAsDaemon(
   const { record, context } = run;
   if (await isInPlace(run)) {
     await serving;
-    // Prove an installed program now, because it had no trial.
+    // A first installation had no trial, so prove the program now.
     if (record.phase === 'installing') await proceed(run, 'prove');
     return done(await goForward(run));
   }

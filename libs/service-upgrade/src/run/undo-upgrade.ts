@@ -8,7 +8,7 @@ import { passHealthGate } from './health-gate.js';
 import { readProgram } from './read-program.js';
 import { takeStep, type UpgradeRun } from './upgrade-steps.js';
 
-/** Minimum time for the old daemon to answer. Long, because the node has no other daemon. */
+/** The old daemon gets at least this long to answer, because the node has no other daemon. */
 const OLD_DAEMON_MS = 60_000;
 const PROBE_MS = 2000;
 

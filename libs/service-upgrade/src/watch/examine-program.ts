@@ -11,14 +11,14 @@ export type Examination =
 export interface FileGuard {
   /** Rejects for a file that anyone except administrators and this user may write or replace. */
   assertTrustedFile(file: string): Promise<void>;
-  /** Prevents others from writing the file until it is closed; absent if the system cannot. */
+  /** Prevents others from writing the file until the result is closed; absent if the system cannot. */
   holdFile?(file: string): Promise<{ close(): void }>;
 }
 
 const MAX_BYTES = 2 * 1024 ** 3;
 
 /**
- * Hashes a program. Only administrators and this user may be able to write it, because it becomes the service.
+ * Hashes a program, which is `unfit` if users other than administrators and this one can write it, because it becomes the service.
  * @param state - Earlier state of the file: a file that has changed since is `moved`.
  * @throws the reason of `signal`.
  */

@@ -1,6 +1,6 @@
 import { CAPTURED_HALF_BYTES, CapturedOutput, omission } from './captured-output.js';
 
-/** Never repeats, so that a wrong offset is found. */
+/** Returns bytes that never repeat, so that a wrong offset is found. */
 function pattern(length: number): Buffer {
   const bytes = Buffer.alloc(length + 4);
   for (let at = 0; at < length; at += 4)

@@ -1,4 +1,4 @@
-/** Bytes kept from the beginning of a stream, and as many from its end. */
+/** Number of bytes kept from each end of a stream. */
 export const CAPTURED_HALF_BYTES = 256 * 1024;
 
 const FIRST_CAPACITY_BYTES = 4096;

@@ -37,7 +37,7 @@ export interface Pass {
   readonly plan: Plan;
   /** Lower-case SHA-256 of the plan's bytes. */
   readonly checksum: string;
-  /** Present when files and one-time instructions are due. All periodic instructions are then due too; probes wait for their delay. */
+  /** Present when files and one-time instructions are due. All periodic instructions are then due too, and probes wait for their initial delay. */
   readonly oneTime?: {
     readonly attempt: number;
     /** True when the previous attempt had the same plan, so that the history should already contain it. */

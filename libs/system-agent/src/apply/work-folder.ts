@@ -6,7 +6,7 @@ import { datecode } from './unix-date.js';
 
 const OF_A_PASS = /^\d{8}-\d{6}$/;
 
-/** One folder per pass, named by the pass's start, with one folder per execution. */
+/** One folder per pass, named after its start time, with one folder per execution. */
 export class WorkFolder {
   readonly #folder: string;
   readonly #files: PlanFiles;

@@ -5,7 +5,7 @@ export const COOL_DOWN_MS = 30_000;
 
 /** Facts that the keys of the Secret do not contain. */
 export interface AgentMemory {
-  /** True until the first pass has ended after the agent's start or a new creation of the Secret. */
+  /** True until one pass has ended since the agent's start or the Secret's last creation. */
   readonly firstPass: boolean;
   /** The unfinished run for which this process wrote `in-progress`. Remembered, because the server's answer may have been lost. */
   readonly announced?: { readonly checksum: string; readonly revision: number };

@@ -8,7 +8,7 @@ import { fetchImage } from './registry/registry-image.js';
 import { RegistrySession } from './registry/registry-session.js';
 import { storeParts, type ImageStoreOptions } from './store-options.js';
 
-/** Contains no secret; quotes servers' messages. */
+/** Contains no secret, although it quotes servers' messages. */
 export interface AskedRegistry {
   readonly url: string;
   readonly repository: string;

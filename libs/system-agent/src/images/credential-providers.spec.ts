@@ -25,7 +25,7 @@ const program = () => join(folder(), NAME);
 const asked = () =>
   existsSync(join(lab.root, 'asked')) ? readFileSync(join(lab.root, 'asked'), 'utf8') : '';
 
-/** @param script - End of the provider's script, which first records its request. */
+/** @param script - Commands that the provider runs after it has recorded its request. */
 function provide(script: string, settings: object = {}) {
   const provider = {
     ...{ name: NAME, matchImages: ['*.example'], defaultCacheDuration: '1h' },

@@ -46,7 +46,7 @@ export interface SecretStoreOptions {
   readonly answerMs?: number;
   /** Silence after which a watch is checked. Default: 20,000, to detect a fault in 32 s. */
   readonly quietMs?: number;
-  /** Silence after which a watch counts as dead. Default: 150,000; a bookmark comes each minute. */
+  /** Silence after which a watch counts as dead. Default: 150,000, because a bookmark comes each minute. */
   readonly silenceMs?: number;
 }
 

@@ -89,7 +89,7 @@ export class QuietWatch {
     } catch (error) {
       const failure = connection.failure(error, WHAT, this.#closed.signal);
       if (failure.code === 'notFound') return this.#options.reported() !== 'none';
-      // Any other refusal proves that the server answers.
+      // Any other refusal except `unauthorized` proves that the server answers.
       if (failure.refusal.status !== undefined && failure.code !== 'unauthorized') return false;
       if (!late.aborted) return failure;
       const message = `cannot ${WHAT}: no answer within ${limitMs} ms`;

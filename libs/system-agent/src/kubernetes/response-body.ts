@@ -1,6 +1,6 @@
 import { AgentError } from '../agent-error.js';
 
-/** A Secret has at most 1 MiB of data, in base64 with metadata; etcd accepts 1.5 MiB. */
+/** Exceeds any Secret: etcd accepts 1.5 MiB, and the data has at most 1 MiB before base64. */
 const MAX_BYTES = 4_194_304;
 const KEPT_BYTES = 65_536;
 const NEWLINE = 0x0a;

@@ -173,7 +173,7 @@ describe('what the API server refuses', () => {
   ])('is reported as %s for %d, and tried again', async (code, status) => {
     const server = await serve();
     server.create({ plan: 'first' });
-    // Unless the account is refused, the client then lists at once, which fails too.
+    // The second failure is of a list, which follows at once unless the account is refused.
     const times = status === 401 || status === 403 ? 1 : 2;
     server.fault(answer(status, '{}', { location: server.url }), { times });
     const watch = watching(storeOf(server));

@@ -11,7 +11,7 @@ export interface ApiSecretStore extends SecretStore {
 }
 
 /**
- * Answers and lines of a watch have at most 4 MiB; redirects and encodings are refused. Errors never contain the token:
+ * Answers and lines of a watch have at most 4 MiB; redirects and encodings are refused. Errors never contain the token. Codes:
  * `unreachable`, `unauthorized`, `forbidden`, `notFound`, `conflict`, `expired`, `tooLarge`, `refused`, `closed`.
  * @throws AgentError `invalidConnection` for `strictTls` without authorities in the kubeconfig, and for an invalid proxy.
  */

@@ -167,7 +167,6 @@ describe('watching', () => {
   const error = (code: number) => line({ type: 'ERROR', object: { kind: 'Status', code } });
   const news = (version: string) =>
     line({ type: 'BOOKMARK', object: { kind: 'Secret', metadata: { resourceVersion: version } } });
-  /** Never ends the answer. */
   const hang =
     (bytes: string): ApiFault =>
     (_request, response) =>

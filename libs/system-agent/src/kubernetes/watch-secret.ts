@@ -20,7 +20,7 @@ export interface WatchOptions extends Required<Pick<SecretStoreOptions, Settings
 
 const WHAT = 'watch the Secret';
 const ASIDE_MS = 10_000;
-/** Each delay is extended at random to at most twice its length, as in client-go. */
+/** Like client-go, `run` extends each delay at random to at most twice its length. */
 const BACKOFF = { initialMs: 800, maxMs: 30_000, jitter: 0 };
 /** A shorter watch counts as a failure. Otherwise the client would not pause between watches that the server ends at once. */
 const SHORT_WATCH_MS = 1000;
@@ -29,9 +29,9 @@ const LONG_WATCH_MS = 10_000;
 /** Works like client-go's reflector. */
 export class SecretWatch {
   readonly #options: WatchOptions;
-  /** Version from which to continue. Undefined: read the Secret from the start. */
+  /** Version from which to continue. Undefined: read the Secret anew. */
   #version: string | undefined;
-  /** True: read from the start by a list. False: by a watch with initial events. Each failure switches to the other way. */
+  /** True: read anew by a list. False: by a watch with initial events. Each failure switches to the other way. */
   #lists = false;
   /** `none` for no Secret; undefined before the first report. */
   #reported: string | undefined;
@@ -80,7 +80,7 @@ export class SecretWatch {
   #failed(error: AgentError): AgentError | undefined {
     const { code, refusal } = error;
     const wasRead = this.#version !== undefined;
-    // After a refusal, read from the start. After a lost connection, continue at the known version.
+    // After a refusal, read anew. After a lost connection, continue at the known version.
     if (code !== 'unreachable') this.#version = undefined;
     if (!wasRead) {
       const isOfAccount = code === 'unauthorized' || code === 'forbidden';

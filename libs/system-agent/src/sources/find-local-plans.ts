@@ -6,7 +6,7 @@ import { readFolder } from '../read-folder.js';
 
 const PLAN = '.plan';
 const SKIP = '.plan.skip';
-/** A larger tree is no folder of plans. */
+/** Limits the search, because a larger tree is hardly a folder of plans. */
 const MAX_ENTRIES = 10_000;
 const MAX_DEPTH = 32;
 

@@ -174,7 +174,7 @@ export class RemotePlan {
       this.#warnings.tell(SOURCE, 'doubt', undefined);
     } catch (error) {
       signal.throwIfAborted();
-      // The known plan continues; the next pass asks again.
+      // Continue with the known version. The next pass asks the server again.
       const message = 'cannot determine which of two versions of the Secret is newer';
       this.#warnings.tell(SOURCE, 'doubt', message, error);
     }
@@ -191,7 +191,7 @@ export class RemotePlan {
     return true;
   }
 
-  /** @throws an error when the plan could not be applied, which does not count as a failure of the plan. */
+  /** @throws an error that prevented the pass. It does not count as a failure of the plan. */
   async #pass(secret: Secret, text: Buffer, signal: AbortSignal): Promise<void> {
     const data = this.#data();
     const parsed = this.#parse(text);
@@ -279,7 +279,6 @@ export class RemotePlan {
     this.#state.enter({ kind: 'invalid', error, retryAt });
   }
 
-  /** Includes unwritten values. */
   #data(): SecretData {
     return { ...this.#known.current?.data, ...this.#writer.values };
   }

@@ -66,7 +66,6 @@ export function apartState({ error, retryAt }: Failure): SourceState {
   return { kind: isUnknown ? 'unregistered' : 'disconnected', error, retryAt };
 }
 
-/** Ignores times. */
 function sameState(a: SourceState, b: SourceState): boolean {
   const shown = (state: SourceState): string =>
     JSON.stringify(state, (key, value: unknown) => {

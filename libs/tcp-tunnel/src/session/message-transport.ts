@@ -7,7 +7,7 @@ export interface MessageTransport {
    * but never during `send`. Takes ownership of the buffers.
    */
   send(message: Buffer, sent: () => void, rest?: readonly Buffer[]): void;
-  /** Calls `then` after all other ready work; if `idle`, a millisecond later. */
+  /** Calls `then` after all other ready work, or if `idle`, after a millisecond. */
   rest(idle: boolean, then: () => void): void;
   /** Stops reading; data already read is still delivered. */
   pause(): void;

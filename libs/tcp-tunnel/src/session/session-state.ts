@@ -47,6 +47,6 @@ export type SessionRole =
   | {
       readonly kind: 'server';
       readonly admit: (address: string, id: Int64, carriesDatagrams: boolean) => Admission;
-      /** Maximum number of ids in a Sync message that are checked for unknown streams. */
+      /** Maximum number of ids of a Sync message that are looked up to find unknown streams. */
       readonly mostListed: number;
     };

@@ -139,7 +139,7 @@ export class Session implements TransportEvents, SessionLink, FlowLink {
     this.#transport.close(CLOSE_NORMAL, '');
   }
 
-  /** Destroys streams that outlived the session because they have unread data. */
+  /** Destroys the streams whose unread data kept them open after the session. */
   destroyStreams(): void {
     for (const stream of [...this.#undestroyed.values()]) stream.destroy();
   }

@@ -12,8 +12,8 @@ interface Progress {
 }
 
 /**
- * Handles slow readers when the peer may not support Pause (remotedialer before 0.3). If the peer keeps sending after a
- * Pause, it does not support it: from then on a slow reader stops the whole session from reading, as in remotedialer.
+ * Handles slow readers when the peer may not support Pause (remotedialer before 0.3). A peer that keeps sending after a
+ * Pause does not support Pause: from then on a slow reader stops the whole session from reading, as in remotedialer.
  * Because all other streams then wait, a stream whose reader reads nothing is ended, even if the peer has already closed
  * that stream.
  */

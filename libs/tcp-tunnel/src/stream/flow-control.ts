@@ -17,7 +17,7 @@ export const DEFAULT_FLOW_LIMITS = {
   streamCapBytes: 16 * MIB,
   /** Unread bytes of a session above which a stream with more than its minimum share is reset when it receives more. */
   sessionCapBytes: 128 * MIB,
-  /** Bytes buffered in the WebSocket at which streams wait to send. */
+  /** Streams wait to send while the WebSocket buffers this many bytes. */
   inFlightBytes: MIB,
   /** Queued bytes of a session below which each stream may queue a second read of its source. */
   sendAheadBytes: 4 * MIB,
@@ -25,7 +25,7 @@ export const DEFAULT_FLOW_LIMITS = {
   turnBytes: 512 * KIB,
   /** Bytes that a session sends before its large messages pause, while no other stream sends small ones. */
   loneTurnBytes: 4 * MIB,
-  /** Maximum size of a message that never pauses, because it belongs to an interactive stream. */
+  /** Messages up to this size never pause, because they usually belong to interactive streams. */
   sparseBytes: 4 * KIB,
   /** Unsent bytes above which a session ends, because the peer makes us answer but does not read. */
   unsentCapBytes: 8 * MIB,

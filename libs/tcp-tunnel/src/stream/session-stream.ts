@@ -20,7 +20,7 @@ type StreamEnd =
   | { readonly reason: 'failed'; readonly error: TunnelError };
 
 /**
- * State on the wire. In `local-ended`, `told` is false until the half-close is sent. Older peers never get one: the
+ * State on the wire. In `local-ended`, `told` is false until the half-close is sent. Older peers get none, because the
  * Error "EOF" that they support would also end the answer.
  */
 export type StreamState =
@@ -316,10 +316,10 @@ export class SessionStream extends Duplex implements TunnelStream, RoundMember {
     const { peerExtended, holdsLocalEnd, settings } = this.#link;
     switch (this.#state.kind) {
       case 'open':
-        // Time out only the stream of a client without extensions, which cannot report its end.
+        // A client without extensions cannot report the end of its data, so only its streams time out.
         return peerExtended || holdsLocalEnd ? Infinity : settings.untoldIdleMs;
       case 'local-ended':
-        // While data is unread, the peer may have been asked to pause, and may have more.
+        // While data is unread, the peer may be paused with more data to send.
         return this.#state.told || this.#hasUnread
           ? settings.halfClosedIdleMs
           : settings.heldEndIdleMs;
@@ -394,7 +394,7 @@ export class SessionStream extends Duplex implements TunnelStream, RoundMember {
     else if (this.bytesRead > 0) this.#tellEndAfterAnswer();
   }
 
-  /** Ends the whole stream a second after the answer. TCP does not tell whether the local program still reads; usually it does not. */
+  /** Ends the whole stream a second after the answer. Usually the local program reads no more, but TCP does not report that. */
   #tellEndAfterAnswer(): void {
     const { bytesRead } = this;
     this.#link.later(HELD_AFTER_ANSWER_MS, () => {
@@ -465,7 +465,7 @@ export class SessionStream extends Duplex implements TunnelStream, RoundMember {
       this.destroy(this.#failure);
   }
 
-  /** Destroys a closed stream once it is read to the end, because writes to it are discarded. */
+  /** Destroys a closed stream once it is read to the end, because it discards writes, too. */
   destroyIfPeerClosed(): void {
     if (this.#state.kind === 'closed' && this.readableEnded) this.destroy();
   }
@@ -483,7 +483,7 @@ export class SessionStream extends Duplex implements TunnelStream, RoundMember {
   }
 }
 
-/** One listener for all streams, because there are many short streams. */
+/** Shared, because a closure for each of many short streams costs memory. */
 function destroyIfPeerClosed(this: SessionStream): void {
   this.destroyIfPeerClosed();
 }

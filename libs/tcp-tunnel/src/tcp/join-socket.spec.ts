@@ -19,7 +19,7 @@ describe('a socket joined to a stream', () => {
     stream.push('an answer');
     await once(stream, 'data');
     socket.once('end', () => {
-      // End the stream in this turn, before the check at the end of the turn.
+      // End the stream in this turn, before `confirmEnd` checks the socket.
       stream.push(null);
       process.nextTick(() => written.shift()?.());
     });

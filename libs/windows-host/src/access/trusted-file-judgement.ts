@@ -85,8 +85,8 @@ export function judgeStep(
 }
 
 /**
- * Remedy for a folder that others can change; empty when nobody else can. The administrator who reads it knows
- * whether the others are administrators too.
+ * Remedies for a folder that others can change; empty when nobody else can. There are two, because only the reader
+ * knows whether the others are administrators.
  */
 export function privateFolderMending(folder: string, sddl: string, account: string): string {
   const others = whoMayWrite(sddl, [account]);

@@ -30,7 +30,7 @@ export function whoMayWrite(sddl: string, trusted: readonly string[] = []): read
   return whoMay(sddl, WRITE, trusted);
 }
 
-/** Like {@link whoMayWrite}, but ignores the right to create files, which everyone has in the root of a drive. */
+/** Like {@link whoMayWrite}, but ignores the rights to create children, because everyone may create folders in the root of a drive. */
 export function whoMayReplace(sddl: string, trusted: readonly string[] = []): readonly string[] {
   return whoMay(sddl, REPLACE, trusted);
 }

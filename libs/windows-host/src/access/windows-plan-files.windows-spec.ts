@@ -26,7 +26,7 @@ describe('files of plans', () => {
   after(() => rmSync(folder, { recursive: true }));
   class Failure extends Error {}
   const files = windowsPlanFiles({ failure: (message, options) => new Failure(message, options) });
-  /** Returns only accounts, because Wine does not store that a list is protected. */
+  /** Returns the other accounts, not the list, because Wine does not store that a list is protected. */
   const othersOf = (file: string) => {
     const { entries = [] } = parseSecurityDescriptor(fileSecurity(file));
     const own = [SYSTEM, ADMINISTRATORS, processAccount().user];

@@ -142,7 +142,7 @@ const NAME = /^rancher-wins-([0-9a-f]{32})$/;
 const PROTOCOLS: Readonly<Partial<Record<number, string>>> = { 6: 'tcp', 17: 'udp' };
 const RULE = ['advfirewall', 'firewall'];
 const OPENING_WORDS = ['dir=in', 'action=allow'];
-// Number of checks, and the delay between two checks.
+// Number of checks whether the rules are stored, and the delay between two checks.
 const CHECKS = 20;
 const SETTLE_MS = 100;
 

@@ -62,7 +62,7 @@ export function filtersOf(
 /**
  * Returns the items whose filters all exist. Omits an item whose interface has a new index.
  *
- * @param indexOf - Returns undefined if the interface is gone. Its items are returned, so that they can be removed.
+ * @param indexOf - Returns undefined if the interface is gone. Its items are still listed, so that they can be removed.
  */
 export function itemsOfFilters(
   labels: readonly FilterLabel[],

@@ -23,7 +23,7 @@ const computeNetwork = systemLibrary('computenetwork.dll', FEATURE, [
   'int32_t HcnEnumerateEndpoints(str16 query, _Out_ void **endpoints, _Out_ void **errorRecord)',
 ]);
 
-/** Not documented; the first version of the service's interface, on which github.com/microsoft/hcsshim is built. */
+/** The first version of the service's interface. It is not documented, but github.com/microsoft/hcsshim is built on it. */
 const vmCompute = systemLibrary('vmcompute.dll', FEATURE, [
   'int32_t HNSCall(str16 method, str16 path, str16 request, _Out_ void **response)',
 ]);
@@ -101,7 +101,7 @@ export async function callFirstVersion(method: string, path: string): Promise<st
   return answer(`cannot ask HNS to ${method} ${path}`, 'HNSCall', result, response, [null]);
 }
 
-/** Frees both texts. @throws WindowsError when the call failed. */
+/** Frees `text` and `record`. @throws WindowsError when the call failed. */
 function answer(
   tried: string,
   functionName: string,

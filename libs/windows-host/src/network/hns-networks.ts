@@ -152,7 +152,7 @@ function decodeFirstVersion(json: string): readonly NamedHnsNetwork[] {
   }));
 }
 
-/** The 16 bytes of a GUID in memory; undefined for any other text. */
+/** Returns a GUID as its 16 bytes in memory; undefined for any other text. */
 export function guidBytes(guid: string): Buffer | undefined {
   const pattern = /^\{?([0-9a-f]{8})-([0-9a-f]{4})-([0-9a-f]{4})-([0-9a-f]{4})-([0-9a-f]{12})\}?$/i;
   const [whole, ...parts] = pattern.exec(guid) ?? [];

@@ -25,7 +25,6 @@ export interface AdapterEntry {
   readonly isUp: boolean;
   /** Added to the metric of each route through the adapter. */
   readonly metrics: { readonly ipv4: number; readonly ipv6: number };
-  /** Each with the prefix length of its network. */
   readonly addresses: readonly IpNetwork[];
 }
 

@@ -152,7 +152,7 @@ async function watch(onChange: () => void, signal: AbortSignal): Promise<void> {
   } finally {
     signal.removeEventListener('abort', stop);
     waits.close();
-    // The system may still write to this memory after the cancellation, so these 32 bytes are never freed.
+    // After a cancellation the system may still write to these 32 bytes, so they are then never freed.
     if (isAsked) CancelIPChangeNotify(overlapped);
     else koffi.free(overlapped);
   }

@@ -208,7 +208,7 @@ async function removeItem(
       break;
     }
     case 'forwarding':
-      // Keep a value that others have set since.
+      // Restores `prior` only if nobody has changed the value since.
       if (entry !== undefined && prior !== undefined)
         if (calls.isForwarding(entry.index) === (value === '1'))
           calls.setForwarding(entry.index, prior === '1');

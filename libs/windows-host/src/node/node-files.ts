@@ -88,7 +88,7 @@ export function nodeFiles(): room.ContentRoom<{ readonly path: string }, FileSta
 }
 
 /**
- * Returns the paths in a folder, at any depth, that others created or can change: at most 100. Does not follow links. If
+ * Returns what others created or can change inside a folder, at any depth: at most 100 paths. Does not follow links. If
  * others own the folder or may change its access list, returns only the folder, because they may still have it open.
  */
 export async function strangersIn(folder: string): Promise<readonly string[]> {

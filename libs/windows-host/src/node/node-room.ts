@@ -107,7 +107,7 @@ export async function contentIn(file: string | undefined, sha256: string): Promi
   throw refused('cannot read content', `another digest than ${sha256}`);
 }
 
-/** Durable. */
+/** Flushes the file to the disk. */
 export async function keepBytes(file: string, bytes: Buffer): Promise<void> {
   await writePendingFile(`${file}.kept`, { mode: 0o600 }, (write) => write(bytes, 0), file);
 }

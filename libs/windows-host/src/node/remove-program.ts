@@ -42,7 +42,7 @@ async function isOwnProgram(file: string): Promise<boolean> {
 }
 
 /**
- * Lets `cmd.exe` remove a file after this process ends. Any other program would have to be removed in turn.
+ * Lets `cmd.exe` remove a file after this process ends. A helper program of our own would have to be removed in turn.
  *
  * @returns false when the system folder's path is unusual, or this process's job forbids breakaway.
  */

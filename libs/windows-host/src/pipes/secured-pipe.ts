@@ -161,7 +161,7 @@ class ServedPipe implements PipeEndpoint {
 
   #handOver(instance: OwnedHandle): void {
     try {
-      // Query the client before the socket owns the instance.
+      // Query the client first: afterwards the socket owns the instance, and may close it.
       const client = pipeClient(instance.value);
       this.#events.accepted(socketOfPipe(instance), client);
     } catch (error) {

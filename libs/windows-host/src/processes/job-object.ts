@@ -51,7 +51,7 @@ export function processesIn(job: Handle): readonly number[] {
   );
 }
 
-/** Returns 0 for an ended process, even if its PID was reused. Wine requires the full right to query. */
+/** Returns 0 for an ended process, even if its PID was reused. Wine requires `PROCESS_QUERY_INFORMATION`. */
 function workingSetOf(pid: number, job: Handle): number {
   const counting = structures.PROCESS_MEMORY_COUNTERS;
   const cb = counting.sizeBytes;

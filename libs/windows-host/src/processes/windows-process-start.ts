@@ -107,7 +107,7 @@ const STARTF_USESHOWWINDOW = 0x1;
 const STARTF_USESTDHANDLES = 0x100;
 
 /**
- * No shell, no search, no window. Returns a handle with every right, which the caller closes.
+ * Starts a program without shell, search or window. Returns a handle with every right, which the caller closes.
  *
  * @throws WindowsError `invalidArgument` for a batch file, which Windows would start with its command interpreter,
  * and for arguments or variables that cannot be passed; otherwise the error of the system.
@@ -155,7 +155,7 @@ export function startWindowsProcess(
   return { pid: dwProcessId, handle: new OwnedHandle(hProcess) };
 }
 
-/** Keeps the memory that the attributes point to. */
+/** Keeps alive the memory that the attributes point to. */
 class AttributeList implements Disposable {
   readonly #list: Buffer;
   readonly #values: readonly Buffer[];

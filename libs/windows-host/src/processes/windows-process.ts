@@ -114,7 +114,7 @@ export function withProcess<T>(pid: number, access: number, use: (handle: Handle
  * Resolves with the exit code, 0 to 2^32-1; never rejects. Takes ownership of the handle. Keeps the event loop alive
  * until the process ends.
  *
- * @throws WindowsError when the system cannot wait; the handle is still the caller's.
+ * @throws WindowsError when the system cannot wait; the caller then keeps the handle.
  */
 export function exitOf(process: OwnedHandle): Promise<number> {
   return signalledOnce(process.value, 'cannot wait for the end of a process').then(() => {
@@ -202,7 +202,7 @@ function plain(file: string): string {
 function askAbout(pid: number): Omit<ProcessEntry, 'pid' | 'parentPid'> | undefined {
   // Processes that may not be queried were not started by a daemon.
   return unlessFails(() =>
-    // Windows needs fewer rights; Wine wants the full right to query.
+    // Only Wine requires this right; on Windows the limited right suffices.
     withProcess(pid, PROCESS_QUERY_INFORMATION, (handle) => ({
       created: creationTime(handle),
       image: imageOf(handle),
@@ -220,7 +220,7 @@ export function ancestry(processes: ReadonlyMap<number, ProcessEntry>, pid: numb
   return pids;
 }
 
-/** A process younger than its child only reuses the parent's PID. */
+/** A listed parent that is younger than its child only reuses the real parent's PID. */
 export function parentOf(
   processes: ReadonlyMap<number, ProcessEntry>,
   { pid, parentPid, created }: ProcessEntry,

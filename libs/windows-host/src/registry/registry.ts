@@ -100,7 +100,6 @@ export class RegistryKey implements Disposable {
     }
   }
 
-  /** Replaces a value of the same name. */
   set(name: string, value: RegistryValue): void {
     const { kind, bytes } = encodeRegistryValue(value);
     const { RegSetValueExW } = advapi32;

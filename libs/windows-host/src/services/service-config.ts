@@ -81,7 +81,7 @@ export interface FailurePolicy {
   readonly resetAfterSeconds: number;
 }
 
-/** Rights that `writeSettings` needs: SERVICE_CHANGE_CONFIG, and SERVICE_START because restarts are among the actions. */
+/** Rights that `writeSettings` needs: SERVICE_CHANGE_CONFIG, and SERVICE_START because the failure actions include restarts. */
 export const CHANGE_RIGHTS = 0x2 | 0x10;
 
 /** Levels of ChangeServiceConfig2W and QueryServiceConfig2W. */

@@ -64,7 +64,7 @@ export interface ServiceControlManager {
   /**
    * Stops a service and waits until it has stopped. Retries while the service cannot take the request.
    *
-   * @throws WindowsError `notFound`, `accessDenied`, `timeout`; `busy` when services that depend on it run.
+   * @throws WindowsError `notFound`, `accessDenied`, `timeout`; `busy` while dependent services run.
    */
   stop(name: string, options?: WaitOptions): Promise<ServiceStatus>;
   /**

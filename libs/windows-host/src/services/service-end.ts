@@ -32,11 +32,11 @@ export async function startServiceProcess(name: string): Promise<void> {
 }
 
 /**
- * Stops a service and resolves when its process is gone; kills the process after the time limits. After the
- * service has stopped, its process still needs a moment to release the program file. Some processes never end.
+ * Stops a service and resolves when its process is gone, because only then is the program file free. Some processes never
+ * end, so it kills the process after the time limits.
  *
- * @throws WindowsError `notFound`, `accessDenied`; `busy` when services that depend on it run; `timeout` when its
- * process does not end.
+ * @throws WindowsError `notFound`, `accessDenied`; `busy` while dependent services run; `timeout` when the process does not
+ * end.
  */
 export async function endService(name: string, { stopMs, exitMs }: ServiceEndOptions) {
   const services = serviceControlManager();
@@ -53,7 +53,7 @@ export async function endService(name: string, { stopMs, exitMs }: ServiceEndOpt
   if (running !== undefined) await endProcessWithin(running, exitMs);
 }
 
-/** Kills the process if it has not ended after `ms`; never another process with its PID. @throws WindowsError `timeout` if it survives. */
+/** Kills the process if it has not ended after `ms`, but never another process that got its PID. @throws WindowsError `timeout` if it survives. */
 export async function endProcessWithin(running: ProcessIdentity, ms: number): Promise<void> {
   if (await hasEnded(running, ms)) return;
   endProcess(running);

@@ -105,7 +105,7 @@ const callbacks = lazily(() => {
 
 /**
  * Resolves when the service has stopped, or at once if the service control manager has not started this process. The
- * system's call blocks meanwhile, so it has its own thread. Callbacks run on the event loop, which a service must not
+ * dispatcher's call blocks meanwhile, so it has its own thread. Callbacks run on the event loop, which a service must not
  * block.
  */
 async function dispatchService(name: string, events: DispatcherEvents): Promise<void> {
@@ -129,7 +129,7 @@ async function dispatchService(name: string, events: DispatcherEvents): Promise<
   try {
     using thread = startDispatcher(table, name);
     const ended = signalledOnce(thread.value, `cannot wait for the end of the service ${name}`);
-    // After a failure the thread lives on, and so do the callbacks that it may call.
+    // If `failed` rejects, the callbacks stay registered, because the thread lives on and may call them.
     await Promise.race([ended, failed]);
     koffi.unregister(main);
     koffi.unregister(handler);

@@ -20,7 +20,7 @@ import type { ServiceDefinition } from './service-config.js';
 import { runAsService, type RunningService } from './service-process.js';
 import type { ServiceStatus } from './service-wait.js';
 
-/** Word in the command line of a service that this file runs; its role and the file for its reports follow. */
+/** Word in the command line that makes this file a service. The service's name, role and report folder follow. */
 const ROLE = 'be-the-service';
 
 const commandLineOf = ([program = '', ...args]: readonly string[]): string =>

@@ -5,9 +5,9 @@ export const SE_KERNEL_OBJECT = 6;
 export const OWNER_SECURITY_INFORMATION = 1;
 export const GROUP_SECURITY_INFORMATION = 2;
 export const DACL_SECURITY_INFORMATION = 4;
-/** Set together with the access list: inherits nothing from the folder above. */
+/** With this flag, a new access list inherits nothing from the folder above. */
 export const PROTECTED_DACL_SECURITY_INFORMATION = 0x8000_0000;
-/** Set together with the access list: inherits from the folder above. */
+/** With this flag, a new access list inherits from the folder above. */
 export const UNPROTECTED_DACL_SECURITY_INFORMATION = 0x2000_0000;
 
 /** Memory that a call allocated; LocalFree frees it. */
@@ -23,7 +23,7 @@ export const advapi32 = systemLibrary('advapi32.dll', 'Windows', [
   'int SetFileSecurityW(str16 file, uint32_t information, void *descriptor)',
   'int GetTokenInformation(intptr_t token, int kind, void *out, uint32_t size, _Out_ uint32_t *used)',
   'int OpenProcessToken(intptr_t process, uint32_t access, _Out_ intptr_t *token)',
-  // aclapi; it returns its error code
+  // aclapi; GetSecurityInfo returns its error code
   'uint32_t GetSecurityInfo(intptr_t handle, int type, uint32_t information, void *owner, void *group, void *dacl, void *sacl, _Out_ void **descriptor)',
   // winbase
   'intptr_t RegisterEventSourceW(str16 server, str16 source)',

@@ -8,7 +8,7 @@ interface Command {
   readonly args: readonly string[];
 }
 
-/** Double of the service csiproxy, which `wins` finds by `WINS_CSI_PROXY_SERVICE`: a file, a record of its process, and a socket. */
+/** Double of the service csiproxy: a file, a record of its process, and a socket. `wins` finds the file by `WINS_CSI_PROXY_SERVICE`. */
 export class CsiService {
   readonly #process: DetachedProcess;
   readonly #pipe: string;

@@ -5,7 +5,7 @@ import { ROOT } from '../workspace.js';
 import { nodeRelease } from './node-release.js';
 import { NodeWorld } from './node-world.js';
 
-/** Runs first in the release: counts the changes of a command, and kills the command at change number DIE_AT. */
+/** Script that the release runs first. It counts the changes of a command, and kills the command at change number DIE_AT. */
 const DEADLY = path.join(ROOT, 'tools', 'package', 'probe', 'die-at-change.cjs');
 
 /** A node whose commands can be killed at any file change. */

@@ -88,7 +88,6 @@ export class NodeWorld implements AsyncDisposable {
   readonly journal = path.join(this.stateFolder, 'journal.jsonl');
   readonly manifest = path.join(this.stateFolder, 'install-manifest.json');
 
-  /** Default release for commands. */
   readonly release = nodeRelease(this.workspace);
 
   constructor() {

@@ -27,7 +27,7 @@ export async function startServiceOf(
   const env = { PATH, WINS_RUNTIME_DIR: world.runtimeDirectory, ...environment };
   const child = spawn(program, [...args], { cwd: '/', stdio: 'ignore', detached: true, env });
   await once(child, 'spawn');
-  // The node identifies a process by its PID and start time.
+  // The node identifies a process by its PID and start time, so record both.
   const stat = readFileSync(`/proc/${child.pid ?? 0}/stat`, 'utf8');
   const started = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '';
   writeFileSync(path.join(world.runtimeDirectory, `${name}.pid`), `${child.pid ?? 0} ${started}`);

@@ -41,7 +41,7 @@ export function copyCheckout(folder: string): void {
     mkdirSync(to);
     execFileSync('cp', ['-a', ...packages, to], { cwd: from });
   }
-  // Files that each checkout downloads once, pinned by digest.
+  // Link the pinned downloads, so that the copy need not download them.
   const [from, to] = [ROOT, folder].map((root) => path.join(root, PINNED)) as [string, string];
   mkdirSync(to, { recursive: true });
   const pinned = readdirSync(from).filter((name) => /-\d+\.\d+\.\d+$/.test(name));

@@ -14,7 +14,7 @@ export function packageFolder(): string {
 }
 
 /**
- * Returns `wins.cjs` or another program built with a stand-in for a service manager on Linux; `wins` is the executable.
+ * Returns the path of a program, such as `wins.cjs` or the executable `wins`, built with a stand-in for a service manager. Default: the folder.
  *
  * @throws Error when it does not match the programs in dist/; `node tools/prepare.mjs stand-ins` rebuilds it.
  */

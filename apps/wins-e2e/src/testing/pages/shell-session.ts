@@ -21,7 +21,7 @@ export class ShellSession implements AsyncDisposable {
     const [file = '', ...args] = mayBeApart ? [...APART, ...BASH] : BASH;
     const { NODE_OPTIONS: _options, WINS_RUNTIME_DIR: _folder, ...environment } = process.env;
     const env = { ...environment, TMPDIR: this.#workspace.folder };
-    // A process group of its own, so that programs that a page leaves running end with it.
+    // Its own process group, which is ended as a whole, because a page may leave programs running.
     this.#shell = spawn(file, args, {
       ...{ cwd: ROOT, env, detached: true },
       stdio: ['pipe', 'pipe', 'ignore'],

@@ -28,7 +28,7 @@ export class UdpProgram implements AsyncDisposable {
   }
 }
 
-/** Returns a free UDP port of the loopback. `freePorts` cannot serve here: it keeps the UDP ports of its numbers open. */
+/** Returns a free UDP port of the loopback. `freePorts` cannot be used: it keeps a UDP socket open on each port. */
 export async function freeUdpPort(): Promise<number> {
   await using program = await UdpProgram.start();
   return program.port;

@@ -47,7 +47,6 @@ export class Supervisor implements AsyncDisposable {
     return supervisor;
   }
 
-  /** Program and arguments. */
   get command(): readonly [string, ...string[]] {
     const { command } = JSON.parse(readFileSync(this.definition, 'utf8')) as { command: string };
     const quoted = /^"([^"]+)"(.*)$/.exec(command);

@@ -153,7 +153,6 @@ export class UpgradeWorld implements AsyncDisposable {
     return existsSync(program) ? sha256(readFileSync(program)) : undefined;
   }
 
-  /** Returns undefined when no daemon is reachable. */
   async answer(): Promise<{ readonly version: string; readonly sha1: string } | undefined> {
     const client = createWinsClient({ address: this.pipe, connectTimeoutMs: 1000 });
     try {

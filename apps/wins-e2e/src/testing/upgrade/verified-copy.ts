@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { copyFileSync, linkSync, readFileSync, realpathSync } from 'node:fs';
 import type { Workspace } from '../workspace.js';
 
-/** Puts a program at the path of a verified copy of the listed `name`; the kernel reports this path for its processes. */
+/** Puts a program at the path of the verified copy of `name`, so that the kernel reports this path for the program's processes. */
 export function verifiedCopy(
   { workspace }: { readonly workspace: Workspace },
   program: string,

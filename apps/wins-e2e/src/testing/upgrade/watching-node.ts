@@ -41,7 +41,7 @@ export async function logged(world: UpgradeWorld, message: string, times = 1): P
   return found()[times - 1] as LogRecord;
 }
 
-/** States to which the watches of all daemons have changed so far. */
+/** States of the watched file that all daemons have logged so far. */
 export const states = (world: UpgradeWorld) =>
   logOf(world)
     .filter(({ msg }) => msg === 'the watched file changed its state')

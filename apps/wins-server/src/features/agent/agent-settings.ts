@@ -21,7 +21,7 @@ export interface AgentSettings {
   readonly isStrict: boolean;
 }
 
-/** Without `keyPath`, the user turned the agent off. */
+/** `keyPath` is absent if there is no section `systemagent`. */
 export interface AgentOff {
   readonly reason: string;
   readonly keyPath?: string;

@@ -35,7 +35,7 @@ export interface CsiProxyService {
 }
 
 export interface KeeperOptions {
-  /** Absolute path of the folder with the installation record; it is created with, or must have, private permissions. */
+  /** Absolute path of the folder with the installation record. It must be private; if missing, it is created. */
   readonly stateFolder: string;
   readonly service: CsiProxyService;
   /** @throws if a download is impossible, for example without the file of certificate authorities. */

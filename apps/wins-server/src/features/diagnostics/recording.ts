@@ -125,7 +125,7 @@ export function cpuProfileText(profile: CpuProfile): Buffer {
   throw new FeatureError('tooLarge', message);
 }
 
-/** Without most promise events, because recording them would slow down the daemon. */
+/** Omits most promise events, because recording them would slow down the daemon. */
 const CATEGORIES = [
   ...['v8', 'node.perf', 'node.fs.sync', 'node.fs.async', 'node.net.native', 'node.dns.native'],
   ...['node.promises.rejections', 'node.threadpoolwork.sync', 'node.threadpoolwork.async'],
@@ -169,7 +169,7 @@ const COMMA = Buffer.from(',\n');
 
 export type LongProfileKind = 'cpu' | 'heap';
 
-/** Maximum duration of a CPU profile; its samples stay in memory until the end. */
+/** Maximum duration of a CPU profile, because its samples stay in memory until the end. */
 const LONGEST_MS = 3600 * 1000;
 
 /** `cpu` samples every 10 ms for at most an hour, `heap` once per 128 KiB of allocations. @throws FeatureError */

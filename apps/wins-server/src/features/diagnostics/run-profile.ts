@@ -14,7 +14,7 @@ export interface ProfileOptions {
 }
 
 /**
- * At disposal, replaces the previous profile file. A failure is only logged.
+ * Disposal writes the profile, and replaces an earlier file. A failure is only logged.
  * @param folder - Folder for a relative file name; undefined when there is none, as in some services.
  */
 export async function startRunProfile(

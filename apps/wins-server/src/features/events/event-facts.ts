@@ -4,7 +4,7 @@ import type { DaemonEvent } from '../../kernel/daemon-events.js';
 export interface KeptEvent {
   readonly type: string;
   readonly facts: EventFacts;
-  /** Name of the limit that counts this event; only if clients can cause it at will. */
+  /** Name of the limit that counts this event. Absent unless clients can cause the event at will. */
   readonly share?: string;
 }
 

@@ -95,7 +95,7 @@ describe('the services of the host', () => {
   let records: HostDecision[];
   let auditFails: boolean;
   let granted: readonly string[];
-  /** Records an allowed call, which waits until this resolves. */
+  /** If set, an allowed call waits until its result resolves. */
   let recording: (() => Promise<void>) | undefined;
   let served: AsyncDisposable;
   let client: WinsClient;

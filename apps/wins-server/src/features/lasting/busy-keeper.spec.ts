@@ -19,7 +19,7 @@ const ROOT: ClientIdentity = {
   ...{ key: 'uid:0', isAdministrator: true, isEverybody: false },
   ...{ description: {}, names: ['administrators'] },
 };
-/** Stands in for a keeper: prints the record of a keeper that serves already. */
+/** Starts no keeper, but prints the record of a keeper that already serves. */
 const STARTER = `process.stdout.write(require('fs').readFileSync(__dirname + '/record') + '\\n')`;
 
 describe('runs that last, and their keeper', () => {

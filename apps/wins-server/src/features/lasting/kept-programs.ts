@@ -41,7 +41,6 @@ export interface KeepFault {
   readonly wanted: string;
 }
 
-/** Returns the programs of `keep` that have no fault. */
 export function wantedPrograms(
   { keep }: Pick<WinsConfig, 'keep'>,
   dialect: PathDialect,

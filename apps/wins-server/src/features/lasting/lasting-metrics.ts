@@ -24,7 +24,7 @@ export function toldBy({ logger, events }: Pick<Kernel, 'logger' | 'events'>) {
   };
 }
 
-/** Returns a function that counts an event. */
+/** Registers metrics of detached runs. The returned function counts an event. */
 export function lastingMetrics(
   metrics: MetricRegistry,
   all: () => readonly Kept[],

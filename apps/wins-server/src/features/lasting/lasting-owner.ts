@@ -24,7 +24,7 @@ export function lastingOwner(
   return owner;
 }
 
-/** Returns undefined if the run is not detached. */
+/** Returns undefined unless `owner` owns a detached run. */
 export function lastingClientOf(owner: ProcessOwner): ClientIdentity | undefined {
   return (owner as Partial<LastingOwner>)[clients];
 }

@@ -91,11 +91,11 @@ export class LastingRuns {
   /** Labels of starts in progress. */
   readonly #labels = new Set<string>();
   readonly #closing = new AbortController();
-  /** Aborted when the system shuts down; the next daemon restarts the runs. */
+  /** Aborted when the system shuts down: this daemon then restarts no run, but the next one does. */
   readonly #shutdown = new AbortController();
   readonly #options: LastingRunsOptions;
   readonly #clock: Clock;
-  /** True once all runs of earlier daemons are known, except those of busy keepers. */
+  /** True once all runs of earlier daemons are known, except those of keepers that did not answer in time. */
   #isAdopted = false;
   #starts = 0;
   #sweeping: NodeJS.Timeout | undefined;
@@ -116,7 +116,7 @@ export class LastingRuns {
     });
   }
 
-  /** Ends removed programs and replaces changed ones. Takes effect once {@link adopt} has found the earlier runs. */
+  /** Makes the kept runs match `programs`. Takes effect once {@link adopt} has found the earlier runs. */
   keep(programs: readonly WantedProgram[]): void {
     this.#programs.want(programs);
   }
@@ -124,7 +124,7 @@ export class LastingRuns {
   /** Takes over the runs of earlier daemons, from living keepers and from records on disk. */
   async adopt(): Promise<void> {
     const { folder: all } = this.#folders;
-    // Refuses records that others could have written.
+    // Refuses records that other accounts could have written.
     if (existsSync(all)) this.#kernel.processHost.ensurePrivateDirectory(all);
     const hasKeeper = await this.#keepers.adopt((keeper) => this.#reached(keeper));
     for (const folder of await this.#folders.marks()) {
@@ -335,7 +335,7 @@ export class LastingRuns {
     });
     for await (const part of parts) {
       yield part;
-      // The generator resumes only after the consumer has taken this part.
+      // The generator resumes only after the consumer has taken this part, so the part counts as read.
       const bytes = part.kind === 'output' ? part.bytes.length : part.bytes;
       if (part.offset + bytes - told < entry.facts.spoolBytes / 32) continue;
       told = part.offset + bytes;
@@ -377,7 +377,7 @@ export class LastingRuns {
     return this.#closing.signal.aborted;
   }
 
-  /** Ends all runs with their grace period when the system shuts down. Never rejects. */
+  /** At a system shutdown, ends all runs, each with its grace period. Never rejects. */
   async endAll(): Promise<void> {
     this.#shutdown.abort();
     await this.#keepers.endAll(AbortSignal.timeout(GENTLE_MS));
@@ -444,7 +444,7 @@ export class LastingRuns {
     const { logger, resources, processHost } = this.#kernel;
     const facts = await this.#folders.run(folder).read();
     if (facts === undefined || folderNameOf(facts) !== folder) {
-      // An incomplete start left this folder, or it is not ours. A living keeper may be starting the run right now.
+      // The folder is left from an incomplete start, or has no record of ours. A living keeper may be starting this run right now.
       if (!hasKeeper) await this.#folders.remove(folder);
       return;
     }
@@ -695,7 +695,7 @@ export class LastingRuns {
 
   async #sweep(): Promise<void> {
     const { logger } = this.#kernel;
-    // Only without a keeper, because a starting keeper does not hold its copy of the program open.
+    // Copies are removed only if this release has no keeper, because a starting keeper does not hold its copy open.
     if (!this.#keepers.hasOwn)
       await removeCopies(this.#folders.folder).catch((error: unknown) => {
         logger.warn({ problem: messageOf(error) }, 'cannot remove the program of a keeper');

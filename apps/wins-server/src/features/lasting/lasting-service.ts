@@ -24,7 +24,7 @@ import type { LastingRuns } from './lasting-runs.js';
 import type { KeptEnd } from './run-folders.js';
 import type { SpoolPart } from './spool/spool-reader.js';
 
-/** Decodes a start request only up to the limits, and refuses unknown fields. */
+/** Decodes the lists of a start request only up to their limits, and refuses unknown fields. */
 export const servedLastingDefinition: typeof lastingRunsDefinition = {
   ...lastingRunsDefinition,
   start: { ...lastingRunsDefinition.start, requestDeserialize: decodeExactly },

@@ -73,7 +73,7 @@ export interface AttemptEnd {
 /**
  * @param policy - `always`, `on-failure` or `on-failure:N`; empty or `no`: no restarts.
  * @param kept - Digest of the config entry of a program of `keep`, which always has a plan.
- * @returns Undefined for any other run without restarts.
+ * @returns Undefined without restarts and without `kept`.
  * @throws ProcessError `invalidArgument`.
  */
 export function newPlan(
@@ -115,7 +115,7 @@ export function afterEnd(
   };
 }
 
-/** For a refused or failed start. Pure, except for `random`. */
+/** Returns the plan after a refused or failed start. Pure, except for `random`. */
 export function afterRefusal(
   plan: RestartPlan,
   { code, message }: ProcessError,

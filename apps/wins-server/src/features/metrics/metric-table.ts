@@ -63,7 +63,7 @@ const END_REASON = [
   ...['replaced', 'yielded', 'daemonStopping', 'hostFailed'],
 ] as const satisfies readonly ExitReason[];
 
-/** `other`: the record names none of these. */
+/** `other`: the upgrade's record names none of the first three. */
 export const UPGRADE_OUTCOMES = ['upgraded', 'rolledBack', 'failed', 'other'] as const;
 
 export const BUCKETS_SECONDS = [0.005, 0.025, 0.1, 0.5, 2.5, 10] as const;

@@ -5,7 +5,7 @@ import { networkSettings, wantsNothing } from './network-settings.js';
 
 const NAME = 'host network';
 const TOLD = 3;
-/** Maximum number of hosts to dial, because each may take a second. */
+/** Maximum number of hosts to dial. Limited, because each may take a second. */
 const MOST_PROBED = 64;
 const ROUTED = new Set(['applied', 'foreign']);
 

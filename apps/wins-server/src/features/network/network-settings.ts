@@ -14,7 +14,7 @@ export interface NetworkSettings extends DesiredNetwork {
   readonly keep: readonly Cloud[];
   /** Absent: Rancher's metadata service is not queried. */
   readonly metadata?: Omit<HostMetadataSettings, 'ports'>;
-  /** Absent: no API server is queried. Without `connectionInfoFile` no server is known. */
+  /** Absent: no API server is queried. If only `connectionInfoFile` is absent, no server is known. */
   readonly nodes?: { readonly connectionInfoFile?: string; readonly isStrict: boolean };
 }
 

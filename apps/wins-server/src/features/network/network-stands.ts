@@ -8,8 +8,8 @@ const WITHIN_MS = 15_000;
 const LOOK_EVERY_MS = 50;
 
 /**
- * Resolves once the host network has the desired state, or after 15 s. Does not wait for the sources of other hosts, because they run in containers
- * that an agent starts later.
+ * Resolves once the host network has the desired state, or after 15 s. Does not wait for the sources that report other hosts, because they run in
+ * containers that an agent starts later.
  */
 export async function networkStands(
   kernel: Pick<Kernel, 'of'>,

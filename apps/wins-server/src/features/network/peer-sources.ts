@@ -29,7 +29,7 @@ export interface PeerSourcesParts {
   /** Private folder of the sources' files. */
   readonly folder: string;
   readonly trust: FileTrust;
-  /** Default: the addresses of this host that others can reach. */
+  /** Default: the addresses of this host, except loopback addresses. */
   readonly ownAddresses?: () => ReadonlySet<string>;
   /** Called when the peers or the state of a source change. */
   readonly onChange: (status: NamedSourceStatus) => void;
@@ -57,7 +57,7 @@ export class PeerSources implements AsyncDisposable {
     return this.statuses.flatMap(({ items }) => items);
   }
 
-  /** True while a source has not reported since it was turned on. */
+  /** True while any source has not reported since it was turned on. */
   get holds(): boolean {
     return [...this.#running.values()].some(({ source }) => !source.hasSpoken);
   }

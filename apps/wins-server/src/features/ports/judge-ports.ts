@@ -46,7 +46,7 @@ const LOOPBACK = networkOfText('127.0.0.0/8');
 /** Networks without containers: unspecified, link-local (with cloud metadata), multicast and reserved. */
 const NEVER = ['0.0.0.0/8', '169.254.0.0/16', '224.0.0.0/3'].map(networkOfText);
 
-/** Relays only the first of two ports with the same listen address. Pure. */
+/** Refuses the later of two ports with the same listen address. Pure. */
 export function judgePorts(ports: readonly HostPortSettings[], facts: PortFacts) {
   const judged: JudgedPort[] = [];
   for (const wanted of ports) {

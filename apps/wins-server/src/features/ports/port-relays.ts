@@ -162,7 +162,7 @@ export class PortRelay {
   }
 }
 
-/** Shares count per client, so each source address counts as a client. */
+/** `Shares` counts per client, so each source address counts as a client. */
 function sourceOf(address: string): ClientIdentity {
   return {
     ...{ key: `address ${address}`, isAdministrator: false, isEverybody: false },

@@ -2,7 +2,7 @@
 import { containerFeed, Source, type DesiredPort, type SourceOptions } from '@wins/host-network';
 import type { HostMetadataSettings } from '@wins/config';
 
-/** Ignores reports from before the start, because another container may have got the address since then. */
+/** Keeps no report across a restart, because another container may get the address meanwhile. */
 export function followContainers(
   settings: HostMetadataSettings,
   listener: Pick<SourceOptions, 'onChange' | 'onWarning'>,

@@ -62,8 +62,8 @@ function networkNamed(text: string): readonly IpNetwork[] {
 }
 
 /**
- * Each destination must lie within one granted network, and must not overlap the host's own networks and gateways. A link-local address, such as a
- * cloud's metadata, needs a grant of exactly that address.
+ * Each destination must lie within one granted network, and must not overlap the host's own networks and gateways. A link-local address, such as that
+ * of a cloud's metadata service, needs a grant of exactly that address.
  *
  * @param granted - `routes.allow` of the config.
  * @throws FeatureError `notGranted` for the first refused destination.

@@ -88,7 +88,6 @@ export function fileOf({ Name, Content }: FileMessage): RunFile {
   return { name: Name, content: Content };
 }
 
-/** 0 means no limit. */
 function limitsOf({ MemoryBytes, CpuMillis, Pids }: RunLimits): TreeLimits {
   return {
     ...(MemoryBytes !== 0n && { memoryBytes: Number(MemoryBytes) }),

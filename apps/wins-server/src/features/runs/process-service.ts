@@ -36,7 +36,7 @@ import {
   startRequestOf,
 } from './decode-start-request.js';
 
-/** Decodes a request only up to the limits. */
+/** Decodes the lists of a request only up to their limits. */
 export const servedProcessDefinition: typeof processServiceDefinition = {
   ...processServiceDefinition,
   start: { ...processServiceDefinition.start, requestDeserialize: decodeStartRequest },

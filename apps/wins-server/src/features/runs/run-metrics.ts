@@ -14,7 +14,7 @@ import { NO_ENTRY } from '../metrics/metric-table.js';
 
 const STATES = ['running', 'stopping', 'killing', 'draining', 'ended'] as const;
 
-/** Returns a function that counts an event. */
+/** Registers metrics of runs. The returned function counts an event. */
 export function runMetrics(
   metrics: MetricRegistry,
   manager: () => Pick<ProcessManager, 'list' | 'measure'>,

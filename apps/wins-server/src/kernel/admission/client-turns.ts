@@ -241,7 +241,7 @@ export class ClientTurns implements Disposable {
     this.#isScheduled = true;
     setImmediate(() => {
       this.#isScheduled = false;
-      // Node accepts one connection per round of the event loop, so further connections must not wait for a turn each.
+      // Node accepts one connection per round of the event loop. Postpones the turn, so that not every accept waits for one.
       const isAccepting = this.#hasAccepted && this.#accepts < this.#row.acceptsPerTurn;
       this.#hasAccepted = false;
       if (isAccepting) {
@@ -288,7 +288,7 @@ export class ClientTurns implements Disposable {
   /** True when the client is above its rate for everything that it wants to do. */
   #mustWait(party: Party): boolean {
     if (this.#mayConnect(party)) return false;
-    // A client without connections to set up does not wait: more input may be on its way.
+    // A client below its rate of requests waits only if it has nothing but connections to set up.
     if (this.#mayRead(party) && (party.ready.size > 0 || party.arrivals.size === 0)) return false;
     this.#options.paused?.(party.client);
     this.#retry ??= this.#after(RETRY_MS, () => {

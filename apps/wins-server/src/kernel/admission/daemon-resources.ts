@@ -6,7 +6,7 @@ import { tallyLog } from './tally.js';
 
 export type DaemonResources = Readonly<Record<ResourceName, Shares>> & Disposable;
 
-/** The code that uses these resources reports their limits. */
+/** For these resources, the code that uses them logs refused and revoked claims. */
 const TOLD_ELSEWHERE: ReadonlySet<string> = new Set<ResourceName>([
   ...(['connections', 'handshakes', 'adminConnections', 'adminHandshakes'] as const),
   ...(['tunnels', 'tunnelHandshakes', 'relayed'] as const),

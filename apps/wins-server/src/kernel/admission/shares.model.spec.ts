@@ -71,7 +71,7 @@ class World {
       return;
     }
     if (client.isAdministrator || !hadNone) return;
-    // A client without a claim is refused only when nobody else exceeds its share.
+    // A client without a claim is refused only if no other client holds more than its own share.
     for (const other of CLIENTS.filter((each) => !each.isAdministrator && each !== client))
       expect(this.heldBy(other)).toBeLessThanOrEqual(this.shareOf(other));
   }

@@ -172,7 +172,7 @@ describe('an audit log', () => {
       groups: [{ kind: 'connect', client: 'tunnel:1', verdict: 'refused' }],
     });
     expect(all.filter(({ kind }) => kind === 'start')).toHaveLength(1);
-    // At most ten records per second while the loop above runs.
+    // Ten records are written in each second that the loop above runs.
     expect(written).toBeGreaterThanOrEqual(10);
     expect(written).toBeLessThan(1000);
   });

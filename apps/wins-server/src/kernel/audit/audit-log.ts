@@ -260,7 +260,7 @@ export class AuditLog {
   }
 }
 
-/** For an untrusted folder, the cause names the untrusted part of its path. */
+/** For an untrusted folder, the text names the untrusted part of its path. */
 function foundBy(error: unknown): string {
   if (!(error instanceof TrustedFileError)) return messageOf(error);
   return error.at === error.path ? error.found : `${quoteText(error.at)}: ${error.found}`;

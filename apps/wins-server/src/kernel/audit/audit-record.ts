@@ -8,7 +8,7 @@ export const MAX_LINE_BYTES = 64 * 1024;
 /** `prev` of the very first record. */
 export const NO_LINE = '0'.repeat(64);
 
-/** Bytes reserved for the number and the hash before the facts. */
+/** Bytes reserved for `seq` and `prev`, which precede the facts. */
 const LINK_BYTES = 256;
 const SHORT_TEXT = 256;
 const SHORT_LIST = 16;
@@ -42,7 +42,7 @@ export interface ChainEnd {
 }
 
 /**
- * Facts too long for a line are shortened: texts to 256 characters, lists to 16 entries; `cut` marks this.
+ * If facts are too long for a line, shortens texts to 256 characters and lists to 16 entries, and adds `cut`.
  * @throws FeatureError `auditUnavailable` for a reserved name, and for facts that are still too long.
  */
 export function encodeFacts(facts: AuditFacts, time: Date): string {

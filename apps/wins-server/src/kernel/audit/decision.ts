@@ -100,7 +100,7 @@ export function recordRule(
   if (verdict !== 'allowed') return { when: 'after', flood };
   const [when] = ACTS[action];
   if (when !== 'before') return { when, flood };
-  // A run stops only once; repeated requests are counted.
+  // A run stops only once, so repeated requests are counted.
   return action === 'stop' ? { when, flood: { ...flood, act: mark ?? '' } } : { when };
 }
 

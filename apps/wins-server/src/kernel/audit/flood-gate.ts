@@ -5,7 +5,7 @@ const WINDOW_MS = 1000;
 const FULL_PER_WINDOW = 10;
 const MAX_KEYS = 1024;
 const TOLD_GROUPS = 8;
-/** Limits the bytes of records that any client can cause: a burst, then a rate per second. */
+/** Bytes of records that all clients together can cause: a burst, then a rate per second. */
 const RATE_BYTES = { burst: 1024 * 1024, perSecond: 4_000 };
 const OTHERS = '*others';
 
@@ -13,7 +13,7 @@ export interface Flood {
   readonly client: string;
   /** Allowed actions have one byte limit; all other verdicts have another. */
   readonly verdict: string;
-  /** Subject of the action. The first ten records per second of a client, kind and subject are written whatever their size. */
+  /** Subject of the action. If set, the first ten records per second of a client, kind and subject ignore the byte limit. */
   readonly act?: string;
 }
 

@@ -22,7 +22,7 @@ export interface AuditVerdict {
   readonly records: number;
   readonly firstSeq?: number;
   readonly lastSeq?: number;
-  /** SHA-256 of the last line. Stored elsewhere, it later reveals that the log was cut. */
+  /** SHA-256 of the last line. Store it elsewhere to detect later that the log was cut. */
   readonly lastHash?: string;
   readonly lost: number;
   /** Bytes of a last line without a line end, which a crash or an active writer leaves. */

@@ -5,8 +5,8 @@ const MOST_SHARES = 16;
 const COUNTS_MS = 10_000;
 
 /**
- * Admits a thousand events per share, then one per second, so that a flood needs hours to displace other events. The rest are counted, and reported
- * every ten seconds.
+ * Admits a thousand events of each `share`, then one per second, so that a flood needs hours to displace other events. The rest are counted, and
+ * reported every ten seconds.
  */
 export class EventShares {
   readonly #nowMs: () => number;

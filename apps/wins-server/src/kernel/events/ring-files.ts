@@ -21,7 +21,7 @@ export interface RingEvent extends UnnumberedEvent {
   readonly seq: number;
 }
 
-/** Keeps at most 16 facts, without reserved names, and 256 characters of each text. */
+/** Drops reserved names. Keeps at most 16 facts, and 256 characters of each text. */
 export function boundedFacts(facts: EventFacts): EventFacts {
   const kept = Object.entries(facts)
     .filter(([name, value]) => value !== undefined && !OWN.has(name))

@@ -3,7 +3,7 @@ import { quoteText } from '@wins/base';
 import { stat } from 'node:fs/promises';
 import { encodeEvent, eventsOf, ringFiles, type UnnumberedEvent } from './ring-files.js';
 
-/** Complete files of a full ring. */
+/** Number of complete files in a full ring. */
 const SEGMENTS = 10;
 /** With less space left, the next event may not fit, so the file counts as full. */
 const MUCH_BYTES = 32 * 1024;

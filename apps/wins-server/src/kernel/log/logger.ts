@@ -36,7 +36,7 @@ export async function createLogger(options: LogOptions): Promise<Logger> {
   return createLoggerTo(options, joinLines(destination));
 }
 
-/** Joins the lines of an event-loop turn, because each write is a job for another thread. */
+/** Joins the lines of an event-loop turn, because each write costs a job on another thread. */
 function joinLines(destination: ReturnType<typeof pino.destination>): DestinationStream {
   let lines = '';
   const flush = (): void => {

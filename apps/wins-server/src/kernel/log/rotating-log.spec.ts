@@ -106,7 +106,6 @@ describe('a rotating log', () => {
 
   it('survives a disk that takes nothing', async () => {
     const problems: unknown[] = [];
-    // Replaces the file by a link to a device.
     symlinkSync('/dev/full', path.join(folder, 'wins.000001.log'));
     const log = openLog({ onProblem: (error) => problems.push(error) });
     log.write('lost\n');

@@ -2,11 +2,11 @@ import { isGroup, type Command, type Group } from '../command.js';
 import type { Completed, Option } from '../option.js';
 import { optionsAt } from '../read-words.js';
 
-/** Request of our completion scripts: `--get-completions=COUNT wins WORD…`, the last word being typed. */
+/** Request of our completion scripts: `--get-completions=COUNT wins WORD…`. The last word is the one being typed. */
 const REQUEST = /^--get-completions(?:=(\d{1,3}))?$/;
 /** Request of the completion scripts of earlier releases, which send only the words. */
 const EARLIER_REQUEST = '--get-yargs-completions';
-/** A person waits for the completion; a later answer is ignored. */
+/** Limit for the answer of the daemon, because a person waits for the completion. */
 const ANSWER_LIMIT_MS = 1000;
 /** Characters that every shell reads as one plain word. */
 const PLAIN = /^[\w.+@-]{1,200}$/;
@@ -128,7 +128,7 @@ async function runs(sources: ValueSources, server?: string): Promise<[string, st
   }
 }
 
-/** In a container, these are not the adapters of the host. */
+/** A client in a container gets the adapters of its container, not of the host. */
 async function adapters(): Promise<[string, string][]> {
   const { networkInterfaces } = await import('node:os');
   return Object.entries(networkInterfaces()).map(([name, addresses = []]) => [

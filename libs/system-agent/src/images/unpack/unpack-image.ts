@@ -146,7 +146,7 @@ async function make(
   }
 }
 
-/** GNU tar marks sparse files in pax headers; their data begins with a map. Old tars end a folder's name with a slash. */
+/** GNU tar marks sparse files, whose data begins with a map, in pax headers. Old tars end a folder's name with a slash. */
 function kindOf({ name, type, pax }: TarEntry['header']): string | null {
   if (Object.keys(pax ?? {}).some((key) => key.startsWith('GNU.sparse.'))) return 'sparse file';
   return type === 'file' && name.endsWith('/') ? 'directory' : type;

@@ -13,7 +13,7 @@ const ROOMS: Readonly<Record<string, string>> = {
   plans: 'plans',
   work: 'execution',
 };
-/** Instruction folders differ from the Go agent's: private, removed after each pass, other names for periodic instructions. */
+/** Instruction folders differ from the Go agent's: they are private, removed after each pass, and named otherwise for periodic instructions. */
 const FOLDERS_OF_INSTRUCTIONS = /^work(?:\/[^/]+){0,2}$/;
 
 export function recordedFiles({ filesAtEnd }: Recording): ComparedFiles {

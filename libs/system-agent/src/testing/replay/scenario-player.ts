@@ -22,7 +22,6 @@ export interface PlayedVersion {
 export interface PlayedSecrets {
   /** The store of one agent process. */
   connect(): SecretStore;
-  /** Runs after each write of the agent. */
   onWritten: () => void;
   /** True when no data to or from the agent is in transit. */
   readonly isAtRest: boolean;

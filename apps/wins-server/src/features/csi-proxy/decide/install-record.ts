@@ -17,7 +17,7 @@ export const installRecord = z
     releases: z.array(release).max(256).readonly(),
     /** Proven command of the service; absent if nothing of ours is installed. */
     installed: command.exactOptional(),
-    /** Unfinished change of the service. A failure restores `from`; a new service has none. */
+    /** Unfinished change of the service. A failure restores `from`, which is absent for a new service. */
     trial: z.object({ to: command, from: command.exactOptional() }).readonly().exactOptional(),
     obsolete: obsoleteProgram.exactOptional(),
   })

@@ -114,7 +114,7 @@ export function serviceChange(
       // If this write fails, the trial stays in the record and the next pass finds it proven.
       await records.write(recorded(trial, to));
     },
-    /** Starts the service and waits for its pipe; a process that runs without a pipe is stopped first. @throws as `switch`. */
+    /** Starts the service and waits for its pipe. A running process that does not open the pipe in time is stopped first. @throws as `switch`. */
     start: async (command: ServiceCommand, isRunning: boolean, version: string): Promise<void> => {
       if (isRunning) {
         // The process may have just started.

@@ -73,7 +73,7 @@ export function stepWork(options: KeeperOptions, records: RecordFile, closing: A
         ? await withFile('read', goProgram, () => seenProgram(goProgram))
         : undefined;
     const record = { ...others, ...(obsolete && { obsolete }) };
-    // After an interruption, only the record would still name the program.
+    // Written first, because only the record names the program once the service is removed.
     if (obsolete !== known) await records.write(record);
     if (isOurs) await change.remove(service?.command);
     const programs = record.releases.map(({ program }) => program);

@@ -78,7 +78,7 @@ export function judgeUrl({ url: template, version, sha256 }: CsiProxySection): F
   return { found: `the scheme ${protocol}`, wanted: 'https:, or http: with csi-proxy.sha256' };
 }
 
-/** Permitted flags, with the first release that has each; csi-proxy exits at an unknown flag. */
+/** Permitted flags, with the first release that has each, because csi-proxy exits at an unknown flag. */
 const ALLOWED: Readonly<Partial<Record<string, VersionNumbers>>> = {
   ...{ add_dir_header: FIRST, alsologtostderr: FIRST, log_file_max_size: FIRST },
   ...{ 'metrics-bind-address': [1, 3, 0], 'require-privacy': [1, 2, 0] },

@@ -100,7 +100,6 @@ export class KeeperConnection {
     }
   }
 
-  /** Why the keeper's pipe is not trusted; undefined when it is. */
   get distrust(): string | undefined {
     return this.#distrust;
   }
@@ -335,7 +334,7 @@ class ProcessOfKeeper implements KeptProcess {
     this.listener.written();
   }
 
-  /** The keeper has died or disconnected. Its remaining processes count as leftovers, as after the death of a daemon. */
+  /** Call when the keeper has died or disconnected. The run's remaining processes then count as leftovers. */
   lose(): void {
     this.#state = 'lost';
     for (const output of [this.stdout, this.stderr]) output.push(null);

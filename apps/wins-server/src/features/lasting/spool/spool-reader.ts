@@ -4,8 +4,9 @@ import { errnoOf } from '@wins/base';
 import { decodeFrame, HEADER_BYTES, MAX_FRAME_BYTES } from './spool-frame.js';
 import { spoolFiles, type SpoolFrame } from './spool-frame.js';
 
-/** Sizes of a file's first read, and of each read after one that filled its buffer. Each size fits a whole frame. */
+/** Size of a file's first read; fits a whole frame. */
 const READ_BYTES = 2 * (HEADER_BYTES + MAX_FRAME_BYTES);
+/** Size of each read after the first one that filled its buffer. */
 const NEXT_READ_BYTES = 16 * (HEADER_BYTES + MAX_FRAME_BYTES);
 const LINE_END = 0x0a;
 

@@ -72,7 +72,7 @@ export class SpoolWriter {
     return this.#waitingBytes > MAX_WAITING_BYTES;
   }
 
-  /** True when more output could displace output from this offset on. */
+  /** True if more output could displace output after `offset`. */
   isFullFrom(offset: number): boolean {
     const { maxBytes } = this.#options;
     let sizeBytes = this.#waitingBytes;
