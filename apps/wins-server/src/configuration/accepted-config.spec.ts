@@ -219,7 +219,7 @@ const VALUES: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   'hostNetwork.metadata.routerIp': fc.constantFrom('192.0.2.2', '::1', 'x'),
   // Published ports need a subnet.
   'hostNetwork.metadata.ports': flag,
-  // A subnet outside every cluster network is refused, so this machine never gets a subnet.
+  // No valid `cluster` below contains this subnet (0.0.0.0/0 is refused), so the config is refused, and this machine never gets a subnet.
   'hostNetwork.subnet': fc.constantFrom('10.42.1.0/24', 'x'),
   'hostNetwork.gateway': fc.constantFrom('10.42.1.1', 'x'),
   'hostNetwork.cluster': listOf(fc.constantFrom('10.43.0.0/16', '0.0.0.0/0', 'x')),

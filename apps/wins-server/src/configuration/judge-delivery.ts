@@ -38,7 +38,7 @@ const NOTHING: GuardedParts = { whiteList: { processPaths: [], proxyPorts: [] } 
 
 /**
  * Judges a file before its delivery, so that no guarded key is lost by accident. A merged config is judged as at the daemon's start.
- * An existing file that does not parse counts as no config, but the running daemon still protects the guarded keys that it serves.
+ * An existing file that does not parse counts as no config. A running daemon still refuses a file that drops a guarded key of the config in force.
  * @throws TrustedFileError for an unreadable file.
  */
 export async function judgeDelivery(offered: OfferedFile): Promise<JudgedFile> {

@@ -12,7 +12,7 @@ import type { PlanOfCrash } from './crashed-agent.js';
 const NOWHERE = 'http://127.0.0.1:1/';
 const PROBE = { failureCount: 3 };
 
-/** `times` faults hit consecutive writes. */
+/** The fault hits `times` consecutive writes. */
 export interface WriteFault {
   readonly title: string;
   readonly fault: ApiFault;
