@@ -201,7 +201,7 @@ interface EnvironmentFacts {
   readonly dialect: PathDialect;
   /** The daemon's environment; only facts about the machine are copied. */
   readonly own: NodeJS.ProcessEnv;
-  /** Private folder for temporary files. Used on Windows, where every user can write to the system's own. */
+  /** Private folder for temporary files. Used on Windows, because every user can write to the temporary folder of the system. */
   readonly temporaryDirectory: string;
 }
 

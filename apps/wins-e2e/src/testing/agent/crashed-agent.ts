@@ -115,7 +115,7 @@ export class CrashedAgent implements AsyncDisposable {
     this.#rules = rules;
     this.#config = this.node.remoteConfig(api);
     this.#driver = workspace.write('driver.cjs', DRIVER);
-    // Write to the file first, because the daemon may die at the output.
+    // Write to the file first, because the daemon may be killed as soon as it receives the output.
     const line = '"$1 $CATTLE_AGENT_ATTEMPT_NUMBER"';
     const say = workspace.script('say', `echo ${line} >>${this.#runs}; echo ${line}; exit $2`);
     const plan = JSON.stringify({
