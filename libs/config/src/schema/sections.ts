@@ -262,7 +262,7 @@ export function hostNetworkSection() {
         { absent: 'none' },
       ).optional(),
       nodes: off(
-        'Routes to the subnets of the other nodes that the agent's API server lists, the one that sends its plans.',
+        'Routes to the subnets of the other nodes that the API server lists, from which the system agent gets its plans.',
       ),
       probePort: about(
         port(),
