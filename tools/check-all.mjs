@@ -1,6 +1,6 @@
 // npm run check [-- --changed]
 // Checks format, lint and types, generated files, and the packages for npm, Helm and Prometheus. Runs two checks in parallel, because each uses one
-// processor. With --changed it checks only files that differ from the upstream of the branch, or from HEAD without an upstream.
+// processor. With --changed it checks only files that differ from the upstream of the branch, or from HEAD if it has no upstream.
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';

@@ -7,7 +7,7 @@ import ts from 'typescript';
  *
  * @param root - Folder of the repository.
  * @param files - Paths relative to the root, with their text.
- * @returns Each circle: its files in the order of imports; the first is repeated at the end. Circles that share files are reported once.
+ * @returns Each circle: its files in the order of imports; the first is repeated at the end. If circles share a file, only one circle is returned.
  */
 export function findCircles(root, files) {
   const doors = doorsOfPackages(root);

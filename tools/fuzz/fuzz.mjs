@@ -1,7 +1,7 @@
 // node tools/fuzz/fuzz.mjs [--target T]… [--cases N] [--seconds S] [--seed X]
 // Runs the corpus and then generated cases against each target (by default all targets, 1,000 cases, no time limit). A seed always gives the same
-// cases. Shortens a failed case and prints it as JSON; saved in corpus/<target>/, it is tried first in later runs. Exits with 1 after a failure. Uses
-// the built daemon.
+// cases. Shortens a failed case and prints it as JSON. If you save it in corpus/<target>/, later runs try it first. Exits with 1 after a failure.
+// Uses the built daemon.
 import { parseArgs } from 'node:util';
 import { loadSources } from '../load-sources.mjs';
 import { play } from './play.mjs';

@@ -54,8 +54,8 @@ async function make(platform, arch, programs, option, runtime = undefined) {
       main: 'main.cjs',
       output: 'output',
       disableExperimentalSEAWarning: true,
-      // NODE_OPTIONS and OPENSSL_CONF must not make a privileged program load anything. V8 flags stay at their defaults, because Node's code cache
-      // works only with these (docs/adr/0017-set-heap-growth-at-run-time.md).
+      // NODE_OPTIONS and OPENSSL_CONF must not make a privileged program load anything. V8 flags stay at their defaults, because the code
+      // cache of Node's own modules works only with these (docs/adr/0017-set-heap-growth-at-run-time.md).
       execArgvExtension: 'none',
       execArgv: [`--openssl-config=${platform === 'linux' ? '/dev/null' : 'NUL'}`],
       assets,

@@ -8,7 +8,7 @@ import { applications, root, version } from './programs.mjs';
 
 const read = (file) => JSON.parse(readFileSync(path.join(root, file), 'utf8'));
 
-/** Lists all packages on which the programs depend, the two runtimes, and the two native addons. */
+/** Lists all packages on which the programs depend, the pinned runtimes, and the pinned native addons. */
 export function softwareBill() {
   const { packages } = read('package-lock.json');
   const found = new Map();

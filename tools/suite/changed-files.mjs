@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { root } from './run-shown.mjs';
 
-/** Returns files that differ from the upstream of this branch (from HEAD without one), and new files that Git does not ignore. */
+/** Returns files that differ from the upstream of this branch (from HEAD if it has none), and new files that Git does not ignore. */
 export function changedFiles() {
   const base = git('rev-parse', '--verify', '--quiet', '@{upstream}') || 'HEAD';
   const files = [

@@ -1,5 +1,5 @@
 // Lets a bundle load the native addon from a file beside it; the addon's package looks only in node_modules. Inside an executable the addon is an
-// asset of that name. linux-host and windows-host each have their own addon.
+// asset. linux-host and windows-host each have their own addon.
 const LINUX = /[\\/]libs[\\/]linux-host[\\/]/;
 
 export const koffiBesideBundle = {

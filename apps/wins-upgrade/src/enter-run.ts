@@ -1,6 +1,6 @@
 import { RUN_MARKER_VARIABLE, RUN_RUNTIME_DIR_VARIABLE, RUN_SERVICE_VARIABLE } from '@wins/base';
 
-/** Clients may set all other variables, which could change the pipes, the service to upgrade or the loaded code. */
+/** Only these variables stay. Others, which clients may set, could change the pipes, the service to upgrade or the loaded code. */
 const KEPT: ReadonlySet<string> = new Set([
   ...[RUN_MARKER_VARIABLE, 'PATH', 'LANG', 'TZ'],
   ...['PATHEXT', 'COMSPEC', 'SYSTEMROOT', 'SYSTEMDRIVE', 'WINDIR', 'PROGRAMDATA'],

@@ -26,7 +26,7 @@ export interface UpgradeSurroundings
   readonly inside?: DaemonRun | undefined;
 }
 
-/** Checks the arguments in a run before anything else reads them or the environment. */
+/** Cleans the environment of a run and checks its arguments, before anything else reads them. */
 export async function runInRun(
   argv: readonly string[],
   follow: (words: readonly string[], inside: DaemonRun) => Promise<number>,

@@ -1,5 +1,5 @@
 /**
- * Exit codes. Scripts depend on the numbers, so a code never changes its meaning. `server` and `upgrade` use the numbers of BSD's
+ * Exit codes. Scripts depend on the numbers, so a code never changes its meaning. `server` and `upgrade` mostly use numbers of BSD's
  * sysexits.h; `client` uses those of a shell, because `wins cli prc run` passes on the code of its program.
  */
 export const EXIT = {

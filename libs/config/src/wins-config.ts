@@ -58,8 +58,8 @@ export interface AllowedPath {
   /** Accepted SHA-256 digests of the content, in lower-case hex. Empty: any content. */
   readonly sha256: readonly string[];
   /**
-   * Variables that a client may set: names, prefixes with `*`, or `any`. Only an exact name grants one that can change what programs
-   * load. Empty (the default): none.
+   * Variables that a client may set: names, prefixes with `*`, or `any`. Only its exact name grants a variable that can change
+   * what programs load. Empty (the default): none.
    */
   readonly envs: readonly string[] | 'any';
   /** Arguments that a client may pass. Absent: any. */
@@ -126,7 +126,7 @@ export interface KeptProgram extends Pick<AllowedPath, 'path' | 'stopSignal' | '
   readonly limits?: RunLimits;
 }
 
-/** No arguments, any, or exactly one of these lists. */
+/** No arguments, any arguments, or exactly one of these complete lists. */
 export type ArgumentRules = 'none' | 'any' | readonly (readonly ArgumentPattern[])[];
 
 /** One argument: a literal word, or a form. The value of a form directly follows the text `after`. */
@@ -141,7 +141,7 @@ export type ArgumentPattern =
 
 /** Limits for clients of the tunnel pipe. */
 export interface TunnelLimits {
-  /** Maximum number of sessions at a time, 1 to 1,024. Default 16. One client may have half; one is reserved for administrators. */
+  /** Maximum number of sessions at a time, 1 to 1,024. Default 16. One client may have half; one session is reserved for administrators. */
   readonly maxSessions: number;
   /** Maximum number of TCP streams of one session at a time, 1 to 16,384. Default 1,024. Only the excess stream is refused. */
   readonly maxStreams: number;

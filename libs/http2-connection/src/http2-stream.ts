@@ -98,7 +98,7 @@ export class Http2Stream extends Duplex {
     if (request.hasOneRequest) this.#requestDeadline.start();
   }
 
-  /** Called once the connection has registered the stream. */
+  /** Called after the connection has registered the stream. */
   begin(): void {
     this.#count();
   }
@@ -198,12 +198,12 @@ export class Http2Stream extends Duplex {
     return part;
   }
 
-  /** Called once the socket has the data of `takeOutput`. */
+  /** Called after the socket got the data of `takeOutput`. */
   outputTaken(): void {
     if (this.#outbox === undefined) this.#written();
   }
 
-  /** Called once the connection has forgotten the stream. */
+  /** Called after the connection has forgotten the stream. */
   over(code: number, aborted: boolean): void {
     if (this.#isOver) return;
     this.#isOver = true;

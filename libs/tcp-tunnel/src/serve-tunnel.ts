@@ -54,7 +54,7 @@ export interface ServeTunnelOptions extends TunnelOptions {
   /** Time in milliseconds to read and discard a program's data after the peer closed the stream. Default 2,000. */
   readonly lingerMs?: number;
   /**
-   * Called once for every Connect, before the dial. `isTold` is false for a refusal above the peer's rate limit: count
+   * Called for every Connect, before the dial. `isTold` is false for a refusal above the peer's rate limit: count
    * such refusals, but do not log them, because their number is unlimited. If the callee returns false, an allowed
    * Connect is refused as `not-recorded`, which a second call reports. Must not throw.
    */

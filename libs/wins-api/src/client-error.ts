@@ -112,7 +112,7 @@ const NO_CONNECTION: readonly (readonly [RegExp, string])[] = [
 ];
 const QUOTED = /Last error: (.*?)(?: \([^()]*Z\))?\. Resolution note: .*$/s;
 
-/** False for an error of Node, such as one after the reader left its stream. */
+/** False for an error of Node, such as one after the reader abandoned the stream. */
 export function isServiceError(error: Error): error is ServiceError {
   return 'metadata' in error && 'details' in error;
 }

@@ -11,12 +11,11 @@ import { SocketCredentials } from './grpc-js/socket-credentials.js';
 import { readToEnd } from './read-to-end.js';
 import type { WinsClientOptions } from './wins-client.js';
 
-/** A larger message fails its call. Output chunks have at most 64 KiB. */
+/** A call with a larger message fails. Output chunks have at most 64 KiB. */
 const MAX_MESSAGE_BYTES = 2 * 1024 * 1024;
 /**
  * Flow-control window of a stream, just under 1 MiB: with the default of 64 KiB a stream waits for its reader five
- * times as long. Deliberately not a round number: it tells older daemons that this is not a Go client, whose octets they
- * all check.
+ * times as long. With a round number, older daemons would take this for a Go client and check every octet.
  */
 const WINDOW_BYTES = 0xffffd;
 /** After this time `close` destroys the connection. */

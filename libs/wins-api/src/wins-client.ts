@@ -131,8 +131,8 @@ export interface WinsClient extends AsyncDisposable {
   /** Starts a program. Open `keepAlive` soon: the daemon ends a process that no client holds. */
   startProcess(request: StartRequest, options?: StartOptions): Promise<ProcessName>;
   /**
-   * Follows a process to its end. Iterate the result once, or abort the call. The daemon pauses while chunks are
-   * unread. Output is a view of the received message: copy bytes that you keep for long.
+   * Follows a process to its end. Iterate the result once, or abort the call. The daemon pauses the stream while chunks
+   * are unread. Output is a view of the received message: copy bytes that you keep for long.
    */
   waitProcess(name: RunName, options?: CallOptions): AsyncIterable<ProcessWaitResponse>;
   /** Holds a process: sends its name at once and every five minutes. The daemon stops the process when the call ends. */

@@ -6,7 +6,7 @@ const RECORDS = 24;
 /** Large enough that the log has three files. */
 const FACT_OCTETS = 6000;
 
-/** A changed log must never verify, unless only its last line changed. A damaged log must still be readable and accept new records. */
+/** A changed log must never verify, unless only its end changed. A damaged log must still be readable and accept new records. */
 export async function openAudit({
   AuditLog,
   auditPlace,
@@ -55,7 +55,7 @@ export async function openAudit({
     close: () => rmSync(folder, { recursive: true }),
   };
 
-  /** Whether all lines except the last are unchanged. */
+  /** Whether the original log begins with all lines of `changed` except the last. */
   function isBeginning(changed) {
     const text = Buffer.concat(changed.filter((octets) => octets !== undefined));
     const lastButOne = text.subarray(0, text.lastIndexOf(10)).lastIndexOf(10) + 1;

@@ -41,8 +41,8 @@ const base64 = (text) => Buffer.from(text).toString('base64');
 const packed = (json) => gzipSync(JSON.stringify(json)).toString('base64');
 
 /**
- * Checks readers of node files, and of answers from registries and programs. Each must return a value that its writer could have written, or throw an
- * error of its library.
+ * Checks functions that read files of a node, or answers from registries and programs. Each must return a valid value, or throw an error of its
+ * library.
  */
 export async function openFiles(faces) {
   const { AgentError, InstallError, InstallFiles, installPlaces, joinedEnvironment } = faces;

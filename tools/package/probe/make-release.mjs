@@ -55,12 +55,12 @@ const FLAWS = {
   ],
   /** The daemon behaves like the Go release. */
   'is original': ['wins-server.cjs', goService],
-  /** Upgrades exit at the named effect. */
+  /** Upgrades die before effect number DIE_AT. */
   'upgrades and dies': [
     'wins-upgrade.cjs',
     (text) => `${text}\n${readFileSync(inPrograms('die-at-act.cjs'), 'utf8')}`,
   ],
-  /** Commands exit at the named change of the node. */
+  /** Commands die at change number DIE_AT of the node. */
   dies: ['wins.cjs', (text) => `${readFileSync(DEADLY, 'utf8')}\n${text}`],
   /** The serving daemon reports itself as paused. */
   pauses: [

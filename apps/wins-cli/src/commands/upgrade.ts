@@ -149,7 +149,7 @@ async function putBack({ from }: UpgradeOptions, file: string, sha256?: string):
   await deliverFile({ from: source, to: file, sha256, waitTimeoutMs: 0 });
 }
 
-/** A helper that a Go daemon runs may register `config`. If another daemon runs it, the service must use `config` already. */
+/** A helper that a Go daemon runs may set the service's config. With any other daemon, the service must use `config` already. */
 async function configWords(options: UpgradeOptions, endMs: number): Promise<readonly string[]> {
   const { config } = options;
   if (config === undefined) return [];

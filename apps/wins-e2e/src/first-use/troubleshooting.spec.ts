@@ -91,7 +91,7 @@ function wrongConfig(workspace: Workspace, text: string, mode: number): Promise<
   return saying(['srv', 'app', 'run', '--config', config], workspace.environment, 78);
 }
 
-/** Connects to a host port through a tunnel; returns the tunnel's first message about the port. */
+/** Connects to a host port through a tunnel; returns the message that the tunnel then prints. */
 async function lineOfTunnel(workspace: Workspace, hostPort: number): Promise<string> {
   const [port = 0] = await freePorts(1);
   await using tunnel = await Tunnel.start(workspace, `TCP:${port}:${hostPort}`);

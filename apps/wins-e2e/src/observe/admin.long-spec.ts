@@ -116,7 +116,7 @@ describe('the pipe of administrators', () => {
     earlier.forceShutdown();
   });
 
-  /** Restarts the daemon with a detached run named `web` that a stop ends at once. */
+  /** Restarts the daemon, then starts a detached run `web` that ends at once when stopped. */
   async function detached(): Promise<void> {
     await daemon.stop();
     const program = workspace.script('worker', 'echo up; while :; do sleep 1; done');

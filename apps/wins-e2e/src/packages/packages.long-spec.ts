@@ -113,7 +113,7 @@ describe('the archive of all packages', () => {
       text.startsWith('tar '),
     );
     writeFileSync(workspace.path('package.json'), '{ "private": true }');
-    // Keep the commands from using this machine: the cache is empty, and nothing listens at the registry.
+    // Give the commands no packages but the archive's: the cache is empty, and nothing listens at the registry.
     const npm = {
       npm_config_cache: workspace.path('cache'),
       npm_config_registry: 'http://127.0.0.1:9',

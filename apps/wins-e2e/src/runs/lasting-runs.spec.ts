@@ -117,7 +117,7 @@ describe('a detached run', () => {
     const follower = follow('logs', '-f', 'silent');
     await daemon.logged(({ action }) => action === 'wait');
     await daemon[Symbol.asyncDispose]();
-    // Meanwhile the waiting client has looked for the next daemon and found none.
+    // During this 1 s, the waiting client looks for the next daemon and finds none.
     await runWins(['cli', 'app', 'info', '--wait-timeout', '1s'], workspace.environment);
     await startDaemon();
     workspace.write('stop', '');

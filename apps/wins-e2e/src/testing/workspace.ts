@@ -5,7 +5,7 @@ import { processesWith } from './process-table.js';
 
 /** Root of the checkout. The Windows suite sets WINS_ROOT because its specs run from a bundle. */
 export const ROOT = process.env['WINS_ROOT'] ?? path.resolve(__dirname, '../../../..');
-/** In the long tier, a `*.long-spec.ts` may repeat a spec of tier one with more cases. */
+/** True in the long tier, where a `*.long-spec.ts` may repeat an ordinary spec with more cases. */
 export const IS_LONG = process.env['WINS_TEST_TIER'] === 'long';
 export const WINS = path.join(ROOT, 'dist', 'wins.cjs');
 

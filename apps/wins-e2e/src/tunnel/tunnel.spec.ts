@@ -94,7 +94,7 @@ describe('the tunnel', () => {
     const skip = daemon.log.length;
     const isRecord = ({ log, action }: LogRecord): boolean =>
       log === 'audit' && action === 'connect';
-    // The audit log writes at most ten records a second, and the previous test may have used them up.
+    // Retry: only ten connections a second get a record, and the previous test may have used these up.
     while (!daemon.log.slice(skip).some(isRecord)) await textOf(await ask(port, '/1'));
     const record = await daemon.logged(isRecord, skip);
     expect(record).toMatchObject({

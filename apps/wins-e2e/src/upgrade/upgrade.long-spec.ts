@@ -4,7 +4,7 @@ import { expectGoneOnWith, expectGoodEnd } from '../testing/upgrade/upgrade-trou
 import { expectUntouched } from '../testing/upgrade/untouched-service.js';
 import { UpgradeWorld } from '../testing/upgrade/upgrade-world.js';
 
-// Run tests that wait for a time-out in parallel.
+// Tests that wait for a time-out run concurrently.
 describe('wins up', () => {
   it.concurrent('mends a daemon that runs the same program and does not answer', async () => {
     await using world = await UpgradeWorld.running();

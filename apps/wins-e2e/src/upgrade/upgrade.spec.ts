@@ -15,7 +15,7 @@ function windowsProgram(): Buffer {
   return header;
 }
 
-// Run tests that wait for a time-out in parallel.
+// Tests that wait for a time-out run concurrently.
 describe('wins up', () => {
   it('replaces the program, and the service names it at the path that it had', async () => {
     await using world = await UpgradeWorld.running();

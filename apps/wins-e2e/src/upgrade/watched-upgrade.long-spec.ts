@@ -62,7 +62,7 @@ describe('a daemon that watches a file', () => {
       const journal = `${world.folder}/journal.json`;
       const gate = world.workspace.path('gate');
       offer(world, HELD_UP('v1.1.0', gate));
-      // The gate keeps staging from completing, so the helper is killed during it.
+      // Staging cannot complete without the gate, so the helper is killed during staging.
       await until(() => existsSync(journal));
       for (const pid of processesWith('--apart', world.definition)) process.kill(pid, 'SIGKILL');
       writeFileSync(gate, '');

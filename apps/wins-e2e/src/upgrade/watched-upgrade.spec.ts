@@ -128,7 +128,7 @@ describe('a daemon whose config does not ask for it', () => {
   it.concurrent('watches a file only while the config says so', async () => {
     const { world, configure } = await watchingNode('absent');
     await using _world = world;
-    // The daemon checks its config as often as a watched file, so these two reloads last for two checks of the file.
+    // The daemon checks its config as often as a watched file, so two reloads take as long as two checks of the file.
     const reloaded = async (): Promise<void> => {
       for (const file of ['/nowhere/a', '/nowhere/b']) {
         const { length } = logOf(world).filter(({ msg }) => msg === 'config changed');

@@ -24,7 +24,7 @@ const MORTAL = 'mortal';
 
 async function nodeWithGoService(): Promise<WindowsUpgradeWorld> {
   const world = WindowsUpgradeWorld.registered('original', NAME);
-  // A Go daemon allows only paths in its whitelist.
+  // The whitelist of a Go daemon contains plain paths, without `mayBreakAway`.
   world.workspace.config([world.helper]);
   await world.services.start(NAME);
   assert.equal((await world.answer())?.version, GO_RELEASE);

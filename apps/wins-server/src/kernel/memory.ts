@@ -125,7 +125,7 @@ export function returnMemory({
   return { [Symbol.dispose]: () => clearTimeout(timer) };
 }
 
-/** Undefined if Linux has no free descriptor for the file that this call reads. */
+/** Undefined if no descriptor is free for the file that this call reads on Linux. */
 function residentBytes(): number | undefined {
   try {
     return process.memoryUsage.rss();

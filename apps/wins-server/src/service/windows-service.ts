@@ -65,7 +65,7 @@ export async function runAsWindowsService(
     onReportFailed: (err) =>
       log?.logger.error({ err }, 'cannot report to the service control manager'),
   });
-  // `run` has not closed the log, so the daemon hangs although the service has stopped.
+  // If `run` has not closed the log, the daemon hangs although the service has stopped.
   log?.logger.fatal('the daemon did not start or stop in time');
   return exitCode;
 }

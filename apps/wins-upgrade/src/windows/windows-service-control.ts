@@ -110,7 +110,7 @@ export class WindowsServiceControl implements ServiceControl {
     );
   }
 
-  /** Locks a file that only administrators can open, not a system-wide name, which any process could claim to block upgrades. */
+  /** Locks a file that only administrators can open. Any process could take a system-wide name, to block upgrades. */
   async lock(): Promise<UpgradeLock | undefined> {
     const { folder, lock } = await findPlaces(this);
     // Outside #attempt, because a folder that others can use is a refusal, not a failure of the service manager.

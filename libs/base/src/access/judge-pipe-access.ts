@@ -30,7 +30,7 @@ const MAX_ENTRIES = 800;
 
 /**
  * Judges who may open the daemon's pipes. Needs only the SDDL, so it works on any system. Warns too often rather than too rarely:
- * it ignores deny entries, and counts every account that may write.
+ * deny entries prevent no warning, and a right to write suffices.
  */
 export function judgePipeAccess(sddl: string): PipeAccessVerdict {
   let descriptor: SecurityDescriptor;

@@ -47,7 +47,7 @@ export function isPrivileged(sid: string): boolean {
   return sid === 'S-1-5-18' || sid === 'S-1-5-32-544' || sid === 'LA' || sid.startsWith('S-1-3-');
 }
 
-/** Whether a SID is an alias, such as `DA`, that other hosts may not resolve. */
+/** Whether a SID is an alias, such as `DA`, that some other hosts cannot resolve. */
 export function isKnownToHostAlone(sid: string | undefined): boolean {
   return sid !== undefined && !sid.startsWith('S-') && sid !== 'LA' && sid !== 'LG';
 }

@@ -13,7 +13,7 @@ export interface PipeEndpoint {
   close(): Promise<void>;
 }
 
-/** Opens pipes with access control before the first connection. A pipe that Node opens on Windows admits anyone, even from another machine. */
+/** Opens pipes that have access control before the first connection. A pipe that Node opens on Windows admits anyone, even from another machine. */
 export interface PipeSecurity {
   /** Rejects with Node's code: `EADDRINUSE` when another process has the name, `EACCES` for missing rights. */
   open(path: PipePath, events: EndpointEvents): Promise<PipeEndpoint>;

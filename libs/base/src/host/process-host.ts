@@ -49,7 +49,7 @@ export interface StopRequest {
 
 /** A command that the caller has authorized and verified. */
 export interface HostCommand {
-  /** Id of the run, 32 hexadecimal digits. It grants no rights to the run. */
+  /** Mark of the run or command, 32 hexadecimal digits. Knowing it gives no access to the run. */
   readonly mark: string;
   /** Id of the daemon's state folder. Daemons with the same lineage may end the run once this daemon is dead. */
   readonly lineage: string;

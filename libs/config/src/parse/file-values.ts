@@ -294,7 +294,7 @@ class FileReader {
   }
 }
 
-/** Returns the path at which a known key from the wrong section belongs. */
+/** Returns the correct path of a known key that is in the wrong section. */
 function misplacedKey(written: string, schema: z.core.$ZodType): string | undefined {
   const isMeant = ([path]: readonly [string, unknown]): boolean =>
     !path.includes('[]') && foldKey(path.slice(path.lastIndexOf('.') + 1)) === foldKey(written);

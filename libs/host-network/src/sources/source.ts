@@ -61,7 +61,7 @@ export interface SourceOptions<Item = DesiredPeer> {
 }
 
 const DEGRADED_AFTER_MS = 120_000;
-/** 1, 2, 4 … 60 s, each up to a fifth longer or shorter. */
+/** About 1, 2, 4 … 60 s: `jitter` shortens each by up to a third. */
 const RETRIES = { initialMs: 1_200, maxMs: 72_000, jitter: 1 / 3 };
 const NOTHING: Snapshot<never> = {
   ...{ version: '', items: [], skipped: [], skippedCount: 0, isLimited: false },

@@ -20,7 +20,7 @@ export interface NodeFacts {
   readonly config?: Buffer | undefined;
   readonly nodeId?: string | undefined;
   readonly manifest?: Manifest | undefined;
-  /** Digests by path of the files that the daemon has read. If a file differs, the daemon must restart. */
+  /** Digest of each file that the daemon has read, by path. If a file differs, the daemon must restart. */
   readonly loaded?: ReadonlyMap<string, string> | undefined;
 }
 

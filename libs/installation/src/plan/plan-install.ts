@@ -85,7 +85,7 @@ const rank = ({ item }: Step): number => ['service', 'variable', 'program'].inde
 function hasReadOther(facts: NodeFacts, steps: readonly Step[]): boolean {
   for (const [path, sha256] of facts.loaded ?? []) {
     const file = { kind: 'file', path } as const;
-    // Outside the installed path, the daemon's program has only a `program` item.
+    // If the daemon's program is not at the installed path, it has only a `program` item.
     const program = { kind: 'program', path } as const;
     const ids = [itemId(file), itemId(program)];
     const step = steps.find(({ item }) => ids.includes(itemId(item)));
@@ -117,7 +117,7 @@ export function planAdopt(facts: NodeFacts, wish: InstallWish): AdoptPlan {
       const found = facts.states.get(itemId(item));
       return found === undefined ? [] : [stepOf(item, undefined, found)];
     });
-  // A program at another path is adopted only if it is named wins.exe, because it may belong to another product.
+  // A program at another path may belong to another product, so it is adopted only if it is named wins.exe.
   const program = facts.program?.path;
   const state = program && stateIn(facts, { kind: 'program', path: program });
   const isElsewhere = program !== undefined && program !== places.program;

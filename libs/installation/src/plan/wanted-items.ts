@@ -57,7 +57,7 @@ export class WantedItems {
   }
 }
 
-/** Adds items that an installation changes, but not an update. */
+/** Adds items that an installation changes and an update leaves alone. */
 export function wantSurroundings(wanted: WantedItems, facts: NodeFacts, wish: InstallWish): void {
   const { places, service } = wish;
   const privateFolders = [places.configFolder, places.dataFolder, ...dataFolders(places)];

@@ -29,7 +29,7 @@ export async function undoSteps(context: InstallContext, record: JournalRecord) 
       const isOurs = isSameState(now, to) || index === half || item.kind === 'running';
       const sha256 = contentOf(item, from);
       const content = sha256 && files.contentPath(sha256);
-      // Skip items that another program changed. Also skip steps without saved content: the item already had the desired state, so
+      // Skip items that another program changed. Also skip steps whose earlier content was not saved: the item already had the desired state, so
       // nothing was replaced.
       if (!isOurs || (content !== undefined && !existsSync(content))) {
         if (!isSameState(now, from)) left.push(step);

@@ -12,7 +12,7 @@ const REFUSED_IN_PATH = /[\p{C}\p{Zl}\p{Zp}"<>|?*;%]/u;
 const MAX_PATH_CHARACTERS = 200;
 const DEVICE = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\..*)?$/i;
 
-/** An empty variable counts as unset, as in PowerShell. Errors show a value only if it cannot be secret. */
+/** An empty variable counts as unset, as in PowerShell, except for `isEmpty`. Errors show a value only if it cannot be secret. */
 export class Variables {
   readonly #values = new Map<string, string>();
   readonly #empty = new Set<string>();
@@ -33,7 +33,7 @@ export class Variables {
     this.#values.set(name, before === undefined ? value : `${before},${value}`);
   }
 
-  /** An empty variable removes a setting; an unset variable leaves it. */
+  /** Whether the variable is empty, which removes a setting. An unset one leaves it. */
   isEmpty(name: string): boolean {
     return this.#empty.has(name) && !this.#values.has(name);
   }

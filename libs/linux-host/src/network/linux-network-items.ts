@@ -19,7 +19,7 @@ import {
 import { isDenial, runIp } from './ip-command.js';
 
 /**
- * Protocol number of our routes and rules, and group number of our bridge. Other programs may use it too, but an item without it is not ours.
+ * Protocol number of our routes and rules, and group number of our bridge. Other programs may use 199 too, but an item without it is not ours.
  */
 export const PROTOCOL = '199';
 /** Priorities of our rules: after the system's rule for local addresses and before its rules for all others. */

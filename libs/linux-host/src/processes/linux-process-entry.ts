@@ -154,7 +154,7 @@ export function parseRunMarker(text: string): RunMarker | undefined {
     : { mark, lineage, daemon };
 }
 
-/** The PID is 0 for a text of another form. */
+/** The PID is 0 for a text without a colon. */
 export function parseDaemon(daemon: string): { readonly pid: number; readonly startToken: string } {
   const colon = daemon.indexOf(':');
   return { pid: Number(daemon.slice(0, Math.max(0, colon))), startToken: daemon.slice(colon + 1) };

@@ -5,7 +5,7 @@ import { loadCLibrary } from '../c-library.js';
 // Constants of pipe2(2) and fcntl(2), as on most architectures.
 const O_CLOEXEC = 0o2_000_000;
 const F_SETPIPE_SZ = 1031;
-/** Capacity of a pipe; unprivileged programs may have up to 1 MiB. A larger pipe wakes its reader less often. */
+/** Capacity of a pipe, enlarged to wake its reader less often. Unprivileged programs may set up to 1 MiB. */
 const PIPE_BYTES = 256 * 1024;
 /** Size of one read, as in Node's own sockets, so that a pause takes effect equally early. */
 const READ_BYTES = 64 * 1024;
@@ -23,7 +23,7 @@ let calls: PipeCalls | 'none' | undefined;
 let sharedBuffer: Buffer | undefined;
 
 /**
- * Creates a pipe that no other child inherits. Node itself gives a child a Unix socket, which costs twice as much processor time, and which
+ * Creates a pipe that only one child inherits. Node itself gives a child a Unix socket, which costs twice as much processor time, and which
  * the child cannot open again as `/dev/stdout`.
  *
  * @param reusesBuffer - As in `StartOptions`.

@@ -149,7 +149,7 @@ async function startOnce(
     const child = spawn(file, [...args], {
       argv0,
       cwd: command.directory,
-      // The mark comes first, so that a search finds it quickly; a shell may reorder the variables of its own children.
+      // The mark comes first, so that a search finds it quickly, unless a shell reorders the variables of its own children.
       env: { [RUN_MARKER_VARIABLE]: formatRunMarker({ mark, lineage, daemon }), ...command.env },
       detached: true,
       shell: false,

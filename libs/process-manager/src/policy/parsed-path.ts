@@ -119,7 +119,7 @@ function parsed(
 const MAX_LENGTH = 32_767;
 export const DEVICE_NAME = /^(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9¹²³])$/;
 
-/** Refuses every part that Win32 would reinterpret. Normalises only `/` and repeated separators. */
+/** Refuses every part that Win32 would reinterpret. Normalises only separators and the drive letter. */
 function parseWindowsPath(path: string): ParsedPath | PathRefusal {
   if (path === '' || path.length > MAX_LENGTH) return { refused: 'A11 empty or over-long path' };
   if (UNPRINTABLE.test(path)) return { refused: 'A13 control or invisible character' };

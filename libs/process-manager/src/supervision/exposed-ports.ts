@@ -65,7 +65,7 @@ export class ExposedPorts {
     this.#stopping.abort();
   }
 
-  /** Resolves when each pending closing succeeded or was retried once. */
+  /** Resolves after the pending closings and one more round of retries. */
   settle(): Promise<void> {
     return (this.#closings = this.#closings.then(() => this.#closeAll([])));
   }

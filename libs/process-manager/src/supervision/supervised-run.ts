@@ -126,7 +126,7 @@ export class SupervisedRun implements ManagedProcess {
       supervision.leaseTimeoutMs,
       () => void this.end('leaseNeverHeld'),
     );
-    // The keeper stores the output of a lasting run, so do not hold output for a first reader.
+    // A lasting run needs no timer: the keeper stores its output, and this log stays empty.
     if (run.lasts) clearTimeout(this.#holdTimer);
     if (!run.isHeld) this.#lease.claim();
     void hostProcess.exited.then((exit) => {

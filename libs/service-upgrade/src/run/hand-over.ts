@@ -43,7 +43,7 @@ export async function handOver(
   }
 }
 
-/** Changes nothing. `isPending`: the upgrade itself would first finish or undo an interrupted one. The caller holds the lock. */
+/** Only plans, and removes leftovers. `isPending`: the upgrade itself would first finish or undo an interrupted one. The caller holds the lock. */
 export async function planOnly(
   context: UpgradeContext,
   places: UpgradePlaces,
@@ -65,7 +65,7 @@ async function isPending({ effects }: UpgradeContext, places: UpgradePlaces): Pr
 }
 
 /**
- * Copies `program`. In a run, `program` is a verified copy, and the daemon ends leftover processes of its copies.
+ * Copies `program`, because in a run it is a verified copy, and the daemon ends leftover processes of verified copies.
  * @throws UpgradeError `refused`; `fileFailed`.
  */
 export async function makeHelper(

@@ -28,7 +28,7 @@ export type SignersOf = (
 ) => Promise<readonly (readonly string[])[]>;
 
 export interface UpgradeContext extends Pick<UpgradeRecord, 'id' | 'askedBy' | 'attempt'> {
-  /** Versions by SHA-256 of the program, which need not print its version then. Default: none. */
+  /** Versions of known programs, by SHA-256. Other programs are asked. Default: none. */
   readonly knownVersions?: ReadonlyMap<string, string> | undefined;
   readonly effects: Effects;
   readonly service: ServiceControl;

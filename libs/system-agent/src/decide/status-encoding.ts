@@ -120,7 +120,7 @@ export function gzipText(text: string): Buffer {
   return packed;
 }
 
-/** No bytes give an empty text. @throws Error for invalid bytes, or more than 16 MiB of text. */
+/** Returns an empty text for zero bytes. @throws Error for invalid bytes, or more than 16 MiB of text. */
 export function gunzipText(packed: Buffer): string {
   if (packed.length === 0) return '';
   return gunzipSync(packed, { maxOutputLength: MAX_UNPACKED_BYTES }).toString('utf8');

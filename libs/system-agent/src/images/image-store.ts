@@ -22,8 +22,8 @@ const MAX_ENTRIES = 1000;
 type Use = (image: FoundImage) => Promise<void>;
 
 /**
- * Gets images from the node's archives, else from mirrors in `registries.yaml`, else from the registry. All digests are
- * verified only once `unpack` resolves. Files belong to this account and lose the write permission of group and others.
+ * Gets images from the node's archives, else from mirrors in `registries.yaml`, else from the registry. Until `unpack`
+ * resolves, the files may be unverified. Files belong to this account and lose the write permission of group and others.
  * Links cannot lead out of the folder. Fails with `unreachable` when no registry answered, else with `imageFailed`.
  */
 export function imageStore(given: ImageStoreOptions): ImageStore {

@@ -51,7 +51,7 @@ function read(text: string): Reference | undefined {
   return { registry, repository, tag, ...(digest === undefined ? {} : { digest }) };
 }
 
-/** The first part is a registry if it is `localhost`, or is invalid in a repository's name. */
+/** The first part is a registry if it is `localhost`, or contains `.`, `:` or a capital letter. */
 function splitRegistry(name: string): { registry: string; rest: string } {
   const slash = name.indexOf('/');
   const first = name.slice(0, Math.max(slash, 0));

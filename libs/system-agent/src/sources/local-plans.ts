@@ -180,7 +180,7 @@ export interface LocalPlansOptions extends Pick<
   /** The folder may be missing at times. */
   readonly directory: string;
   readonly applier: Applier;
-  /** Receives all plans of the last check, by path, whenever one changes. */
+  /** Receives all plans of the last check, in path order, whenever one changes. */
   readonly onStatus: (plans: readonly PlanStatus[]) => void;
 }
 

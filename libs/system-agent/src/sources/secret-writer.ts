@@ -67,7 +67,7 @@ export class SecretWriter {
     if (!changes) return;
     const values = Object.entries(changes.values).filter(([key, value]) => {
       const current = secret?.data[key];
-      // Keep a `plan-state` that another writer changed during the pass.
+      // Drop our `plan-state` if another writer changed it during the pass.
       if (secret && key === KEY.planState && current?.toString() !== changes.planState)
         return false;
       return !current?.equals(value);

@@ -19,9 +19,9 @@ export class MemorySecrets implements SecretStore {
   #version = 100;
   #made = 0;
   #outage: Error | undefined;
-  /** Runs before each call of the agent; its exception becomes the answer. */
+  /** Runs before each call of the agent; if it throws, the call fails. */
   onCall: (call: SecretCall) => void = () => undefined;
-  /** Runs between a write and its answer; its exception becomes the answer. */
+  /** Runs between a write and its answer; if it throws, the call fails. */
   onWritten: () => void = () => undefined;
 
   /** Unanswered calls of the agent. */

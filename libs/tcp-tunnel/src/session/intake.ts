@@ -40,7 +40,7 @@ export class Probes {
 /** Cost of answering a message, in units of one Connect. */
 export type Work = number | 'over-rate';
 
-/** Maximum number of Connects answered per turn of the event loop, which takes about half a millisecond. */
+/** Maximum number of Connects answered per turn of the event loop; they take about half a millisecond. */
 const WORK_PER_TURN = 32;
 /** Pause in milliseconds after a message that exceeds its peer's rate. */
 const OVER_RATE_REST_MS = 5;

@@ -7,7 +7,7 @@ export const DEFAULT_FLOW_LIMITS = {
   pauseAboveBytes: 2 * MIB,
   /** Unread bytes below which a paused stream asks its peer to resume. */
   resumeBelowBytes: 256 * KIB,
-  /** Unread bytes in a session above which each stream's share shrinks. */
+  /** Unread bytes in a session at which the share of a stream is minimal. */
   sharedBufferBytes: 24 * MIB,
   /** Minimum share of a stream, however full the session's buffer is. */
   leastShareBytes: 64 * KIB,

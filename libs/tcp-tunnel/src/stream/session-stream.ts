@@ -465,7 +465,7 @@ export class SessionStream extends Duplex implements TunnelStream, RoundMember {
       this.destroy(this.#failure);
   }
 
-  /** Destroys a closed stream once it is read to the end, because it discards writes, too. */
+  /** Destroys a closed stream once it is read to the end. Writes to it are discarded anyway. */
   destroyIfPeerClosed(): void {
     if (this.#state.kind === 'closed' && this.readableEnded) this.destroy();
   }

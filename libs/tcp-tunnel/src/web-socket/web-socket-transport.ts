@@ -163,7 +163,7 @@ export class WebSocketTransport implements MessageTransport {
     connection.uncork();
   }
 
-  /** Replaces ws as the connection's data listener and forwards every other frame to ws. */
+  /** Replaces ws as the connection's data listener, and forwards all but plain frames to ws. */
   #readPlainFrames(connection: Duplex, receiver: TransportEvents): void {
     const listeners = connection.listeners('data') as ((this: Duplex, bytes: Buffer) => void)[];
     const reader = new PlainFrameReader(!this.#options.isClient, {

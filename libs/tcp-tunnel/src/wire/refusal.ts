@@ -1,4 +1,4 @@
-/** Rules that decide a Connect; an allowed Connect has `port-allowed`. */
+/** Rules that can refuse a Connect; `port-allowed` also marks an allowed one. */
 export const REFUSAL_RULES = [
   'address-length',
   'protocol-tcp',

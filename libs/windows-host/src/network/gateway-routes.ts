@@ -27,9 +27,8 @@ export function addGatewayRoutes(
 }
 
 /**
- * Removes manually added routes to exactly these hosts and networks through a gateway, even those of an
- * administrator. The current default route does not matter. Reads the table again and requires that none is left.
- * Ignores missing routes.
+ * Removes every route through a gateway to exactly these hosts and networks if a program or an administrator added
+ * it. Reads the table again and requires that none is left. Ignores missing routes.
  *
  * @throws WindowsError `invalidArgument` before anything is changed, `notVerified`, `accessDenied`.
  */

@@ -17,7 +17,7 @@ const AF_INET6 = 23;
 /** The size of a SOCKADDR_INET: room for either family. */
 const SOCKET_ADDRESS_BYTES = 28;
 
-/** Undefined for another family, or when the address does not fit into the bytes. */
+/** Undefined unless the bytes contain a whole IPv4 or IPv6 address. */
 export function readSocketAddress(bytes: Uint8Array, offset = 0): Uint8Array | undefined {
   const family = (bytes[offset] ?? 0) | ((bytes[offset + 1] ?? 0) << 8);
   const [start, length] = family === AF_INET ? [4, 4] : family === AF_INET6 ? [8, 16] : [0, 0];

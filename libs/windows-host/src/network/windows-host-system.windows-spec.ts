@@ -26,7 +26,7 @@ describe('the network of the host', () => {
     assert.deepEqual(new Set(listed), new Set(expected));
   });
 
-  // Wine's IP Helper has no call that changes the table by a MIB_IPFORWARD_ROW2.
+  // Wine's IP Helper has no call that changes routes through a MIB_IPFORWARD_ROW2.
   it('says what is missing for a change of routes', { skip: !isWine() }, async () => {
     await assert.rejects(system.addRoutes([NOBODY]), {
       code: 'unavailable',

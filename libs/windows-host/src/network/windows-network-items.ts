@@ -54,7 +54,7 @@ export const systemContainerCalls: ContainerNetworkCalls = {
 
 /** Fixed id by which we recognise our network: HNS accepts an id from the creator. */
 export const NETWORK_ID = '6f3a7c52-0f0e-4f5b-9a0c-5d1f6a8e2b40';
-/** The host's own interface in the network. HNS names the switch, and so this interface, after the adapter. */
+/** The host's own interface in the network. HNS names it after the adapter, which has the name of the network. */
 const HOST_INTERFACE = `vEthernet (${CONTAINER_NETWORK})`;
 /** EnableNonPersistent: HNS does not store the network, so a restart removes it. */
 const NOT_STORED = 8;
@@ -216,7 +216,7 @@ async function removeItem(
   return true;
 }
 
-/** Does not mark a network with our name but another id, because it belongs to someone else. */
+/** A network with our name but another id belongs to someone else, so its `isMarked` is false. */
 function bridgeAmong(networks: readonly NamedHnsNetwork[]): readonly ListedItem[] {
   const ours = networks.find(({ id }) => id.toLowerCase() === NETWORK_ID);
   const there = ours ?? networks.find(({ name }) => name === CONTAINER_NETWORK);

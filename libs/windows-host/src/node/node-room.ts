@@ -69,7 +69,7 @@ export function accessOf(sddl: string, isFolder: boolean): string {
   return word?.[0] ?? sddl;
 }
 
-/** An account that may read a folder may also look into it. */
+/** An account that may read a folder may also traverse it (FX). */
 function rightsOf(rights: string, isFolder: boolean): string {
   return isFolder && rights !== '' ? 'FRFX' : rights;
 }

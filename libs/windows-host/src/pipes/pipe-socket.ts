@@ -3,7 +3,7 @@ import { Socket } from 'node:net';
 import type { OwnedHandle } from '../win32/calls/call.js';
 import { systemLibrary } from '../win32/calls/system-library.js';
 
-/** Functions that this program itself exports, so no file is searched. */
+/** Functions that this program itself exports, so no library is searched for. */
 const libuv = systemLibrary(process.execPath, 'Windows', [
   // https://docs.libuv.org/en/v1.x/fs.html#c.uv_open_osfhandle
   'int uv_open_osfhandle(intptr_t handle)',

@@ -77,7 +77,7 @@ export class JobObjectProcess implements HostProcess {
         const streams = { stdout: stdout.stream, stderr: stderr.stream };
         return new JobObjectProcess({ pid, startToken, exited, ...streams }, { job, stop });
       } finally {
-        // An open child end would keep the streams open after their last writer.
+        // An open child end would keep the streams open after the last writer has ended.
         for (const { childEnd } of outputs) childEnd.close();
       }
     } catch (error) {

@@ -118,7 +118,7 @@ export class PackageUser {
     symlinkSync(path.join(ROOT, types), path.join(this.#folder, types), 'dir');
   }
 
-  /** Imports and requires all entry points. Returns the type of the main export for each way, and whether both ways give the same object. */
+  /** Imports all entry points, and requires the main one. Returns the type of its export for each way, and whether both give the same object. */
   loads({ name, first, doors }: Library): { imported: string; required: string; isOne: boolean } {
     const printed = this.#run(
       'both.mjs',

@@ -65,7 +65,7 @@ async function judgeConnection(settings: AgentSettings, host: DoctorHost) {
   }
 }
 
-/** States in which daemon and API server are not in contact. */
+/** States in which the daemon cannot read its Secret or write results. */
 const APART = new Set(['starting', 'disconnected', 'unregistered', 'noSecret', 'unwritten']);
 
 function judgeSource(source: PlanStatusResponse['Sources'][number]): Finding {

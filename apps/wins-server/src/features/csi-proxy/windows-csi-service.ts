@@ -68,7 +68,7 @@ export class WindowsCsiService implements CsiProxyService {
 
   async stop(graceMs: number): Promise<void> {
     if (unlessFails(() => this.#services.status(NAME), 'notFound') === undefined) return;
-    // csi-proxy reports that it has stopped but keeps running.
+    // csi-proxy reports that it has stopped, but keeps running.
     await endService(NAME, { stopMs: graceMs, exitMs: graceMs });
   }
 

@@ -27,7 +27,7 @@ export async function endLastingRuns(
   configFile: string,
   { reason, keepsOutput }: EndOptions,
 ): Promise<string | undefined> {
-  // The default config need not exist. It also replaces another absent config, whose runs have already ended.
+  // A missing config has no runs left; the default config, which need not exist, is used instead.
   const isAbsent = configFile === defaultConfigPath() || !existsSync(configFile);
   const named = isAbsent ? undefined : configFile;
   const loaded = await loadStartConfig(named).catch((error: unknown) => {

@@ -11,7 +11,7 @@ export interface KeptProgramsParts {
   readonly remove: (entry: Entry) => Promise<unknown>;
 }
 
-/** Keeps running exactly the programs that the config lists; replaces one whose entry has changed. */
+/** Ensures that exactly the programs in the config run; replaces one whose entry has changed. */
 export class KeptPrograms {
   readonly #parts: KeptProgramsParts;
   #wanted: ReadonlyMap<string, WantedProgram> = new Map();

@@ -20,7 +20,7 @@ const GRANT: LastingGrant = {
   maxAgeMs: Number.MAX_SAFE_INTEGER,
 };
 
-/** Owner of programs that the config keeps; no client has its key. */
+/** Owner of the programs in `keep`; no client has its key. */
 const HOST: ClientIdentity = {
   ...{ key: 'host', isAdministrator: true, isEverybody: false },
   ...{ description: {}, names: ['administrators'] },
@@ -34,7 +34,7 @@ export interface WantedProgram {
   readonly grant: LastingGrant;
 }
 
-/** Fault in an entry of `keep`; such a program is not kept. */
+/** Fault in an entry of `keep`; the daemon then ignores the entry. */
 export interface KeepFault {
   readonly index: number;
   readonly found: string;

@@ -43,7 +43,7 @@ export const servedProcessDefinition: typeof processServiceDefinition = {
   startExactly: { ...processServiceDefinition.startExactly, requestDeserialize: decodeExactly },
 };
 
-/** Over the administrators' pipe, runs can be stopped but not started or followed. */
+/** Only this method of the service is on the administrators' pipe. */
 export const stopDefinition: Pick<typeof processServiceDefinition, 'stop'> = {
   stop: servedProcessDefinition.stop,
 };

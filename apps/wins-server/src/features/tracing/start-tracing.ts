@@ -107,7 +107,7 @@ function spanPoster(url: URL, onChange: (isTaken: boolean, reason?: Error) => vo
     ...{ url, method: 'POST', headers: { 'content-type': 'application/json' } },
     ...{ isDirect: true, redirects: 'none' },
     trust: { roots: url.protocol === 'https:' ? publicRoots() : [] },
-    // Allows a retry when the collector has closed the connection meanwhile; a duplicate span has the same id.
+    // Despite `tries: 1`, allows a retry if the kept connection was closed. A duplicate span is harmless: it has the same id.
     isRepeatable: true,
   };
   let wasTaken: boolean | undefined;

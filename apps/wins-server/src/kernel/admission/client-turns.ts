@@ -156,7 +156,7 @@ export class ClientTurns implements Disposable {
     socket.once('close', () => this.#leave(socket, party));
   }
 
-  /** Names the current turn after a request, and counts the request. */
+  /** Gives the current turn the name of a request, and counts the request. */
   name(what: string): void {
     if (this.#open === undefined) return;
     this.#open.what = what;
@@ -241,7 +241,7 @@ export class ClientTurns implements Disposable {
     this.#isScheduled = true;
     setImmediate(() => {
       this.#isScheduled = false;
-      // Node accepts one connection per round of the event loop. Postpones the turn, so that not every accept waits for one.
+      // Node accepts one connection per round of the event loop. Postpones the turn, so that not every accept waits for a turn.
       const isAccepting = this.#hasAccepted && this.#accepts < this.#row.acceptsPerTurn;
       this.#hasAccepted = false;
       if (isAccepting) {

@@ -6,7 +6,7 @@ const LIMITS = { minMs: 0, maxMs: 36_500 * 24 * 3_600_000 };
 /** Parses `90s`, `2h30m` or `7d` before now (at most `36500d`), or a time such as `2026-03-01T12:00Z`. */
 export function parseSince(text: string, nowMs: number): Date | undefined {
   if (DATE.test(text)) return dateOf(Date.parse(text));
-  // `parseDuration` reads a number without a unit as seconds, but 2026 means a year.
+  // Refuses a number without a unit: `parseDuration` would read the year 2026 as seconds.
   if (!/[a-z]$/.test(text)) return undefined;
   try {
     return dateOf(nowMs - parseDuration(text, LIMITS));

@@ -40,7 +40,7 @@ export async function endpointsOf({ registry, repository }: Reference, { mirrors
   return [...mirrored, own];
 }
 
-/** Accepts an address as in `registries.yaml` or an image. @throws AgentError `imageFailed`. */
+/** Accepts an address from `registries.yaml` or from an image's name. @throws AgentError `imageFailed`. */
 export function baseOf(text: string): URL {
   const url = parseUrl(/^[a-z]+:\/\//i.test(text) ? text : `${schemeOf(text)}://${text}`);
   const isPlain =

@@ -50,7 +50,7 @@ const START_MS = 150;
 export class ScenarioPlayer {
   readonly events: AgentEvent[] = [];
   readonly written: PlayedVersion[] = [];
-  /** Runs after each write of the agent; its exception becomes the answer. */
+  /** Runs after each write of the agent; if it throws, the call fails. */
   onWrite: () => void = () => undefined;
   readonly #sleeps: StoppedSleeps;
   readonly #recording: Recording;

@@ -24,7 +24,7 @@ export class StoppedSleeps {
     writeFileSync(path.join(this.searchPath, 'sleep'), PROGRAM, { mode: 0o755 });
   }
 
-  /** Returns when each sleep ends, in milliseconds of the fake clock. */
+  /** Returns the end of each sleep, in milliseconds of the fake clock. */
   endsMs(nowMs: number): number[] {
     for (const name of readdirSync(this.#waiting).filter((one) => one.endsWith('.seconds'))) {
       const id = name.replace('.seconds', '');

@@ -6,7 +6,7 @@ import { spoolFiles, type SpoolFrame } from './spool-frame.js';
 
 /** Size of a file's first read; fits a whole frame. */
 const READ_BYTES = 2 * (HEADER_BYTES + MAX_FRAME_BYTES);
-/** Size of each read after the first one that filled its buffer. */
+/** Size of all later reads once a read has filled its buffer. */
 const NEXT_READ_BYTES = 16 * (HEADER_BYTES + MAX_FRAME_BYTES);
 const LINE_END = 0x0a;
 
