@@ -200,7 +200,7 @@ export class NodeOnWindows implements AsyncDisposable {
     return { dependencies: dependencies.length > 0, delayedStart: startType === 'delayed' };
   }
 
-  /** Programs that are removing themselves. */
+  /** Running programs that were moved to `Temp`, and will be removed after they end. */
   get movedPrograms(): readonly string[] {
     return readdirSync(path.join(WINDOWS, 'Temp')).filter((name) => /^wins-.*\.exe$/.test(name));
   }

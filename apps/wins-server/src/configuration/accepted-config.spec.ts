@@ -27,7 +27,7 @@ afterAll(() => {
   rmSync(folder, { recursive: true });
 });
 
-/** Texts of all lengths with the special characters of names, paths and SDDL. None is a path outside the test. */
+/** Texts of all lengths with the special characters of names, paths and SDDL. None is an absolute path. */
 const text = fc.oneof(
   fc.string({
     unit: fc.constantFrom(...Array.from('aZ0. -_%é€😀:;()$~')),

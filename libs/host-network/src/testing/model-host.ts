@@ -31,7 +31,7 @@ export class ModelHost implements HostRoutes, RouteRecords {
   /** Calls until the host dies. */
   callsLeft = Infinity;
   changes = 0;
-  /** Destinations and kinds that the system refuses to change. */
+  /** Destinations of routes and kinds of items that the system refuses to change. */
   readonly denied = new Set<string>();
   readonly watchers = new Set<() => void>();
   readonly #dialect: Dialect;

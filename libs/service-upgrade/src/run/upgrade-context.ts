@@ -34,7 +34,7 @@ export interface UpgradeContext extends Pick<UpgradeRecord, 'id' | 'askedBy' | '
   readonly service: ServiceControl;
   readonly host: UpgradeHost;
   readonly probe: ProbeDaemon;
-  /** Runs of the daemon on a pipe. Default: unknown. */
+  /** Names of the runs of the daemon that serves a pipe. Default: unknown. */
   readonly runsOf?: (pipe: string) => Promise<RunsOfDaemon | undefined>;
   readonly log: UpgradeLog;
   /** Program file of this process; cleaning up does not remove it. */

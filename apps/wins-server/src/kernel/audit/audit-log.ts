@@ -15,7 +15,7 @@ export interface AuditLogOptions extends ChainWriterOptions {
   readonly onChange?: (isAvailable: boolean, reason?: FeatureError) => void;
   /** Called with the number of lost records, including those of refused actions. */
   readonly onLost?: (count: number) => void;
-  /** Called with each record that counts several events: at most one per second, and one at the end. */
+  /** Called with each record that counts several events: at most once per second, and once when the log is closed. */
   readonly onCounted?: (record: AuditFacts) => void;
 }
 
