@@ -45,8 +45,8 @@ export function presentKeys(parts: GuardedParts): Readonly<Record<GuardedKey, bo
 
 /**
  * Returns the guarded keys that only the previous config has. The whitelist counts as dropped when none of its entries remains; programs are
- * compared by path only. Upgrade helpers (`mayBreakAway`) count only if nothing else was listed: a config that keeps only the
- * helper has dropped all other programs.
+ * compared by path only. An upgrade helper (`mayBreakAway`) that remains counts only if nothing else was listed: a config that keeps only the
+ * helper has dropped everything else.
  */
 export function droppedKeys(before: GuardedParts, after: GuardedParts): readonly GuardedKey[] {
   const [had, has] = [presentKeys(before), presentKeys(after)];

@@ -154,8 +154,8 @@ export function checkAllowedExecutables(
 }
 
 /**
- * Finds entries that probably allow more than intended (any variable, any argument of an interpreter) or less
- * (callers that this host cannot identify). Never throws.
+ * Finds entries that probably allow more than intended (any variable, any argument of an interpreter), or nothing
+ * (they have `for`, but this host cannot identify callers). Never throws.
  */
 export function doubtAllowedExecutables(
   allowed: readonly AllowedExecutable[],

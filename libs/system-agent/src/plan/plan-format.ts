@@ -74,7 +74,7 @@ const flag: GoType<boolean> = {
 /** A known key that agents ignore. */
 const ignored: GoType<undefined> = { read: () => undefined, json: () => undefined };
 
-/** A positive default `otherwise` also replaces 0 and less: a negative period would always be due. */
+/** `otherwise` is the default. If it is positive, it also replaces values below 1, because a negative period would always be due. */
 const integer = (otherwise = 0): GoType<number> => ({
   read(value, at) {
     const found = value ?? otherwise;

@@ -43,7 +43,7 @@ export function csiProxyFeature(
         logger[state === 'failed' ? 'warn' : 'info']({ state, ...facts }, 'the state of csi-proxy');
         events.publish({ type: 'kept', event: 'csiProxy', facts: { state } });
         changed();
-        // No csi-proxy is wanted and none of ours is left, so the feature ends.
+        // No csi-proxy is wanted, and none of ours is left (one that still serves is of another installer), so the feature ends.
         if (current.kind === 'none' && (state === 'absent' || state === 'serving'))
           finished(current, NO_SECTION);
       };

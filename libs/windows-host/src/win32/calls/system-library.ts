@@ -91,7 +91,7 @@ function attempt<T>(tried: string, feature: string, act: () => T): T {
   }
 }
 
-/** A structure of C with its fields as values. */
+/** A C structure, whose fields are read and written as JavaScript values. */
 export interface Structure<Fields> {
   readonly sizeBytes: number;
   /** `memory` is ours, or an address from the system. @throws RangeError past the end of our memory. */
