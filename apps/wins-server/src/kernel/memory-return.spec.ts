@@ -107,6 +107,19 @@ describe('memory is given back', () => {
     ]);
   });
 
+  it('again after two minutes, then after four, when others may have let go what they held', () => {
+    const policy = new MemoryPolicy(START_MIB * MIB);
+    const collected: number[] = [];
+    for (let at = 1; at < 900; at += 0.5) {
+      const look = { at: at * 1000, residentBytes: 90 * MIB, oldBytes: 0, busyShare: QUIET };
+      if (policy.look(look) === 'collect') collected.push(at);
+    }
+    const cycles = collected.filter((_, index) => index % 2 === 0);
+    expect(cycles).toHaveLength(4);
+    const pauses = cycles.slice(1).map((at, index) => at - (collected[2 * index + 1] ?? 0));
+    expect(pauses).toEqual([120, 240, 480]);
+  });
+
   it('while it is busy too, when old objects have grown by 8 MiB: again when what is left has', () => {
     const policy = new MemoryPolicy(START_MIB * MIB);
     const looks = [10, 14, 17.5, 18, 12, 19, 20, 13].map((old, at) =>

@@ -29,6 +29,11 @@ const QUIET_SHARE = 0.2;
 const REST_MS = 5500;
 /** Longest pause between cycles. Steady work re-creates its garbage at once, so more cycles would gain nothing. */
 const LONGEST_REST_MS = 60_000;
+/**
+ * First pause before another cycle for memory that stayed after one. A client may hold memory during a cycle and let it go
+ * afterwards. Each such pause is twice the one before, because the memory may also be needed.
+ */
+const RETRY_MS = 120_000;
 /** Per cycle: the first collection frees garbage, the second shrinks the young generation. */
 const COLLECTIONS = 2;
 
@@ -49,11 +54,14 @@ export class MemoryPolicy {
   #restMs = REST_MS;
   #leastOldBytes = Infinity;
 
+  #retryMs = RETRY_MS;
   #leastBytes: number;
+  #lowestBytes: number;
 
-  /** `leastBytes` is the memory at the start. Growth counts from the lowest value so far. */
+  /** `leastBytes` is the memory at the start. Growth counts from the lowest value since the last cycle. */
   constructor(leastBytes: number) {
     this.#leastBytes = leastBytes;
+    this.#lowestBytes = leastBytes;
   }
 
   look({ at, residentBytes, oldBytes, busyShare }: MemoryLook): 'wait' | 'collect' | 'trim' {
@@ -73,11 +81,17 @@ export class MemoryPolicy {
       this.#leastBytes = residentBytes;
     }
     this.#leastBytes = Math.min(this.#leastBytes, residentBytes);
+    this.#lowestBytes = Math.min(this.#lowestBytes, residentBytes);
+    const sinceMs = at - this.#collectedAt;
+    if (residentBytes - this.#lowestBytes < GROWTH_BYTES) this.#retryMs = RETRY_MS;
+    else if (sinceMs >= this.#retryMs && sinceMs !== Infinity) {
+      this.#retryMs *= 2;
+      this.#leastBytes = this.#lowestBytes;
+    }
     if (residentBytes - this.#leastBytes < GROWTH_BYTES) {
       this.#collections = 0;
       return 'wait';
     }
-    const sinceMs = at - this.#collectedAt;
     const isFirst = this.#collections === 0;
     if (busyShare > QUIET_SHARE || sinceMs < (isFirst ? this.#restMs : REST_MS)) return 'wait';
     if (isFirst) {
