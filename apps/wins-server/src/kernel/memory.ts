@@ -84,7 +84,7 @@ export class MemoryPolicy {
     this.#lowestBytes = Math.min(this.#lowestBytes, residentBytes);
     const sinceMs = at - this.#collectedAt;
     if (residentBytes - this.#lowestBytes < GROWTH_BYTES) this.#retryMs = RETRY_MS;
-    else if (sinceMs >= this.#retryMs && sinceMs !== Infinity) {
+    else if (this.#leastBytes > this.#lowestBytes && sinceMs >= this.#retryMs) {
       this.#retryMs *= 2;
       this.#leastBytes = this.#lowestBytes;
     }
