@@ -22,7 +22,9 @@ inOwnLinux('a run limited by cgroup v2', () => {
     const busy = workspace.script(
       'busy',
       `i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done
-cat "/sys/fs/cgroup$(sed -n s/^0:://p /proc/self/cgroup)/cpu.stat"`,
+cgroup="/sys/fs/cgroup$(sed -n s/^0:://p /proc/self/cgroup)"
+echo "in $cgroup"
+cat "$cgroup/cpu.stat"`,
     );
     const lasting = { lasting: { allow: true } };
     const config = workspace.config([{ path: greedy, ...lasting }, forking, busy]);
@@ -81,7 +83,8 @@ ls -d /sys/fs/cgroup/service/wins-run-*`,
     expect(said['ls']).toContain('outOfMemory');
   });
 
-  it('leaves no cgroup behind', () => {
+  it('is in a cgroup of its own, which goes with it', () => {
+    expect(said['cpus']).toMatch(/^in \/sys\/fs\/cgroup\/service\/wins-run-/m);
     expect(said['left']).toMatch(/No such file/);
   });
 });

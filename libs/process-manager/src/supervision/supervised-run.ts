@@ -57,7 +57,7 @@ export interface RunEnd {
   readonly figures: RunFigures;
 }
 
-/** Decides when and why a run ends, and cleans up. */
+/** Decides when and why a run ends, and cleans up. One long file, because these parts depend on each other. */
 export class SupervisedRun implements ManagedProcess {
   readonly name: string;
   readonly mark: string;
