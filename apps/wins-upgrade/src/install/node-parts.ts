@@ -37,24 +37,32 @@ const ONE_ANSWER_MS = 5_000;
 const SHORTEST_MS = 500;
 
 export async function proveService(
-  { service, pipeOf, probe, waitMs }: UpgradeContext,
+  {
+    service,
+    pipeOf,
+    probe,
+    waitMs,
+  }: Pick<UpgradeContext, 'service' | 'pipeOf' | 'probe' | 'waitMs'>,
   more: readonly Proof[],
   signal: AbortSignal | undefined,
 ): Promise<void> {
   const end = performance.now() + waitMs;
+  const noService = `no service ${service.name}`;
+  let found = noService;
   for (;;) {
-    let found = `no service ${service.name}`;
     signal?.throwIfAborted();
     const status = await service.query();
-    if (status !== undefined) {
+    if (status === undefined) found = noService;
+    else {
       const pipe = await pipeOf(status.command.args);
       // AbortSignal accepts only whole milliseconds.
       const leftMs = Math.ceil(end - performance.now());
       const limitMs = Math.max(SHORTEST_MS, Math.min(ONE_ANSWER_MS, leftMs));
       const answer = await probe(pipe, limitMs);
       if (answer !== undefined) found = 'a daemon that is not healthy yet';
-      // The last attempt may be too short for any answer, so its failure is not reported.
-      else if (limitMs === ONE_ANSWER_MS) found = `no daemon on the pipe ${pipe}`;
+      // The last attempt may be too short for any answer, so it does not replace what an earlier one found.
+      else if (limitMs === ONE_ANSWER_MS || found === noService)
+        found = `no daemon on the pipe ${pipe}`;
       if (answer !== undefined && answer.serving !== false) {
         let lacks: string | undefined;
         for (const prove of more) lacks ??= await prove(pipe, limitMs);
