@@ -1,3 +1,5 @@
+import { createWinsClient } from '@wins/wins-api';
+import { healthServiceDefinition, HealthStatus } from '@wins/wins-api/contract';
 import { type LogRecord } from '../testing/daemon.js';
 import { clientOf, ContestedDaemon, STAYING, whereContainersCanBe } from './contested-daemon.js';
 
@@ -56,6 +58,56 @@ describe('a client that wants everything', () => {
         expect(await world.runHelloOnHost()).toBe('hello\n');
       }
       expect(world.daemon.child.exitCode).toBeNull();
+    },
+  );
+
+  inContainer(
+    'follows output from three containers without reading it, and another one runs a program; the log says so (A112)',
+    async () => {
+      for (const name of STAYING) {
+        const args = [world.address, world.workspace.path(name), 240];
+        await world.play('unread-waits.cjs', 'waiting', ...args);
+      }
+      for (let run = 0; run < 3; run += 1) expect(await world.runHello()).toBe('hello\n');
+      const held = await world.daemon.logged(({ resource }) => resource === 'waits');
+      expect(held).toMatchObject({ level: 'warn', why: 'full' });
+      expect(clientOf(held)).toHaveProperty('container');
+    },
+  );
+
+  inContainer(
+    'watches health and asks about the host from three containers without end, and others watch and are answered (A112)',
+    async () => {
+      for (let container = 0; container < 3; container += 1)
+        await world.play('held-calls.cjs', 'holding', world.address, 200);
+      for (let call = 0; call < 5; call += 1) {
+        expect((await world.client.host.version()).currentBuildNumber).toBeDefined();
+        const watch = world.client.stream(healthServiceDefinition.watch, { service: '' });
+        for await (const { status } of watch) {
+          expect(status).toBe(HealthStatus.SERVING);
+          break;
+        }
+      }
+      const held = await world.daemon.logged(({ resource }) => resource === 'watches');
+      expect(clientOf(held)).toHaveProperty('container');
+    },
+  );
+});
+
+describe('a client of a daemon with few descriptors', () => {
+  inContainer(
+    'has streams without end, and leaves descriptors for administrators, and streams for others (A112)',
+    async () => {
+      await using world = await ContestedDaemon.start(512);
+      await world.play('connect-flood.cjs', 'flooding', world.tunnelAddress, 4, world.web.port);
+      const held = await world.daemon.logged(({ resource }) => resource === 'streams');
+      expect(clientOf(held)).toHaveProperty('container');
+      for (let call = 0; call < 20; call += 1) {
+        await using newcomer = createWinsClient({ address: world.address });
+        expect(await newcomer.listProcesses()).toEqual([]);
+      }
+      expect(await world.fetchThroughTunnel()).toBe('served');
+      expect(await world.runHello()).toBe('hello\n');
     },
   );
 });

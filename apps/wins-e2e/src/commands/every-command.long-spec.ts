@@ -33,6 +33,18 @@ describe('the packaged program for Linux', () => {
     }
   });
 
+  describe('with a daemon of the same file as the service', () => {
+    let host: PackagedHost;
+    beforeAll(async () => {
+      host = await PackagedHost.start(true);
+    });
+    afterAll(() => host[Symbol.asyncDispose]());
+
+    it.each(Object.entries(EVERY_COMMAND))('does what it should: wins %s', (_name, check) =>
+      check(host),
+    );
+  });
+
   describe('with a daemon of the same file at a terminal', () => {
     let host: PackagedHost;
     beforeAll(async () => {
@@ -40,7 +52,7 @@ describe('the packaged program for Linux', () => {
     });
     afterAll(() => host[Symbol.asyncDispose]());
 
-    // A sample: every-command.spec.ts tries all commands with the service, and here only the daemon's folders differ.
+    // A sample, because only the daemon's folders differ from the service's.
     it.each(sampleOf(Object.entries(EVERY_COMMAND), 12))(
       'does what it should: wins %s',
       (_name, check) => check(host),

@@ -1,4 +1,4 @@
-// every-command.long-spec.ts tests a daemon at a terminal, every option, and users without privileges.
+// every-command.long-spec.ts runs every command.
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { startProgram, type Outcome } from '../testing/built-program.js';
@@ -7,7 +7,6 @@ import { namedCommands, type NamedCommand } from '../testing/named-commands.js';
 import { packageFolder } from '../testing/packages/package-folder.js';
 import { unknownCommands } from '../testing/pages/page-commands.js';
 import { Workspace } from '../testing/workspace.js';
-import { PackagedHost } from './packaged-host.js';
 
 describe('the packaged program for Linux', () => {
   const packaged = path.join(packageFolder(), 'wins');
@@ -53,18 +52,6 @@ describe('the packaged program for Linux', () => {
         ).toBe(help);
       }
     }
-  });
-
-  describe('with a daemon of the same file as the service', () => {
-    let host: PackagedHost;
-    beforeAll(async () => {
-      host = await PackagedHost.start(true);
-    });
-    afterAll(() => host[Symbol.asyncDispose]());
-
-    it.each(Object.entries(EVERY_COMMAND))('does what it should: wins %s', (_name, check) =>
-      check(host),
-    );
   });
 
   it.each([

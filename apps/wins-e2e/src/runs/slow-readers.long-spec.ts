@@ -1,2 +1,115 @@
-// Repeats the spec; `counted` writes 1 GiB instead of 128 MiB.
-import './slow-readers.spec.js';
+import { createWinsClient, type WinsClient } from '@wins/wins-api';
+import { createHash } from 'node:crypto';
+import { Daemon } from '../testing/daemon.js';
+import { markOf } from '../testing/mark-of.js';
+import { startRequest } from '../testing/digests.js';
+import { memoryGrowth, memoryOver } from '../testing/process-memory.js';
+import { until } from '../testing/process-table.js';
+import { Workspace } from '../testing/workspace.js';
+
+const MEGABYTE = 1024 * 1024;
+const BLOCKS = 16_384;
+const BLOCK_BYTES = 65_536;
+
+describe('a daemon whose clients read slowly', () => {
+  const workspace = new Workspace();
+  let daemon: Daemon;
+  let client: WinsClient;
+  const flood = workspace.script('flood', 'head -c "$1" /dev/zero; echo done >&2');
+  const quick = workspace.script('quick', 'echo quick');
+  // Reveals a lost, repeated or swapped byte.
+  const counted = workspace.program(
+    'counted',
+    `const block = Buffer.alloc(${BLOCK_BYTES}); let n = 0;
+const write = () => { for (; n < ${BLOCKS}; ) { block.fill(n & 255); block.writeUInt32BE(n++); if (!process.stdout.write(Buffer.from(block))) return process.stdout.once('drain', write); } };
+write();`,
+  );
+
+  const run = async (program: string, ...args: string[]) => {
+    const name = await client.startProcess(startRequest(program, args));
+    return { name, lease: client.keepAlive(name) };
+  };
+
+  beforeAll(async () => {
+    daemon = await Daemon.start(workspace, workspace.config([flood, quick, counted]));
+    const { address } = (await daemon.logged(({ msg }) => msg === 'ready')) as unknown as {
+      address: string;
+    };
+    client = createWinsClient({ address });
+  });
+  afterAll(async () => {
+    await client.close();
+    await daemon[Symbol.asyncDispose]();
+    workspace[Symbol.dispose]();
+  });
+
+  it('stays small with a hundred listeners that never read, and others are served', async () => {
+    const { name, lease } = await run(flood, String(1024 * MEGABYTE));
+    const others = async (): Promise<void> => {
+      const other = await run(quick);
+      let output = '';
+      for await (const { Options } of client.waitProcess(other.name)) {
+        if (Options?.$case === 'StdOut') output += Options.value.toString();
+      }
+      await other.lease.end();
+      expect(output).toBe('quick\n');
+    };
+    const before = await memoryOver([daemon.child.pid], others);
+    const listeners = Array.from({ length: 100 }, () =>
+      client.waitProcess(name)[Symbol.asyncIterator](),
+    );
+    await Promise.all(listeners.map((listener) => listener.next()));
+    // The program writes 1 GiB. Of this the daemon holds only the shared log, and one message for each listener.
+    const [growth] = memoryGrowth(before, await memoryOver([daemon.child.pid], others));
+    expect(growth).toBeLessThan(128 * MEGABYTE);
+    await lease.end();
+    for (const listener of listeners) await listener.return?.();
+  });
+
+  it('never blocks a program that nobody listens to, and tells a late listener what it missed', async () => {
+    const { name, lease } = await run(flood, String(64 * MEGABYTE));
+    const mark = markOf(name.RunID);
+    await until(() =>
+      daemon.log.some((record) => record['mark'] === mark && record['type'] === 'ended'),
+    );
+    let kept = 0;
+    let skipped = 0;
+    let exit: unknown;
+    for await (const { Options } of client.waitProcess(name)) {
+      if (Options?.$case === 'StdOut') kept += Options.value.length;
+      if (Options?.$case === 'Skipped') skipped += Number(Options.value.Bytes);
+      if (Options?.$case === 'Exit') exit = Options.value;
+    }
+    expect(kept + skipped).toBe(64 * MEGABYTE);
+    expect(kept).toBeGreaterThan(0);
+    expect(kept).toBeLessThanOrEqual(2 * MEGABYTE);
+    expect(exit).toMatchObject({ Code: 0, Reason: 'exited' });
+    await lease.end();
+  });
+
+  it('delivers a large output byte for byte to a listener that stalls and resumes', async () => {
+    const { name, lease } = await run(counted);
+    const received = createHash('sha256');
+    let messages = 0;
+    for await (const { Options } of client.waitProcess(name)) {
+      if (Options?.$case !== 'StdOut') continue;
+      received.update(Options.value);
+      messages += 1;
+      // Stall for as long as another whole run takes, so that the buffers fill up.
+      if (messages === 100 || messages === 1000) {
+        const other = await run(quick);
+        for await (const _ of client.waitProcess(other.name));
+        await other.lease.end();
+      }
+    }
+    await lease.end();
+    const expected = createHash('sha256');
+    const block = Buffer.alloc(BLOCK_BYTES);
+    for (let n = 0; n < BLOCKS; n += 1) {
+      block.fill(n & 255);
+      block.writeUInt32BE(n);
+      expected.update(block);
+    }
+    expect(received.digest('hex')).toBe(expected.digest('hex'));
+  });
+});

@@ -1,4 +1,4 @@
-// Kills the helper of a Go daemon at a sample of its acts; upgrade-below-go.spec.ts tries three of them.
+// Kills the helper of a Go daemon at a sample of its acts.
 import { sampleOf } from '../testing/sample.js';
 import { actsBelowGo, dieBelowGo } from '../testing/upgrade/crash-below-go.js';
 import { GO_RELEASE } from '../testing/upgrade/node-with-go-daemon.js';

@@ -1,58 +1,15 @@
 import { once } from 'node:events';
-import { chmodSync, copyFileSync, existsSync, writeFileSync } from 'node:fs';
+import { chmodSync, copyFileSync, existsSync } from 'node:fs';
 import { createServer } from 'node:http2';
 import path from 'node:path';
-import { runWins, type Outcome } from '../testing/built-program.js';
+import { runWins } from '../testing/built-program.js';
 import { standIn } from '../testing/packages/package-folder.js';
-import { until } from '../testing/process-table.js';
-import {
-  crashing,
-  helperResult,
-  runHelper,
-  upgradeThroughDaemon,
-} from '../testing/upgrade/daemon-upgrades.js';
+import { cliUpgrade, runHelper } from '../testing/upgrade/daemon-upgrades.js';
 import { nodeWithDaemon } from '../testing/upgrade/node-with-daemon.js';
 import { singleFile } from '../testing/upgrade/single-file.js';
-import { Supervisor } from '../testing/upgrade/supervisor.js';
-import { sha256, type UpgradeWorld } from '../testing/upgrade/upgrade-world.js';
 import { Workspace } from '../testing/workspace.js';
 
 describe('a real daemon', () => {
-  it('is upgraded by a helper that it runs itself and that outlives it, twice', async () => {
-    await using world = await nodeWithDaemon();
-    for (const version of ['v1.1.0', 'v1.2.0']) {
-      const before = world.supervisor.pid;
-      const { stdout, stderr, code } = await upgradeThroughDaemon(world, singleFile(version));
-      expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-      expect(JSON.parse(stdout.toString())).toMatchObject({
-        outcome: 'handedOver',
-        result: `${world.folder}/result.json`,
-      });
-      await until(() => world.supervisor.pid !== before && existsSync(world.folder));
-      await until(() => existsSync(`${world.folder}/result.json`));
-      expect(await world.rest()).toBe(version);
-      expect(await helperResult(world)).toMatchObject({ outcome: 'upgraded', to: { version } });
-      expect(world.installed).toBe(sha256(singleFile(version)));
-      expect(world.leftovers).toEqual([]);
-    }
-  });
-
-  it('tells its client at once when there is nothing to do, or an argument is missing', async () => {
-    await using world = await nodeWithDaemon();
-    const same = await upgradeThroughDaemon(world, singleFile('v1.0.0'));
-    expect([same.code, JSON.parse(same.stdout.toString())]).toEqual([
-      0,
-      expect.objectContaining({ outcome: 'nothing' }),
-    ]);
-    const older = await upgradeThroughDaemon(world, singleFile('v0.9.0'));
-    expect([older.code, JSON.parse(older.stdout.toString())]).toEqual([
-      65,
-      expect.objectContaining({ outcome: 'refused' }),
-    ]);
-    expect(world.supervisor.started).toHaveLength(1);
-    expect(world.leftovers).toEqual([]);
-  });
-
   it('cannot be made of a program that is not one file', async () => {
     await using world = await nodeWithDaemon();
     const { code, stderr } = await runWins(
@@ -66,31 +23,6 @@ describe('a real daemon', () => {
 });
 
 describe('a client of a daemon that may run the helper', () => {
-  it('cannot make it run or install another program, or stop another service', async () => {
-    await using world = await nodeWithDaemon();
-    const { workspace } = world;
-    const proof = workspace.path('it-ran');
-    const evil = workspace.script('evil', `echo ran >> ${proof}; echo rancher-wins version v9.0.0`);
-    const others = workspace.path('others.json');
-    writeFileSync(others, JSON.stringify({ command: `"${evil}" server run` }), { mode: 0o600 });
-    await using other = await Supervisor.open(others, workspace.environment);
-    for (const words of [
-      ['--path', evil],
-      ['--path', evil, '--dry-run'],
-      ['--apart', '--path', evil],
-      ['--apart'],
-      ['--sweep'],
-      ['--service', others],
-      ['--service', workspace.path('new.json')],
-    ]) {
-      const { code, stderr } = await runHelper(world, singleFile('v1.1.0'), 'up', ...words);
-      expect([code, stderr]).toEqual([65, expect.stringContaining(`found ${words[0]}; wanted up`)]);
-    }
-    expect(existsSync(proof)).toBe(false);
-    expect(existsSync(`${evil}.upgrade`)).toBe(false);
-    expect([other.started.length, world.supervisor.started.length]).toEqual([0, 1]);
-  });
-
   it('can make the helper upgrade, and nothing else', async () => {
     await using world = await nodeWithDaemon();
     const proof = world.workspace.path('proof');
@@ -131,17 +63,6 @@ async function answeringAll(address: string, statusOf: (call: string, bytes: Buf
 }
 
 describe('wins cli upgrade', () => {
-  function cliUpgrade(world: UpgradeWorld, program: string, ...args: string[]): Promise<Outcome> {
-    const upgrader = world.workspace.write('wins-upgrade', program, 0o755);
-    return runWins(
-      [
-        ...['cli', 'upgrade', '--server', world.pipe, '--path', upgrader],
-        ...['--wait-timeout', '60s', ...args],
-      ],
-      world.workspace.environment,
-    );
-  }
-
   it('comes back when the new daemon serves, with the config that the service has', async () => {
     await using world = await nodeWithDaemon();
     const before = world.supervisor.command;
@@ -193,16 +114,6 @@ describe('wins cli upgrade', () => {
       '/grpc.health.v1.Health/Check',
       expect.stringMatching(/Start with it$/),
     ]);
-  });
-
-  it('reports that the previous release serves again', async () => {
-    await using world = await nodeWithDaemon();
-    const { code, stderr } = await cliUpgrade(world, crashing('v1.1.0'));
-    expect([code, stderr]).toEqual([
-      125,
-      expect.stringMatching(/^wins: rolledBack: step prove failed/),
-    ]);
-    expect(await world.rest()).toBe('v1.0.0');
   });
 
   it('reports at once that there is nothing to do, or that the helper refuses', async () => {

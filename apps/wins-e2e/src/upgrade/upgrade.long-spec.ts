@@ -1,11 +1,24 @@
 import { writeFileSync } from 'node:fs';
 import { fakeRelease } from '../testing/upgrade/fake-release.js';
-import { expectGoneOnWith, expectGoodEnd } from '../testing/upgrade/upgrade-troubles.js';
+import {
+  expectGoneOnWith,
+  expectGoodEnd,
+  expectTakenBack,
+} from '../testing/upgrade/upgrade-troubles.js';
 import { expectUntouched } from '../testing/upgrade/untouched-service.js';
 import { UpgradeWorld } from '../testing/upgrade/upgrade-world.js';
 
 // Tests that wait for a time-out run concurrently.
 describe('wins up', () => {
+  it('upgrades a second time, and the installed program survives a restart', async () => {
+    await using world = await UpgradeWorld.running();
+    expect((await world.up(['--path', world.release('v1.1.0')])).code).toBe(0);
+    expect((await world.up(['--path', world.release('v1.2.0')])).code).toBe(0);
+    await world.supervisor.powerCycle();
+    expect(await world.rest()).toBe('v1.2.0');
+    expect(world.supervisor.started.at(-1)).toContain(`${world.target} srv`);
+  });
+
   it.concurrent('mends a daemon that runs the same program and does not answer', async () => {
     await using world = await UpgradeWorld.running();
     await world.rest();
@@ -27,6 +40,28 @@ describe('wins up', () => {
 });
 
 describe('an unhealthy release', () => {
+  it.concurrent.each([
+    ['hangs', 'no answer within'],
+    ['lies about its version', 'found release \\\\?"v9.9.9'],
+    ['does not serve', 'it does not serve'],
+  ] as const)('is taken back when it %s', expectTakenBack);
+
+  it.concurrent(
+    'is rolled back by a helper that is asked to end, and whose terminal goes away',
+    async () => {
+      await using world = await UpgradeWorld.running();
+      const args = ['--path', world.release('v1.1.0', 'hangs'), '--wait', '3s', '--debug'];
+      const helper = world.startUp(args);
+      await helper.said('"step":"prove"');
+      for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM'] as const) {
+        helper.child.kill(signal);
+        await helper.said(`"signal":"${signal}"`);
+      }
+      expect((await helper.outcome).code).toBe(1);
+      expect(await world.rest()).toBe('v1.0.0');
+    },
+  );
+
   it.concurrent('is not even started when it cannot be run', async () => {
     for (const [misbehaviour, reason] of [
       ['crashes when asked for its version', 'does not report its release'],
@@ -47,7 +82,7 @@ describe('an unhealthy release', () => {
 });
 
 describe('a journal that cannot be read', () => {
-  it.each(['', '{"format":1,"phase":"trial"', '{"format":2}', 'x'.repeat(2_000_000)])(
+  it.each(['', 'garbage', '{"format":1,"phase":"trial"', '{"format":2}', 'x'.repeat(2_000_000)])(
     'changes nothing about what is in place (%#)',
     expectGoneOnWith,
   );
@@ -55,6 +90,8 @@ describe('a journal that cannot be read', () => {
 
 describe('locked files', () => {
   it.each([
+    ['write journal.json', 'ENOSPC', 'the disk is full', 70],
+    ['move new program', 'EROFS', 'the file system is read-only', 1],
     ['copy offered program', 'ENOSPC', 'the disk is full', 70],
     ['make folder', 'EROFS', 'the file system is read-only', 70],
     ['move staged program', 'EIO', 'EIO', 65],

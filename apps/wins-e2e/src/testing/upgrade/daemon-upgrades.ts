@@ -18,6 +18,21 @@ export function upgradeThroughDaemon(world: UpgradeWorld, program: string): Prom
   return runHelper(world, program, 'up', '--json');
 }
 
+export function cliUpgrade(
+  world: UpgradeWorld,
+  program: string,
+  ...args: string[]
+): Promise<Outcome> {
+  const upgrader = world.workspace.write('wins-upgrade', program, 0o755);
+  return runWins(
+    [
+      ...['cli', 'upgrade', '--server', world.pipe, '--path', upgrader],
+      ...['--wait-timeout', '60s', ...args],
+    ],
+    world.workspace.environment,
+  );
+}
+
 export function crashing(version: string): string {
   const crash = "\nif (process.argv.includes('run')) process.exit(7);\n";
   return singleFile(version).replace('\n', crash);

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { type Fault, UpgradeWorld } from './upgrade-world.js';
+import { fakeRelease, type Misbehaviour } from './fake-release.js';
+import { type Fault, sha256, UpgradeWorld } from './upgrade-world.js';
 
 export async function expectGoneOnWith(journal: string): Promise<void> {
   await using world = await UpgradeWorld.running();
@@ -29,4 +30,17 @@ export async function expectGoodEnd(
   assert.equal(code, exitCode);
   assert.equal(await world.rest(), 'v1.0.0');
   assert.equal(world.leftovers.join(), '');
+}
+
+/** Upgrades to an unhealthy release, which must be rolled back. `reason` is a pattern. */
+export async function expectTakenBack(misbehaviour: Misbehaviour, reason: string): Promise<void> {
+  await using world = await UpgradeWorld.running();
+  const args = ['--path', world.release('v1.1.0', misbehaviour), '--wait', '10s'];
+  const { code, stderr } = await world.up(args);
+  assert.match(stderr, new RegExp(reason));
+  assert.ok(stderr.includes('the previous release serves again'), stderr);
+  assert.equal(code, 1);
+  assert.equal(await world.rest(), 'v1.0.0');
+  assert.equal(world.installed, sha256(fakeRelease('v1.0.0')));
+  assert.equal(world.result.outcome, 'rolledBack');
 }
