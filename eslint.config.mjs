@@ -3,11 +3,11 @@ import prettier from 'eslint-config-prettier';
 import * as jsoncParser from 'jsonc-eslint-parser';
 import tseslint from 'typescript-eslint';
 
-// Ground libraries and other libraries import only ground libraries; applications compose libraries.
+// All libraries may import only ground libraries. Applications combine libraries.
 const boundaries = {
   enforceBuildableLibDependency: true,
   banTransitiveDependencies: true,
-  // Code may import these statically although other code loads them with `import()`, at the first use or for one operating system.
+  // Code may import these statically, although other code loads them with `import()` when it needs them.
   checkDynamicDependenciesExceptions: ['@wins/linux-host', '@wins/windows-host'],
   allow: ['^.*/eslint\\.config\\.mjs$', '^.*/jest\\.preset\\.js$'],
   depConstraints: [
@@ -38,8 +38,8 @@ const boundaries = {
   ],
 };
 
-// The specs of a library may import host libraries, to test it with real hosts. The specs of a host library import no other library, because
-// that would be circular.
+// Specs of a `type:lib` library may also import host libraries, to test with real hosts. Specs of host libraries may import only ground
+// libraries, because an import of `type:lib` would be circular.
 const boundariesOfSpecs = {
   ...boundaries,
   depConstraints: [
@@ -119,7 +119,7 @@ export default tseslint.config(
   {
     files: ['{libs,apps}/*/src/**/*.ts'],
     extends: [tseslint.configs.strictTypeChecked],
-    // One TypeScript program for all sources; with one per project, each would read every imported library again.
+    // Use one TypeScript program for all sources. With one per project, each would read its imported libraries again.
     languageOptions: {
       parserOptions: { project: './tsconfig.lint.json', tsconfigRootDir: import.meta.dirname },
     },

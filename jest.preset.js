@@ -1,6 +1,6 @@
 const path = require('node:path');
 
-/** `WINS_TEST_TIER=long npx jest` in a project runs its long specs instead; WINS_TEST_ALL=1 adds those of a release. */
+/** `WINS_TEST_TIER=long` selects the long specs instead of the normal ones. `WINS_TEST_ALL=1` then adds the release specs. */
 const suffixes = {
   long: ['long-spec.ts', ...(process.env.WINS_TEST_ALL === '1' ? ['release-spec.ts'] : [])],
 }[process.env.WINS_TEST_TIER] ?? ['spec.ts'];
@@ -23,7 +23,7 @@ module.exports = {
       },
     ],
   },
-  // Guards against hangs only: real processes and connections are slow on a busy machine.
+  // Only a hang should reach this limit, even on a busy machine.
   testTimeout: 60_000,
   reporters: ['default', path.join(__dirname, 'tools/jest-summary-reporter.js')],
 };

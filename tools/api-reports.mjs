@@ -56,7 +56,7 @@ function configOf(library) {
       projectFolder,
       mainEntryPointFilePath: entryPoint(library),
       compiler: {
-        // Without the condition that selects sources, other libraries resolve to their built form.
+        // An empty `customConditions` resolves other libraries to their built form instead of their sources.
         overrideTsconfig: {
           extends: path.join(root, 'tsconfig.base.json'),
           compilerOptions: {

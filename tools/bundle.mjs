@@ -2,7 +2,7 @@
 // Bundles an application into dist/: one CommonJS file for each entry of "bundles" in its
 // package.json ({ "<output name>": "<entry>" }). Bundles read sources, never built libraries. A bundle for one platform omits
 // code for others. With --source-maps a debugger shows the sources. --inputs writes the list of bundled sources to FILE, as JSON.
-// --stand-ins bundles the entries of "standIns" instead, which specs run in place of "bundles"; they may contain test doubles.
+// --stand-ins bundles the entries of "standIns" instead. Specs run these bundles, which may contain test doubles.
 import { build } from 'esbuild';
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -77,7 +77,8 @@ const protoFilesInside = {
   },
 };
 
-// grpc-js loads its server half, a fifth of its code, even for a client. This removes it. The build fails unless all three files are found.
+// grpc-js loads its server code, a fifth of the whole, even in a client. This plugin removes that code. The build fails if only some of the
+// three files are found.
 const withoutServer = {
   name: 'without-server',
   setup({ onLoad, onEnd }) {
@@ -97,7 +98,7 @@ const withoutServer = {
   },
 };
 
-// OpenTelemetry's machine-id detection runs programs by name, and nothing uses it.
+// OpenTelemetry runs programs by name to find the machine id, which nothing uses.
 const withoutMachineId = {
   name: 'without-machine-id',
   setup({ onLoad }) {
@@ -135,7 +136,7 @@ for (const [name, entry] of Object.entries(entries)) {
       BUILD_VERSION: JSON.stringify(`v${manifest.version}`),
       BUILD_COMMIT: JSON.stringify(sourceRevision()),
       ...(platform !== undefined && { 'process.platform': JSON.stringify(platform) }),
-      // Otherwise ws looks for native add-ons in every node_modules folder up to the root of the disk, where others may be able to place one.
+      // Without these, ws looks for native add-ons in every node_modules folder up to the root of the disk, where others may be able to write.
       'process.env.WS_NO_BUFFER_UTIL': '"1"',
       'process.env.WS_NO_UTF_8_VALIDATE': '"1"',
       ...(name === 'wins-output' && {
@@ -151,7 +152,7 @@ for (const [name, entry] of Object.entries(entries)) {
       hasProtoLoader ? protoFilesInside : withoutServer,
     ],
     minifySyntax: true,
-    // V8 keeps a program's text in the heap, with two bytes per character if a single character, even in a comment, is not in Latin-1. Names and line
+    // Removing comments saves heap: V8 keeps a program's text, with two bytes per character if any character is not in Latin-1. Names and line
     // breaks stay for stack traces.
     minifyWhitespace: true,
     lineLimit: 160,

@@ -1,6 +1,6 @@
 // npm run check [-- --changed]
 // Checks format, lint and types, generated files, and the packages for npm, Helm and Prometheus. Runs two checks in parallel, because each uses one
-// processor. With --changed it checks only files that differ from the upstream of the branch, or from HEAD if it has no upstream.
+// processor. With --changed, checks only files that differ from the upstream of the branch, or from HEAD if the branch has none.
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
@@ -15,7 +15,7 @@ import { runSuite } from './suite/run-suite.mjs';
 
 const { values } = parseArgs({ options: { changed: { type: 'boolean', default: false } } });
 const changed = values.changed ? changedFiles() : undefined;
-// In CI no check may be skipped.
+// CI sets this variable: a missing program is then a failure, and no check is skipped.
 const isRequired = process.env.WINS_REQUIRE_WINDOWS === '1';
 /** Node option for programs that build large trees; without it they spend a quarter of their time on garbage collection. */
 const YOUNG = '--max-semi-space-size=128';
@@ -81,7 +81,7 @@ function isTouched(paths) {
 }
 
 /**
- * Runs a check in parallel with others, unless no changed file matches.
+ * Runs a check if a changed file matches, or without --changed.
  *
  * @param {RegExp} paths
  * @param {string} title
@@ -92,7 +92,7 @@ async function when(paths, title, ...args) {
 }
 
 /**
- * Runs a check of files in parallel with others, unless there are no files.
+ * Runs a check of files, if there are any.
  *
  * @param {readonly string[]} files
  * @param {string} title

@@ -1,5 +1,5 @@
-// Checks that every file named in CONTRIBUTING.md exists. Checks that every test quoted in docs/threat-model.md exists; a quote is `short/file`
-// "title", "another title of this file". Also checks that docs/adr/README.md lists every decision by title, date and status.
+// Checks that every file named in CONTRIBUTING.md and every test quoted in docs/threat-model.md exists. The form of a quote is
+// `short/file` "title", "another title of this file". Also checks that docs/adr/README.md lists every decision by title, date and status.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
@@ -49,7 +49,7 @@ console.log(`${named.length} files, ${quoted} quoted tests`);
 process.exitCode = problems.length === 0 && named.length > 0 && quoted > 0 ? 0 : 1;
 
 /**
- * Returns the text of the specs that `name` names in `folder`: a file at any depth, a contract that specs share, or all files of a subfolder.
+ * Returns the text of the files that `name` selects in `folder`: files of that name at any depth, or all files of that subfolder.
  *
  * @param {string} folder
  * @param {string} name
@@ -69,7 +69,7 @@ function specs(folder, name) {
 }
 
 /**
- * Removes escapes of quotes, and line breaks: source and page differ in them.
+ * Unescapes quotes and replaces line breaks, in which source and page differ.
  *
  * @param {string} source
  */

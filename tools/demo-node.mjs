@@ -60,7 +60,7 @@ const node = path.join(folder, 'node');
 const at = (name) => path.join(node, name);
 mkdirSync(node, { mode: 0o755 });
 
-/** Creates a one-file release that runs programs of dist/. */
+/** Creates a one-file release that runs copies of the programs in dist/stand-ins. */
 function release(version) {
   const programs = path.join(folder, version);
   mkdirSync(programs);

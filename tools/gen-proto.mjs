@@ -90,7 +90,7 @@ if (checking) {
   process.exit(drifted.length === 0 ? 0 : 1);
 }
 
-/** Moves the helper functions that the generator repeats in each file into one file. */
+/** Moves helper functions, which the generator repeats in each file, into one file. */
 function shareMessageFunctions() {
   const declared = /\ntype Builtin = (.*);\n\n([^]*?\n\}\n)/;
   let shared;

@@ -1,6 +1,6 @@
 // node tools/prepare.mjs [--check] NEED…
-// Makes prerequisites of specs, other than the built programs, unless they are up to date. With --check it makes nothing, and exits with 1 if one is
-// missing or outdated.
+// Makes the named prerequisites of specs, unless they are up to date. Needs the built programs. With --check, it makes nothing, and exits with 1
+// if one of the prerequisites is missing or outdated.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { missing as missingForChart } from './chart/engine.mjs';
 const root = path.resolve(import.meta.dirname, '..');
 const made = path.join(root, 'dist/made-of');
 
-/** Name, version and flaw of the releases between which specs upgrade. */
+/** Name, version and optional flaw of each release that upgrade specs use. */
 const RELEASES = [
   ['v1.0.0', 'v1.0.0'],
   ['v1.1.0', 'v1.1.0'],
@@ -42,7 +42,7 @@ const NEEDS = {
   package: { make: () => node('tools/package/package.mjs') },
   /** Programs with a stand-in for a service manager on Linux, also as one executable: dist/stand-ins. */
   'stand-ins': { make: () => node('tools/package/stand-ins.mjs', 'dist/stand-ins') },
-  /** A program that prints what it sees inside an executable: dist/package-probe.exe. */
+  /** An executable that prints what its program sees inside it: dist/package-probe.exe. */
   probe: { make: () => node('tools/package/probe/make-probe.mjs', 'dist/package-probe.exe') },
   /** Releases for Windows, most with a flaw: dist/upgrade/NAME.exe. */
   releases: {

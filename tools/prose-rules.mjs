@@ -1,5 +1,5 @@
 const MOST_WORDS = 35;
-/** In characters; longer content belongs in a section or in data. */
+/** Limit in characters. Longer content belongs in a section or in data. */
 const MOST_IN_CELL = 200;
 
 const FIRST_WORDS = /^(?:What|Whoever|Whom|Whose|Who|Of|As|Told)\b/;

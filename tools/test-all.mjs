@@ -1,5 +1,5 @@
 // npm test [-- JEST OPTIONS]
-// Runs every test except the long ones; ends with the failures and the total of all projects.
+// Runs every test except the long ones. Then prints the failures and the total of all projects.
 //
 // The tests spend half of their time waiting, so the Windows suite runs in parallel with the others.
 import { createRequire } from 'node:module';
@@ -29,7 +29,7 @@ const onWindows = hasWindows
     })
   : undefined;
 
-// The end-to-end tests need these later. If the Windows suite runs, it makes them.
+// The end-to-end tests need the package and the stand-ins later. If the Windows suite runs, it builds both.
 const packaging = hasWindows
   ? undefined
   : runShown(['tools/prepare.mjs', 'package', 'stand-ins'], { besideAs: 'package' });

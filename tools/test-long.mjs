@@ -1,6 +1,6 @@
 // npm run test:long [-- --all --minutes M --seed X --share N]
 // Runs the long tests: crashes at a sample of all effects, chosen by the seed, and the fuzzer for M minutes (default 10). --all is for releases: a
-// crash at every effect, soak tests, and transfers of gigabytes. --share N, as in CI, runs only one of N spec files, chosen by the seed.
+// crash at every effect, soak tests, and transfers of gigabytes. --share N runs one Nth of the spec files, chosen by the seed, as CI does.
 import { randomInt } from 'node:crypto';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
@@ -32,7 +32,7 @@ await build();
 prepare('package');
 prepare('stand-ins');
 const specs = shareOf(longSpecs(), share, values.seed);
-// Must end before the Windows suite starts, which makes prerequisites too.
+// Prepare these before the Windows suite starts, because that suite prepares prerequisites, too.
 for (const need of specs.flatMap((spec) => needsOf(path.join(root, spec)))) prepare(need);
 console.log(
   `\n── long tests, ${values.all ? 'all' : `a sample: --seed ${values.seed} --share ${share}`}`,

@@ -1,6 +1,7 @@
 // node tools/unused-exports.mjs [--list]
-// Checks that every export of a library's main entry point is used: a package, a tool or an example imports it, or the declaration of a used name
-// contains it (in etc/). Unused names serve users outside this repository; there may be at most MOST_FOR_OTHERS. --list prints them.
+// Finds exports of libraries' main entry points that this repository does not use: no package, tool or example imports the name, and no
+// declaration of a used name (in etc/) contains it. The library's README must mention such a name, for other users. At most MOST_FOR_OTHERS
+// names may be unused. --list prints them.
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';

@@ -1,6 +1,6 @@
 module.exports = {
   preset: '../../jest.preset.js',
   displayName: 'installation',
-  // A bound for what hangs, not a measure: thousands of durable writes on a busy machine take their time.
+  // Ends tests that hang. The limit is generous, because a busy machine is slow at thousands of durable writes.
   testTimeout: 180_000,
 };

@@ -1,4 +1,4 @@
-// Benchmarks of the agent. Floors: a daemon that follows no Secret, plain writes of files, and a plain start of a program.
+// Compares the agent with plain writes of files, a plain start of a program, and a daemon that follows no Secret.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, mkdirSync, watch, writeFileSync } from 'node:fs';
@@ -95,7 +95,7 @@ export async function measureAgent({ run, programs, wins, folder, floor }) {
   }
 }
 
-/** Measures probes of a local component, each every 5 s; together they may use 0.6 % of a processor. */
+/** Measures probes that run every 5 s. Together they may use at most 0.6 % of a processor. */
 async function measureProbes({ run, api, pids }) {
   const component = createServer((_request, response) => response.end('ok'));
   component.listen(0, '127.0.0.1');

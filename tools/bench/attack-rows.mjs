@@ -7,7 +7,7 @@ import { connect } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 
 const ATTACK_MS = 4000;
-/** Pause before memory is measured after the attack. */
+/** Pause after the attack, before memory is measured. */
 const REST_MS = 10_000;
 /** Pause of the harmless client between calls, so that this client does not overload the daemon. */
 const CALL_EVERY_MS = 4;

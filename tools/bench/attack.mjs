@@ -32,7 +32,7 @@ const { createWinsClient } = await import('@wins/wins-api');
 
 const folder = realpathSync(mkdtempSync(path.join(tmpdir(), 'wins-bench-')));
 const running = [];
-// Server behind the port that the daemon allows for the tunnel.
+// Server on the port that the daemon's tunnel allows.
 const web = createServer((socket) => socket.on('error', () => undefined).resume());
 await once(web.listen(0, '127.0.0.1'), 'listening');
 const port = portOf(web);

@@ -52,7 +52,7 @@ async function serve(socket) {
       spawn(program, args, { stdio: ['ignore', 'pipe', 'ignore'] }).stdout.pipe(call);
     },
   });
-  // Listens with node:net, because grpc-js takes a named pipe for a relative path.
+  // Listens with node:net, because grpc-js mistakes a named pipe for a relative path.
   const injector = server.createConnectionInjector(grpc.ServerCredentials.createInsecure());
   const listening = createServer((connection) => injector.injectConnection(connection));
   await once(listening.listen(socket), 'listening');

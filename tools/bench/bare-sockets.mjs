@@ -1,6 +1,6 @@
 // A floor to compare wins with: plain sockets without a protocol. The first line of a connection names its command.
 //   node bare-sockets.mjs serve SOCKET WRITER    serves on that Unix socket and on a port until killed; prints the port
-//   node bare-sockets.mjs output ENDPOINT BYTES  runs the writer with BYTES and prints its output
+//   node bare-sockets.mjs output ENDPOINT BYTES  has the server run WRITER with BYTES, and prints its output
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
@@ -14,7 +14,7 @@ if (command === 'output') output(endpoint, Number(argument));
 export async function echoConnection(to) {
   const socket = connectTo(to).setNoDelay(true);
   socket.write('echo\n');
-  // After the answer, later bytes cannot become part of the first line.
+  // Waits for the echo, so that the server cannot read later bytes as part of the first line.
   await once(socket, 'data');
   return socket;
 }

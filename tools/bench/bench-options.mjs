@@ -1,4 +1,3 @@
-// The command line of npm run bench.
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 

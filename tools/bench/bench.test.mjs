@@ -174,7 +174,7 @@ describe('what a program puts on its heap', () => {
   };
 
   it('is counted whether it lives or not', () => {
-    // A million arrays of twelve 8-byte words and a header; the heap never holds them all.
+    // Allocates a million arrays of twelve 8-byte words and a header. The heap never holds all of them.
     const script = 'let last; for (let i = 0; i < 1e6; i += 1) last = new Array(12).fill(i)';
     const bytes = bytesOf(script) - bytesOf('0');
     assert.ok(bytes > 96e6 && bytes < 150e6, `found ${bytes} bytes`);

@@ -1,7 +1,7 @@
 // Measures the costs of programs while they work, for each program separately.
 //
-// - Processor time, user and system, of all threads: the scheduler counts it in nanoseconds (/proc/PID/task/*/schedstat). For ended programs: the sum
-// that the system keeps for their parent, in steps of 10 ms.
+// - Processor time, user and system, of all threads: from /proc/PID/task/*/schedstat, in nanoseconds. For ended programs: from the sum that the
+// system keeps for their parent, in steps of 10 ms.
 // - Bytes on the JavaScript heap: from heap-report.cjs, which measured programs preload.
 // - System calls of all threads: `perf stat -e raw_syscalls:sys_enter`; not measured without perf or the right to use it.
 //
@@ -66,7 +66,7 @@ function processorMsOfEnded() {
 }
 
 /**
- * Starts to measure the processor time of each role; the returned function ends this and returns the time in ms. A role is the PID of a running
+ * Starts to measure the processor time of each role. The returned function returns the time since then, in ms. A role is the PID of a running
  * program, or {@link Programs}, which means all programs started from now on.
  */
 export function beginProcessorTime(roles) {

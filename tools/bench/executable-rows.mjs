@@ -1,4 +1,4 @@
-// Measures the start of the packaged executables. Their floor is the same Node with an empty program.
+// Compares the start of the packaged executables with the start of an empty program in the same Node.
 //   node executable-rows.mjs FILE WANTED    runs on Windows: measures, and writes the rows to FILE
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -58,8 +58,8 @@ async function measure(run, node, wins) {
   writeFileSync(config, JSON.stringify({ listen: NAME, proxy: `${NAME}_proxy` }), { mode: 0o600 });
   const programs = new Programs({ ...process.env, WINS_RUNTIME_DIR: path.join(folder, 'run') });
   const isLinux = process.platform === 'linux';
-  // Linux maps recently written pages in larger pieces. Unused parts of the file then count as memory, and a start is 5 ms faster. This drops
-  // both files from the page cache, so that Linux maps both alike.
+  // Linux maps recently written pages in larger pieces. Unused parts of the file then count as memory, and a start is 5 ms faster. The loop
+  // drops both files from the page cache, so that Linux maps both alike.
   for (const file of isLinux ? [node, wins] : [])
     execFileSync('sh', ['-c', 'sync "$0"; dd if="$0" iflag=nocache count=0', file], QUIET);
   const daemon = spawn(wins, ['srv', 'app', 'run', '--config', config], {

@@ -1,6 +1,6 @@
 // Benchmarks of the daemon's pipe. Floors: plain grpc-js and plain sockets on the same kind of endpoint. Targets compare with grpc-js at its default
-// flow-control windows, at which it waits for the reader after each 64 KiB. The floors `… windows` send messages from memory and discard them.
-// In `a program's output` and with plain sockets, a program writes the data and the client prints it, as with wins.
+// flow-control windows, where the sender waits for the reader after each 64 KiB. In the floors `… windows`, the server sends messages from memory and
+// the client discards them. In the other output floors, a program writes the data and the client prints it, as with wins.
 import { once } from 'node:events';
 import path from 'node:path';
 import { bareClient } from './bare-grpc.mjs';
@@ -57,7 +57,7 @@ export async function measureOutput(options) {
   );
 }
 
-/** Measures the duration of a call. This process is the floors' client; `client` calls the daemon. */
+/** Measures the duration of a call from this process. `client` calls the daemon. */
 export async function measureInfo({ run, client, daemon, floors, where = '' }) {
   const { grpc, sockets } = floors;
   const echo = bareClient(grpc.endpoint);

@@ -1,4 +1,4 @@
-// Applies 1,000 routes in its own network, with a record on the disk; prints the duration in milliseconds.
+// Applies 1,000 routes in its network namespace, with a record on the disk; prints the duration in milliseconds.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

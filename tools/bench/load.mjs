@@ -1,5 +1,5 @@
-// Load for the tunnel and for plain relays. Its helper programs run as separate processes, such as `node load.mjs target`. Each sends its port to the
-// parent; a relay answers any message with its resident bytes.
+// Generates load for the tunnel and for plain relays. Helpers run as separate processes, such as `node load.mjs target`. Each helper sends its port
+// to its parent. A relay answers each message of the parent with its resident memory in bytes.
 import { fork } from 'node:child_process';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
@@ -135,7 +135,7 @@ async function sharedRelay(from, to) {
   process.send?.(from);
 }
 
-/** Splits a transfer into streams; returns MB/s. */
+/** Splits a transfer into parallel streams. Returns MB/s. */
 export async function rate(bytes, streams, way, transfer) {
   const began = performance.now();
   await Promise.all(Array.from({ length: streams }, () => transfer(way, bytes / streams)));
@@ -224,7 +224,7 @@ export async function connectionsPerSecond(port, total = 3000) {
   return total / ((performance.now() - began) / 1000);
 }
 
-/** Opens connections, 16 in parallel; each gets an echo and closes. Returns their durations in ms, and their `rate` per second. */
+/** Opens `total` connections, 16 in parallel. Each gets an echo, then closes. Returns `times` in ms, and the `rate` per second. */
 export async function connectionTimes(port, total) {
   let left = total;
   const times = [];

@@ -71,7 +71,7 @@ export class Programs {
     return ms;
   }
 
-  /** Counts the costs of commands that start from now on; the returned function stops this and returns the sums. */
+  /** Counts the costs of commands that start from now on. The returned function stops the counting and returns the sums. */
   countNew() {
     this.#counts = [];
     return () => {
@@ -177,7 +177,7 @@ export const medianCall = (call) => async (share) => {
   return { units: times.length, value: median(times.slice(warm)) };
 };
 
-/** Runs `act`, which resolves with its duration in ms, `count` times; the value is the median. */
+/** Runs `act` `count` times. `act` resolves with its duration in ms; the value is the median. */
 export const medianTime = (count, act) => async (share) => {
   const times = [];
   for (let left = count * share; left > 0; left -= 1) times.push(await act());

@@ -35,7 +35,7 @@ export async function measureNetwork({ run }) {
   const look = () => plan(desired, { interfaces: [uplink], routes: [] }, []);
   for (let count = 0; count < ROUNDS; count += 1) look();
   value(run, PLANNED, 50, () => {
-    // Processor time, because planning never waits, and other processes would lengthen the wall time.
+    // Measure processor time: planning never waits, and other processes would lengthen the wall time.
     const before = process.cpuUsage();
     look();
     const { user, system } = process.cpuUsage(before);

@@ -1,4 +1,4 @@
-// Formats a run: figures with targets, costs of each way, and changes since an earlier run.
+// Formats a benchmark as tables: figures with targets, costs, and changes since an earlier benchmark.
 import {
   compareRuns,
   COSTS,

@@ -1,6 +1,6 @@
 // Summarises the rounds of a row, and compares two runs.
 
-/** Smaller relative changes count as none, because they may come from earlier work of the programs. */
+/** Smaller relative changes are ignored, because earlier work of the programs may cause them. */
 const SMALLEST_CHANGE = 0.02;
 const MORE_IS_BETTER = new Set(['MB/s', 'per s']);
 
@@ -71,7 +71,7 @@ function numbersOf(row) {
   const numbers = [
     ['value', valuesOf(winsOf(row)), moreIsBetter],
     [is, figureOf(row), moreIsBetter],
-    // Other load on the machine affects wins and the floor alike.
+    // The ratio cancels other load on the machine, which affects wins and the floor alike.
     ['cpuRatio', summary(processorTimes(winsOf(row)).map((ms, index) => ms / floor[index])), false],
     ...ROLES.flatMap((role) =>
       COSTS.map((cost) => [`${role} ${cost}`, costOf(winsOf(row), role, cost), false]),

@@ -1,5 +1,5 @@
-// Benchmarks of the tunnel. Floors: plain relays (`a.pipe(b).pipe(a)`) under the same load. Targets compare with two relays in a row: like a
-// tunnel they are two programs, but they have no protocol.
+// Benchmarks of the tunnel. Floors: plain relays (`a.pipe(b).pipe(a)`) under the same load. Targets compare with two relays in a row, which
+// are two programs, like a tunnel, but have no protocol.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, openSync, writeFileSync } from 'node:fs';
@@ -90,7 +90,7 @@ export const tunnelRows = [...ROWS.map(([{ name }]) => name), STALLS];
 export async function measureTunnel({ run, programs, wins, folder }) {
   const ways = await startWays({ programs, wins, folder });
   for (const [row, work] of ROWS) {
-    // The costs of an echo beside a bulk stream cannot be told from those of the stream.
+    // The costs of an echo cannot be separated from those of a bulk stream beside it.
     const costs = ({ client, daemon }) => (row.per === undefined ? {} : { client, daemon });
     const measured =
       row.per === 'GB' ? sharedFirstIf(row.streams === 8, ways) : withoutShared(ways);
@@ -106,7 +106,7 @@ export async function measureTunnel({ run, programs, wins, folder }) {
   run.addOnce({ name: STALLS, unit: 'MiB', figure: { is: 'value', atMost: 64 } }, grown);
 }
 
-/** Puts the floor first: for several streams, relays with one socket for all streams, as in wins. */
+/** Puts the shared socket first, as the floor for several streams, because wins shares one too. */
 function sharedFirstIf(isFirst, ways) {
   return isFirst ? { [ONE_SOCKET]: ways[ONE_SOCKET], ...ways } : ways;
 }
@@ -132,7 +132,6 @@ async function growthByStalled({ port, client, daemon }) {
   return growth;
 }
 
-/** Starts the ways to one target; returns the port and the roles of each. */
 async function startWays({ programs, wins, folder }) {
   const start = async (role, ends) => {
     const { child, port } = await startProgram(role, { ...ends, execArgv: MEASURED });

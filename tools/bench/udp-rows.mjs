@@ -1,4 +1,4 @@
-// Benchmarks of datagrams. Floor: a plain relay in one process, under the same load.
+// Benchmarks datagrams against a floor: a plain relay in one process, under the same load.
 import { chmodSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { freePort } from '../free-port.mjs';

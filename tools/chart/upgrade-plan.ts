@@ -14,7 +14,6 @@ export interface Plan {
   metadata: ObjectMeta;
   spec: {
     concurrency?: number;
-    /** Seconds. */
     jobActiveDeadlineSecs?: number;
     nodeSelector?: LabelSelector;
     serviceAccountName?: string;

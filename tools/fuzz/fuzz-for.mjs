@@ -1,7 +1,6 @@
 // node tools/fuzz/fuzz-for.mjs [--minutes M] [--seed X]
-// Fuzzes every target for its share of M minutes (default 10), two at a time, because each uses one processor. A small young generation causes
-// frequent garbage collections, which reveal memory errors sooner. Prints a table and failed cases; exits with 1 after a failure. Needs the built
-// programs.
+// Fuzzes every target, two at a time, for an equal share of M minutes (default 10). A small young generation causes frequent garbage
+// collections, which reveal memory errors sooner. Prints a table and failed cases; exits with 1 after a failure. Needs the built programs.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';

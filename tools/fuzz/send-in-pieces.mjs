@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 
 /**
- * Writes octets in pieces, one per turn of the event loop, and ends the connection as the case says. Resolves when the socket has closed. `far` is
+ * Writes octets in pieces, one per turn of the event loop, and ends the connection as `leaves` says. Resolves when the socket has closed. `far` is
  * the other end of an in-memory pair, which does not notice by itself that its peer has closed.
  */
 export async function sendInPieces(socket, octets, { cuts, leaves, reads = true }, far) {

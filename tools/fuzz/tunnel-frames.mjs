@@ -1,5 +1,5 @@
-// Generates an attacker's input for the tunnel: WebSocket frames with tunnel messages. Steps are [first byte, masked, length or null for the true
-// one, hexadecimal, text]; %PORT in the text is the allowed port.
+// Generates an attacker's input for the tunnel: WebSocket frames with tunnel messages. Each step is [first byte, masked, length or null for the
+// true length, hexadecimal, text]. In the text, %PORT is the allowed port.
 import { varint } from './protobuf-fields.mjs';
 
 const BINARY = 2;

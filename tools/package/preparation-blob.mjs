@@ -1,4 +1,4 @@
-// Builds blobs of Node's single executable applications: the first script, and the programs as assets.
+// Builds blobs for Node's single executable applications. A blob has the main script, and the programs as assets.
 import { build } from 'esbuild';
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -21,7 +21,7 @@ const folder = import.meta.dirname;
 export const preparationBlob = (platform, arch, programs) =>
   make(platform, arch, programs, '--experimental-sea-config');
 
-/** Adds a blob to a runtime, as Node itself does. */
+/** Builds a blob and adds it to a runtime, with Node's own `--build-sea`. */
 export const executableOf = (runtime, platform, arch, programs) =>
   make(platform, arch, programs, '--build-sea', runtime);
 

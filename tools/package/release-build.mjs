@@ -8,9 +8,9 @@ import path from 'node:path';
 const root = path.resolve(import.meta.dirname, '../..');
 
 /**
- * Call it before loading other modules of this folder, which read the paths that it sets.
+ * Call it before importing modules that read `WINS_PINNED_FILES`.
  *
- * @returns Function that removes the downloaded files.
+ * @returns Object whose `close` removes the downloaded files.
  */
 export function prepareRelease() {
   const git = (...args) => execFileSync('git', args, { cwd: root, encoding: 'utf8' }).trim();

@@ -4,12 +4,12 @@ import { checkedNode } from './checked-node.mjs';
 const CODE_CACHE = 'NODE_COMPILE_CACHE';
 
 /**
- * Returns the pinned runtime with the name NODE_COMPILE_CACHE overwritten. In the folder that this variable names, Node would look for compiled code
- * of our first script, and no option prevents this.
+ * Returns the pinned runtime with the name NODE_COMPILE_CACHE overwritten. Otherwise Node would load compiled code of our first script from the
+ * folder in this variable. No option prevents this.
  */
 export function runtimeFile(name) {
   const runtime = readFileSync(checkedNode(name));
-  // Leave the name in Node's snapshot, where each text follows its length: only `module.enableCompileCache()` reads it.
+  // Keep the name in Node's snapshot, because only `module.enableCompileCache()` reads it there. In the snapshot, each text follows its length.
   const inSnapshot = Buffer.of(CODE_CACHE.length, 0, 0, 0);
   replaceOnce(runtime, `\0${CODE_CACHE}\0`, '\0'.repeat(CODE_CACHE.length + 2), (at) =>
     runtime.subarray(at - 3, at + 1).equals(inSnapshot),

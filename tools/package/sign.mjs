@@ -1,4 +1,4 @@
-// Signs wins.exe with Authenticode, and verifies the signature twice: with osslsigncode, and as a node with `upgrade.signedBy` does.
+// Signs wins.exe with Authenticode. Verifies the signature with osslsigncode, then with the code that nodes use for `upgrade.signedBy`.
 import { spawnSync } from 'node:child_process';
 import { createReadStream, existsSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -20,9 +20,9 @@ const PASSWORD = 'WINS_SIGN_PASSWORD';
 const SYSTEM_CA = '/etc/ssl/certs/ca-certificates.crt';
 
 /**
- * Removes the password from the environment, which child processes inherit.
+ * Removes the password from the environment, so that child processes do not inherit it.
  *
- * @returns The signer; undefined without `--sign`.
+ * @returns Undefined without `--sign`.
  */
 export function signerOf(values) {
   const { [PASSWORD]: fromEnvironment = '' } = process.env;
@@ -82,7 +82,7 @@ export async function signExecutable(file, { words, password, ca, signedBy }) {
   }
 }
 
-/** Passes the password on standard input, because others can read a command line. */
+/** Passes the password on standard input, because other users can read command lines. */
 function osslsigncode(words, password) {
   const input = `${password}\n`;
   const { error, status, ...said } = spawnSync('osslsigncode', words, { input, encoding: 'utf8' });

@@ -80,7 +80,7 @@ function component(fullName, version, { integrity, license = undefined, type = '
 
 const hexadecimal = (base64) => Buffer.from(base64, 'base64').toString('hex');
 
-/** The time of the commit gives all builds of the commit the same bill. */
+/** Uses the commit's time, so that all builds of a commit have the same bill. */
 function commitTime() {
   const given = process.env.SOURCE_DATE_EPOCH;
   const git = ['log', '-1', '--format=%ct'];

@@ -7,7 +7,7 @@ import { preparationBlob } from './preparation-blob.mjs';
 import { replaceOnce, runtimeFile } from './runtime-file.mjs';
 
 const BLOB_NAME = 'NODE_SEA_BLOB';
-/** Marks the flag for an embedded blob in a runtime; `:0` becomes `:1`. */
+/** Name of the runtime's flag for an embedded blob: `:0` is off, `:1` is on. */
 const FUSE = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2';
 const RT_ICON = 3;
 const RT_RCDATA = 10;

@@ -1,6 +1,6 @@
 // Writes docs/commands.md and the man pages from the tree of commands.
 
-/** Returns the page of all commands, and file names and texts of the manual pages. */
+/** Returns the page of all commands, and the file name and text of each manual page. */
 export function commandPages({ root, GLOBAL_OPTIONS, usageLine }, version) {
   const common = Object.entries(GLOBAL_OPTIONS);
   const commands = commandsOf(root).map(({ nodes, ...command }) => ({
@@ -18,7 +18,7 @@ export function commandPages({ root, GLOBAL_OPTIONS, usageLine }, version) {
   };
 }
 
-/** Returns every command without subcommands, with its path and its options. */
+/** Returns every leaf command, with its path and all its options. */
 function commandsOf(node, above = [], inherited = {}) {
   const nodes = [...above, node];
   const options = { ...inherited, ...node.options };

@@ -43,7 +43,7 @@ function defaultOf(value, isRequired) {
   return text === '[]' || text === '{}' ? 'empty' : `\`${text.replaceAll('"', '')}\``;
 }
 
-/** Splits a description: the schema joins a key's meaning and first release in it, because editors show only descriptions. */
+/** Splits a description into meaning and first release. The schema joins them, because editors show only descriptions. */
 function meaningOf({ description = '' }) {
   const [, meaning = description, since = ''] = /^([^]*) Since ([\d.]+)\.$/.exec(description) ?? [];
   return { meaning, since };

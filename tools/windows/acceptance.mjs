@@ -1,6 +1,6 @@
 // node tools/windows/acceptance.mjs [FILE …]
 // Checks transcripts of tools/windows-acceptance.ps1 and stores them in docs/acceptance; `npm run generate` writes their results into
-// docs/windows.md. Defines the statements that the script tries on a real Windows.
+// docs/windows.md. Defines the statements that the script tests on a real Windows.
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -9,7 +9,7 @@ import * as z from 'zod';
 const TRANSCRIPTS = path.resolve(import.meta.dirname, '../../docs/acceptance');
 const FORM = 'wins-windows-acceptance/1';
 
-/** Probes in order, each with its statement; the script has a function `Probe-NAME` for each. */
+/** Statements by probe, in order. The script tests each in a function `Probe-NAME`. */
 export const PROBES = {
   serviceRegisters:
     'the service is registered with a delayed start and a config in a folder with blanks in its name',
@@ -68,7 +68,7 @@ export const PROBES = {
   scriptUninstalls: 'wins-agent-uninstall.ps1 takes all of it away',
 };
 
-/** Statements that a person tries and adds to a transcript by hand. */
+/** Statements that a person tests. The person adds the results to a transcript. */
 export const BY_HAND = {
   containerLimits:
     'a container of `wins-subnet` reaches the gateway and the containers of a peer, and neither 169.254.169.254 nor another address of the host; a restart of the node leaves nothing in HNS',
@@ -93,7 +93,7 @@ const probe = z.strictObject({
   result: z.enum(['ok', 'failed', 'skipped']),
   /** Reason of a failure or a skip. */
   why: z.string().max(2000),
-  /** A statement without a verdict has only observations. */
+  /** Observations by name. */
   seen: z.record(word, z.string().max(2000)),
 });
 

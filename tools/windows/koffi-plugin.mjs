@@ -1,5 +1,5 @@
-// Lets a bundle load the native addon from a file beside it; the addon's package looks only in node_modules. Inside an executable the addon is an
-// asset. linux-host and windows-host each have their own addon.
+// Makes a bundle load koffi's native addon from a file beside the bundle, because koffi itself looks only in node_modules. An executable contains the
+// addon as an asset. linux-host and windows-host need different addons.
 const LINUX = /[\\/]libs[\\/]linux-host[\\/]/;
 
 export const koffiBesideBundle = {

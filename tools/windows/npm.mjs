@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import path from 'node:path';
 
-/** Like {@link execFileSync} for npm. On Windows `npm` is no program, so this runs its JavaScript with Node. */
+/** Like {@link execFileSync} for npm. On Windows, `npm` is a script, so this runs npm's JavaScript with Node. */
 export function runNpm(args, options) {
   if (process.platform !== 'win32') return execFileSync('npm', args, options);
   const npm = path.join(path.dirname(process.execPath), 'node_modules/npm/bin/npm-cli.js');

@@ -1,5 +1,5 @@
-// Runtimes and native addons for executables, which npm does not install on every platform. They come from the npm registry, are pinned by integrity,
-// and stay in a cache folder of the checkout.
+// Fetches runtimes and native addons for executables from the npm registry, because npm installs them only on some platforms. They are pinned by
+// integrity, and stay in a cache folder of the checkout.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';

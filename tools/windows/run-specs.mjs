@@ -2,7 +2,7 @@
 // Windows node.exe, under Wine or on Windows itself.
 // node tools/windows/run-specs.mjs [--long [--all | --share N]] [--built] [PART OF A PATH …]
 // --all also runs `*.windows-release-spec.ts`, and every case instead of a sample, which takes hours.
-// --share runs one of N spec files, chosen by WINS_TEST_SEED.
+// --share N runs one Nth of the spec files, chosen by WINS_TEST_SEED.
 // --built skips the build, which briefly removes programs that other processes may run.
 import { build } from 'esbuild';
 import { spawn } from 'node:child_process';
@@ -36,7 +36,7 @@ const out = path.join(cacheFolder, 'suite');
 /** Guards against a hanging spec file; the longest takes 15 minutes on a slow machine. */
 const LIMIT_MS = 1_800_000;
 const ALL_LIMIT_MS = 5 * LIMIT_MS;
-/** Specs that run at once: most mainly wait, and Wine prefixes share nothing. Windows itself is a single machine. */
+/** Number of specs that run at once: specs mainly wait, and Wine prefixes share nothing. Windows itself is one machine. */
 const LANES = process.platform === 'win32' ? 1 : 3;
 
 const { WINS_TEST_SEED } = process.env;
@@ -86,7 +86,7 @@ const waiting = runnable.toSorted(
 const machines = [];
 try {
   const lanes = Array.from({ length: Math.min(LANES, waiting.length) }, (_, lane) => lane);
-  // In sequence, because the first also creates files that all share.
+  // Start the machines in sequence, because the first start also creates files that all machines share.
   for (const lane of lanes) machines.push(startMachine(lane));
   await Promise.all(machines.map(runLane));
   if (failures.length > 0) {
@@ -148,7 +148,7 @@ function needsOf(spec) {
   return needsOfFile(path.join(root, spec));
 }
 
-/** Makes the needs of specs. A spec with an unavailable need is skipped with a note, or fails if no skips are allowed. */
+/** Prepares the needs of specs. A spec with an unavailable need is skipped with a note, or fails if no skips are allowed. */
 function withNeeds(all) {
   if (needDisks(all) && missingForDisks !== undefined)
     result.notes.push(

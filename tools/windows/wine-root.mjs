@@ -1,5 +1,5 @@
-// Provides Wine 10, the oldest Wine that starts the shipped runtimes. If the system's Wine is older, installs one from Debian 13 once, in a folder
-// outside the checkout. Programs then run in a mount namespace in which that folder's /usr replaces the system's; all other paths stay the same.
+// Provides Wine 10, the oldest Wine that starts the shipped runtimes. If the system's Wine is older, installs Wine from Debian 13 once, in a folder
+// outside the checkout. Programs then run in a mount namespace whose /usr and `BESIDE_USR` come from that folder.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
@@ -50,12 +50,12 @@ export function windowsPrograms() {
 
 function make() {
   mkdirSync(CACHE, { recursive: true });
-  // If two checkouts install Wine at once, the first to finish wins.
+  // If two checkouts install Wine at once, the installation that finishes first is kept.
   const work = mkdtempSync(path.join(CACHE, 'making-'));
   try {
     const root = path.join(made, 'root');
     const options = ['--variant=minbase', `--include=${PACKAGES.join(',')}`];
-    // In a namespace, so that an interrupted run leaves no mounts in the folder.
+    // Runs debootstrap in a mount namespace, so that an interrupted run leaves no mounts in the folder.
     const command = ['--mount', DEBOOTSTRAP, ...options, SUITE, path.join(work, 'root')];
     execFileSync('/usr/bin/unshare', command, { stdio: ['ignore', 'ignore', 'inherit'] });
     for (const program of ['wine', 'wineserver']) {

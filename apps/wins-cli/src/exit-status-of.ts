@@ -3,8 +3,8 @@ import { EXIT } from '@wins/base';
 import { constants } from 'node:os';
 
 /**
- * Returns 128 + n for signal n. On systems other than Windows a status has only 8 bits. A wider code becomes 255,
- * because its low byte could be 0, which means success.
+ * Returns 128 + n for signal n. On systems other than Windows a status has 8 bits, so a wider code becomes 255:
+ * its low byte could be 0, which means success.
  */
 export function exitStatusOf(exit: ProcessExit, platform: NodeJS.Platform): number {
   if (exit.Signal !== '') {

@@ -1,4 +1,4 @@
-/** `wins srv keep`: a bundle of its own keeps this process small, because it runs as long as the runs that it keeps. */
+/** `wins srv keep`. This process lasts as long as its runs, so a separate bundle keeps it small. */
 import { guard } from './guard.js';
 
 export const keepRuns = guard(() => import('./commands/keep.js'), 'keepRuns');

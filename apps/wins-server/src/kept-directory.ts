@@ -10,7 +10,7 @@ export interface KeptPlace {
   readonly parent?: string | undefined;
 }
 
-/** Folder for data that survives a reboot. Its name is that of the pipe, so no two daemons share it. */
+/** Returns the folder for data that survives a reboot. Each pipe has its own, so no two daemons share one. */
 export function keptDirectory(
   { what, listen, parent }: KeptPlace,
   platform: NodeJS.Platform = process.platform,

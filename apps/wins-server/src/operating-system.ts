@@ -35,7 +35,7 @@ export interface DaemonSystem {
   readonly identify?: IdentifyClient;
   /** Security of the administrators' pipe, independent of the config. Absent: as for the other pipes. */
   readonly adminPipe?: { readonly security: PipeSecurity; readonly identify: IdentifyClient };
-  /** Returns when a client session started, if known, because Windows reuses session numbers. Absent: the system never reuses them. */
+  /** Returns the start time of a client session, if known, because Windows reuses session numbers. Absent: the system never reuses them. */
   readonly sessionStart?: (session: number) => string | undefined;
   readonly trimMemory?: () => void;
   /** Writes plan files with their permissions. Absent: uses POSIX permissions. */
@@ -55,7 +55,7 @@ export interface ProcessesApart {
       env: Readonly<Record<string, string>>;
     }>,
   ): { readonly stdout: Readable; readonly kill: () => void };
-  /** Requires that `process`, in the form of `ProcessHost.daemon`, serves the pipe. */
+  /** Returns a check that `process` serves the pipe. `process` has the form of `ProcessHost.daemon`. */
   serverCheck(process: string): PipeServerCheck;
 }
 

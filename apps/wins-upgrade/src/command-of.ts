@@ -7,7 +7,7 @@ import { isForPeople } from './console.js';
 type Flag = 'allow-downgrade' | 'dry-run' | 'show-result' | 'debug' | 'quiet' | 'apart' | 'sweep';
 type Text = 'path' | 'sha256' | 'wins-args' | 'expect-config' | 'service' | 'id' | 'output';
 
-/** `wait` is in ms; each `known-version` is SHA-256=VERSION; `apart`: this process has left the run that requested the upgrade. */
+/** `wait` is in ms. A `known-version` is SHA-256=VERSION. `apart`: this process has left the run that requested the upgrade. */
 export type UpgradeOptions = Readonly<
   Record<Flag, boolean> &
     Record<'allow-drop' | 'known-version', readonly string[]> &

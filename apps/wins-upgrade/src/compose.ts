@@ -79,7 +79,7 @@ export async function composeNode(
 }
 
 /**
- * Returns the config that the daemon uses: the copy that it stored; else the content that a delivery kept when it replaced the file; else the file.
+ * Returns the config that the daemon uses: its stored copy, else the saved content that was in place when the daemon started, else the file.
  * A Go release stores no copy.
  */
 async function configServed({ command, pid }: ServiceStatus, host: UpgradeContext['host']) {
@@ -104,8 +104,8 @@ async function configServed({ command, pid }: ServiceStatus, host: UpgradeContex
 }
 
 /**
- * Returns `signedBy` of the config in force and of the config file; for a new service, of the config that its arguments name. An invalid config
- * counts as one without `signedBy`; an upgrade refuses it if the new daemon would read it.
+ * Returns the `signedBy` lists of the served config and of the config file. For a new service, `winsArgs` names the file. An invalid config
+ * has no list, but an upgrade refuses it if the new daemon would read it.
  */
 function signersOf(host: UpgradeContext['host']): SignersOf {
   return async (status, { winsArgs }) => {

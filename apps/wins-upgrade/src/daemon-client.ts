@@ -18,7 +18,7 @@ export interface Asking {
   readonly dialOf?: DialPipe | undefined;
 }
 
-/** Each client has its own connection, so that the check of the server applies to the process that serves the pipe now. */
+/** Each client opens its own connection, so that `dialOf` checks the process that serves the pipe now. */
 export function daemonClient(
   pipe: string,
   connectTimeoutMs: number,
@@ -30,7 +30,7 @@ export function daemonClient(
 }
 
 export function askDaemons(dialOf?: DialPipe): Required<Pick<SystemParts, 'probe' | 'runsOf'>> {
-  // gRPC logs may contain text of any process that poses as the server.
+  // Discard gRPC logs: they may contain text of a process that poses as the server.
   routeGrpcLog(() => undefined);
   const ask = async <T>(
     pipe: string,

@@ -1,6 +1,6 @@
 import { RUN_MARKER_VARIABLE, RUN_RUNTIME_DIR_VARIABLE, RUN_SERVICE_VARIABLE } from '@wins/base';
 
-/** Only these variables stay. Others, which clients may set, could change the pipes, the service to upgrade or the loaded code. */
+/** `enterRun` keeps only these variables. With others, a client could change the pipes, the service to upgrade or the loaded code. */
 const KEPT: ReadonlySet<string> = new Set([
   ...[RUN_MARKER_VARIABLE, 'PATH', 'LANG', 'TZ'],
   ...['PATHEXT', 'COMSPEC', 'SYSTEMROOT', 'SYSTEMDRIVE', 'WINDIR', 'PROGRAMDATA'],
@@ -23,7 +23,7 @@ export function enterRun(environment: NodeJS.ProcessEnv = process.env): DaemonRu
   if (mark === undefined) return undefined;
   for (const name of Object.keys(environment))
     if (!KEPT.has(name.toUpperCase())) Reflect.deleteProperty(environment, name);
-  // The next daemon has its pipes in this folder, too.
+  // The upgraded daemon has its pipes in the same folder.
   if (pipes !== undefined) environment['WINS_RUNTIME_DIR'] = pipes;
   const [, name] = /^([0-9A-Za-z]{1,64})(?::|$)/.exec(mark) ?? [];
   return { name, service: service === '' ? undefined : service };

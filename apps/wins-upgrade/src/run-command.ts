@@ -31,7 +31,7 @@ export async function runInRun(
   argv: readonly string[],
   follow: (words: readonly string[], inside: DaemonRun) => Promise<number>,
 ): Promise<number> {
-  // First, because a client chose the environment.
+  // Clean the environment first, because a client chose it.
   const inside = enterRun();
   if (inside === undefined) throw new Error('this is not a run of a daemon');
   let words: readonly string[];

@@ -143,7 +143,7 @@ async function dryRun(
   return { outcome: 'planned', text: first + describePlan(plan), exitCode };
 }
 
-/** Writes a result even if the lock is taken, because the client waits for one. */
+/** Writes a result even if the lock is taken, because the client waits for a result. */
 async function withLockOfHelper<T>(context: UpgradeContext, task: () => Promise<T>): Promise<T> {
   try {
     return await withLock(context.service, task, context.waitMs);

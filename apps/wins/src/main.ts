@@ -11,7 +11,7 @@ import { showAnswer } from './output/show-answer.js';
 const VERSION_WORDS = new Set(['--version', '-version', '-v', 'version']);
 
 async function run(typed: readonly string[]): Promise<number> {
-  // In a run this program offers only `up`, because a client of the pipe chose the arguments; the helper validates them.
+  // In a run, this program offers only `up`, because a client chose the arguments. The upgrade helper validates them.
   if (process.env[RUN_MARKER_VARIABLE] !== undefined)
     return upgradeHelper().runInRun(typed, (words, inside) =>
       runCommandLine(rootOf([upIn(inside)]), words, printed),
@@ -50,5 +50,5 @@ function hasWorkingDirectory(): boolean {
 // A closed reader (wins … | head) is not a failure; writers check the stream themselves.
 process.stdout.on('error', () => undefined);
 process.stderr.on('error', () => undefined);
-// Not process.exit(), which can hang on a garbage collection that never runs (docs/adr/0053-embed-node-26.md).
+// process.exit() could hang, waiting for a garbage collection that never runs (docs/adr/0053-embed-node-26.md).
 void run(process.argv.slice(2)).then((code) => (process.exitCode = code));

@@ -16,7 +16,7 @@ export interface Answer {
   readonly isForReaders?: boolean;
   /** Part of a series: each answer is one line of JSON or one YAML document. */
   readonly isOneOfMany?: boolean;
-  /** Replaces the previous answer: a terminal redraws it, other outputs append it to the series. */
+  /** Replaces the previous answer on a terminal. Other outputs append this answer to the series. */
   readonly isRenewed?: boolean;
   readonly exitCode?: number;
 }

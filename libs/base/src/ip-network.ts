@@ -46,7 +46,7 @@ export function formatAddress(bytes: Uint8Array): string {
   return new SocketAddress({ address: groups.join(':'), family: 'ipv6' }).address;
 }
 
-/** Parses `192.0.2.0/24`, or a single address. Undefined for other text. Keeps the bits below the prefix. */
+/** Parses `192.0.2.0/24`, or a single address. Undefined for other text. Keeps the host bits. */
 export function parseNetwork(text: string): IpNetwork | undefined {
   const [address = '', prefixText, more] = text.split('/', 3);
   const bytes = parseAddress(address);
@@ -57,7 +57,7 @@ export function parseNetwork(text: string): IpNetwork | undefined {
   return prefix <= bits ? { bytes, prefix } : undefined;
 }
 
-/** Clears all bits below the prefix. */
+/** Clears the host bits. */
 export function networkOf({ bytes, prefix }: IpNetwork): IpNetwork {
   const masked = bytes.map((byte, index) => {
     const kept = Math.min(8, Math.max(0, prefix - index * 8));
@@ -66,7 +66,6 @@ export function networkOf({ bytes, prefix }: IpNetwork): IpNetwork {
   return { bytes: masked, prefix };
 }
 
-/** Formats a network: `192.0.2.0/24`. */
 export function formatNetwork({ bytes, prefix }: IpNetwork): string {
   return `${formatAddress(bytes)}/${prefix}`;
 }
@@ -79,7 +78,7 @@ export function overlap(one: IpNetwork, other: IpNetwork): boolean {
   return Buffer.compare(start(one), start(other)) === 0;
 }
 
-/** Whether a network overlaps 169.254.0.0/16. Routers do not forward it, but clouds serve metadata there. */
+/** Whether a network overlaps 169.254.0.0/16. Routers do not forward packets there, but clouds serve metadata there. */
 export function isIpv4LinkLocal(network: IpNetwork): boolean {
   return overlap(network, IPV4_LINK_LOCAL);
 }

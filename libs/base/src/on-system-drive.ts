@@ -2,8 +2,8 @@
 const WITHOUT_DRIVE = /^[\\/](?![\\/])/;
 
 /**
- * On Windows, puts a path such as `/etc` on the system drive (default `%SystemDrive%`, else `C:`). Rancher has one setting for
- * Linux and Windows nodes, and Windows would search the current drive. Other paths stay as they are.
+ * On Windows, puts a path such as `/etc` on the system drive (default `%SystemDrive%`, else `C:`). Rancher uses one path for
+ * Linux and Windows nodes, but Windows would look for it on the current drive. Other paths stay as they are.
  */
 export function onSystemDrive(
   file: string,

@@ -36,8 +36,8 @@ const MAX_SHOWN_LENGTH = 300;
 /**
  * Resolves the name of a pipe: `npipe:////./pipe/NAME`, `\\.\pipe\NAME`, a bare NAME, or on POSIX an absolute socket path. A NAME
  * has no slash or backslash, no invisible character, no leading dot, and no blank at either end. Limits: 256 characters for a
- * Windows address; 107 bytes for a socket path on Linux, 103 elsewhere; 14 bytes fewer for its folder. Does not access the file
- * system.
+ * Windows address; 107 bytes for a socket path on Linux, 103 elsewhere. The folder of a socket must stay 14 bytes
+ * below that limit. Does not access the file system.
  *
  * @throws TextError `invalidName` for an invalid or too long name; `notFound` when no folder for a bare name is known.
  */

@@ -11,8 +11,8 @@ export type RouteDestinations =
   { readonly networks: readonly IpNetwork[] } | { readonly refused: string };
 
 /**
- * Parses requested route destinations and removes repeats: `8.8.8.8`, `10.1.0.0/16`, `2001:db8::1`. Refuses an empty list, more
- * than 256 texts, bits below the prefix, the default route, and all that {@link unroutableReason} refuses.
+ * Parses requested route destinations, such as `8.8.8.8` or `10.1.0.0/16`, and removes repeats. Refuses an empty list, more
+ * than 256 texts, bits set below the prefix, and all that {@link unroutableReason} refuses.
  */
 export function readRouteDestinations(texts: readonly string[]): RouteDestinations {
   if (texts.length === 0 || texts.length > MAX_ROUTE_DESTINATIONS) {

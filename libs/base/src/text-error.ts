@@ -4,7 +4,7 @@ export class TextError extends Error {
 
   constructor(
     /**
-     * `invalidName`: not the name of a local pipe, or not a valid folder of pipes. `notFound`: no setting names that folder.
+     * `invalidName`: not the name of a local pipe, or not a valid folder of pipes. `notFound`: no variable names a folder of pipes.
      * `invalidDescriptor`: not a security descriptor, or one with an unknown part.
      */
     readonly code: 'invalidName' | 'notFound' | 'invalidDescriptor',

@@ -1,4 +1,4 @@
-/** An invalid command line. The caller that parsed it names the help to read and chooses the exit code. */
+/** An invalid command line. The code that catches it names the help to read and chooses the exit code. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }

@@ -76,7 +76,7 @@ const complete = valueOf(FILE_SCHEMA).filter((file) => {
   return listen !== proxy && accepts(FILE_SCHEMA, file);
 });
 
-/** Returns one value for each entry of the lists on the path `key`, which may have any spelling. */
+/** Returns the values at `key`, one for each entry of the lists on its path. Keys match in any spelling. */
 function valuesAt(root: unknown, key: string): readonly unknown[] {
   return key.split('.').reduce<readonly unknown[]>(
     (values, word) =>
@@ -92,7 +92,7 @@ function valuesAt(root: unknown, key: string): readonly unknown[] {
   );
 }
 
-/** Several keys at once, so that one comparison shows all that differ. */
+/** Returns the values at several keys, so that one comparison shows all differences. */
 function allAt(root: unknown, of: readonly string[] = keys): Readonly<Record<string, unknown>> {
   return Object.fromEntries(of.map((key) => [key, valuesAt(root, key)]));
 }

@@ -58,8 +58,8 @@ export interface AllowedPath {
   /** Accepted SHA-256 digests of the content, in lower-case hex. Empty: any content. */
   readonly sha256: readonly string[];
   /**
-   * Variables that a client may set: names, prefixes with `*`, or `any`. Only its exact name grants a variable that can change
-   * what programs load. Empty (the default): none.
+   * Variables that a client may set: names, prefixes with `*`, or `any`. A variable that can change what programs
+   * load must be listed by its exact name. Empty (the default): none.
    */
   readonly envs: readonly string[] | 'any';
   /** Arguments that a client may pass. Absent: any. */
@@ -113,7 +113,6 @@ export interface LastingRuns {
   readonly restart: boolean;
 }
 
-/** A program that the daemon keeps running. */
 export interface KeptProgram extends Pick<AllowedPath, 'path' | 'stopSignal' | 'stopEvent'> {
   /** Default: the file name of the program. */
   readonly name?: string;
@@ -129,7 +128,7 @@ export interface KeptProgram extends Pick<AllowedPath, 'path' | 'stopSignal' | '
 /** No arguments, any arguments, or exactly one of these complete lists. */
 export type ArgumentRules = 'none' | 'any' | readonly (readonly ArgumentPattern[])[];
 
-/** One argument: a literal word, or a form. The value of a form directly follows the text `after`. */
+/** One argument: a literal word, or a form with an optional literal prefix `after`, such as `--port=`. */
 export type ArgumentPattern =
   | string
   | ({ readonly after?: string } & (
@@ -143,7 +142,7 @@ export type ArgumentPattern =
 export interface TunnelLimits {
   /** Maximum number of sessions at a time, 1 to 1,024. Default 16. One client may have half; one session is reserved for administrators. */
   readonly maxSessions: number;
-  /** Maximum number of TCP streams of one session at a time, 1 to 16,384. Default 1,024. Only the excess stream is refused. */
+  /** Maximum number of TCP streams of one session at a time, 1 to 16,384. Default 1,024. Further streams are refused. */
   readonly maxStreams: number;
   /** At most 600,000. Default 5,000. When it expires, the daemon closes the connection. */
   readonly handshakeTimeoutMs: number;
@@ -153,7 +152,7 @@ export interface TunnelLimits {
 export interface RouteGrants {
   /**
    * Networks to which clients may add and remove routes, without repeats. Default: none. Each has a prefix of at least 8 bits,
-   * and no loopback, link-local, multicast or reserved address. Exception: a single address of 169.254.0.0/16.
+   * and contains no loopback, link-local, multicast or reserved address. Exception: single addresses of 169.254.0.0/16 are allowed.
    */
   readonly allow: readonly string[];
 }
@@ -162,7 +161,7 @@ export interface RouteGrants {
 export interface HostNetworkSettings {
   /** At most 1,000. */
   readonly routes: readonly HostRouteSettings[];
-  /** Clouds whose metadata and platform addresses get routes. Those of `rancher` lead to containers of this host. */
+  /** Clouds whose metadata and platform addresses get routes. The routes of `rancher` lead to containers of this host. */
   readonly keep: readonly ('aws' | 'azure' | 'gce' | 'rancher')[];
   /** Rancher's metadata service, which lists other hosts. Absent: not used. */
   readonly metadata?: HostMetadataSettings | undefined;
@@ -252,7 +251,7 @@ export interface TracingSettings {
 export interface UpgradeSettings {
   /** Default `none`. */
   readonly mode: 'none' | 'watching';
-  /** Default `c:/etc/rancher/wins/wins.exe`; elsewhere `/etc/rancher/wins/wins`. */
+  /** Default on Windows: `c:/etc/rancher/wins/wins.exe`; elsewhere: `/etc/rancher/wins/wins`. */
   readonly watchingPath: string;
   /** 1 to 16 SHA-256 thumbprints, in lower-case hex, of certificates that sign upgrades. Absent: any program. */
   readonly signedBy?: readonly string[];

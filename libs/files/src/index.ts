@@ -1,6 +1,6 @@
 /**
- * Files that a program reads again at its next start: rolling files grow line by line, state files are replaced as a whole. The
- * caller decides when a rolling file is full, which files to remove, and what replaces a damaged state. Never follows links.
+ * Files that a program reads again at its next start. Rolling files grow line by line; state files are replaced as a whole. The
+ * caller decides when a rolling file is full, which files to remove, and what replaces a damaged state file. Links are never followed.
  *
  * @example
  * const files = new NumberedFiles({ folder, prefix: 'events', suffix: 'jsonl', digits: 6 });

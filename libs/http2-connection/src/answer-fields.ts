@@ -4,7 +4,7 @@ import type { AnswerHeaders } from './http2-stream.js';
 /** Characters to replace, because they could begin another header or control a terminal. */
 const UNPRINTABLE = /[^ -~]/g;
 
-/** On the wire, pseudo-headers come first. */
+/** Puts pseudo-headers first, as HTTP/2 requires. */
 export function answerFields(headers: AnswerHeaders): HeaderField[] {
   const pseudo: HeaderField[] = [];
   const regular: HeaderField[] = [];

@@ -1,8 +1,8 @@
 export const EXCUSES = 5;
 
 /**
- * Calls back after a time-out, without keeping the process alive. After a stall, timers run before the input that arrived
- * meanwhile is read. So the callback runs in an immediate, and our delay costs no client its connection.
+ * Calls back after a time-out, without keeping the process alive. After a stall, Node runs timers before it reads the input that arrived
+ * meanwhile. The callback runs in an immediate, after that input, so a stall costs no client its connection.
  */
 export class Deadline {
   #timer: NodeJS.Timeout | undefined;

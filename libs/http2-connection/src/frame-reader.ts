@@ -1,7 +1,7 @@
 import { ConnectionFault } from './end-reason.js';
 import { DEFAULT_FRAME_OCTETS, FRAME_HEADER_OCTETS, type Frame } from './frame.js';
 
-/** Splits input into frames, after the preface. Copies only frames that are split between chunks. */
+/** Checks the preface, and splits later input into frames. Copies only frames that are split between chunks. */
 export class FrameReader {
   #prefaceSeen = 0;
   readonly #header = Buffer.allocUnsafe(FRAME_HEADER_OCTETS);

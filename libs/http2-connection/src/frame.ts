@@ -25,7 +25,7 @@ export const SETTING = {
 
 export const PREFACE = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 'latin1');
 export const FRAME_HEADER_OCTETS = 9;
-/** Maximum payload unless a peer allows more. */
+/** Maximum payload of a frame, unless the peer allows more. */
 export const DEFAULT_FRAME_OCTETS = 16_384;
 export const DEFAULT_WINDOW_OCTETS = 65_535;
 export const LARGEST_WINDOW_OCTETS = 0x7fffffff;

@@ -39,7 +39,7 @@ export class HeaderBlockReader {
     return this.#begun !== undefined;
   }
 
-  /** Takes a HEADERS or CONTINUATION frame; returns a complete block. @throws ConnectionFault `badFrame`, `headersTooLarge` */
+  /** Adds a HEADERS or CONTINUATION frame. Returns the block once complete. @throws ConnectionFault `badFrame`, `headersTooLarge` */
   take(frame: Frame): HeaderBlock | undefined {
     const { type, flags, streamId } = frame;
     if (type === FRAME.headers) {

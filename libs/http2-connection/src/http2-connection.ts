@@ -225,7 +225,7 @@ export class Connection {
       // does not close, `#linger` disconnects it.
       socket.once('end', () => socket.destroy()).resume();
       socket.end();
-      // The last answers may still be in the socket; they have the rest of the grace period.
+      // Answers that are still in the socket have the rest of the grace period.
       const graceMs = reason === 'closed' ? this.#drainUntil - performance.now() : 0;
       const lingerMs = Math.max(this.limits.lingerMs, graceMs);
       this.#linger = new Deadline(lingerMs, () => socket.destroy());

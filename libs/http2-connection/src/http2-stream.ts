@@ -55,8 +55,9 @@ export class Http2Stream extends Duplex {
   readonly #gatherer: MessageGatherer;
   readonly #requestDeadline: Deadline;
   readonly #ready: Buffer[] = [];
-  /** Memory of the messages in `#ready`. `#held` is that of the whole request, as last reported to the connection. */
+  /** Memory of the messages in `#ready`. */
   #readyOctets = 0;
+  /** Memory of the whole request, as last reported to the connection. */
   #held = 0;
   #isWanted = false;
   #isOver = false;
@@ -220,8 +221,8 @@ export class Http2Stream extends Duplex {
       this.emit('aborted');
       this.destroy();
     } else {
-      // Wait, because destroying a stream before its write callback returns makes Node create an error. That would take a
-      // tenth of the time of a small call.
+      // Wait until the write callback has returned. If the stream is destroyed earlier, Node creates an error, which takes
+      // a tenth of the time of a small call.
       process.nextTick(() => this.destroy());
     }
   }

@@ -19,7 +19,7 @@ export function isSettingsAck({ flags, streamId, payload }: Frame): boolean {
   return isAck;
 }
 
-/** Keeps the order of the settings. The caller has checked the length. @throws ConnectionFault for an invalid value. */
+/** Keeps the order of settings. The caller checks that the length is a multiple of 6. @throws ConnectionFault for too many or invalid settings. */
 export function readSettings(payload: Buffer): (readonly [id: number, value: number])[] {
   if (payload.length > MOST_SETTINGS * SETTING_OCTETS) throw new ConnectionFault('tooManySettings');
   const settings: (readonly [number, number])[] = [];

@@ -3,7 +3,7 @@ import { SEGMENT_OCTETS, type SegmentPool } from './segment-pool.js';
 
 /** Length of the gRPC prefix of a message: flag and message length. */
 export const MESSAGE_HEADER_OCTETS = 5;
-/** Counted for each message, because many small messages use more memory than their octets. */
+/** Added to the size of each message, because many small messages use more memory than their octets. */
 export const MESSAGE_OVERHEAD_OCTETS = 256;
 const OCTETS_PER_FRAME = 256;
 

@@ -1,6 +1,6 @@
 import type { HeaderField } from './hpack/static-table.js';
 
-/** Headers of a request: values of one name are joined by a comma and a space. Has no prototype. */
+/** Headers of a request, without a prototype. Values of one name are joined by a comma and a space. */
 export type RequestHeaders = Readonly<Record<string, string>>;
 
 const PSEUDO: ReadonlySet<string> = new Set([':authority', ':method', ':path', ':scheme']);
@@ -15,7 +15,7 @@ const VALUE = /^[ -~]*$/;
 /** At most 15 digits, which a double represents exactly. A repeated header, joined by a comma, does not match. */
 const LENGTH = /^\d{1,15}$/;
 
-/** Handlers always see this authority, because old Go clients send the URL of a pipe, which is not a valid one. */
+/** Handlers always see this authority, because old Go clients send the URL of a pipe, which is no valid authority. */
 const AUTHORITY = 'localhost';
 
 /** Returns undefined for a malformed request; its stream is then reset. */

@@ -46,7 +46,7 @@ const NAME_OF: ReadonlyMap<number, StreamFrame> = new Map([
   [FRAME.windowUpdate, 'windowUpdate'],
 ]);
 
-/** `type` is DATA, HEADERS, RST_STREAM or WINDOW_UPDATE; `name` is undefined only for the compiler. */
+/** `type` is DATA, HEADERS, RST_STREAM or WINDOW_UPDATE. The `undefined` case is only for the compiler. */
 export function frameVerdict(state: StreamState, type: number): FrameVerdict {
   const name = NAME_OF.get(type);
   return name === undefined ? 'late' : VERDICT[state][name];

@@ -1,7 +1,7 @@
 /**
- * Implements the ports of `@wins/base` for Linux. Importing it loads nothing; a call on an unsupported system fails with
- * a {@link LinuxError} of code `unavailable`. `posixProcessHost` also runs on macOS, for development, with fewer
- * guarantees.
+ * Implements the ports of `@wins/base` for Linux. Importing this package loads no addon; a call on an unsupported system
+ * fails with a {@link LinuxError} of code `unavailable`. `posixProcessHost` also runs on macOS, for development, with
+ * fewer guarantees.
  *
  * @packageDocumentation
  */

@@ -1,5 +1,5 @@
 /**
- * HTTPS client whose errors name the failed step, with certificate trust, proxies, and parsers of kubeconfig, YAML and PEM. Writes no log.
+ * HTTPS client with certificate trust and proxies, and parsers of kubeconfig, YAML and PEM. Errors name the failed step. Writes no log.
  *
  * @example
  * using client = new HttpClient({ environment: process.env });

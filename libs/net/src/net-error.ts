@@ -38,7 +38,7 @@ export class NetError<Code extends string = NetErrorCode> extends Error {
     this.isTransient = isTransient;
   }
 
-  /** Returns a copy, because an error's stack trace begins with its original message. */
+  /** Returns a copy, because changing `message` would leave the old message in `stack`. */
   reworded(message: string, changes: NetErrorOptions = {}): this {
     const { cause, code, status, retryAfterMs, isTransient } = this;
     const Own = this.constructor as new (
@@ -52,7 +52,6 @@ export class NetError<Code extends string = NetErrorCode> extends Error {
   }
 }
 
-/** True for subclasses too. */
 export function isNetError(error: unknown): error is NetError<string> {
   return error instanceof NetError;
 }

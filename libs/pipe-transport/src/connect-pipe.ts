@@ -23,8 +23,8 @@ export interface ConnectPipeOptions {
 /**
  * Connects to a pipe and returns the unread socket, which the caller closes.
  *
- * For `waitTimeoutMs`, retries a pipe that is missing or that no process serves; for `timeoutMs`, a busy one. Later
- * errors of the socket do not end the process, even without an error listener; `close` follows.
+ * Retries a missing or unserved pipe for `waitTimeoutMs`, and a busy pipe for `timeoutMs`. After a later error, the
+ * socket emits `close`. Such an error does not end the process, even without an error listener.
  *
  * @param name see {@link resolvePipePath}.
  * @throws {@link PipeError} `notFound` or `busy` when the time is over; `timeout` when the operating system did not

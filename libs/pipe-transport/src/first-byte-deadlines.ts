@@ -3,8 +3,8 @@ import type { Socket } from 'node:net';
 /**
  * Destroys connections whose peer sends nothing within a time-out.
  *
- * All connections have the same time-out, so one timer serves them in the order of arrival. The native handle counts
- * the bytes, even when an HTTP/2 session reads from the handle directly.
+ * All connections have the same time-out, so one timer checks them in the order of arrival. `bytesRead` comes from the
+ * native handle, so it is correct even if an HTTP/2 session reads from the handle directly.
  */
 export class FirstByteDeadlines {
   readonly #timeoutMs: number;

@@ -70,7 +70,7 @@ describe('listenPipe', () => {
     const socket = await connect();
     const session = http2.connect('http://pipe', { createConnection: () => socket });
     await once(session, 'remoteSettings');
-    // This connection came later: once it is closed, the deadline of the session has passed too.
+    // `silent` connects after `session`: when `silent` is closed, the deadline of `session` has passed too.
     const silent = await connect();
     silent.resume();
     await once(silent, 'close');

@@ -9,7 +9,6 @@ export type PipeOperation = 'listen on' | 'connect to' | 'accept on' | 'use';
 const TRANSLATIONS: readonly (readonly [codes: string, PipeErrorCode, string])[] = [
   ['ENOENT', 'notFound', 'there is no such file'],
   ['ENOTDIR', 'notFound', 'a part of its path is not a directory'],
-  // A socket file that outlived its listener.
   ['ECONNREFUSED', 'notFound', 'the socket file exists, but no process serves it'],
   ['EACCES EPERM', 'accessDenied', 'the operating system denies this user access'],
   ['EROFS', 'accessDenied', 'the file system is read-only'],

@@ -8,8 +8,8 @@ import { describePipeError } from './node-errors.js';
 import type { PipePath } from './pipe-path.js';
 
 /**
- * One octet more than Node reads at once. A full read would fill a smaller buffer, and so pause and resume polling of
- * the socket.
+ * One octet more than Node reads at once, so that one read never fills the buffer. A full buffer would make Node pause
+ * and resume polling of the socket.
  */
 const READ_AHEAD_OCTETS = 64 * 1024 + 1;
 /**
@@ -37,7 +37,7 @@ export async function openUnixSocket(
   path: PipePath,
   events: EndpointEvents,
 ): Promise<PipeEndpoint> {
-  // Without `join`, which would drop the dot, and so create the folder beside the directory.
+  // Do not use `join`: it would drop the dot, and the folder would be created beside the directory.
   const nursery = await mkdtemp(`${dirname(path.address)}/.`);
   const server = createServer({ highWaterMark: READ_AHEAD_OCTETS }, (connection) =>
     events.accepted(connection),

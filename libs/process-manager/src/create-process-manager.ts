@@ -203,7 +203,7 @@ class RunManager implements ProcessManager {
       return Promise.all(runs.map((run) => run.end('daemonStopping')));
     };
     await Promise.all([endAll(), Promise.allSettled([...this.#starts])]);
-    // Again, for runs that started just as the manager began to close.
+    // End the runs whose starts were still in progress.
     await endAll();
     await resolvesInTime(this.#ports.settle(), this.#options.graceMs / 2);
     for (const run of this.#registry.list()) this.#registry.forget(run);
@@ -396,7 +396,7 @@ class RunManager implements ProcessManager {
     await this.#ports.open({ mark, path, entry }, { ports: exposes, outcome: ports }, signals);
     const kept = { name, mark, path, entry, stagedPath, sha256, ...(limits && { limits }) };
     const hostProcess = await this.#spawn(plan, kept, start.request.lasting);
-    // No await between the spawn and the record: if the daemon is killed later, the next one finds the run.
+    // Do not await between spawn and record, so that the next daemon finds the run if this one is killed.
     const { pid, startToken } = hostProcess;
     let unrecorded: unknown;
     try {

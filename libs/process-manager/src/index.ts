@@ -2,8 +2,8 @@
  * Runs allowed programs of the host and reports how they ended.
  *
  * Owns the path policy, verified copies, child environments, process trees, leases, output, and the clean-up after a
- * dead daemon. Connections, the wire format, configuration files and logging belong to other libraries; a
- * `ProcessHost` groups the processes.
+ * dead daemon. Other libraries own connections, the wire format, configuration files and logging. A
+ * `ProcessHost` starts and ends the processes.
  *
  * @example
  * const manager = createProcessManager({

@@ -80,8 +80,8 @@ export interface StartQuestionContext extends Omit<AdmissionContext, 'dialect'> 
 }
 
 /**
- * Judges whether a program would start, by the same rules in the same order as a start: the list, the caller, who may
- * write to the file, and its bytes. Starts, copies and records nothing. Does not judge arguments, variables or folders.
+ * Judges whether a program would start. Applies the rules in the order of a start: the list, the caller, write access to
+ * the file, and its bytes. Starts, copies and records nothing. Does not judge arguments, variables or folders.
  * Never rejects.
  */
 export async function judgeStart(

@@ -120,7 +120,7 @@ describe('a run that lasts', () => {
     const run = await first.start(requestFor(program, { lasting: keeping }));
     const other = harness.program('other', 'exec sleep 60');
     first.setAllowed([{ path: other.path }]);
-    // The other run starts later: when its lease has expired, the first lease time has passed too.
+    // The other run starts later, so when its lease has expired, the time of a lease has passed for `run` too.
     expect(await (await first.start(requestFor(other))).ended).toMatchObject({
       reason: 'leaseNeverHeld',
     });
@@ -174,7 +174,6 @@ describe('a run that lasts', () => {
     const output = { stdoutBytes: 7, stderrBytes: 1, pauses: 2 };
     second.reportEnded(kept.run, exit, { usage: undefined, output });
     const { mark, name, path, entry } = run;
-    // Events arrive in the next turn of the event loop.
     await nextTurn();
     const figures = { usage: undefined, output };
     const ended = { type: 'ended', mark, name, path, entry, exit, figures };
@@ -189,7 +188,6 @@ describe('a run that lasts', () => {
       const run = await manager().start(requestFor(program, { lasting: keeping, owner }));
       return { run, owner };
     }
-    /** The next manager adopts the run while the client is disconnected. */
     async function adopted(leaseTimeoutMs = 30_000) {
       const { run, owner } = await held();
       run.leave();

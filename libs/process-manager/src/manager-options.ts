@@ -13,8 +13,8 @@ const MAX_TIMER_MS = 2_147_483_647;
 /** Divides the run slots of a manager among clients. */
 export interface RunPlaces {
   /**
-   * Reserves a slot for a start and its later run. Returns the function that releases the slot; undefined when the
-   * owner has no free slot. May call `end`, which ends the start or run, to free the slot for another client.
+   * Reserves a slot for a start and its later run. Returns the function that releases the slot, or undefined if the owner has no free slot.
+   * To free the slot for another client, the implementation may later call `end`, which ends the start or run.
    */
   take(owner: ProcessOwner, end: () => void): (() => void) | undefined;
   /** Reserves quota for the files of a run, in bytes; returns a release function or undefined, as `take` does. */
@@ -39,17 +39,17 @@ export interface ProcessManagerOptions {
   readonly howToAllow?: string;
   /** Absolute path of a directory that only this daemon uses; created with mode 0700 when absent. */
   readonly stateDirectory: string;
-  /** Source of facts about the machine (`TZ`, `SystemRoot`, …) for runs. Default: the daemon's environment. */
+  /** Environment from which runs get only variables about the machine (`TZ`, `SystemRoot`, …). Default: the daemon's environment. */
   readonly environment?: NodeJS.ProcessEnv;
   /** Variables that the operator adds to every run. Default: none. */
   readonly processEnvironment?: Readonly<Record<string, string>>;
-  /** The operating system: `posixProcessHost` of `@wins/linux-host`, `jobObjectProcessHost` of `@wins/windows-host`. */
+  /** Access to the operating system: `posixProcessHost` of `@wins/linux-host`, `jobObjectProcessHost` of `@wins/windows-host`. */
   readonly host: HostOf;
   /** Creates a signature reader for an entry with `signedBy`. Default: none; programs with `signedBy` are refused. */
   readonly readSignature?: () => SignatureReader;
   /** Opens the ports that runs expose, for example in a firewall. Default: none; the manager opens no ports. */
   readonly portOpener?: PortOpener;
-  /** Time in milliseconds between asking a tree to end and killing it; also limits waits for killed processes and outputs. Default 10,000. */
+  /** Time in milliseconds between asking a process tree to end and killing it. Also limits waits for killed processes and outputs. Default 10,000. */
   readonly graceMs?: number;
   /** Time in milliseconds for the client to take the lease before the run is stopped. Default 30,000. */
   readonly leaseTimeoutMs?: number;
@@ -61,19 +61,18 @@ export interface ProcessManagerOptions {
    */
   readonly firstReaderMs?: number;
   /**
-   * Amount of output kept per run, in bytes; up to 64 KiB more may be kept. Also how far a reader may lag before the
-   * child is paused. Default 1 MiB.
+   * Output kept per run, in bytes; up to 64 KiB more may be kept. The program is paused when a reader is this far behind. Default 1 MiB.
    */
   readonly maxBufferedBytes?: number;
-  /** Maximum number of runs that start or run at once, and of ended runs that can still be found. Default 256. */
+  /** Maximum number of runs that start or run at once. Also the maximum number of ended runs that clients can find. Default 256. */
   readonly maxProcesses?: number;
   /** Divides the slots for starts and runs among clients. Default: first come, first served, up to `maxProcesses`. */
   readonly places?: RunPlaces;
   /** The largest executable that is copied, in bytes. Default 2 GiB. */
   readonly maxExecutableBytes?: number;
   /**
-   * Receives one record per decision, before its effect; an exception refuses the request as `auditUnavailable`. A
-   * start and a stop wait for a returned promise and are refused when it rejects; a lease and a reader do not wait.
+   * Receives one record per decision, before its effect. If the function throws, the request is refused as `auditUnavailable`.
+   * Starts and stops wait for a returned promise and are refused if it rejects. Leases and readers do not wait.
    */
   readonly onDecision?: (record: DecisionRecord) => void | Promise<void>;
   /** Receives events in order, each in a microtask of its own; an exception is not caught. */
@@ -113,7 +112,7 @@ export function completeOptions(options: ProcessManagerOptions): CompleteOptions
     ...(readSignature !== undefined && { readSignature }),
     places: options.places ?? placesFor(numbers.maxProcesses),
     onDecision: onDecision === undefined ? () => undefined : refusingUnrecorded(onDecision),
-    // In a separate microtask, so that an exception of a listener cannot interrupt a supervision half-way.
+    // Use a separate microtask, so that an exception of the listener cannot interrupt the supervision of a run.
     onEvent:
       onEvent === undefined ? () => undefined : (event) => queueMicrotask(() => onEvent(event)),
   };

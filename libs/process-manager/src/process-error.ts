@@ -32,8 +32,8 @@ export function fileError(
 }
 
 /**
- * Rules by which this library refuses, numbered as in docs/threat-model.md. The list is closed, so that a rule can be
- * a metric label. For records, never for a message.
+ * Rules by which this library refuses requests, numbered as in docs/threat-model.md. The list is closed, so that a rule
+ * can be a metric label. Rules appear in records, never in messages.
  */
 export type ProcessRule =
   | PathRule

@@ -31,7 +31,6 @@ import { digestsOf } from './testing/index.js';
 
 const FOREVER = 'echo ready; exec sleep 1000';
 
-/** Fakes `holdFile`, and records the calls of the host in order. */
 function holdingHost(): { host: ProcessHost; steps: string[]; commands: HostCommand[] } {
   const node = realHost();
   const steps: string[] = [];

@@ -59,7 +59,7 @@ function refusal(found: string): ProcessError {
 export interface StartRequest {
   /** Absolute path on the host. */
   readonly path: string;
-  /** Digests of the file as the client sees it, hexadecimal; one is required unless `grantedBy` is set. The stronger one decides. */
+  /** Digests of the file as the client sees it, hexadecimal; one is required unless `grantedBy` is set. `sha256` takes precedence. */
   readonly sha1?: string;
   readonly sha256?: string;
   /** Passed unchanged without a shell: at most 4,096 of 64 KiB each, as the entry's `args` allows. */
@@ -70,7 +70,7 @@ export interface StartRequest {
   readonly directory?: string;
   /** At most 256. */
   readonly exposes?: readonly ExposedPort[];
-  /** Limits of the run, up to the entry's `maxLimits`. Default: the entry's. */
+  /** Limits of the run, up to the entry's `maxLimits`. Default: the entry's `limits`, else `maxLimits`. */
   readonly limits?: TreeLimits;
   /**
    * True to end the current run of the same program first, instead of failing with `alreadyRunning`. Of several such
@@ -89,7 +89,7 @@ export interface StartRequest {
   readonly lasting?: LastingStart;
 }
 
-/** A process that a keeper, another process, started and supervises. */
+/** A process that a keeper started and supervises. */
 export interface KeptProcess extends HostProcess {
   /** Identifies the keeper, in the form of `ProcessHost.daemon`. */
   readonly keeper: string;

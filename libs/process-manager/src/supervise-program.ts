@@ -9,7 +9,7 @@ import type { ManagedProcess, ProcessExit } from './supervision/managed-process.
 export interface SuperviseOptions extends Partial<
   Pick<StartRequest, 'args' | 'envs' | 'directory' | 'exposes'>
 > {
-  /** Absolute path. Each start runs the file that is there then; to pin digests, use the entry of `allowed`. */
+  /** Absolute path. Each start accepts the current content, unless the entry in `allowed` pins digests. */
   readonly path: string;
   /** `always` restarts after any exit code, `onFailure` only after a code other than 0. Default `always`. */
   readonly restart?: 'always' | 'onFailure';
@@ -17,7 +17,7 @@ export interface SuperviseOptions extends Partial<
   readonly backoff?: BackoffOptions;
   /** Minimum run time that resets the back-off, in milliseconds. Default 60,000. */
   readonly steadyMs?: number;
-  /** The next chunk follows when the returned promise settles. An exception stops the run. Default: output is discarded. */
+  /** The returned promise delays the next chunk. An error stops the run. Default: output is discarded. */
   readonly onOutput?: (chunk: OutputChunk) => void | Promise<void>;
   /** Receives how each run ended, or why the program could not be started or followed. */
   readonly onEnd?: (end: ProcessExit | Error) => void;
@@ -27,7 +27,7 @@ export interface SuperviseOptions extends Partial<
 export interface SupervisedProgram extends AsyncDisposable {
   /** Undefined between two runs. */
   readonly run: ManagedProcess | undefined;
-  /** Resolves with the last exit when no further run follows; undefined when none ended. Never rejects. */
+  /** Resolves with the last exit, if any, after the final run. Never rejects. */
   readonly ended: Promise<ProcessExit | undefined>;
   /** Stops the program without a restart. Idempotent; resolves as `ended` does. */
   close(): Promise<ProcessExit | undefined>;

@@ -103,7 +103,6 @@ describe('no token and no password', () => {
         keep,
       );
 
-      // At least the download of a missing file has failed.
       expect(outcomes.length).toBeGreaterThan(0);
       const told = inspect([outcomes, own.warnings], { depth: 20 });
       for (const secret of secrets) expect(told.toLowerCase()).not.toContain(secret.toLowerCase());

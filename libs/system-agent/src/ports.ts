@@ -21,14 +21,14 @@ export interface PendingPlanFile {
 export interface PlanFiles {
   /** False where `uid` and `gid` have no meaning. Default: true. */
   readonly hasOwners?: boolean;
-  /** Missing parents get the same mode. Sets the rights of an existing folder too. */
+  /** Creates missing parents with the same mode. Sets the rights of an existing folder too. */
   ensureFolder(path: string, rights: PlanFileRights): Promise<void>;
   /**
-   * Writes a temporary file and renames it, unless the content is unchanged; sets the rights even then. Creates missing
-   * parents with mode 0755. Replaces the target of a link.
+   * Writes a temporary file and renames it, unless the content is unchanged. Always sets the rights. Creates missing parents
+   * with mode 0755. Replaces the target of a link.
    */
   writeFile(path: string, content: Buffer, rights: PlanFileRights): Promise<void>;
-  /** Writes only the temporary file. Undefined: use `writeFile`. Never rejects. */
+  /** Writes only the temporary file. If the result is undefined, call `writeFile`. Never rejects. */
   writeAhead?(
     path: string,
     content: Buffer,
@@ -38,7 +38,7 @@ export interface PlanFiles {
   remove(path: string, directory: boolean): Promise<void>;
   /** Creates a folder that only administrators and this account can read, or checks an existing one. */
   ensurePrivateFolder(path: string): Promise<void>;
-  /** Replaces a file by one that only administrators and this account can read; durable. */
+  /** Durably replaces a file by one that only administrators and this account can read. */
   writePrivateFile(path: string, content: Buffer): Promise<void>;
 }
 
@@ -55,12 +55,12 @@ export interface ProgramCommand {
 
 /** Runs programs without a shell and without input, each in a process tree of its own that ends with the agent. */
 export interface ProgramRunner {
-  /** Folders to search for a command without a folder in its name; also the first entries of the child's PATH. */
+  /** Folders to search for a command whose name has no folder. They also come first in the child's PATH. */
   readonly searchPath: readonly string[];
   /** Variables of every child. A command's own variables override them. */
   readonly environment: Readonly<Record<string, string>>;
   /**
-   * Resolves with the exit code when the program has ended and closed its outputs; -1 when a POSIX signal ended it. When
+   * Resolves when the program has ended and closed its outputs: with its exit code, or -1 if a POSIX signal ended it. If
    * `signal` aborts, ends the whole tree first.
    * @throws AgentError `refused`, when the program cannot be started.
    */

@@ -1,7 +1,7 @@
 import type { Dirent } from 'node:fs';
 import { opendir } from 'node:fs/promises';
 
-/** Bounded, because others may have filled the folder. @throws errors of Node. */
+/** Returns at most `maxEntries`, because others may have filled the folder. @throws errors of Node. */
 export async function readFolder(folder: string, maxEntries: number): Promise<Dirent[]> {
   const entries: Dirent[] = [];
   for await (const entry of await opendir(folder)) {

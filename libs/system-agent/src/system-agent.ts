@@ -25,8 +25,8 @@ export interface AgentOptions {
   readonly programs: ProgramRunner;
   readonly images: ImageStore;
   /**
-   * Resolves once the action is recorded; a rejection prevents the action. Receives up to 100 files in a row before the first
-   * of them changes, so that one flush can record them together.
+   * Resolves once the action is recorded; a rejection prevents the action. Called for up to 100 files before the first of them
+   * changes, so that one flush can record them together.
    */
   readonly onAct: (act: AgentAct) => Promise<void>;
   readonly onEvent: (event: AgentEvent) => void;

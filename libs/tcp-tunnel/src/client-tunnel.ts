@@ -21,7 +21,7 @@ export interface PublishedPort {
 
 /** Options of {@link openTunnel}. */
 export interface PublishOptions extends OpenTunnelOptions, TunnelAddress {
-  /** Ports of the host; a plain number is published under the same local port. */
+  /** Ports of the host. A plain number is also the local port. */
   readonly publish: readonly (number | PublishedPort)[];
   /** Called with the reason when a connection gets no stream; other connections continue. Must not throw. */
   readonly onRefused?: (error: unknown) => void;
@@ -93,8 +93,8 @@ function complete(given: number | PublishedPort): Required<PublishedPort> {
 /**
  * Publishes ports of the daemon's host locally, until the tunnel ends or is closed. Does not reconnect a lost tunnel.
  *
- * @throws {TunnelError} `invalidOption`, `invalidPort`; `unreachable` when nothing serves the pipe or it is not the
- * tunnel; `addressInUse`, `addressDenied`, `listenFailed`; `aborted`. On failure, nothing is left open.
+ * @throws {TunnelError} `invalidOption`, `invalidPort`; `unreachable` if no tunnel server answers on the pipe;
+ * `addressInUse`, `addressDenied`, `listenFailed`; `aborted`. On failure, nothing is left open.
  */
 export function openTunnel(options: PublishOptions): Promise<PublishedTunnel>;
 /**
@@ -116,11 +116,11 @@ export function openTunnel(
 }
 
 export interface OpenTunnelOptions extends TunnelOptions {
-  /** Maximum number of concurrent streams. Default 1,024, at most 16,384; one more throws `tooManyStreams`. */
+  /** Maximum number of concurrent streams. Default 1,024, at most 16,384. Exceeding it throws `tooManyStreams`. */
   readonly maxStreams?: number;
   /**
-   * For a peer without half-close: milliseconds without data until this side reports that the local writer has ended.
-   * The report also ends the peer's answer. Default 10,000.
+   * If the peer lacks half-close, this side reports the local writer's end only after this many milliseconds without
+   * data, because the report also ends the peer's answer. Default 10,000.
    */
   readonly heldEndIdleMs?: number;
 }
@@ -134,14 +134,14 @@ export interface ClientTunnel extends Tunnel {
   /** True when the peer carries datagrams. Valid once a probe was answered. */
   readonly carriesDatagrams: boolean;
   /**
-   * Sends a ping. Resolves with true at the answer, and with false when the tunnel ends first; has no time-out.
+   * Sends a ping. Resolves with true when the peer answers, or with false if the tunnel ends first. Has no time-out.
    *
-   * A peer answers after all earlier messages. A Go server that has refused a Connect never answers.
+   * A peer answers after it has read all earlier messages. A Go server that has refused a Connect never answers.
    */
   probe(): Promise<boolean>;
   /**
-   * Opens a stream to a loopback port at the other end. The protocol has no acknowledgement: data may be written at
-   * once, and a refusal is the stream's `error`. The caller must listen for `error`, and end or destroy the stream. The
+   * Opens a stream to a loopback port at the other end. The protocol has no acknowledgement, so data may be written
+   * at once. A refusal arrives as the stream's `error`. The caller must listen for `error`, and end or destroy the stream. The
    * signal destroys the stream with `aborted`.
    *
    * @throws {TunnelError} `invalidPort`, `draining`, `sessionEnded`, `tooManyStreams`, `aborted`.
@@ -149,8 +149,8 @@ export interface ClientTunnel extends Tunnel {
   connect(port: number, options?: { readonly signal?: AbortSignal }): TunnelStream;
   /**
    * Opens a UDP flow to a loopback port at the other end. The other end closes an idle flow after 30 s, or after 120 s
-   * once datagrams went both ways. A refusal arrives in `onEnd`. The caller closes the flow and limits the number of
-   * flows.
+   * once datagrams went both ways. A refusal arrives in `onEnd`. The caller must close the flow, and limit the number
+   * of flows.
    *
    * @throws {TunnelError} `noDatagrams` when the daemon is too old; `invalidPort`, `draining`, `sessionEnded`.
    */

@@ -23,8 +23,8 @@ export interface TunnelAddress {
    */
   readonly address?: string;
   /**
-   * Opens the connection and checks the server's identity before any byte is sent; `address` then only names the
-   * daemon in messages. Default: connects to `address` and trusts any server.
+   * Opens the connection and checks the server's identity before any byte is sent. With `dial`, `address` is used in
+   * messages only. Default: connects to `address` and trusts any server.
    */
   readonly dial?: () => Promise<Socket>;
   /** Name of this client in the daemon's audit log: printable ASCII, cut at 100 characters. Default: the name of this host. */

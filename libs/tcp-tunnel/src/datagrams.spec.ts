@@ -138,7 +138,7 @@ describe('a peer that carries no datagrams', () => {
     let peer: RawPeer | undefined;
     const transport = await startTransportServer((socket) => {
       peer = new RawPeer(socket);
-      // The Hello of our releases before datagrams (revision 1); a Go server sends no Hello.
+      // Send the Hello of revision 1, which had no datagrams. A Go server sends no Hello.
       peer.onMessage = ({ type }) => {
         if (type === 'hello') peer?.send(Buffer.from('0200d20f02', 'hex'));
       };

@@ -39,9 +39,9 @@ export interface ServeTunnelOptions extends TunnelOptions {
   /** Loopback UDP ports that clients may reach. Default: none. */
   readonly allowedUdpPorts?: readonly number[];
   /**
-   * Maximum number of streams, closing sockets included; also the maximum number of UDP flows. Default 1,024, at most
-   * 16,384. At the limit, a new stream is refused. A new flow ends the oldest flow whose source may be forged; without
-   * such a flow, the new flow is refused.
+   * Separate limit for streams (including closing sockets) and for UDP flows. Default 1,024, at most 16,384. At the limit,
+   * a new stream is refused. A new flow replaces the oldest flow whose source may be forged; if there is none, the new
+   * flow is refused.
    */
   readonly maxStreams?: number;
   /** Time-out of a dial to 127.0.0.1 and ::1 together, in milliseconds. Default 10,000. */
@@ -55,8 +55,8 @@ export interface ServeTunnelOptions extends TunnelOptions {
   readonly lingerMs?: number;
   /**
    * Called for every Connect, before the dial. `isTold` is false for a refusal above the peer's rate limit: count
-   * such refusals, but do not log them, because their number is unlimited. If the callee returns false, an allowed
-   * Connect is refused as `not-recorded`, which a second call reports. Must not throw.
+   * such refusals, but do not log them, because their number is unlimited. If it returns false, an allowed Connect
+   * is refused as `not-recorded`, and a second call reports this. Must not throw.
    */
   readonly onConnect?: (record: ConnectRecord, isTold: boolean) => unknown;
   /** Called for each allowed TCP Connect, before the dial. A failed dial destroys the stream. Must not throw. */
@@ -71,9 +71,9 @@ export interface ServeTunnelOptions extends TunnelOptions {
    */
   readonly beginDial?: (begin: BeginDial) => () => void;
   /**
-   * Reserves a stream or flow from a quota that several sessions share. Returns the function that releases it, or
-   * undefined to refuse the Connect as `stream-limit`. To free a slot for another session, the quota calls `end`, first
-   * where `isIdle` is true. Default: no shared quota.
+   * Takes a slot for a stream or flow from a quota that sessions share. Returns a function that frees the slot, or
+   * undefined to refuse the Connect as `stream-limit`. To free a slot, the quota calls `end`; it prefers slots whose
+   * `isIdle` returns true. Default: no shared quota.
    */
   readonly takeStream?: (end: () => void, isIdle: () => boolean) => (() => void) | undefined;
   /** Default: {@link dialTcp}. */

@@ -112,7 +112,7 @@ class End {
     readonly seed: number,
     peerSeed: number,
   ) {
-    // One end of each stream keeps its written buffers unchanged, as a socket does.
+    // In every second stream, both ends keep written buffers unchanged, as a socket does.
     stream.keepsWritten = seed % 2 === 1;
     stream.on('data', (chunk: Buffer) => {
       for (const byte of chunk) {
@@ -181,7 +181,7 @@ class World {
     if (legacy) this.links.client.wire.shift();
   }
 
-  /** Opens two streams on both sides, so that a short schedule reaches the interesting states. */
+  /** Opens two streams, so that a short schedule reaches the interesting states. */
   async begin(): Promise<void> {
     await this.run({ kind: 'open' });
     await this.run({ kind: 'open' });

@@ -51,7 +51,7 @@ function codeOf(call: () => unknown): string | undefined {
   return undefined;
 }
 
-/** Keeps the event loop busy, as a garbage collection or a suspended machine does. */
+/** Blocks the event loop, as a garbage collection or a suspended machine does. */
 function stall(ms: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 }
@@ -70,7 +70,7 @@ describe('a session', () => {
           ),
         ),
       );
-      // The TCP server only accepts the connection; the HTTP server gets its bytes in pieces.
+      // The TCP server passes received data to the HTTP server, `bytes` bytes at a time.
       const accepting = await startTcpServer((socket) =>
         http.emit(
           'connection',

@@ -339,7 +339,7 @@ describe('a tunnel between two of our peers', () => {
       },
     });
     const stream = tunnel.client.connect(server.port);
-    // Larger than a quarter of a read, so that it is passed on uncopied while the program reads.
+    // More than a quarter of a read, so the tunnel passes on each write uncopied while the program reads.
     const write = () => stream.write(Buffer.alloc(20_000));
     while (waiting.length === 0) {
       if (!write()) await once(stream, 'drain');
@@ -368,7 +368,7 @@ describe('a tunnel between two of our peers', () => {
     const taken = (): number =>
       [...server.sockets].reduce((sum, socket) => sum + socket.bytesWritten, 0);
     await until(() => server.sockets.size === 100);
-    // Back pressure has reached every program when none sends more for 2,000 turns.
+    // After 2,000 turns without new bytes, back pressure has reached every program.
     for (let quiet = 0, last = 0; quiet < 2_000; quiet += 1) {
       await turns(1);
       if (taken() !== last) quiet = 0;
@@ -380,7 +380,7 @@ describe('a tunnel between two of our peers', () => {
       expect((await readAll(live)).toString()).toBe(`round ${round}`);
       live.end();
     }
-    // Twice the buffer limits of both ends, which share this process.
+    // The limit is twice the buffers of both ends, which share this process.
     expect((await livingBytes()) - before).toBeLessThan(104 * MIB);
     for (const stream of stalled) stream.destroy();
     await until(() => tunnel.client.streamCount + tunnel.server.streamCount === 0);

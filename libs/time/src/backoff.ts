@@ -1,7 +1,7 @@
 import { systemClock, type Clock } from './clock.js';
 
 export interface BackoffOptions {
-  /** Longest first delay, in milliseconds. */
+  /** First delay, before jitter, in milliseconds. */
   readonly initialMs: number;
   /** Longest delay, in milliseconds. */
   readonly maxMs: number;

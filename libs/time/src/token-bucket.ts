@@ -4,7 +4,7 @@ export interface Rate {
   readonly perSecond: number;
 }
 
-/** Token bucket without a timer: each call adds the tokens due since the last one. */
+/** Token bucket without a timer: each call adds the tokens due since the last call. */
 export class TokenBucket {
   readonly #rate: Rate;
   readonly #nowMs: () => number;
@@ -19,7 +19,7 @@ export class TokenBucket {
     this.#countedAtMs = nowMs();
   }
 
-  /** Includes fractions. Negative while tokens are owed. */
+  /** May be a fraction; negative after a `charge` without enough tokens. */
   get tokens(): number {
     const { burst, perSecond } = this.#rate;
     const nowMs = this.#nowMs();
@@ -37,7 +37,7 @@ export class TokenBucket {
     return this.tokens >= this.#rate.burst;
   }
 
-  /** Takes the tokens and returns true; returns false, and takes none, when fewer are left. */
+  /** Takes `count` tokens and returns true. If fewer are left, takes none and returns false. */
   take(count = 1): boolean {
     if (this.tokens < count) return false;
     this.#tokens -= count;
@@ -49,7 +49,6 @@ export class TokenBucket {
     this.#tokens = Math.max(-mostOwed, this.tokens - count);
   }
 
-  /** Puts tokens back, up to the burst. */
   give(count: number): void {
     this.#tokens = Math.min(this.#rate.burst, this.tokens + count);
   }

@@ -25,7 +25,7 @@ export interface TrustedFileErrorDetails {
   readonly rule?: TrustRule;
   /** Distrusted part of the path. Default: the path itself. */
   readonly at?: string;
-  /** For messages that show the remedy separately, because `found` of the error includes it. */
+  /** For messages that show the remedy separately. `found` of the error includes the remedy. */
   readonly distrust?: Distrust;
 }
 
@@ -35,7 +35,7 @@ export class TrustedFileError extends Error {
   /** For `notTrusted`. */
   readonly rule: TrustRule | undefined;
   readonly at: string;
-  /** For `notTrusted`; absent for a refused link. */
+  /** Set for `notTrusted`, except for a refused link. */
   readonly distrust: Distrust | undefined;
 
   constructor(

@@ -1,8 +1,7 @@
 /**
- * The only library with Win32 calls. Implements interfaces of `@wins/base`, and of other libraries, which it does
- * not import.
+ * The only library with Win32 calls. Implements interfaces of `@wins/base`, and of libraries that it does not import.
  *
- * Importing it loads nothing and works everywhere; on another system each call fails with a {@link WindowsError} of
+ * Importing it loads nothing and works on every system. Outside Windows each call fails with a {@link WindowsError} of
  * code `unavailable`.
  *
  * @packageDocumentation

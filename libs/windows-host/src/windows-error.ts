@@ -84,7 +84,7 @@ export function systemError(tried: string, failure: SystemFailure): WindowsError
   return new WindowsError(code, `${tried}: ${functionName} failed with ${found}`, { failure });
 }
 
-/** Undefined when the operation fails with a WindowsError. `codes` restricts which failures count. */
+/** Returns undefined if `act` throws a WindowsError (with one of `codes`, if there are any). */
 export function unlessFails<T>(act: () => T, ...codes: readonly WindowsErrorCode[]): T | undefined {
   try {
     return act();
@@ -95,7 +95,7 @@ export function unlessFails<T>(act: () => T, ...codes: readonly WindowsErrorCode
   }
 }
 
-/** An error code of Node, the system errors that it stands for, and their meaning. */
+/** An error code of Node, the Windows errors that it replaces, and their meaning. */
 export type NodeCode = readonly [code: string, errorNumbers: readonly number[], found: string];
 
 /** Translates an error that matches one of `codes`; returns any other unchanged. */

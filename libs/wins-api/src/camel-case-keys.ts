@@ -1,4 +1,4 @@
-/** Keys of messages that contain acronyms in capitals. */
+/** Message keys with acronyms in capitals. */
 const ACRONYMS = {
   AddressCIDR: 'addressCidr',
   ChecksumSHA256: 'checksumSha256',
@@ -28,7 +28,7 @@ export type CamelCaseKeys<Value> = Value extends bigint
       ? { readonly [Key in keyof Value as CamelCaseKey<Key & string>]: CamelCaseKeys<Value[Key]> }
       : Value;
 
-/** For messages without bytes and without integers above 2^53. */
+/** `value` must not contain bytes or integers above 2^53. */
 export function camelCaseKeys<Value>(value: Value): CamelCaseKeys<Value>;
 export function camelCaseKeys(value: unknown): unknown {
   if (typeof value === 'bigint') return Number(value);

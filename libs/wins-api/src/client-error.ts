@@ -3,7 +3,7 @@ import type { ServiceError, status } from '@grpc/grpc-js';
 /** Key of the trailing metadata with the daemon's error code, such as `pathNotAllowed`. Go daemons send none. */
 export const ERROR_METADATA_KEY = 'wins-error';
 
-/** First words of a refusal: the request has unknown fields that must not be ignored. */
+/** Start of the error for a request with unknown fields that must not be ignored. */
 export const UNKNOWN_PARTS = 'the request has parts that this daemon does not know';
 
 /** Kinds of failure of a call. */
@@ -23,7 +23,6 @@ export type WinsClientErrorCode =
   /** No answer arrived within `answerTimeoutMs`, or the daemon timed the call out. */
   | 'deadlineExceeded'
   | 'failedPrecondition'
-  /** The daemon failed. */
   | 'internal'
   | 'unknown';
 
@@ -95,8 +94,8 @@ const REFUSAL = /^invalid path/;
 // grpc-js text for a request that it cannot encode, such as one with a port of 2^40, and so never sends.
 const NOT_ENCODED = /^Request message serialization failure/;
 
-// grpc-js text for a connection that broke during a call. A status from the daemon reads differently, and so does a
-// connection that was never made ("No connection established").
+// grpc-js text for a connection that broke during a call. A status from the daemon reads differently. The pattern may
+// also match the text for a connection that was never made, which `NEVER_CONNECTED` excludes.
 const LOST_CONNECTION =
   /^Connection dropped|^Stream refused|^Write error|^Write failed|^read E|transport is closing|triggered by internal client error|\b(?:ECONNRESET|EPIPE)\b/;
 const NEVER_CONNECTED = /^No connection established/;

@@ -6,7 +6,7 @@ import { ConfigServiceService } from './gen/config.js';
 /** Verdict on whether a client may do something. */
 export interface ConfigVerdict {
   readonly allowed: boolean;
-  /** Error code of the attempt, such as `pathNotAllowed`; empty when it is allowed. */
+  /** Error code that an attempt would get, such as `pathNotAllowed`; empty if `allowed`. */
   readonly code: string;
   readonly reason: string;
   /** The deciding entry. Only administrators of the host receive it. */
@@ -75,14 +75,14 @@ export interface ConfigReloadOptions extends CallOptions {
 }
 
 /**
- * Config of a daemon. Each method rejects with a `WinsClientError`. A daemon before 1.0.0 answers `unimplemented`. All
- * methods except `explain` require an administrator of the host, and otherwise fail with `refused`.
+ * Config of a daemon. Errors of methods are `WinsClientError`s. A daemon before 1.0.0 answers `unimplemented`. All methods
+ * except `explain` fail with `refused` unless the caller is an administrator of the host.
  */
 export interface ConfigClient {
   /** Returns whether the caller may do something, and if not, why. Does not do it. */
   explain(subject: ConfigSubject, options?: CallOptions): Promise<ConfigVerdict>;
   describe(options?: CallOptions): Promise<ConfigDescription>;
-  /** Reloads the config file; `allowDrop` names guarded keys that the file may lack. An unusable file yields `rejected`. */
+  /** Reloads the config file. An unusable file yields `rejected`. The file may lack guarded keys only if `allowDrop` names them. */
   reload(options?: ConfigReloadOptions): Promise<ConfigReload>;
 }
 

@@ -413,7 +413,7 @@ describe('createWinsClient', () => {
       expect(dialled).toHaveLength(2);
       await client.close();
       expect(dialled).toMatchObject([{ destroyed: true }, { destroyed: true }]);
-      // A connection of the client to this server would have arrived before the following one.
+      // If the client had connected to `unjudged`, that connection would have arrived before the one below.
       const last = once(unjudged, 'connection');
       (await dialTo(other)).destroy();
       await last;
@@ -456,7 +456,7 @@ describe('createWinsClient', () => {
       const error = await failure(client.info());
       expect(error).toMatchObject({ code: 'unavailable', connectionLost: false, cause: reason });
       expect(error.message).toContain('the pipe belongs to somebody else');
-      // A connection of the client would have arrived before the following one.
+      // If the client had connected, its connection would have arrived before the one below.
       const last = nextSocket();
       (await dialTo(address)).destroy();
       await last;
@@ -469,7 +469,7 @@ describe('createWinsClient', () => {
       expect((await failure(client.info())).message).toContain('not ours');
       judge.mockImplementation(() => dialTo(`${address}-absent`));
       for (;;) {
-        // Until grpc-js has tried again, it repeats its last failure.
+        // Until grpc-js tries to connect again, calls fail with its last error.
         const error = await failure(client.info());
         if (error.message.includes('not ours')) continue;
         expect(error.message).toMatch(/ENOENT|there is no such pipe/);
@@ -748,7 +748,7 @@ describe('createWinsClient', () => {
             else call.once('drain', more);
           };
           more();
-          // Assumes that nothing more is written after 2000 turns without progress.
+          // Assumes that the server is stalled after 2000 turns of the event loop without progress.
           let last = -1;
           let still = 0;
           const look = () => {

@@ -59,7 +59,7 @@ export function createWinsClient(options: WinsClientOptions = {}): WinsClient {
       const { name, warnings, leaseMs } = await begin(whole).catch((error: unknown) => {
         const isOld = error instanceof WinsClientError && error.details.includes(UNKNOWN_PARTS);
         if (!isOld || !whole.OutlivesDaemon) throw error;
-        // An older daemon cannot let a run outlive it. Start the run without that, instead of failing.
+        // An older daemon does not support `OutlivesDaemon`. Start the run without it, instead of failing.
         return begin({ ...whole, OutlivesDaemon: false });
       });
       for (const warning of warnings) onWarning?.(warning);

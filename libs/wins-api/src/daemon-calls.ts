@@ -14,8 +14,8 @@ import type { WinsClientOptions } from './wins-client.js';
 /** A call with a larger message fails. Output chunks have at most 64 KiB. */
 const MAX_MESSAGE_BYTES = 2 * 1024 * 1024;
 /**
- * Flow-control window of a stream, just under 1 MiB: with the default of 64 KiB a stream waits for its reader five
- * times as long. With a round number, older daemons would take this for a Go client and check every octet.
+ * Flow-control window of a stream, just under 1 MiB. With the default of 64 KiB, a stream waits five times as long for
+ * its reader. With a round number, older daemons would take us for a Go client and check every octet.
  */
 const WINDOW_BYTES = 0xffffd;
 /** After this time `close` destroys the connection. */
@@ -44,7 +44,7 @@ function withResolvers<T>() {
 }
 
 /**
- * Calls of one client over a grpc-js channel. A signal, a connection or answer time-out, or `close` ends a call early.
+ * Calls of one client over a grpc-js channel. `close`, an abort signal, or a time-out ends a call early.
  */
 export class DaemonCalls {
   readonly address: string;
@@ -59,7 +59,7 @@ export class DaemonCalls {
   readonly #closed = new AbortController();
   #closing: Promise<void> | undefined;
   #dialFailure: unknown;
-  /** True after a time-out: the daemon will then not close a connection gracefully either. */
+  /** True after a time-out. `close` then destroys the connection without a grace period. */
   #isSilent = false;
   #count = 0;
   #isConnecting = false;
@@ -164,7 +164,7 @@ export class DaemonCalls {
       if (error === null) resolve(answer as T);
       else reject(this.#translate(error, method));
     });
-    // The first cause wins: the status of a call cancelled here arrives later.
+    // Reject first, so that the later status of the cancelled call is ignored.
     const end = (reason: WinsClientError) => {
       reject(reason);
       call.cancel();

@@ -14,17 +14,17 @@ export interface HostClient {
   version(options?: CallOptions): Promise<HostVersion>;
   /** Describes a network adapter; by default, the one with the default route. */
   adapter(which?: NetworkSelector, options?: CallOptions): Promise<NetworkAdapter>;
-  /** Describes an HNS network; `failedPrecondition` when the host has no HNS. */
+  /** Describes an HNS network. Rejects with `failedPrecondition` if the host has no HNS. */
   hnsNetwork(which: NetworkSelector, options?: CallOptions): Promise<HnsNetwork>;
   /** A Go daemon answers `unimplemented`. */
   routes(options?: CallOptions): Promise<readonly RouteEntry[]>;
-  /** Adds routes through the gateway of the default adapter. A Go daemon requires the prefix, as in `8.8.8.8/32`. */
+  /** Adds routes through the gateway of the default adapter. A Go daemon requires a prefix length, as in `8.8.8.8/32`. */
   addRoutes(addresses: readonly string[], options?: CallOptions): Promise<void>;
   /** Removes routes that `addRoutes` added. A Go daemon answers `unimplemented`. */
   removeRoutes(addresses: readonly string[], options?: CallOptions): Promise<void>;
 }
 
-/** Returns a part of the answer, in camelCase. An answer without the part is an error. */
+/** Calls `method`; returns a part of its answer in camelCase. Rejects if the answer lacks the part. */
 export type Ask = <Request, Answer, Part>(
   method: MethodDefinition<Request, Answer>,
   request: Request,

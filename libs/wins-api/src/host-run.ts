@@ -11,8 +11,8 @@ export interface RunOptions {
   /** Working directory on the host. Default: the folder of the program. */
   readonly directory?: string;
   /**
-   * Limits of the run and its descendants. A daemon that does not support limits refuses the run. Default:
-   * the limits of the daemon's config.
+   * Limits of the run and its descendants. The daemon's config supplies each absent limit. A daemon that does not
+   * support limits refuses the run.
    */
   readonly limits?: RunLimits;
   /** Ends an earlier run of the same program, instead of failing with `alreadyRunning`. Default false. */
@@ -23,7 +23,7 @@ export interface RunOptions {
   readonly signal?: AbortSignal;
 }
 
-/** An absent limit does not apply. */
+/** Limits of a run. */
 export interface RunLimits {
   readonly memoryBytes?: number;
   /** Processor limit in CPUs, to a thousandth. */
@@ -32,7 +32,7 @@ export interface RunLimits {
   readonly pids?: number;
 }
 
-/** Limits in force for a run. */
+/** Limits in force for a run. An absent limit does not apply. */
 export interface EnforcedLimits extends RunLimits {
   /** `jobObject` and `cgroup` limit the whole tree, `rlimit` limits each process separately. */
   readonly means: string;
@@ -61,8 +61,8 @@ export interface HostRun extends AsyncDisposable {
   /** Standard output. Read both outputs, or `resume()` them: unread output blocks the program. */
   readonly stdout: Readable;
   readonly stderr: Readable;
-  /** Resolves when the whole tree has ended and its output is read. Rejects with a `WinsClientError`, never unhandled. */
+  /** Resolves when the whole tree has ended and its output is read. Rejects with a `WinsClientError`, which a caller may ignore. */
   readonly exit: Promise<RunExit>;
-  /** Stops the program, with `force` by killing it, and discards unread output. Settles as `exit` does. */
+  /** Stops the program and discards unread output. `force` kills the program. Settles as `exit` does. */
   stop(options?: { readonly force?: boolean }): Promise<RunExit>;
 }

@@ -116,7 +116,7 @@ export interface StartOptions extends CallOptions {
   /** Receives each warning of the daemon about a successful start; the text is untrusted. */
   readonly onWarning?: (text: string) => void;
   /**
-   * Receives the time in milliseconds that a run with `OutlivesDaemon` waits for its client while the daemon is away.
+   * Called for a run with `OutlivesDaemon`. While the daemon is away, the run waits `leaseMs` for its client.
    * Read the output of such a run with `LastingRuns`.
    */
   readonly onLease?: (leaseMs: number) => void;
@@ -126,16 +126,16 @@ export interface StartOptions extends CallOptions {
 export interface WinsClient extends AsyncDisposable {
   readonly host: HostClient;
   readonly config: ConfigClient;
-  /** Runs a program of the host and holds it. */
+  /** Starts a program of the host and keeps it alive. */
   run(options: RunOptions): Promise<HostRun>;
-  /** Starts a program. Open `keepAlive` soon: the daemon ends a process that no client holds. */
+  /** Starts a program. Call `keepAlive` soon: otherwise the daemon ends the process. */
   startProcess(request: StartRequest, options?: StartOptions): Promise<ProcessName>;
   /**
    * Follows a process to its end. Iterate the result once, or abort the call. The daemon pauses the stream while chunks
    * are unread. Output is a view of the received message: copy bytes that you keep for long.
    */
   waitProcess(name: RunName, options?: CallOptions): AsyncIterable<ProcessWaitResponse>;
-  /** Holds a process: sends its name at once and every five minutes. The daemon stops the process when the call ends. */
+  /** Keeps a process alive: sends its name at once and every five minutes. The daemon stops the process when the call ends. */
   keepAlive(name: RunName, options?: CallOptions): KeepAliveHandle;
   info(options?: CallOptions): Promise<ApplicationInfo>;
   /** True when the daemon accepts new work. A Go daemon answers `unimplemented`. */
@@ -145,7 +145,7 @@ export interface WinsClient extends AsyncDisposable {
   /** Stops a process and resolves when its whole tree is gone. A Go daemon answers `unimplemented`. */
   stopProcess(run: string | RunName, options?: StopOptions): Promise<RunExit>;
   /**
-   * Measures this client's runs, or all for an administrator; with a name, only that run. The daemon reuses a
+   * Measures this client's runs, or all runs for an administrator. `name` selects one run. The daemon reuses a
    * measurement for a second.
    */
   measureRuns(name?: string, options?: CallOptions): Promise<RunStats>;

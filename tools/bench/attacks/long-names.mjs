@@ -2,7 +2,7 @@
 import { FLAG, FRAME, frame, PREFACE } from '@wins/http2-connection/testing';
 import { attacking, gone, ONE_SETTING, open, written } from './hostile.mjs';
 
-/** Eight letters `a` in Huffman code take five bytes; the name has 12,800 letters. */
+/** The name has 12,800 letters `a`. Huffman code packs eight of them into five bytes. */
 const name = Buffer.concat(Array.from({ length: 1600 }, () => Buffer.from('18c6318c63', 'hex')));
 const literal = Buffer.concat([Buffer.from('00ffc13d', 'hex'), name, Buffer.of(0)]);
 const calls = Array.from({ length: 50 }, (_, index) =>

@@ -1,4 +1,4 @@
-// A45: Starts of 1 MiB without their last byte, 256 on each of 8 connections.
+// A45: `Start` requests of 1 MiB without their last byte, 256 on each of 8 connections.
 import { FLAG, FRAME, frame, grpcMessage } from '@wins/http2-connection/testing';
 import { attacking, forever, MEBIBYTE, method, written } from './hostile.mjs';
 

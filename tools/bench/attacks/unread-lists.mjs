@@ -1,5 +1,5 @@
-// A51: a run that exposes the maximum number of ports, so that answers to List are long. Sends 256 List calls on a connection that reads nothing, and
-// a constant stream of them on another.
+// A51: starts a run that exposes the maximum number of ports, so that answers to List are long. Sends 256 List calls on a connection that reads
+// nothing, and a constant stream of List calls on another connection.
 import {
   FLAG,
   FRAME,

@@ -24,7 +24,7 @@ const HEADS = [
   '',
 ];
 
-/** Checks that the built daemon answers Info after each case. A small young generation reveals leaks soonest. */
+/** Checks that the built daemon answers Info after each case. `--max-semi-space-size=1` reveals leaks sooner. */
 export async function openDaemon({ definitions, createWinsClient }) {
   if (!existsSync(WINS)) throw new Error(`${WINS} does not exist; run npm run build`);
   const folder = mkdtempSync(path.join(tmpdir(), 'wins-fuzz-daemon-'));
@@ -66,7 +66,7 @@ export async function openDaemon({ definitions, createWinsClient }) {
   const asMessage = (hex) => (hex.length / 2).toString(16).padStart(10, '0') + hex;
   return {
     name: 'daemon',
-    // After a failure the daemon may be dead, so cases are not shortened.
+    // A failing case may kill the daemon, so it is not shrunk.
     restarts: true,
     generate: (rng) => {
       if (rng.chance(0.3))

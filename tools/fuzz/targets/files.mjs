@@ -297,7 +297,7 @@ export async function openFiles(faces) {
         [...diffIds, ...madeBy].every((one) => typeof one === 'string'),
     },
   };
-  // Node would write warnings to standard error, and their text may contain a secret.
+  // A warning fails the case, because Node would write it to standard error, perhaps with a secret.
   /** @type {Error | undefined} */
   let warning;
   const onWarning = (told) => (warning = told);

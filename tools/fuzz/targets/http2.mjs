@@ -22,7 +22,7 @@ const HANDLERS = {
   },
 };
 
-/** Checks that a connection serves or ends without throwing, and releases everything at its end. */
+/** Checks that a connection works or ends without throwing, and releases everything when it ends. */
 export async function openHttp2({ serveHttp2Connection }) {
   return {
     name: 'http2',

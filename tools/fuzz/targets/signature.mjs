@@ -20,8 +20,8 @@ const CHECKSUM = 0x98 + 64;
 const DIRECTORY = 0x98 + 112 + 32;
 
 /**
- * Checks that a changed program still has its signed content, or is refused with a printable message. Positions are thousandths of the file or of the
- * certificate table.
+ * Checks that a changed program is accepted only with its signed content, and refused only with a printable message. A change's
+ * position `at` is in thousandths of the file or of the certificate table.
  */
 export async function openSignature({ SignedProgram }) {
   const original = JSON.parse(readFileSync(SIGNED, 'utf8'));

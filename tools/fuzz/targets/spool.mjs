@@ -8,7 +8,7 @@ const CHUNKS = 20;
 const CHUNK_BYTES = 30_000;
 
 /**
- * Checks that a spool of any bytes can be read to its end, in order and without repetition. The reader must return each byte or report it as missing.
+ * Checks that a damaged spool can be read to its end, in order and without repetition. The reader must return each byte or report it as missing.
  */
 export async function openSpool({ readSpool, SpoolWriter, tailOffset }) {
   const folder = mkdtempSync(path.join(tmpdir(), 'wins-fuzz-spool-'));

@@ -13,7 +13,7 @@ const HANDSHAKE = {
   },
 };
 
-/** Checks that a session lives or ends without throwing, and holds no stream or connection at its end. */
+/** Checks that a session never throws, connects only to the allowed port, and has no stream when it ends. */
 export async function openTunnelTarget({ serveTunnel, webSocketServerOptions, WebSocketServer }) {
   const echo = await startEcho();
   const options = { noServer: true, clientTracking: false, ...webSocketServerOptions() };

@@ -106,7 +106,7 @@ export function wasThere(error: unknown): boolean {
   return cause?.connectionLost === true || cause?.reason === 'shuttingDown';
 }
 
-/** If the call was aborted together with the lease, returns why the lease was lost; otherwise returns `error`. */
+/** Returns `error` or, if it reports an abort, the cause. Undefined if that is no `WinsClientError`. */
 function causeOf(error: unknown): WinsClientError | undefined {
   if (!(error instanceof WinsClientError)) return undefined;
   return error.code === 'aborted' ? causeOf(error.cause) : error;

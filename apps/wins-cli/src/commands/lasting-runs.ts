@@ -163,7 +163,7 @@ async function readRun(options: NamedRunOptions, wanted: Omit<LastingReadRequest
     } catch (error) {
       const nowMs = performance.now();
       if (!wanted.Follow || !wasThere(error) || nowMs > state.deadline) throw error;
-      // The time for the next daemon counts from this failure, unless an earlier one set the deadline.
+      // The first failure sets the deadline for the next daemon.
       state.server = server;
       state.deadline = Math.min(state.deadline, nowMs + RECONNECT_MS);
     }

@@ -1,4 +1,4 @@
-/** Avoids `runProcess` of the client library, which hides the name of the run: messages and a forced end need the name. */
+/** Does not call `runProcess` of the client library, which hides the run's name. Messages and a forced end need the name. */
 import {
   type ProcessExit,
   type ProcessName,
@@ -178,7 +178,7 @@ async function follow(client: WinsClient, name: ProcessName, run: HeldRun, quiet
     const notCleanedUp = await run.end().catch((error: unknown) => error);
     if (reader.gone) return readerGone(name, failure.found);
     if (exit === undefined) {
-      // The Go daemon does not report how a process ended, so the end of the output counts as success. It cleans up when the lease ends.
+      // The Go daemon reports no exit code, so the end of the output counts as success. The daemon cleans up when the lease ends.
       if (notCleanedUp !== undefined) say(cleanUpFailure(name, notCleanedUp));
       return EXIT.client.ok;
     }
@@ -199,7 +199,6 @@ function cleanUpFailure({ Value }: ProcessName, error: unknown): string {
   );
 }
 
-/** Throws after a write error, but not when the reader has closed the stream. */
 function readerGone({ Value }: ProcessName, error: Error | undefined): number {
   if (error === undefined) return EXIT.client.readerGone;
   throw outputError(`the output of ${Value}, which was stopped`, error);

@@ -57,7 +57,7 @@ function within(figure: string | undefined, limit: string | number | null): stri
   return limit === null ? (figure ?? UNKNOWN) : `${figure ?? UNKNOWN} / ${limit}`;
 }
 
-/** A full bar is the run's limit. Without a limit it is one processor (CPU), or the memory of the run that uses the most (MEM). */
+/** A full bar means the run's limit. Without a limit, it means one processor (CPU), or the memory of the largest run (MEM). */
 function bar(share: number): string {
   const full = Math.round(Math.min(1, share) * BAR_CELLS);
   return '█'.repeat(full).padEnd(BAR_CELLS, '·');

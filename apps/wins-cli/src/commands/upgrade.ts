@@ -49,7 +49,7 @@ const LONGEST_DELAY_MS = 5000;
 /** Short, because the helper has just proven this daemon healthy. */
 const INFO_LIMIT_MS = 10_000;
 const SHOW_AFTER_MS = 1000;
-/** Maximum number of attempts with one `--once` name while each is interrupted. Limited, because the release itself may cause the interruptions. */
+/** Maximum number of interrupted attempts with one `--once` name. Limited, because the release itself may cause the interruptions. */
 const ATTEMPTS = 3;
 const SHOW_RESULT = ['up', '--show-result'];
 const EXIT_OF = new Map<string, number>([
@@ -96,7 +96,7 @@ export async function upgradeDaemon(options: UpgradeOptions, { show }: CommandSu
   return await report(last, options, show);
 }
 
-/** Records beside the config which keys it may drop. Clients of the daemon choose the arguments of its helper, so no argument may permit this. */
+/** Records beside the config which keys it may drop. The daemon's clients choose the helper's arguments, so no argument may permit a drop. */
 async function permitDrops({ config, configs, ...options }: UpgradeOptions): Promise<void> {
   const keys = options['allow-drop'];
   if (keys.length === 0) return;
@@ -105,7 +105,7 @@ async function permitDrops({ config, configs, ...options }: UpgradeOptions): Pro
   await configs().permitDrops(path.resolve(config), sha256, keys);
 }
 
-/** Counts attempts, because each one stops the serving daemon. @returns The next number, or the final result of an earlier attempt. */
+/** Limits attempts, because each one stops the daemon. @returns The next attempt's number, or the final result of an earlier attempt. */
 async function nextAttempt(options: UpgradeOptions, endMs: number, program: Program) {
   if (options.once === undefined) return 1;
   let found: UpgradeReport | undefined;
@@ -144,7 +144,7 @@ async function putBack({ from }: UpgradeOptions, file: string, sha256?: string):
   if (existsSync(file)) return;
   const renamed = path.join(path.dirname(file), `rancher-wins-${path.basename(file)}`);
   const source = from === undefined ? renamed : path.resolve(from);
-  // Restores the renamed file only if the helper's digest is known, because it might be another program.
+  // Without a digest to compare, the renamed file might be another program.
   if (from === undefined && (sha256 === undefined || !existsSync(renamed))) return;
   await deliverFile({ from: source, to: file, sha256, waitTimeoutMs: 0 });
 }

@@ -25,7 +25,7 @@ const TELL_AFTER_MS = 2000;
 
 /** Connect time-out. A working daemon accepts within milliseconds, on a fully loaded host within seconds. */
 export const CONNECT_TIMEOUT_MS = 10_000;
-/** Longer than any answer takes: a stop answers after a grace period of 10 s and a forced end. */
+/** Longer than any answer takes. The slowest call, a stop, takes a 10 s grace period and a forced end. */
 const ANSWER_TIMEOUT_MS = 30_000;
 
 export interface DaemonOptions extends ClientLogOptions {
@@ -38,20 +38,20 @@ export interface DaemonOptions extends ClientLogOptions {
   readonly quiet: boolean;
 }
 
-/** Limits for a task that waits by itself. They replace the limits in the options, and no progress is shown. */
+/** Limits for a task that does its own waiting. They replace the limits in the options, and hide the progress. */
 export interface Patience {
   readonly waitTimeoutMs: number;
   /** Default: no limit. */
   readonly answerTimeoutMs?: number;
 }
 
-/** Task for a client of the pipe `server`. A long task calls `answered` once the daemon has answered. */
+/** Task for a client of the pipe `server`. A long task calls `answered` when the daemon answers, which hides the progress. */
 export type Task<T> = (client: WinsClient, answered: () => void, server: string) => Promise<T>;
 
 /**
- * Repeats the task while its first call was not accepted and time is left for the next daemon.
+ * Repeats the task while the daemon does not accept the task's first call and time is left.
  *
- * `connectPipe` does the waiting, because it knows whether a pipe is busy or absent, and why it cannot be reached.
+ * `connectTrustedPipe` does the waiting, because it knows whether a pipe is busy or absent, and why it cannot be reached.
  */
 export async function withDaemon<T>(options: DaemonOptions, task: Task<T>, patience?: Patience) {
   const { server, timeout, quiet } = options;
@@ -158,7 +158,7 @@ function isEnding(error: unknown): boolean {
   return error instanceof WinsClientError && error.reason === 'shuttingDown';
 }
 
-/** True when the server of the pipe did not speak in time. Errors of gRPC have a code and are excluded. */
+/** True if the server of the pipe sent nothing in time. All other `unavailable` errors have a gRPC code. */
 function isSilent(error: unknown): boolean {
   return (
     error instanceof WinsClientError &&

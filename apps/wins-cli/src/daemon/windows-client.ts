@@ -8,12 +8,12 @@ import {
   type ConsoleEvents,
 } from '@wins/windows-host';
 
-/** Trusts the server of a pipe when it is the service or runs with privileges. */
+/** Trusts a pipe's server if it is the service or runs with privileges. */
 export function windowsPipeCheck(): PipeServerCheck {
   return securedPipeClient({ service: SERVICE_NAME });
 }
 
-/** Returns undefined without a Windows console; then only Node's signals are heard. */
+/** Returns undefined without a Windows console. The caller then gets only Node's signals. */
 export function hearConsole(onEvent: () => void): ConsoleEvents | undefined {
   try {
     return listenToConsole(onEvent);

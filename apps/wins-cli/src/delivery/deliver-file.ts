@@ -28,7 +28,7 @@ export interface Delivery {
   readonly permit?: ((sha256: string) => Promise<void>) | undefined;
   /** Called before each attempt to replace a file; an error leaves that file in place. */
   readonly beforeReplace?: (() => Promise<void>) | undefined;
-  /** Digest that the target had when it was judged; undefined when there was no target. Without this member, any target is accepted. */
+  /** Replaces the target only if it still has this digest or, with an undefined digest, is still absent. Default: replaces any target. */
   readonly decidedFor?: { readonly sha256: string | undefined };
 }
 
@@ -40,13 +40,14 @@ export interface Delivered {
 
 /** Larger than any release. */
 const LIMITS = { maxBytes: 512 * 1024 * 1024 };
-/** Older temporary files are removed; no delivery takes that long. */
+/** Removes temporary files older than this, because no delivery takes that long. */
 const ABANDONED_AFTER_MS = 10 * 60_000;
 
 /**
  * Copies a file atomically, even across a power failure, unless the target has the same bytes.
  *
- * A new file inherits its access list on Windows; elsewhere it gets the mode of the replaced file or the source, but only its owner may write it.
+ * On Windows, the new file inherits its access list. Elsewhere it gets the mode of the replaced file, or else of the source; only its owner
+ * may write it.
  * @throws CommandError 127: source or folder missing. 126: wrong digest, above 512 MiB, not a regular file. 125: any other error.
  */
 export async function deliverFile(delivery: Delivery): Promise<Delivered> {

@@ -1,4 +1,4 @@
-/** Functions that read configs, from a bundle that is loaded only when needed. */
+/** Functions for configs, in a bundle that is loaded only when needed. */
 export interface DeliveredConfigs {
   judgeDelivery(offered: {
     readonly from: string;
@@ -10,7 +10,7 @@ export interface DeliveredConfigs {
     | { readonly kind: 'refused'; readonly reason: string }
     | {
         readonly kind: 'accepted';
-        /** Content that replaces the bytes of the file; absent to keep them. */
+        /** Bytes to write instead of those of `from`. */
         readonly merged?: Buffer;
         readonly kept: readonly string[];
         readonly isConfig: boolean;

@@ -10,13 +10,13 @@ import { CommandError } from '../command-error.js';
 const MAX_FILE_BYTES = 768 * 1024;
 /** Delay before a read, because kubelet writes several files and then swaps one link. */
 const QUIET_MS = 250;
-/** Polling is needed: a watcher sees no events once its whole folder was swapped. */
+/** Polling is needed, because a watcher sees no events after its whole folder was replaced. */
 const LOOK_EVERY_MS = 60_000;
 const RETRY_MS = 2000;
 
 export interface MountedFile {
   readonly path: string;
-  /** In the folder of the run. */
+  /** Name of the file in the folder of the run. */
   readonly name: string;
 }
 
@@ -46,7 +46,7 @@ export async function readFiles(mounts: readonly MountedFile[]): Promise<RunFile
 }
 
 /**
- * Sends each later change of the files until disposal. When sending fails, the run keeps the last content, and `say` gets the reason once.
+ * Sends each later change of the files until disposal. If sending fails, the run keeps the old content, and `say` gets the reason once.
  */
 export function followFiles(
   client: Pick<WinsClient, 'call'>,
@@ -65,7 +65,7 @@ export function followFiles(
     if (said.get(name) !== text && !signal.aborted) say(text);
     said.set(name, text);
   };
-  /** @returns true when the daemon wants a retry. */
+  /** @returns true if the change must be sent again later. */
   const send = async ({ path: file, name }: MountedFile): Promise<boolean> => {
     let Content: Buffer;
     try {
@@ -118,7 +118,7 @@ export function followFiles(
   const watches = [...folders].flatMap((folder) => {
     try {
       const watching = watch(folder, { persistent: false }, () => lookAfter(QUIET_MS));
-      // Ignored, because polling continues when the folder disappears or the host has no more watches.
+      // Errors are ignored, because polling continues even if the folder disappears or the host has no more watches.
       return [watching.on('error', () => undefined)];
     } catch {
       return [];

@@ -3,7 +3,7 @@ import { ASK_DOCTOR } from '../daemon/trusted-pipe.js';
 
 const OTHER_PIPE = `check that it is the tunnel pipe (--proxy ${DEFAULT_PROXY_PIPE_NAME}) and not the main pipe, or ${ASK_DOCTOR}`;
 
-/** The errors of ws and Node mention HTTP, which the user never chose, so they are only the `cause`. */
+/** Keeps errors of ws and Node only as the `cause`, because they mention HTTP, which the user never chose. */
 export function handshakeFailure(pipe: string, cause: unknown, timeoutMs: number): Error {
   if (cause instanceof Error && cause.name === 'TimeoutError')
     return handshakeTimeout(pipe, timeoutMs);

@@ -40,7 +40,7 @@ export class PortTrials {
     const verdict = this.#verdicts.get(port);
     if (verdict === 'allowed') return shared.connect(port);
     if (verdict === 'refused') throw refusal(port);
-    // Waits for the running trial and follows its verdict; if it ended without one, tries the port again.
+    // Wait for the running trial, and follow its verdict. If it ended without a verdict, try the port again.
     if (verdict !== undefined) return verdict.then(() => this.connect(shared, port));
     if (this.#openCount >= MOST_TRIALS) {
       const message = `cannot probe port ${port}: ${this.#openCount} probes are running (limit ${MOST_TRIALS})`;
@@ -93,7 +93,7 @@ export class PortTrials {
     return tunnel;
   }
 
-  /** Undefined when the daemon is gone or does not answer at all. */
+  /** Returns undefined if the shared session ends before it answers. */
   async #judge(
     tunnel: ClientTunnel,
     shared: ClientTunnel,

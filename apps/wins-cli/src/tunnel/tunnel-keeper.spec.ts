@@ -17,7 +17,7 @@ describe('a tunnel that is kept', () => {
   let attempts: number;
   let heldMs: number;
   let failing: Error | undefined;
-  /** True when the daemon acts like the Go release: no extensions, and a request for port 7 ends the session. */
+  /** True when the daemon acts like the Go release: it lacks extensions, and ends the session at a request for port 7. */
   let legacy: boolean;
   let events: string[];
   const signal = new AbortController().signal;

@@ -22,11 +22,11 @@ export interface TunnelKeeperOptions {
   readonly open: (signal: AbortSignal) => Promise<ClientTunnel>;
   /** Milliseconds that a connection waits while the tunnel is down. */
   readonly heldMs: number;
-  /** Called when a tunnel is up and waiting connections continue. */
+  /** Called when a tunnel is up, before waiting connections continue. */
   readonly onUp: () => void;
-  /** Called when the tunnel is lost and the next attempt starts. */
+  /** Called when the tunnel is lost, before the next attempt. */
   readonly onLost: (end: TunnelEnd) => void;
-  /** Called when the daemon ends a session because of this host port; the port is not requested again. */
+  /** Called when the daemon ends a session because of this host port. The port is requested again only after the tunnel is reopened. */
   readonly onRefused: (port: number, error: Error) => void;
   /** Called when a stream to this host port was opened; the callee must listen for its `error`. */
   readonly onStream: (stream: TunnelStream, port: number) => void;
@@ -55,7 +55,7 @@ export class TunnelKeeper {
     });
   }
 
-  /** @param waitTimeoutMs - Failed first attempts are repeated for this time; 0: one attempt. @throws The error of the last attempt. */
+  /** @param waitTimeoutMs - How long to repeat failed attempts; 0: one attempt. @throws The error of the last attempt. */
   async start(waitTimeoutMs: number): Promise<void> {
     const deadline = performance.now() + waitTimeoutMs;
     const first = this.#openTunnel(0, () => performance.now() < deadline);
@@ -82,7 +82,7 @@ export class TunnelKeeper {
     throw new TunnelError('sessionEnded', 'cannot open a flow: the tunnel is down', { port });
   }
 
-  /** Opens no more streams, and ends those whose local end is closed. The tunnel ends with the last stream and is not reopened. */
+  /** Opens no more streams, ends those whose local end is held back, and lets the others finish. Then the tunnel ends and is not reopened. */
   async drain(): Promise<void> {
     if (this.#state.kind !== 'up') return;
     await Promise.all([this.#state.tunnel.drain(), this.#trials.drain()]);

@@ -2,8 +2,8 @@
  * Kills the daemon at a sample of the acts of its agent, and restarts it. An act changes the node, writes the Secret or starts a program. A plan with
  * a result does not run again, except in the older protocol, which applies it at each start. A plan without a result runs again as the same attempt.
  *
- * Nothing changes between two acts, so a death after one equals a death before the next. Requests and programs are also interrupted in the middle,
- * because the API server or the program then continues.
+ * The node does not change between two acts, so a crash after one equals a crash before the next. The daemon is also killed during requests and
+ * programs, because the API server or the program then continues.
  */
 import { CrashedAgent, type Crash, type PlanOfCrash } from '../testing/agent/crashed-agent.js';
 import { sampleOf } from '../testing/sample.js';

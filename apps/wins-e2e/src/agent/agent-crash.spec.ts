@@ -1,4 +1,4 @@
-// Tries one act before the agent has stored the result, and one after; agent-crash.long-spec.ts tries a sample of all acts.
+// Kills the daemon once before its agent has stored the result, and once after. agent-crash.long-spec.ts tries a sample of all acts.
 import { CrashedAgent } from '../testing/agent/crashed-agent.js';
 
 describe('a daemon that is killed while it follows a plan', () => {

@@ -10,7 +10,7 @@ const basic = (user: string, password: string) =>
 const MIRROR = 'mirrors: { registry.invalid: { endpoint: ["https://HOST"] } }\n';
 const ANY = 'tls: { insecure_skip_verify: true }';
 
-/** Checks an image with the built program. In `text`, the registries.yaml, replaces HOST with the registry's address. */
+/** Checks an image with the built program. `text` is the registries.yaml, where HOST becomes the registry's address. */
 async function check(registry: ImageRegistry, text: string, variables: object = {}) {
   await using node = new PlanNode();
   Object.assign(node.workspace.variables, variables);

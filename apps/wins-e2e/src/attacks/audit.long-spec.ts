@@ -79,7 +79,7 @@ describe('an attacker of the audit log', () => {
     const client = createWinsClient({ address });
     await client.startProcess(startRequest(tool));
     await client.close();
-    // The longest path that a record may hold; each of its characters takes six when escaped.
+    // The longest path that a record may hold. Escaping turns each character into six.
     const Path = `/${'\u009b'.repeat(1023)}`;
     const refusedOf = async (): Promise<number> => {
       const attacker = createWinsClient({ address });
@@ -105,7 +105,7 @@ describe('an attacker of the audit log', () => {
     const counted = all.filter(({ kind }) => kind === 'counted');
     const sum = counted.reduce((total, { count }) => total + Number(count), 0);
     expect(sum + starts(all, 'refused').length).toBe(refused);
-    // Unlimited records would have taken 6 MB.
+    // Without a limit, the records would take 6 MB.
     const sizes = readdirSync(auditFolder(workspace)).map(
       (name) => statSync(path.join(auditFolder(workspace), name)).size,
     );

@@ -65,7 +65,7 @@ describe('an attacker of the audit log', () => {
     expect(await run()).toMatchObject({ code: 0, stdout: Buffer.from('ran\n') });
     await expect(client.isServing()).resolves.toBe(true);
 
-    // The daemon must reopen the replaced file, in a folder that is now open to others.
+    // Replacing the file makes the daemon reopen it, in a folder that others can now read.
     const file = path.join(auditFolder(workspace), 'audit.00000001.jsonl');
     chmodSync(auditFolder(workspace), 0o755);
     copyFileSync(file, `${file}.copy`);

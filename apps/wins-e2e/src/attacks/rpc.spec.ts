@@ -84,7 +84,7 @@ describe('a hostile client of the pipes', () => {
     const before = residentBytes(daemon.child.pid);
     for (let index = 16; index < 400; index += 1) await watchOne(index);
     expect(peakBytes(daemon.child.pid) - before).toBeLessThan(64 * MEGABYTE);
-    // Cancelled watches no longer count, so other clients and this one can still watch.
+    // Cancelled watches do not count, so this client can still watch.
     expect(await told(watch(''))).toBe(HealthStatus.SERVING);
     client.close();
   });

@@ -8,13 +8,13 @@ import { singleFile } from '../testing/upgrade/single-file.js';
 import { Supervisor } from '../testing/upgrade/supervisor.js';
 import { sha256, UpgradeWorld } from '../testing/upgrade/upgrade-world.js';
 
-/** Variables that would direct the helper to another service or pipe if it read them. A whitelist entry lets clients set them all. */
+/** Variables that would direct the helper to another service or pipe if it read them. The test's whitelist entry permits them all. */
 const ENVS = [
   ...['WINS_RUNTIME_DIR', 'WINS_SERVICE', 'XDG_RUNTIME_DIR'],
   ...['RANCHER_WINS_SERVICE', 'RANCHER_WINS_RUNTIME_DIR', 'TMPDIR'],
 ];
 
-/** Creates a node whose daemon may run one helper, pinned in its config as the chart pins it. */
+/** Creates a node whose config permits one helper with its digest, as in the chart. */
 async function nodeWithHelper(version: string, config: object = {}, entry: object = {}) {
   const world = await UpgradeWorld.empty('program files/wins');
   const { workspace } = world;
@@ -41,7 +41,6 @@ function run(
   return runWins([...call, ...words], world.workspace.environment);
 }
 
-/** Returns audit records that the service logged, oldest first. */
 function audited({ supervisor }: UpgradeWorld, action: string): Record<string, unknown>[] {
   return supervisor.said
     .split('\n')
@@ -143,7 +142,6 @@ describe('a client of a daemon that may run the upgrade helper', () => {
   });
 });
 
-/** Listens on an attacker's sockets and counts their connections. */
 async function listenOn(
   ...addresses: string[]
 ): Promise<AsyncDisposable & { connections: number }> {

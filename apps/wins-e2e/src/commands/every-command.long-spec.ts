@@ -8,8 +8,8 @@ import { sampleOf } from '../testing/sample.js';
 import { Workspace } from '../testing/workspace.js';
 import { PackagedHost } from './packaged-host.js';
 
-/** A copy of the program in a folder that other users can reach. */
 const made = new Workspace();
+/** A copy of the program in a folder that other users can reach. */
 const PACKAGED = made.path('wins');
 
 beforeAll(() => {
@@ -67,7 +67,7 @@ describe('the packaged program for Linux', () => {
     (_whose, home, mode) => {
       const workspace = new Workspace();
       afterAll(() => workspace[Symbol.dispose]());
-      // If this user is root, starts the programs as `nobody`. Other users have no privileges.
+      // Root has privileges, so root starts the programs as `nobody`.
       const user = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
       const own = (folder: string): string => {
         if (user.uid !== undefined) chownSync(folder, user.uid, user.gid);

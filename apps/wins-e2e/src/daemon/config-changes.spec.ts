@@ -37,7 +37,7 @@ async function daemonWithConfig() {
   };
 }
 
-/** Each test waits for its daemon's next look at the config file, so run them in parallel. */
+/** The tests run in parallel, because each waits for its daemon to check the config file. */
 describe('a daemon whose config file changes', () => {
   it.concurrent('takes a valid new whitelist at once', async () => {
     await using daemon = await daemonWithConfig();

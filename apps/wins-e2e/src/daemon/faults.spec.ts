@@ -149,7 +149,7 @@ describe('a daemon on a host in trouble', () => {
     await first.stop('SIGKILL');
     await client.outcome;
 
-    // The record of the killed daemon now names an unrelated process.
+    // Make the killed daemon's record name an unrelated process.
     const state = workspace.path('run', 'rancher_wins.state');
     const [record = ''] = readdirSync(state).filter((name) => name.endsWith('.json'));
     const bystander = spawn('/bin/sleep', ['1000'], { detached: true, stdio: 'ignore' });

@@ -53,7 +53,7 @@ const JUDGES = [
   [2, 'doctor'],
 ] as const;
 
-// All commands share one check. Each config is therefore tried with `config check` and only one other command, in turn.
+// All commands share one check, so each config is tried with `config check` and only one of `JUDGES`.
 it.each(
   REFUSED.map(([keysOf, key, words], index) => ({
     keysOf,

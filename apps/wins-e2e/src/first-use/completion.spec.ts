@@ -9,7 +9,7 @@ const ZSH = '/usr/bin/zsh';
 /** Runs a shell on a terminal of its own. */
 const SCRIPT = '/usr/bin/script';
 
-/** Holds files whose names look like commands, and `wins` in the PATH. */
+/** Contains `wins` in the PATH, and files whose names look like commands. */
 const workspace = new Workspace();
 const here = workspace.path('here');
 const environment = {

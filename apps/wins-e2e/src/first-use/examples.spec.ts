@@ -51,7 +51,7 @@ describe('the examples for Kubernetes', () => {
         .flatMap((text) => [...text.matchAll(/[\\/]pipe[\\/]+([\w%-]+)/g)])
         .map(([, name]) => name),
     );
-    // `%s` stands for the value host.pipe of the chart; its default is the main pipe.
+    // `%s` is replaced by the chart's value `host.pipe`. Its default is the main pipe.
     expect([...new Set(mounted)].sort()).toEqual(['%s', 'rancher_wins', 'rancher_wins_proxy']);
   });
 

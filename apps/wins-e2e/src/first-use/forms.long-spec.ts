@@ -17,7 +17,7 @@ const WITHOUT = [
   'logs',
   'completion',
 ];
-/** A schema is always JSON. */
+/** Commands without the forms `table` and `name`. */
 const JSON_ALONE = ['srv config schema'];
 
 describe('the forms of an answer', () => {

@@ -14,7 +14,7 @@ interface Host {
   readonly closedPort: number;
 }
 
-/** For each section of the page, a function that causes the symptom and returns its message. */
+/** For each section of `docs/troubleshooting.md`, a function that causes the symptom and returns its message. */
 const SYMPTOMS: Readonly<Record<string, (host: Host) => Promise<string>>> = {
   'The client finds no daemon': ({ workspace }) =>
     saying(['cli', 'app', 'info'], { WINS_RUNTIME_DIR: workspace.path('nowhere') }, 125),
@@ -143,7 +143,7 @@ describe('troubleshooting', () => {
     expect(shown.map(([title]) => title).sort()).toEqual(Object.keys(SYMPTOMS).sort());
   });
 
-  // Symptoms that end the daemon come last.
+  // Keeps the order of `SYMPTOMS`, where those that stop the daemon come last.
   const order = (title: string) => Object.keys(SYMPTOMS).indexOf(title);
   it.each([...shown].sort(([a], [b]) => order(a) - order(b)))(
     'shows what is said: %s',

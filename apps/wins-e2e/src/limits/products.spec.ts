@@ -33,7 +33,7 @@ describe('limits that multiply', () => {
           client.send(FRAME.data, 0, id, message.subarray(at, at + 16_384));
         }
       }
-      // The daemon either holds these messages, or ends this connection in favour of another.
+      // The daemon either accepts these messages, or ends this connection with `mostHeld`.
       return await client.ping('taken').then(
         () => 'taken',
         () => client.goaway(),

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { startProgram, type RunningProgram } from '../testing/built-program.js';
 import { NSENTER, routesOf, type HostInNetwork, type NetworkStatus } from './host-in-network.js';
 
-/** A network that plays a container: its cable is attached to the bridge of the host. */
+/** A network namespace that acts as a container. A veth pair connects it to the host's bridge. */
 export class Container implements AsyncDisposable {
   readonly #program: RunningProgram;
 
@@ -10,7 +10,6 @@ export class Container implements AsyncDisposable {
     this.#program = program;
   }
 
-  /** The host is at the other end of the container's cable, and may be its gateway. */
   static async start(
     host: Pick<HostInNetwork, 'run' | 'ip'>,
     addresses: readonly string[],
@@ -35,7 +34,7 @@ export class Container implements AsyncDisposable {
     return container;
   }
 
-  /** The host's end of the cable. */
+  /** Name of the host's end of the veth pair. */
   get cable(): string {
     return `c${this.#program.child.pid}`;
   }
@@ -107,7 +106,7 @@ const { connect } = require("net");
   return stdout.toString().trim().split('\n');
 }
 
-/** Sends a datagram; once that is echoed, sends a numbered one every 5 ms. */
+/** Sends numbered datagrams: one every 5 ms, once the first is echoed. */
 export async function flowing(place: Place, address: string) {
   const program = node(
     place,
@@ -142,7 +141,7 @@ udp.once("connect", next).once("message", () => {
   };
 }
 
-/** Sends one datagram after another, so that a dropped one cannot arrive after a later one. */
+/** Sends the datagrams in order. If a later one arrives, a missing earlier one was dropped. */
 export async function send(
   place: Place,
   ...all: readonly (readonly [address: string, text: string])[]

@@ -65,7 +65,7 @@ export class HostInNetwork implements AsyncDisposable {
     return startProgram(NSENTER, [...this.#inNetwork, ...command], {});
   }
 
-  /** Runs `wins` inside the network of the host. Outside, the daemon would take it for a container. */
+  /** Runs `wins` in the network of the host. Elsewhere, the daemon would take `wins` for a container. */
   wins(...words: readonly string[]): Promise<Outcome> {
     const args = [...this.#inNetwork, process.execPath, WINS, ...words];
     return startProgram(NSENTER, args, this.workspace.environment).outcome;
@@ -86,7 +86,7 @@ export class HostInNetwork implements AsyncDisposable {
 
   async killAndStartAgain(meanwhile: () => void = () => undefined): Promise<void> {
     const before = this.daemon;
-    // This process keeps the network alive while it contains no daemon.
+    // `holder` keeps the network alive while no daemon runs in it.
     const holder = this.run('/bin/sh', '-c', 'echo in; exec sleep 600');
     await holder.printed('in');
     before.child.kill('SIGKILL');

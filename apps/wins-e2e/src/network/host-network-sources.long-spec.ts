@@ -208,7 +208,7 @@ class Service implements Disposable {
     renameSync(`${this.#file}.new`, this.#file);
   };
 
-  /** Shell command that starts the service, without keeping the daemon's output open. The service ends when its file is gone. */
+  /** Shell command that starts the service detached from the daemon's output. The service ends when its file is gone. */
   get command(): string {
     const words = [process.execPath, '-e', SERVICE, this.#file];
     return `${words.map((word) => `'${word.replaceAll("'", `'\\''`)}'`).join(' ')} >/dev/null 2>&1 &`;

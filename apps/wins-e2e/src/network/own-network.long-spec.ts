@@ -255,11 +255,11 @@ inOwnNetwork('containers of two hosts', () => {
       here.ip('route del 10.42.2.0/24');
       await send(here, ['10.42.2.10', 'own']);
       expect(await ofThere.got('own')).toEqual(['own']);
-      // Containers of the cluster reach a container; another machine on the uplink must not.
+      // Containers of the cluster may reach a container, but hosts on the uplink may not.
       await send(other, ['10.42.1.11', 'from a host']);
       await send(there, ['10.42.1.11', 'from a container']);
       expect(await ofBeside.got('from a container')).toEqual(['from a container']);
-      // The host must not route to its other networks either.
+      // The host must not forward packets to its other networks.
       await using lan = await Container.start(one, ['203.0.113.5/24'], {
         gateway: '203.0.113.1',
         bridge: '',

@@ -7,7 +7,6 @@ import { CANARY, NodeWorld, startCluster, type Cluster } from '../testing/node/n
 
 const PASSWORD = 'canary-of-a-proxy-password';
 const INFO = 'var/lib/rancher/agent/rancher2_connection_info.json';
-/** Repeats the secrets that it receives. */
 const echo: RancherFault = ({ headers }, response) =>
   void response.writeHead(500).end(`${headers.authorization ?? ''} ${CANARY} ${PASSWORD}`);
 
@@ -44,7 +43,7 @@ describe('the secrets of a node', () => {
     await cluster[Symbol.asyncDispose]();
   });
 
-  /** Number of looks at each PID. Each gets four, because a process changes its command line when it runs its program. */
+  /** Number of looks at each PID. Only the first four read its command line. One is not enough, because `exec` changes the line after the fork. */
   let looks = new Map<string, number>();
   function lookAtProcesses(): void {
     const before = looks;
@@ -61,7 +60,6 @@ describe('the secrets of a node', () => {
     }
   }
 
-  /** Variables of a join through the proxy, without a checksum. */
   function variables(more: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv {
     return {
       CATTLE_SERVER: `https://rancher.invalid:${new URL(cluster.rancher.url).port}`,
@@ -123,7 +121,7 @@ describe('the secrets of a node', () => {
     for (const [secret] of secrets) expect(journal).not.toContain(secret);
     expect(await run(['join'])).toBe(0);
     expect(world.text(world.manifest)).toContain('variable');
-    // The journal has digests of secrets. They help to guess a password, so no output may contain one.
+    // The journal has digests of secrets. The output must have none, because a digest helps to guess a password.
     const digest = createHash('sha256')
       .update(variables()['HTTPS_PROXY'] ?? '')
       .digest('hex');

@@ -146,7 +146,7 @@ describe('a node that changes', () => {
         const { code } = await world.say(['install']);
         expect({ pages, isDone: code === 0 }).toEqual({ pages, isDone: false });
         rmSync(filler);
-        // The next command undoes changes that the first could not undo on the full disk.
+        // The next command undoes changes that `install` could not undo on the full disk.
         await world.say(['uninstall']);
         const { filler: _gone, ...others } = before;
         expect({ pages, ...world.snapshot() }).toEqual({ pages, ...others });

@@ -155,7 +155,6 @@ describe('wins suc', () => {
     cluster.rancher.connectionInfo = good;
     expect([said.code, said.outcome]).toEqual([1, 'rolledBack']);
     expect(said.reason).toContain('has not reached its server');
-    // Once the command reports the roll-back, the old daemon serves.
     expect(await world.serves()).toBe(true);
     expect(world.snapshot()).toEqual(before);
     expect(await world.version()).toBe('v1.0.0');

@@ -7,7 +7,7 @@ import { isAll, numbersTo, sampleOf } from '../testing/sample.js';
 /** More changes than any command makes. */
 const MANY = 200;
 
-/** Kills a command after each change in a sample of its first `least` changes, or with `--all` after each of its changes. */
+/** For each change in a sample, kills a command after it. Samples the first `least` changes, or with `--all` takes every change. */
 async function atChanges(
   least: number,
   crash: (diesAt: number) => Promise<{ readonly wasKilled: boolean }>,

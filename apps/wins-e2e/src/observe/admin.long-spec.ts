@@ -161,8 +161,7 @@ describe('the pipe of administrators', () => {
 
   it('is asked for a detached run that the main one does not have', async () => {
     await detached();
-    // On Windows the main pipe hides runs from an administrator at a console. Here the main pipe of another daemon, which has no
-    // runs, replaces it.
+    // On Windows the main pipe hides runs from an administrator at a console. Here another daemon, which has no runs, serves the main pipe.
     using elsewhere = new Workspace();
     await using _other = await Daemon.start(elsewhere, elsewhere.config([]));
     renameSync(main(), `${main()}.away`);

@@ -128,7 +128,7 @@ describe('diagnosis on the pipe of administrators', () => {
     );
     while (!existsSync(file)) await new Promise((resolve) => setImmediate(resolve));
     const none = workspace.path('none');
-    // Only one profile runs at a time. Until that of `asked` starts, the loop's profile may run and create `none`.
+    // Only one profile runs at a time. The loop's command succeeds until the profile of `asked` starts.
     while ((await debug('cpu', '--seconds', '0.1', none)).code === 0) rmSync(none);
     expect(existsSync(none)).toBe(false);
     asked.child.kill('SIGINT');

@@ -18,7 +18,7 @@ const PORTS = 300;
 const AT_A_TIME = 100;
 /** About as many as a Rancher node lists. */
 const PROGRAMS = 8;
-/** Every value that a client chooses contains this text. */
+/** The clients send this text. The metrics must not contain it. */
 const MARK = 'stranger';
 
 async function forEachBelow(count: number, act: (index: number) => Promise<unknown>) {
@@ -41,7 +41,7 @@ function startOf(Path: string, more: object = {}): Buffer {
   return start.requestSerialize(contract.ProcessStartRequest.fromPartial({ Path, ...more }));
 }
 
-/** Sends one request. Ends the call at the first data of the answer; with `isBrokenOff`, at once. */
+/** Sends one request. Cancels it at the first data of the answer or, with `isBrokenOff`, once it is sent. */
 function call(
   session: ClientHttp2Session,
   path: string,
@@ -105,7 +105,7 @@ describe('the metrics of a daemon that strangers ask for everything', () => {
     workspace[Symbol.dispose]();
   });
 
-  /** Ends a program in each way that needs no wait, and causes refusals. */
+  /** Ends runs of `program` in different ways, then requests a run with a wrong digest. */
   async function runInEachWay(program: string): Promise<void> {
     await using client = createWinsClient({ address });
     for (const word of ['0', '3', 'die', 'stay']) {
@@ -132,7 +132,7 @@ describe('the metrics of a daemon that strangers ask for everything', () => {
       Promise.all(programs.map(runInEachWay)),
       askForPorts(tunnelAddress),
     ]);
-    // Not all at once, because a connection allows only 256 calls at a time.
+    // Not in the `Promise.all` above, because a connection allows only 256 concurrent calls.
     await forEachBelow(HOSTILE_NAMES.length + VARIABLES, (index) => {
       const name = HOSTILE_NAMES[index] ?? `${MARK}${index}`;
       const more = { ChecksumSHA256: 'f'.repeat(64), Envs: [`${name}=x`] };
@@ -149,12 +149,11 @@ describe('the metrics of a daemon that strangers ask for everything', () => {
     const now = await scrape(metrics);
     expect(now.size).toBeLessThan(1000);
     expect([...now.keys()].filter((series) => series.includes(MARK))).toEqual([]);
-    // Each refusal is still counted.
     expect(now.get('wins_refusals_total{action="start",rule="not listed"}')).toBe(CLIENTS);
     const ofVariables = 'wins_refusals_total{action="start",rule="variable not granted"}';
     expect(now.get(ofVariables)).toBeGreaterThan(VARIABLES);
     const refusals = [...now.keys()].filter((series) => /^wins_(?:refusals|forged)/.test(series));
-    // Labels are fixed words: no label merges two rules or comes from a client.
+    // Labels are fixed words: none merges two rules (`other`) or comes from a client.
     for (const series of refusals)
       expect(series).toMatch(/^wins_refusals_total\{action="[A-Za-z]+",rule="[A-Za-z -]+"\}$/);
     expect(refusals.filter((series) => /forged|"other"|[^a]not listed[^"]/.test(series))).toEqual(

@@ -18,7 +18,7 @@ import { Workspace } from '../testing/workspace.js';
 
 const MEBIBYTE = 1024 * 1024;
 const CONNECTIONS = 20;
-/** Covers two checks of the event loop: the daemon checks each second, and reports a stall when a check is 1 s late. */
+/** Long enough for a stall: the daemon checks the event loop each second, and reports a check that is 1 s late. */
 const STALL_MS = 2000;
 const SOME = expect.any(Number) as number;
 
@@ -93,7 +93,7 @@ describe('the metrics of a daemon in trouble', () => {
     stream.write(Buffer.alloc(32 * MEBIBYTE));
     return {
       [Symbol.asyncDispose]: async () => {
-        // Otherwise the daemon would wait for the program to read.
+        // Without this, the daemon would wait for `deaf` to read.
         for (const socket of deaf.openSockets) socket.destroy();
         stream.destroy();
         await tunnel.close();
@@ -101,7 +101,7 @@ describe('the metrics of a daemon in trouble', () => {
     };
   }
 
-  /** Has a start refused because it cannot be recorded: replaces the audit log in a folder that is open to others. */
+  /** Replaces the audit log and opens its folder to others, so that the daemon refuses a start. */
   async function startUnrecorded(): Promise<AsyncDisposable> {
     const folder = path.join(workspace.runtimeDirectory, 'rancher_wins.audit');
     const file = path.join(folder, 'audit.00000001.jsonl');

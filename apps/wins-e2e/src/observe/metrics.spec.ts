@@ -118,7 +118,7 @@ describe('the metrics of a daemon', () => {
     expect(await dial(from, text)).toBe(text ?? '');
     await tunnel.stop();
   };
-  // Reload by a command, because the daemon notices a changed file by itself only later.
+  // Reload by command, because the daemon notices a changed file only after a delay.
   const reload = () =>
     start('srv', 'config', 'reload', '--config', workspace.path('config')).outcome;
 

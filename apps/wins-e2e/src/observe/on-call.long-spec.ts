@@ -208,7 +208,7 @@ describe('an operator on call', () => {
       workspace.config([marks], { audit: { directory: workspace.path('audit') } });
       await using _daemon = await Daemon.start(workspace, config);
       const filler = workspace.path('run', 'filler');
-      // The disk must be full, whatever the daemon has written meanwhile.
+      // Fills the disk, however much the daemon has already written.
       expect(() => writeFileSync(filler, Buffer.alloc(DISK_BYTES))).toThrow('ENOSPC');
       expect(await told('disk')).toEqual([
         expect.stringMatching(/^problem: state folder .*: its disk has 0 MiB free$/) as string,

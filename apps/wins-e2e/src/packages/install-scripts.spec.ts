@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { packageFolder } from '../testing/packages/package-folder.js';
 
-/** There is no PowerShell here, so these tests only read the scripts. The acceptance script of docs/windows.md runs them. */
+/** These tests only read the scripts, because there is no PowerShell here. The acceptance script of docs/windows.md runs the scripts. */
 describe('the scripts that install and uninstall', () => {
   const read = (name: string) => readFileSync(path.join(packageFolder(), name), 'utf8');
   const install = read('wins-agent-install.ps1');

@@ -11,7 +11,7 @@ it('joins a server from the one file that is released, and tells its clients apa
   const joined = await world.say(['join'], cluster.variables, program);
   expect([joined.code, joined.reason]).toEqual([0, 'the node is in the requested state']);
   expect(cluster.api.requests.length).toBeGreaterThan(0);
-  // Only administrators of the host may run this command, so it proves that the daemon identified the client.
+  // Only administrators may run this command, so its success proves that the daemon identified the client.
   const { code, stdout } = await world.wins(['srv', 'plan', 'status'], {}, program);
   expect([code, String(stdout)]).toEqual([0, expect.stringContaining('remote')]);
   const maps = readFileSync(`/proc/${world.pid ?? 0}/maps`, 'utf8');

@@ -1,4 +1,5 @@
-// Upgrades through a Go daemon, with the released executable. The new daemon finds its upgrader running from the path of a verified copy.
+// Upgrades through a Go daemon, with the released executable. The Go daemon starts the upgrade helper as `rancher-wins-wins-upgrade`. The new daemon
+// uses this path for its verified copy, but must not end its own upgrader as a leftover of this copy.
 import { copyFileSync, existsSync, readFileSync } from 'node:fs';
 import { runWins } from '../testing/built-program.js';
 import { standIn } from '../testing/packages/package-folder.js';

@@ -175,7 +175,7 @@ describe('a run that its client holds', () => {
       ['-c', `${flood} | tee '${begun}' | (until [ -e '${stop}' ]; do sleep 0.05; done; cat)`],
       workspace.environment,
     );
-    // Output follows the answer to Start, so a client with output knows its run.
+    // The daemon answers Start before it sends output, so a client with output knows its run.
     await until(() => existsSync(begun) && statSync(begun).size > 0);
     await killDaemon();
     await startDaemon();

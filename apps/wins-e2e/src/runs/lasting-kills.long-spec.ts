@@ -21,7 +21,7 @@ type Step =
 
 type Fate = 'lives' | 'killed' | 'lost';
 
-/** Random choices, repeatable by their seed. */
+/** Returns a random generator that repeats its choices for the same seed. */
 function choices(seed: number): (count: number) => number {
   let state = seed;
   return (count) => {
@@ -122,7 +122,7 @@ class MortalNode implements AsyncDisposable {
     await this.#client.printed('line 3\n');
   }
 
-  /** Kills the client while it follows a run; its output until then must be complete. */
+  /** Kills the client that follows a run. The client's output until then must be complete. */
   async #killClient(): Promise<void> {
     const client = this.#client;
     if (client === undefined) return;
@@ -136,7 +136,7 @@ class MortalNode implements AsyncDisposable {
     this.#daemon ??= await Daemon.start(this.#workspace, this.#config);
   }
 
-  /** Waits until the end is recorded, so that the next step sees it. */
+  /** Sets the fate of runs, and waits until their end is recorded. */
   async #become(fate: Fate, isMeant: (run: { readonly program: Program }) => boolean) {
     for (const [name, run] of this.#fates) {
       if (run.fate !== 'lives' || !isMeant(run)) continue;

@@ -117,7 +117,7 @@ describe('a detached run', () => {
     const follower = follow('logs', '-f', 'silent');
     await daemon.logged(({ action }) => action === 'wait');
     await daemon[Symbol.asyncDispose]();
-    // During this 1 s, the waiting client looks for the next daemon and finds none.
+    // During this 1 s, `follower` looks for the next daemon and finds none.
     await runWins(['cli', 'app', 'info', '--wait-timeout', '1s'], workspace.environment);
     await startDaemon();
     workspace.write('stop', '');
@@ -247,7 +247,7 @@ describe('a detached run', () => {
     const refused = Daemon.launch(workspace, config);
     expect((await refused.outcome).code).toBe(69);
     expect(ofRun()).toHaveLength(1);
-    // Once the sockets of the first daemon are gone, nothing stops a second one from starting.
+    // Without the sockets of the first daemon, a second daemon can start.
     const first = daemon;
     for (const socket of readdirSync(workspace.path('run')).filter((each) => !each.includes('.')))
       rmSync(workspace.path('run', socket));

@@ -8,7 +8,7 @@ import { WINS, Workspace } from '../testing/workspace.js';
 const GREEDY = `while [ ! -e "$1" ]; do sleep 0.05; done
 head -c 256M /dev/zero | tail -c 200M > /dev/null`;
 
-/** Creates a cgroup v2; undefined if this user may not create one that limits memory. */
+/** Creates a cgroup v2. Returns undefined if this user may not create one that limits memory. */
 function makeCgroup(): string | undefined {
   const [, mountPoint] =
     /^\S+ \S+ \S+ \S+ (\S+) .* - cgroup2 /m.exec(readFileSync('/proc/self/mountinfo', 'latin1')) ??
@@ -17,7 +17,7 @@ function makeCgroup(): string | undefined {
     if (mountPoint === undefined) return undefined;
     const folder = mkdtempSync(path.join(mountPoint, 'wins-spec-'));
     if (readFileSync(path.join(folder, 'cgroup.controllers'), 'latin1').includes('memory')) {
-      // A cgroup that delegates controllers may hold no process itself, so make a subgroup, as `DelegateSubgroup` of systemd does.
+      // A cgroup that delegates controllers must not contain processes, so make a subgroup, as systemd's `DelegateSubgroup` does.
       mkdirSync(path.join(folder, 'wins-daemon'));
       return folder;
     }

@@ -283,7 +283,7 @@ process.stdout.write(readFileSync(process.argv[2]));`,
 });
 
 describe('wins cli prc run, of a daemon that fails to clean up when the run is over', () => {
-  /** Returns the outcome of a client whose run ends with these messages. */
+  /** Runs a client whose daemon answers `Wait` with these messages. */
   async function outcomeOf(...messages: readonly object[]): Promise<{
     readonly code: number | null;
     readonly stdout: string;

@@ -59,7 +59,7 @@ write();`,
       client.waitProcess(name)[Symbol.asyncIterator](),
     );
     await Promise.all(listeners.map((listener) => listener.next()));
-    // The program writes 1 GiB. Of this the daemon holds only the shared log, and one message for each listener.
+    // The program writes 1 GiB, but the daemon holds only the shared log and one message for each listener.
     const [growth] = memoryGrowth(before, await memoryOver([daemon.child.pid], others));
     expect(growth).toBeLessThan(128 * MEGABYTE);
     await lease.end();

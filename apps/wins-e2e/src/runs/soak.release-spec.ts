@@ -2,7 +2,7 @@ import { memoryGrowth, memoryOver } from '../testing/process-memory.js';
 import { until } from '../testing/process-table.js';
 import { ShortRuns } from '../testing/short-runs.js';
 
-/** Ten thousand runs over twelve memory samples: six while caches and pools grow, and six afterwards. */
+/** Number of runs before each of twelve memory samples. Caches and pools grow during the first six. */
 const RUNS_PER_LOOK = 840;
 const MEGABYTE = 1024 * 1024;
 /** Guards against a hang. The soak takes two minutes on a quiet machine with two cores. */

@@ -24,7 +24,7 @@ export function startWins(args: readonly string[], environment: NodeJS.ProcessEn
   return startProgram(process.execPath, [WINS, ...args], environment);
 }
 
-/** Runs `start`, and once more after an error code unknown to Node, because Wine sometimes refuses a start that way. */
+/** Repeats `start` once if it fails with `UNKNOWN`, because Wine sometimes refuses to start a program. */
 function surely<T>(start: () => T): T {
   try {
     return start();

@@ -23,7 +23,6 @@ export class Daemon implements AsyncDisposable {
     );
   }
 
-  /** Wraps a program that is a daemon, or becomes one. */
   static of(program: RunningProgram): Daemon {
     return new Daemon(program);
   }

@@ -1,4 +1,4 @@
-// Long because it is one list: each command of the program, once.
+// This file is long because it is one list of all commands.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { readFileSync, rmSync } from 'node:fs';
@@ -6,7 +6,7 @@ import { connect } from 'node:net';
 import type { Outcome, RunningProgram } from './built-program.js';
 import { freePorts } from './tunnel/tunnel.js';
 
-/** A host on which each command can be tried. One file serves as daemon and client. */
+/** A host on which each command can be tried. One file is both daemon and client. */
 export interface CommandHost {
   /** The creator of the host ends remaining processes. */
   start(...args: string[]): RunningProgram;
@@ -89,7 +89,7 @@ async function forgetDetached(host: CommandHost, words: readonly string[]): Prom
   await fail(host, 127, ...words);
 }
 
-/** Runs a command about the node with `--dry-run`; it fails if nothing is installed, and on systems other than Windows. */
+/** Runs a node command with `--dry-run`. The command fails if nothing is installed, and on systems other than Windows. */
 async function planNode(host: CommandHost, command: string): Promise<void> {
   const { code, stdout, stderr } = await host.start(command, '--dry-run').outcome;
   if (process.platform !== 'win32') assert.match(stderr, /WINS_NODE_ROOT names none/);
@@ -219,7 +219,7 @@ export const EVERY_COMMAND: Readonly<Record<string, (host: CommandHost) => Promi
     await fail(host, 127, 'cli', 'net', 'get', ...on(host), '--name', 'no such adapter');
   },
   'cli hns get-network': async (host) => {
-    // Without HNS on the host, the command says so.
+    // The host lacks HNS, or at least this network.
     const args = ['cli', 'hns', 'get-network', ...on(host), '--name', 'no such network'];
     const { code, stdout, stderr } = await host.start(...args).outcome;
     assert.ok(code === 125 || code === 127, `${code}: ${stderr}`);

@@ -3,7 +3,7 @@ import { startProgram, type RunningProgram } from './built-program.js';
 import { WINS } from './workspace.js';
 
 const UNSHARE = '/usr/bin/unshare';
-/** Creates a network and a separate /sys; both end with their last process. */
+/** Creates a network namespace and a mount namespace. Both end with their last process. */
 const OPTIONS = ['--net', '--mount', '/bin/sh', '-c'];
 
 const SETUP = `set -e

@@ -17,7 +17,7 @@ export function hasOwnLinux(): boolean {
 
 /**
  * Boots a Linux that has cgroup v2 with all controllers, which containers and CI machines often lack, and runs a shell script in it as root. The
- * guest sees the files of this host, and may write only the workspace. `/run` is in memory, because sockets do not work on files of the host.
+ * guest sees the files of this host, and may write only the workspace. `/run` is in memory, because `hostfs` does not support sockets.
  *
  * @returns The output of the script.
  */

@@ -8,7 +8,7 @@ interface MemoryRange {
   readonly most: number;
 }
 
-/** Takes a sample after each round of work. One is not enough: uncollected garbage makes the memory vary. */
+/** Samples memory after each round of work. One sample is not enough, because uncollected garbage makes memory vary. */
 export async function memoryOver(
   pids: readonly (number | undefined)[],
   work: () => Promise<unknown>,

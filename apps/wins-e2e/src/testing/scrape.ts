@@ -39,7 +39,6 @@ export function growth(before: Scrape, after: Scrape): Readonly<Record<string, n
 const ORDINARY =
   /^(?:wins_(?:calls|connections|audit_records|run_cpu_seconds)_total|process_cpu_seconds_total)/;
 
-/** Scrapes until a condition holds; the time limit of the test applies. */
 export async function scrapeUntil(
   address: string,
   isReached: (now: Scrape) => boolean,

@@ -1,4 +1,4 @@
-/** In CI every test runs, so that a missing right or tool fails there instead of causing a skip that nobody reads. */
+/** CI runs every test, so that a missing permission or tool causes a failure, not an unnoticed skip. */
 const mustRun = process.env['CI'] !== undefined || process.env['WINS_REQUIRE_WINDOWS'] === '1';
 
 /**

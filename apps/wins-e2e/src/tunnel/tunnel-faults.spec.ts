@@ -28,14 +28,14 @@ describe('the tunnel in trouble', () => {
     const stalled = await Promise.all(Array.from({ length: 100 }, () => world.begin(100 * MIB)));
     await world.stopped(100);
     const taken = await memoryOver(both, () => Promise.resolve());
-    // 24 MiB wait for readers. The rest of the limit is for freed memory that the process still holds; its amount varies.
+    // 24 MiB wait for readers. The rest of the limit covers freed memory that the process still holds, which varies.
     for (const bytes of memoryGrowth(before, taken)) expect(bytes).toBeLessThan(128 * MIB);
     await others();
     for (const answer of stalled) answer.destroy();
     await until(() => world.web.openSockets.length === 0);
   });
 
-  // More than all buffers on the way hold; tunnel-load.release-spec.ts uses 1 GiB.
+  // All buffers on the way hold less than this; tunnel-load.release-spec.ts uses 1 GiB.
   it('brings 64 MiB to a reader that stalls and then goes on', () => world.stallAndGoOn(64 * MIB));
 
   it.each([1, 2, 3, 7, 4096])('carries its frames cut every %i bytes', async (cut) => {

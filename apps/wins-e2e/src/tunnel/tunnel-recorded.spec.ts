@@ -30,7 +30,6 @@ describe.each(['0.2.6pre', '0.5.0'])('the recorded conversation of release %s', 
       new TunnelFrames().add(bytes).flatMap((frame) => (frame.opcode === 0 ? [] : [frame.bytes])),
     );
 
-  /** Joins the Data payloads of a server for each stream. */
   function answersIn(bytes: Buffer): string[] {
     const data = new TunnelFrames().add(bytes).filter(({ type }) => type === MESSAGE.data);
     return [1, 2].map((id) =>
@@ -96,7 +95,7 @@ describe.each(['0.2.6pre', '0.5.0'])('the recorded conversation of release %s', 
     {
       const publish = `TCP:${port}:${RECORDED_PORT}`;
       await using _tunnel = await Tunnel.start(workspace, publish, '--proxy', pipe);
-      // The client opens a separate session for the first connection to a port of a Go daemon.
+      // The client tries a port of a Go daemon in a separate session first, which gets no recorded answers.
       const first = await connected(port);
       await until(() => isTried);
       first.destroy();
@@ -135,7 +134,7 @@ describe.each(['says nothing more', 'closes it'])(
       const refused = closed(bad);
       refused.catch(() => undefined);
       await until(() => daemon.connectsTo(bad) === 1);
-      // Neither open nor new streams wait for the verdict.
+      // Open and new streams work while the client waits for the refusal.
       expect(await say(open, 'meanwhile')).toBe('meanwhile');
       const next = await connected(good);
       expect(await say(next, 'next')).toBe('next');

@@ -47,7 +47,7 @@ describe('a tunnel that falls silent', () => {
     expect(await say(next, 'again')).toBe('again');
     expect(echo.openSockets).toHaveLength(1);
     next.destroy();
-    // The client checks at each ping, every 5 s.
+    // The client checks for silence only at each ping, every 5 s.
     expect((await tunnel.stop()).stderr).toMatch(
       /the tunnel is lost: no traffic from the peer for 6\d s \(limit 60 s\)/,
     );

@@ -57,7 +57,7 @@ describe('a tunnel that falls silent', () => {
       stopped.kill('SIGCONT');
       expect(await waiting).toBe('meanwhile');
       expect(await received).toBe(SIZE_BYTES);
-      // By the next ping, all due pings and pongs have arrived.
+      // Wait for one more ping, so that all overdue pings and pongs have arrived.
       const then = pings;
       await until(() => pings > then);
       expect(await say(socket, 'after')).toBe('after');

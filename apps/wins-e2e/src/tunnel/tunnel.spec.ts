@@ -261,7 +261,7 @@ describe('wins cli proxy', () => {
   });
 
   it('reaches a port that is added to the config while the tunnel is up, and no longer one that is removed', async () => {
-    // Keep one port: without any, the whole whitelist is dropped, and a reload refuses that.
+    // Keep one port, because a reload refuses to drop the whole whitelist.
     const [port = 0, stays = 0] = await freePorts(2);
     await using daemon = await Daemon.start(workspace, config([stays]));
     await using _tunnel = await Tunnel.start(workspace, `TCP:${port}:${web.port}`);
@@ -351,7 +351,7 @@ describe('wins cli proxy', () => {
     await expect(ask(port, '/', { host: '127.0.0.1' })).rejects.toThrow('ECONNREFUSED');
   });
 
-  /** Whether a loopback port has a listener. It reads the kernel's table, because a probe would connect. */
+  /** Reports whether a loopback port has a listener. Reads the kernel's table, because a probe would connect. */
   function accepts(port: number): boolean {
     const hex = port.toString(16).toUpperCase().padStart(4, '0');
     return ['tcp', 'tcp6'].some((table) =>

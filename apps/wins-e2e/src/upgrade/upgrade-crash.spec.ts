@@ -1,4 +1,4 @@
-// Kills a real process at one act; upgrade-crash.long-spec.ts tries a sample of acts, and the model of the upgrade tries them all.
+// Kills a real helper process at one step of the upgrade. upgrade-crash.long-spec.ts samples the steps, and the upgrade's model covers them all.
 import { CrashedUpgrade, OLD } from '../testing/upgrade/crashed-upgrade.js';
 import { sha256 } from '../testing/upgrade/upgrade-world.js';
 

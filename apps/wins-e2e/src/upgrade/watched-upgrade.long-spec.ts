@@ -202,7 +202,7 @@ describe('a daemon whose config does not ask for it', () => {
   it.concurrent('watches a file only while the config says so', async () => {
     const { world, configure } = await watchingNode('absent');
     await using _world = world;
-    // The daemon checks its config as often as a watched file, so two reloads take as long as two checks of the file.
+    // The daemon checks its config as often as a watched file. After two reloads it would have noticed the file.
     const reloaded = async (): Promise<void> => {
       for (const file of ['/nowhere/a', '/nowhere/b']) {
         const { length } = logOf(world).filter(({ msg }) => msg === 'config changed');
@@ -218,7 +218,7 @@ describe('a daemon whose config does not ask for it', () => {
     configure('watching');
     await served(world, 'v1.1.0');
     configure('none');
-    // The previous daemon logged this too, when it ended.
+    // The previous daemon logged this when it ended, so wait for the second line.
     await logged(world, 'upgrades by a watched file are off', 2);
     const known = states(world).length;
     offer(world, singleFile('v1.2.0'));

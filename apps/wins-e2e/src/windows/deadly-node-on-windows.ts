@@ -5,17 +5,17 @@ import { ROOT } from '../testing/workspace.js';
 import { NodeOnWindows, PLACES, type NodeReport } from './node-on-windows.js';
 import { until } from './windows-workspace.js';
 
-/** A release whose commands can be killed at any change of the node. */
+/** A release whose commands kill themselves at change number `DIE_AT`. */
 const DEADLY = path.join(ROOT, 'dist', 'deadly.exe');
 const VERSION = 'v1.1.0';
-/** Variables of a job that keeps the release. */
+/** Makes `suc` keep the installed release. */
 const SKIP = { CATTLE_WINS_SKIP_BINARY_UPGRADE: 'true' };
-/** Variables of a job that changes the config and the release. */
+/** Makes `suc` change the config and the release. */
 const UPDATE = { CATTLE_WINS_DEBUG: 'true' };
 /** Exit code of a process that Node kills on Windows. */
 const KILLED = 1;
 
-/** This machine as a node. A command can be killed at any change of a file, the registry or a service. */
+/** A node whose commands kill themselves at a chosen change of a file, the registry or a service. */
 export class DeadlyNodeOnWindows implements AsyncDisposable {
   readonly #node: NodeOnWindows;
   readonly #log: string;
@@ -66,7 +66,7 @@ export class DeadlyNodeOnWindows implements AsyncDisposable {
   }
 
   /**
-   * Kills an update at a change, counted from 1. The next command wants no change, and must recover so that the old or the new release serves. The
+   * Kills an update at a change, counted from 1. The next command requests no update, but must recover, so that the old or new release serves. The
    * repeated update must then succeed, and uninstalling must leave nothing.
    */
   async updateAt(change: number): Promise<void> {

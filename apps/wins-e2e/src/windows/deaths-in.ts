@@ -4,8 +4,8 @@ import { isAll, sampleOf } from '../testing/sample.js';
 const MOST = 3;
 
 /**
- * Returns the changes, counted from 1, at which to kill a command: a sample of evenly spaced ones and of the last of each kind, or all changes
- * with `run-specs.mjs --long --all`.
+ * Returns the changes, counted from 1, at which to kill a command. Samples evenly spaced changes and the last change of each kind; with
+ * `run-specs.mjs --long --all`, returns all changes.
  *
  * @param spread - Number of evenly spaced changes.
  */

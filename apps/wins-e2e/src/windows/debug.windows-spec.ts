@@ -46,7 +46,7 @@ describe('the stacks of the service', () => {
   };
 
   before(() => {
-    // Refuses to run on a real node: the tests would replace its service.
+    // Refuses to run on a real node, because the tests would replace its service.
     assert.throws(() => services.status(NAME), { code: 'notFound' });
     removeDumps();
   });

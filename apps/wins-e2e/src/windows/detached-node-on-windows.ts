@@ -4,7 +4,7 @@ import path from 'node:path';
 import type { Outcome, RunningProgram } from '../testing/built-program.js';
 import { isAlive, WindowsWorkspace } from './windows-workspace.js';
 
-/** Prints its PID, then a line every 10 ms until a file exists; then exits with 7. */
+/** Prints its PID, then a line every 10 ms. Exits with 7 once a file exists. */
 const COUNTER = `const { existsSync } = require('node:fs');
 console.log(process.pid);
 let line = 0;
@@ -14,7 +14,7 @@ setInterval(() => {
 }, 10);`;
 
 export class DetachedNodeOnWindows implements AsyncDisposable {
-  /** A program to which a stop sends Ctrl-Break. */
+  /** A program whose `stopSignal` is `CTRL_BREAK`. */
   readonly polite: string;
   readonly #workspace = new WindowsWorkspace();
   readonly #counter = this.#workspace.program('counter');
@@ -68,7 +68,7 @@ export class DetachedNodeOnWindows implements AsyncDisposable {
     this.#workspace.write(path.basename(this.#stopFile), '');
   }
 
-  /** The record of a killed keeper stays until the next daemon starts. */
+  /** Omits killed keepers, whose records stay until the next daemon starts. */
   keepers(): { readonly pid: number; readonly socket: string }[] {
     const folder = path.join(
       ...[process.env['ProgramData'] ?? 'C:\\ProgramData', 'rancher', 'wins', 'state'],

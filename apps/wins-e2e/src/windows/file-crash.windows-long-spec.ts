@@ -1,5 +1,5 @@
 /** @needs deadly */
-// Kills commands while they change a file, the registry or a service: at a sample of all changes, or at all with `--all`.
+// Kills commands while they change a file, the registry or a service. Tests a sample of these changes, or all with `--all`.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { DeadlyNodeOnWindows } from './deadly-node-on-windows.js';

@@ -6,7 +6,7 @@ import { digest, release, WindowsUpgradeWorld, type Death } from './windows-upgr
 
 const NAME = 'rancher-wins';
 const TARGET = path.join(process.env['SystemRoot'] ?? 'C:\\Windows', 'wins.exe');
-/** Windows cannot sync folders, so these acts have no effect there. */
+/** Windows cannot sync folders, so `acts` omits these steps. */
 const NO_ACT = /^sync /;
 /** ERROR_INTERNAL_ERROR, which Wine sometimes returns and Windows should not. */
 const WINE_HICCUP = /StartServiceW failed with error 1359; there is no service, as before$/;

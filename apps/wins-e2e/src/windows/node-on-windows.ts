@@ -25,13 +25,13 @@ const WINDOWS = process.env['SystemRoot'] ?? 'C:\\windows';
 const JOURNAL = path.join(PLACES.stateFolder, 'journal.jsonl');
 export const CSI_PROXY = path.join(WINDOWS, 'System32', 'csi-proxy.exe');
 export const GO_PROGRAM = path.join(WINDOWS, 'wins.exe');
-/** Settings of services other than the daemon. */
+/** Settings of the services that tests register. */
 export const STUB = {
   ...{ displayName: 'a test', description: 'a test', startType: 'manual' as const },
   failurePolicy: { restartDelaysMs: [5000], resetAfterSeconds: 600 },
   preshutdownTimeoutMs: 10_000,
 };
-/** A registration token, which only the connection info may contain. */
+/** A registration token, which commands must not print or write to files. */
 export const TOKEN = 'canary-of-a-registration-0123456789';
 
 export interface NodeReport {
@@ -43,7 +43,7 @@ export interface NodeReport {
   readonly recovered?: string;
 }
 
-/** This machine as a node, and the server that it joins. Uses the name of the real service. */
+/** Makes this machine a node of a simulated Rancher server. Uses the name of the real service. */
 export class NodeOnWindows implements AsyncDisposable {
   readonly services = serviceControlManager();
   readonly workspace = new WindowsWorkspace();
@@ -101,7 +101,6 @@ export class NodeOnWindows implements AsyncDisposable {
     return isOver;
   }
 
-  /** Lines in the journal of a command; 0 without a journal. */
   get journalLines(): number {
     try {
       return readFileSync(JOURNAL, 'utf8').split('\n').length - 1;
@@ -110,7 +109,7 @@ export class NodeOnWindows implements AsyncDisposable {
     }
   }
 
-  /** Runs a release, or the program at a path; `variables` add to those of this process. */
+  /** Runs a release, or the program at an absolute path. Adds `variables` to those of this process. */
   async wins(
     program: string,
     args: readonly string[],
@@ -190,7 +189,7 @@ export class NodeOnWindows implements AsyncDisposable {
     await this.services.start('rke2');
   }
 
-  /** Settings that this system's service manager stores; Wine accepts but forgets some. */
+  /** Tells which settings the service manager stores. Wine accepts some without storing them. */
   get keeps(): { readonly dependencies: boolean; readonly delayedStart: boolean } {
     const [name, other] = [`wins-e2e-${this.workspace.id}`, 'EventLog'];
     const command = ['C:\\none.exe'];

@@ -13,7 +13,7 @@ import { WindowsWorkspace } from './windows-workspace.js';
 
 describe('a Go client of release 0.1.1 on a named pipe', () => {
   const workspace = new WindowsWorkspace();
-  // The recorded client names "rancher-wins-ngin", because the Go daemon cut nginx.exe short.
+  // The recorded requests contain "rancher-wins-ngin", because the Go daemon shortened nginx.exe to ngin.
   const program = workspace.program('ngin');
   const script = workspace.script(
     'speak',
@@ -52,7 +52,7 @@ describe('a Go client of release 0.1.1 on a named pipe', () => {
 
   it('runs a listed program and hears both outputs and the exit code', async () => {
     const { Path, Checksum, Args } = startRequest(program, [script]);
-    // Wine has no firewall in which to open ports.
+    // Expose no ports, because Wine has no firewall.
     const change = { Path, Checksum, Args, Dir: workspace.folder, Exposes: [] };
     const [started, , waited] = await replayRun(address, change);
     assert.equal(started?.status, 0, started?.message);

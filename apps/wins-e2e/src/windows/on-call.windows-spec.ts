@@ -8,7 +8,7 @@ import { WINS } from '../testing/workspace.js';
 import { serviceLogFolders, until, WindowsWorkspace } from './windows-workspace.js';
 
 const NAME = 'rancher-wins';
-/** Only the end of the path, because services may have another %ProgramData% than this process. */
+/** Matches only the end of the path, because a service may have a different %ProgramData%. */
 const LOG = /\\rancher\\wins\\log$/;
 
 interface Report {

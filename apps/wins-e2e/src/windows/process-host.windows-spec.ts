@@ -1,4 +1,4 @@
-// Long because this file is both the tests and the daemon that they kill.
+// This file is long because it contains both the tests and the daemon that they kill.
 import { errnoOf } from '@wins/base';
 import { posixProcessHost } from '@wins/linux-host';
 import { judgeExecutablePath } from '@wins/process-manager';
@@ -314,7 +314,7 @@ else {
         assert.equal(distrustOfFile(verdict.canonical), undefined, spelling);
         return [spelling];
       });
-      // The process host refuses the other spellings before it opens a file, although Windows accepts some.
+      // Only the first four spellings are accepted, although Windows opens some of the others.
       assert.deepEqual(opened, spellings.slice(0, 4));
       const others = spellings.slice(4).filter(opens);
       assert.ok(others.includes(`${file}.`) && others.includes(`\\\\.\\${file}`), others.join());
@@ -322,7 +322,7 @@ else {
   });
 }
 
-// Calls Windows directly, because Node prefixes paths so that Windows takes them literally.
+// Calls Windows directly, because Node adds a prefix that makes Windows take paths literally.
 function opens(file: string): boolean {
   try {
     return fileSecurity(file) !== '';

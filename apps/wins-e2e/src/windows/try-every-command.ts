@@ -28,8 +28,8 @@ export interface PackagedProgram {
 }
 
 /**
- * Tries the commands of the packaged program with a daemon of the same file, and the checks in `more`. With the service it tries every command. At a
- * terminal, where only the daemon's folders differ, it tries a sample.
+ * Tries the commands of the packaged program with a daemon from the same file, and the checks in `more`. If the daemon is the service, tries every
+ * command. At a terminal, where only the daemon's folders differ, tries a sample.
  */
 export function tryEveryCommand(
   how: 'at a terminal' | 'as the service',

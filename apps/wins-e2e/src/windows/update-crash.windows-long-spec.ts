@@ -1,5 +1,5 @@
 /** @needs releases deadly */
-// Kills an update of a node at a sample of its changes, or at all with `--all`.
+// Kills the update of a node at some of its changes, or at every change with `--all`.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { DeadlyNodeOnWindows } from './deadly-node-on-windows.js';

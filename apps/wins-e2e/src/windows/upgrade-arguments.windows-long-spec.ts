@@ -11,7 +11,7 @@ const WINDOWS = process.env['SystemRoot'] ?? 'C:\\Windows';
 const SC = path.join(WINDOWS, 'System32', 'sc.exe');
 const toNext = ['--path', release('v1.1.0')];
 
-/** Registers a service with the command line of an operator. */
+/** Registers the service with exactly this command line. */
 async function registerLine(world: WindowsUpgradeWorld, line: string): Promise<void> {
   copyFileSync(release('v1.0.0'), world.target);
   const words = ['create', world.service, 'binPath=', line];
@@ -76,7 +76,6 @@ describe('a service that names its program', () => {
 });
 
 describe('the arguments of a service', () => {
-  /** Copies the config to a path that is hard to quote. */
   const oddConfig = (world: WindowsUpgradeWorld) => {
     const file = world.workspace.path('Ünï 配置 & ^% folder', 'my config');
     cpSync(world.config, file, { recursive: true });

@@ -1,5 +1,5 @@
 /** @needs releases */
-// Upgrades through a Go daemon. It does not tell helpers the name of its service, so they use the default name.
+// Upgrades through a Go daemon, which does not tell helpers the service's name. Helpers then use the default name.
 import { processesOf } from '@wins/windows-host';
 import assert from 'node:assert/strict';
 import {
@@ -41,7 +41,7 @@ async function assertSettled(world: WindowsUpgradeWorld, name: string): Promise<
   assert.deepEqual(processesOf(copyOf(world)), []);
 }
 
-/** Counts leftover processes that the services logged as ended. */
+/** Counts log lines that report an ended leftover process. */
 function endedLeftovers(): number {
   const files = serviceLogFolders().flatMap((folder) =>
     readdirSync(folder).map((name) => path.join(folder, name)),
@@ -99,7 +99,7 @@ describe('an upgrade through a Go daemon on Windows', () => {
   });
 });
 
-/** Runs the helper through the daemon; with `act`, kills it before that act. Returns the acts of all its processes. */
+/** Runs the helper through the daemon. If `act` is given, the helper dies before that act. Returns the acts of all its processes. */
 async function upgradeBelowGo(world: WindowsUpgradeWorld, act?: number): Promise<string[]> {
   copyFileSync(release(MORTAL), world.helper);
   // Not in the node's folder, because the blank in its name would end the variable in `--envs`.
@@ -121,14 +121,14 @@ function programsOf(world: WindowsUpgradeWorld): readonly string[] {
 }
 
 /**
- * Kills the helper at an act, restarts the service, and repeats the upgrade if the old release serves.
+ * Kills the helper before `act`, restarts the service, and repeats the upgrade if the Go release serves.
  *
  * @returns Release that served after the restart.
  */
 async function dieAt(act: number): Promise<string> {
   await using world = await nodeWithGoService();
   const acts = await upgradeBelowGo(world, act);
-  // Before this act, the helper has started another process, which continues the upgrade.
+  // Before `remove upgrader`, the helper has started another process, which continues the upgrade.
   assert.ok(acts.length === act || acts[act - 1] === 'remove upgrader', 'it was not killed');
   await world.powerFails();
   let serves: string | undefined;

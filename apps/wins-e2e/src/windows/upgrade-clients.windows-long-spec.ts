@@ -115,7 +115,7 @@ describe('clients of a service that is upgraded', () => {
     assert.ok(names.some((file) => /^keeper-[0-9a-f]{40}\.exe$/.test(file)));
     assert.ok(names.some((file) => /^keeper\.[0-9a-f]{16}\.json$/.test(file)));
     assert.ok(names.some((file) => /^[0-9a-f]{32}.spool/.test(file)));
-    // Checks only the folder: its content inherits these entries, but under Wine files have permission bits instead.
+    // Checks only the folder. Its files inherit these entries on Windows, but have permission bits under Wine.
     const found = fileSecurity(kept);
     assert.match(found, /\(A;OICI;FA;;;SY\)/);
     assert.doesNotMatch(found, /;;;(?:WD|BU|AU|S-1-1-0)\)/);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { sampleOf } from '../testing/sample.js';
 import { digest, release, WindowsUpgradeWorld, type Death } from './windows-upgrade-world.js';
 
-/** Windows cannot sync folders, so these acts have no effect there. */
+/** Windows cannot sync folders, so the loop skips these effects. */
 const NO_ACT = /^sync /;
 
 /** How to kill a helper at a sample of its acts, on two nodes in parallel. */
@@ -21,8 +21,8 @@ export interface CrashedNode {
 }
 
 /**
- * Kills a helper at each chosen act. Nothing changes between two acts, so a death before an act equals a death after the previous one. A node
- * continues with the release that serves after a death.
+ * Kills a helper at each chosen act. Nothing changes between two acts, so a death before an act equals a death after the previous one.
+ * After each death, the loop continues with the release that the node runs.
  */
 export async function dieAtActs(loop: CrashLoop): Promise<void> {
   const first = await WindowsUpgradeWorld.running();

@@ -1,5 +1,4 @@
 /** @needs releases */
-// Kills the helper at a sample of its acts, while it tries an unhealthy release and rolls back.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { dieAtActs } from './upgrade-crash-loop.js';

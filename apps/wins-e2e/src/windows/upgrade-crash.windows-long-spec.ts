@@ -1,5 +1,5 @@
 /** @needs releases */
-// Kills the helper at a sample of its acts during a successful upgrade.
+// Kills the upgrade helper before or after sampled steps of an upgrade.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { dieAtActs } from './upgrade-crash-loop.js';

@@ -1,5 +1,5 @@
 /** @needs releases */
-// Installs the service on a node without one, also with the helper killed at a sample of its acts. Afterwards a service serves, or there is none.
+// Installs the service on a node without one, also when the helper dies. Finally, the service works or does not exist.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { sampleOf } from '../testing/sample.js';

@@ -1,5 +1,4 @@
 /** @needs releases */
-// Upgrades a service in each of its possible states.
 import type { ServiceStatus } from '@wins/windows-host';
 import assert from 'node:assert/strict';
 import { rmSync, writeFileSync } from 'node:fs';

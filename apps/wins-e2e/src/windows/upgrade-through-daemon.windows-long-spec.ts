@@ -19,7 +19,7 @@ describe('wins cli upgrade on Windows', () => {
       assert.notEqual(world.services.status(world.service).pid, pid);
       assert.equal(await world.rest(), version);
       assert.equal(world.commandLine, before);
-      // The helper's own copy cannot be removed while it runs.
+      // Windows cannot delete the helper's copy until the helper ends.
       await until(() => world.leftovers.length === 0);
     }
     const { code, stdout } = await world.clientUpgrade('v1.2.0');

@@ -48,7 +48,7 @@ describe('wins up on Windows', () => {
     return /v\d+\.\d+\.\d+/.exec(stdout)?.[0];
   };
   const leftovers = () => readdirSync(folder).filter((name) => !REMAINS.test(name));
-  /** Checks that the service still has its registered command and serves this release. */
+  /** Checks that the service still has its registered command and runs release `version`. */
   const assertServes = async (version: string) => {
     assert.equal(services.config(NAME).commandLine, `"${target}" ${words}`);
     assert.equal(await served(), version);
@@ -140,7 +140,7 @@ describe('wins up on Windows', () => {
 
   it('says what is missing when the helper may not outlive the daemon', async () => {
     const helper = workspace.path('held-upgrade.exe');
-    // This release is newer than the running one and would crash, but its upgrade is refused before it serves.
+    // This newer release would crash as a daemon, but the upgrade is refused before the service starts it.
     copyFileSync(release('crashes'), helper);
     const args = ['prc', 'run', '--server', workspace.listen, '--path', helper, '--', 'up'];
     const { code, stdout, stderr } = await run(target, 'cli', ...args, '--json');
@@ -155,7 +155,7 @@ describe('wins up on Windows', () => {
     it(`is finished or undone by the daemon that starts after a helper was killed (${phase})`, async () => {
       const helper = startProgram(release('v1.1.0'), ['up', '--allow-downgrade'], process.env);
       const journal = path.join(folder, 'journal.json');
-      // The phase may pass between two polls. Then nothing is left to finish, and the daemon serves anyway.
+      // If the phase passes between two polls, the helper ends. Then the daemon runs, with nothing left to finish.
       await until(
         () =>
           helper.child.exitCode !== null ||

@@ -187,10 +187,10 @@ export class WindowsUpgradeWorld implements AsyncDisposable {
   }
 
   /**
-   * Waits until the service is stable: its command names the target, the target runs, and no upgrade is under way. Until then it restarts the service
-   * whenever it ends, as its failure actions would. Files of a helper that died before its journal existed may remain.
+   * Waits until the service is stable: its command names the target, the target runs, and no upgrade is under way. Until then, restarts the service
+   * whenever the service ends, as its failure actions would. Files of a helper that died before its journal existed may remain.
    *
-   * @returns The release that serves.
+   * @returns The version of the running daemon.
    */
   async rest(): Promise<string> {
     let version: string | undefined;

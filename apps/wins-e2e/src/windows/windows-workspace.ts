@@ -83,12 +83,12 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-/** Polls a condition; the time limit of the spec file applies. */
+/** Polls a condition, without a time limit of its own. */
 export async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 20));
 }
 
-/** The first service creates the log folder. Wine gives services another ProgramData. */
+/** Returns the log folders that services have created. Wine gives services another ProgramData. */
 export function serviceLogFolders(): string[] {
   const folder = path.join(process.env['ProgramData'] ?? 'C:\\ProgramData', 'rancher\\wins\\log');
   return [folder, folder.replace(/ProgramData/i, 'users\\Public')].filter(existsSync);

@@ -34,7 +34,7 @@ export async function registerService(options: RegisterOptions): Promise<number>
 /** A removed service disappears at once unless another program holds it open. */
 const GONE_WITHIN_MS = 10_000;
 
-/** `wins srv app run --unregister`: also ends the runs of former daemons. A service that does not stop stays registered. */
+/** `wins srv app run --unregister`: also ends lasting runs. A service that does not stop stays registered. */
 export async function unregisterService(): Promise<number> {
   requireWindows('remove the service');
   const services = serviceControlManager();

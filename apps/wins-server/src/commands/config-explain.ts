@@ -17,7 +17,7 @@ import { safeLines } from './safe-lines.js';
 
 export interface ExplainOptions {
   readonly config?: string | undefined;
-  /** Key in any spelling, or the end of its path. */
+  /** Config key in any spelling, or the end of one, such as `sha256`. */
   readonly key?: string | undefined;
   readonly path?: string | undefined;
   readonly sha256?: string | undefined;

@@ -23,7 +23,7 @@ export interface SecondsOptions extends RunningDaemonOptions {
   readonly seconds: number;
 }
 
-/** Query for diagnostics. An invalid request exits with 64; a daemon that cannot answer, with 70. */
+/** The command exits with 64 after an invalid request, and with 70 if the daemon cannot answer. */
 export const DIAGNOSIS: Question = {
   asker: 'wins srv debug',
   pipe: 'admin',

@@ -10,7 +10,7 @@ export interface KeepOptions {
 /** `wins srv keep`: keeps runs alive when their daemon ends, and ends itself after the last run. */
 export async function keepRuns({ state }: KeepOptions): Promise<number> {
   const system = await thisSystem();
-  // Needs no warning if clients cannot be identified: the keeper's private folder and token keep other processes out.
+  // No warning is needed if clients cannot be identified: the keeper's private folder and token keep other processes out.
   const { processHost: host, identify, adminPipe } = system.daemonParts({ warn: () => undefined });
   const program = process.argv[1] ?? process.execPath;
   const { sha1: release } = await hashFile(program, ['sha1'], { followLinks: true });

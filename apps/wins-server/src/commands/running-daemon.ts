@@ -24,7 +24,7 @@ export interface Question {
   readonly pipe?: 'main' | 'admin';
   readonly nextStep?: string;
   readonly signal?: AbortSignal;
-  /** Exit code for an error that the daemon itself reported. A feature that is off always gives 69. */
+  /** Exit code for an error that the daemon itself reported. If a feature is off, the exit code is always 69. */
   readonly exitCode?: (code: WinsClientError['code']) => number | undefined;
 }
 
@@ -74,7 +74,7 @@ async function askOn<Answer>(
   security: PipeServerCheck | undefined,
   ask: (client: WinsClient) => Promise<Answer>,
 ): Promise<Answer> {
-  // gRPC would print text from the peer; the error already describes the fault.
+  // Discard gRPC's log, which may contain text from the peer. The error already describes the fault.
   routeGrpcLog(() => undefined);
   await using client = createWinsClient({
     address: resolvePipePath(pipe).address,
@@ -99,7 +99,7 @@ function exitCodeOf({ code, reason }: WinsClientError, question: Question): numb
   return reason.endsWith('Off') ? EXIT.server.unavailable : question.exitCode?.(code);
 }
 
-/** True when nobody serves the pipe; then no request was sent. */
+/** True if no process serves the pipe, so that no request was sent. */
 function isNotThere({ cause }: Error): boolean {
   return cause instanceof PipeError && cause.code === 'notFound';
 }
@@ -126,7 +126,7 @@ function failure(
     return failed(error.details, `${administrator}${where}${earlier}`, noPermission);
   }
   const { cause } = error;
-  // The system accepts connections on behalf of a frozen process.
+  // If the daemon is frozen, the system accepts connections for it, so `cause` is undefined.
   const isMute = error.code === 'unavailable' && cause === undefined && !error.connectionLost;
   if (lateMs !== undefined || isMute) {
     const within = lateMs === undefined ? '' : ` within ${lateMs / 1000} s`;
@@ -150,7 +150,7 @@ function failure(
   );
 }
 
-/** Returns the pipe of the config. If the config is unusable: the pipe of the previous config, or the default name. */
+/** Returns the pipe of the config. If the config is unusable, returns that of the previous config, or the default name. */
 export async function pipeOfConfig(config: string | undefined): Promise<string> {
   try {
     return (await loadStartConfig(config)).loaded.config.listen;

@@ -9,7 +9,7 @@ export interface StackDumpOptions {
   readonly pid: number | undefined;
 }
 
-/** Signals the service to write its stacks; the file appears within seconds. @throws WindowsError, also on other systems. */
+/** Signals the service to write its stacks to a file, which appears within seconds. @throws WindowsError; `unavailable` outside Windows. */
 export function requestStackDump(options: StackDumpOptions): Answer {
   if (process.platform !== 'win32') {
     const message = `cannot dump stacks: this is ${process.platform}, not Windows. Use "wins srv debug stacks"`;

@@ -208,7 +208,7 @@ const VALUES: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   'routes.allow': listOf(
     fc.constantFrom('10.42.0.0/16', '127.0.0.0/8', '0.0.0.0/0', 'x', 'fd00::/8'),
   ),
-  // No interface reaches this gateway, so the routes of the machine stay. `hostNetwork.keep` gets no cloud name, because that would change routes.
+  // This machine's routes must not change: no interface reaches this gateway, and `hostNetwork.keep` gets no cloud name.
   'hostNetwork.routes[].destination': fc.constantFrom('198.51.100.0/24', '0.0.0.0/0', 'x'),
   'hostNetwork.routes[].gateway': fc.constantFrom('203.0.113.77', '::1', 'x'),
   'hostNetwork.routes[].interface': text,
@@ -219,7 +219,7 @@ const VALUES: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   'hostNetwork.metadata.routerIp': fc.constantFrom('192.0.2.2', '::1', 'x'),
   // Published ports need a subnet.
   'hostNetwork.metadata.ports': flag,
-  // No valid `cluster` below contains this subnet (0.0.0.0/0 is refused), so the config is refused, and this machine never gets a subnet.
+  // This machine must never get a subnet: no valid `cluster` below contains this one (0.0.0.0/0 is invalid), so the config is refused.
   'hostNetwork.subnet': fc.constantFrom('10.42.1.0/24', 'x'),
   'hostNetwork.gateway': fc.constantFrom('10.42.1.1', 'x'),
   'hostNetwork.cluster': listOf(fc.constantFrom('10.43.0.0/16', '0.0.0.0/0', 'x')),
@@ -281,7 +281,7 @@ const REQUIRED: Readonly<Record<string, unknown>> = {
   'csi-proxy.kubeletPath': 'C:/k',
 };
 
-/** A config with at most four keys: with more, one is nearly always invalid. */
+/** A config with at most four keys; with more, the config is nearly always invalid. */
 const content = fc
   .subarray(Object.keys(VALUES), { minLength: 1, maxLength: 4 })
   .chain((names) =>
@@ -327,7 +327,7 @@ async function startAndStop(loaded: Awaited<ReturnType<typeof loadDaemonConfig>>
   });
   const canRecord = daemon.kernel.audit.isAvailable;
   await daemon.close();
-  // A daemon that cannot record refuses all actions, so such a config must not be accepted.
+  // A daemon that cannot write the audit log refuses all actions, so its config must not be accepted.
   if (!canRecord) throw new Error('the audit log cannot be written');
 }
 

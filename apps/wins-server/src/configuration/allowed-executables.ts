@@ -35,7 +35,7 @@ function grantOf({ allow: _, maxAgeHours, ...grant }: ConfiguredRuns): LastingGr
   return { ...grant, maxAgeMs: maxAgeHours * HOUR_MS };
 }
 
-/** Clients read this next step, so it names the file and the key but quotes nothing from the file. */
+/** Clients read this advice, so it names the file and the key but quotes nothing from the file. */
 export function howToAllow(file: string): string {
   const shown = escapeText(path.resolve(file));
   const option = file === defaultConfigPath() ? '' : ` --config ${shown}`;

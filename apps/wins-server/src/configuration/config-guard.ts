@@ -29,8 +29,8 @@ export function droppedIn(error: unknown): readonly GuardedKey[] {
 }
 
 /**
- * Keeps a daemon from losing guarded keys by accident. A config that drops a key takes effect only if the request names the key, or `permitDrops`
- * recorded it. At a start the config is used anyway, because there is no other, and the lost keys are reported.
+ * Keeps a daemon from losing guarded keys by accident. A reload that drops a key succeeds only if the request names the key, or `permitDrops`
+ * recorded it. A start uses the config anyway, because there is no other, and reports the lost keys.
  */
 export class ConfigGuard implements AsyncDisposable {
   readonly #parts: ConfigGuardParts;

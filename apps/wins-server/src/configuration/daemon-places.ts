@@ -5,9 +5,9 @@ import { auditDirectoryOf, keptDirectory, stateDirectoryOf } from '../kept-direc
 
 export interface JudgingOptions {
   readonly platform: NodeJS.Platform;
-  /** True: an unknown key, or an entry that never matches, is an error. At the daemon's start both are warnings. */
+  /** If true, an unknown key or an entry that never matches is an error. If false, both are warnings. */
   readonly isStrict: boolean;
-  /** This host. Absent: the config is for another host, and only its content is judged. */
+  /** Absent if the config is for another host; then only the content of the config is judged. */
   readonly host?: JudgingHost | undefined;
 }
 
@@ -28,7 +28,7 @@ export interface DaemonPlace {
 /** Assumed folder of pipes for a config of another host, or a user without a runtime folder. */
 const USUAL_FOLDER = '/run/rancher-wins';
 
-/** Returns the folder of pipes that have only a name. The daemon's start, not this check, reports a missing folder. */
+/** Returns the folder of pipes that have only a name. Ignores a missing folder, because the daemon's start reports it. */
 export function pipeFolder({ platform, host }: Pick<JudgingOptions, 'platform' | 'host'>): string {
   if (host === undefined || platform === 'win32') return USUAL_FOLDER;
   try {

@@ -64,12 +64,12 @@ function judgeEntries(
       : { severity: 'warning', code: 'duplicateEntry', ...entryOf(fault) },
   );
   const asksForClients = allowed.some((entry) => entry.for !== undefined);
-  // Assumed to be true for the config of another host, which cannot be asked.
+  // If the config is for another host, assume true, because that host cannot be asked.
   const tellsCallersApart = !asksForClients || (host?.tellsClientsApart() ?? true);
   const doubts = doubtAllowedExecutables(allowed, dialect, { tellsCallersApart }).map(
     (doubt): JudgedValue => ({ severity: 'warning', code: 'doubtful', ...entryOf(doubt) }),
   );
-  // Duplicates were already reported when the file was read.
+  // Omit duplicates that were reported when the file was read.
   const isNew = ({ code, keyPath }: JudgedValue) => code !== 'duplicateEntry' || !told.has(keyPath);
   return [...faults, ...doubts].filter(isNew);
 }

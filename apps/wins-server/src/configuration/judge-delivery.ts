@@ -38,7 +38,7 @@ const NOTHING: GuardedParts = { whiteList: { processPaths: [], proxyPorts: [] } 
 
 /**
  * Judges a file before its delivery, so that no guarded key is lost by accident. A merged config is judged as at the daemon's start.
- * An existing file that does not parse counts as no config. A running daemon still refuses a file that drops a guarded key of the config in force.
+ * An existing file that does not parse counts as no config. A running daemon also refuses a file that drops a guarded key of the config in force.
  * @throws TrustedFileError for an unreadable file.
  */
 export async function judgeDelivery(offered: OfferedFile): Promise<JudgedFile> {
@@ -74,7 +74,7 @@ export async function judgeDelivery(offered: OfferedFile): Promise<JudgedFile> {
   return { kind: 'refused', reason };
 }
 
-/** Judges a config for this operating system, without a look at the disk. */
+/** Judges a config for this operating system without reading the disk. */
 async function judgeWhole(text: string, file: string): Promise<void> {
   const loaded = { ...parseConfig(text, { fileName: file }), path: file, found: true };
   await judgeConfig(loaded, { platform: process.platform, isStrict: false });
@@ -91,7 +91,7 @@ function configOf(bytes: Uint8Array | undefined): GuardedParts | undefined {
   }
 }
 
-/** Returns undefined for a file that is missing, too large or not regular; the delivery reports these. */
+/** Returns undefined for a file that is missing, too large or not regular. The delivery reports it. */
 async function readSmall(path: string): Promise<Uint8Array | undefined> {
   try {
     return await readBytes(path, { ...LIMITS, followLinks: true });

@@ -8,7 +8,7 @@ import { auditDirectoryOf } from '../kept-directory.js';
 import { daemonPlaces, type DaemonPlace, type JudgingOptions } from './daemon-places.js';
 import { describeDistrust } from './judge-pipes.js';
 
-/** Longest folder path: characters on Windows, bytes elsewhere. Leaves space for files. */
+/** Longest folder path, in characters on Windows and bytes elsewhere. Leaves space for file names. */
 const LONGEST_ON_WINDOWS = 200;
 const LONGEST_ELSEWHERE = 3800;
 const LONGEST_NAME = 255;
@@ -88,7 +88,7 @@ function placeFault(folder: DaemonPlace['folder'], platform: NodeJS.Platform): s
 function distrustOf(folder: string, { trust }: NonNullable<JudgingOptions['host']>) {
   try {
     const distrust = trust.distrustOfPrivateFolder(folder);
-    // This check and the daemon may run as different users, so the owner may be the daemon's user.
+    // If this check does not run as root, the owner of the folder may be the daemon's user.
     const isOthers = distrust?.rule === 'A7 owned by another user' && process.geteuid?.() !== 0;
     return isOthers ? undefined : distrust;
   } catch (error) {
@@ -98,7 +98,7 @@ function distrustOf(folder: string, { trust }: NonNullable<JudgingOptions['host'
   }
 }
 
-/** Returns the positions of paths that are folders. After LOOK_MS the remaining paths are skipped. */
+/** Returns the indexes of the paths that are folders. Skips the remaining paths after `LOOK_MS`. */
 async function listedFolders(paths: readonly string[]): Promise<readonly number[]> {
   const folders: number[] = [];
   const isOver = AbortSignal.timeout(LOOK_MS);

@@ -89,7 +89,7 @@ function nameFault(address: string): string | undefined {
   }
 }
 
-/** Returns why the folder of a socket prevents a daemon from serving it. Not for bare pipe names, whose folder the host chooses. */
+/** Returns why a socket's folder keeps a daemon from serving the socket. Callers skip bare pipe names, because the host chooses their folder. */
 function folderFault(address: string, trust: FileTrust): string | undefined {
   const folder = path.posix.dirname(address);
   try {

@@ -15,12 +15,12 @@ import { thisSystem } from '../this-system.js';
 
 export interface ServedNote {
   readonly served: GuardedParts;
-  /** Guarded keys lost at a start, unless the loss was accepted since. */
+  /** Guarded keys that were lost at a start, and neither restored nor accepted as lost since. */
   readonly lost: readonly GuardedKey[];
   readonly lostAt?: string;
 }
 
-/** Enough for the whitelist of a config, which has at most 1 MiB. */
+/** A config has at most 1 MiB, so its whitelist fits. */
 const MAX_BYTES = 4 * 1024 * 1024;
 
 /** A damaged note counts as absent. A note that others could write is refused. */

@@ -437,7 +437,7 @@ describe('the doctor', () => {
     );
     expect(asked).toEqual(['rancher_wins', 'rancher_wins_proxy', 'rancher_wins_admin']);
     expect(findings.filter(({ level }) => level === 'problem')).toHaveLength(3);
-    // The defaults are not judged as if they stood in the file.
+    // The doctor does not check defaults in place of a file that it cannot load.
     expect(findings.some(({ check }) => check === 'whitelist')).toBe(false);
   });
 

@@ -38,7 +38,7 @@ export async function runCheck({ name, look }: Check, host: DoctorHost, loaded: 
   }
 }
 
-/** If the config file is unusable, the other checks use its stored copy, else the defaults. */
+/** If the config file is unusable, `loaded` is its stored copy, or the defaults if that is unusable too. */
 export async function checkConfig(host: DoctorHost): Promise<{
   readonly loaded: LoadedConfig;
   readonly isUsable: boolean;
@@ -74,7 +74,7 @@ async function lookAtKept(
   try {
     return { loaded: await host.loadKeptConfig(), findings: [] };
   } catch (error) {
-    // Only the daemon's user and administrators may read the stored copy.
+    // This is no problem: only the daemon's user and administrators may read the stored copy.
     if (error instanceof ConfigError && error.code === 'accessDenied')
       return { loaded: undefined, findings: [] };
     const advice = 'find out who changed it; a daemon that starts with a valid config replaces it';

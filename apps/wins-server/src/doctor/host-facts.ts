@@ -26,7 +26,7 @@ export async function descriptorsOf(pid: number): ReturnType<DoctorHost['descrip
   }
 }
 
-/** Connects to 127.0.0.1, then to ::1 if nothing listens there, as the tunnel does. */
+/** Like the tunnel, connects to 127.0.0.1, and to ::1 if 127.0.0.1 refuses. */
 export async function dial(port: number): ReturnType<DoctorHost['dial']> {
   const first = await dialAt('127.0.0.1', port);
   return first === 'refused' ? dialAt('::1', port) : first;

@@ -9,7 +9,7 @@ it('says with which code of its own a service ended, what that means, and where 
   const { level, found, advice } = serviceFinding(STOPPED);
   expect(level).toBe('problem');
   expect(found).toMatch(/; its last exit code was 78$/);
-  // In Windows PowerShell a bare sc is Set-Content, which writes a file.
+  // In Windows PowerShell, `sc` is an alias of `Set-Content`, which writes a file.
   expect(advice).toContain('wins srv config check), then start it: sc.exe start rancher-wins; ');
   expect(advice).toContain('C:\\ProgramData\\rancher\\wins\\log');
 });

@@ -23,7 +23,7 @@ export function serviceFinding(seen: SeenService): Finding {
   return problem('service', `${found}; ${lastExit(seen)}`, advice);
 }
 
-/** If the service set its own exit code, the Win32 code says only that it did. */
+/** If the service set its own exit code, the Win32 code reveals only that fact. */
 function lastExit({ win32ExitCode, serviceExitCode }: SeenService): string {
   return serviceExitCode === 0
     ? `its Win32 exit code was ${win32ExitCode}`

@@ -27,7 +27,7 @@ export function windowsDoctorHost(options: LocalDoctorHostOptions): DoctorHost {
   };
 }
 
-/** Accepts only the default list, or the list from the config, because a client of the pipe controls the host. */
+/** Accepts only the access list `wanted`, or else the default one, because a client of the pipe controls the host. */
 function judgeAccess(sddl: string, wanted: string | undefined): PipeAccess {
   const same = grantsTheSame(
     parseSecurityDescriptor(sddl),

@@ -16,7 +16,7 @@ import { tracing } from './tracing/feature.js';
 import { tunnel } from './tunnel/feature.js';
 import { upgrade } from './upgrade/feature.js';
 
-/** In the start order of their stages. `config` is the last of `serves`, because changes may arrive once that feature has started. */
+/** Sorted by stage, in start order. `config` is last in the stage `serves`, because config changes may arrive once it has started. */
 export const FEATURES: readonly Feature[] = [
   ...[metrics, tracing, events],
   ...[runs, lasting, tunnel, host, routes, reflection, diagnostics, config],

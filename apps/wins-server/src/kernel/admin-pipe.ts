@@ -23,7 +23,7 @@ export class AdminPipe implements AsyncDisposable {
         handshakes: resources.adminHandshakes,
         requestOctets: resources.adminRequestOctets,
         answerOctets: resources.adminAnswerOctets,
-        // Fewer waits than connections: when all waits are taken, a connection is left to stop a run.
+        // Fewer waits than connections, so that waits alone cannot block a call that stops a run.
         waits: resources.followers,
       },
     });

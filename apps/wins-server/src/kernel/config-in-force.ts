@@ -97,7 +97,7 @@ export class ConfigInForce implements DaemonConfig {
   }
 }
 
-/** Log messages for warnings by their code. The default message is `config`. */
+/** Log message for each warning code. The default message is `config`. */
 const HEADLINES: Readonly<Partial<Record<ConfigProblemCode, string>>> = {
   doubtful: 'this entry is risky',
   noEffect: 'this part of the config has no effect',

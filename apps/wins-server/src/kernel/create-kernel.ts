@@ -1,5 +1,5 @@
-import { adminPipeOf, runtimeDirectory, TextError } from '@wins/base';
 /** Parts that every daemon has, whatever its config. */
+import { adminPipeOf, runtimeDirectory, TextError } from '@wins/base';
 import { AdminPipe } from './admin-pipe.js';
 import { AuditTrail } from './audit/audit-trail.js';
 import type { LoadedConfig } from '@wins/config';
@@ -33,7 +33,7 @@ export interface KernelParts {
   readonly onConfig: (next: LoadedConfig) => void;
 }
 
-/** Creates a kernel, and its parts that features do not see. Opens nothing. */
+/** Creates a kernel, and the parts of the daemon that features do not see. Opens nothing. */
 export function createKernel(parts: KernelParts) {
   const { logger, level, service, upgradeRecords, onConfig } = parts;
   const { config: loaded } = parts.config.loaded;

@@ -10,7 +10,7 @@ import type { TraceContext } from '../features/tracing/trace-context.js';
 export type DaemonPipe = 'main' | 'tunnel' | 'admin';
 
 /**
- * Events contain no arguments, variables, output or ids of runs. As in the audit log, decisions and events of runs may contain paths,
+ * Events contain no arguments, variables, output or ids of runs. As in the audit log, `decided` and `run` events may contain paths,
  * addresses, and names that clients chose.
  */
 export type DaemonEvent =
@@ -30,7 +30,7 @@ export type DaemonEvent =
       readonly pipe: DaemonPipe;
       readonly phase: 'opened' | 'closed';
     }
-  /** A connection was turned away to free capacity. */
+  /** The daemon closed a connection for lack of capacity. */
   | {
       readonly type: 'connection';
       readonly pipe: DaemonPipe;
@@ -54,7 +54,7 @@ export type DaemonEvent =
     }
   /** The host program on `port` received bytes, but has sent none for 15 s. */
   | { readonly type: 'stream'; readonly phase: 'slow'; readonly port: number }
-  /** No data moved, so the stream was reset: the host program reads nothing, or the client may be gone. */
+  /** The daemon reset the stream because no data moved. The host program does not read, or the client may be gone. */
   | {
       readonly type: 'stream';
       readonly phase: 'cut';
@@ -109,7 +109,7 @@ export class DaemonEvents {
     for (const listener of isRoutine(event) ? this.#counters : this.#listeners) listener(event);
   }
 
-  /** Calls the listener until disposal; with `routine`, also for each call, connection and stream. */
+  /** Calls the listener until disposal, but for routine events (`isRoutine`) only with `routine`. */
   subscribe(listener: Listener, { routine = false }: { routine?: boolean } = {}): Disposable {
     let hasFailed = false;
     const guarded: Listener = (event) => {

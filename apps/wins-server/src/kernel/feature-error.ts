@@ -52,7 +52,7 @@ export class FeatureError extends Error {
   }
 }
 
-/** Each bundle has its own class FeatureError, so the name decides. */
+/** Compares the name, because each bundle has its own class `FeatureError`. */
 export function isFeatureError(error: unknown): error is FeatureError {
   return error instanceof Error && error.name === 'FeatureError';
 }

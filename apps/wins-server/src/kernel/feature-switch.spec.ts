@@ -236,7 +236,7 @@ describe('the switch of a feature', () => {
     await one.begin({ name: 'b' });
     const running = one.require();
     await one.close();
-    // The closing feature still answers pending calls.
+    // After `close`, the feature still answers pending calls.
     expect([one.require(), recorded.acts.at(-1)]).toEqual([running, 'close b']);
   });
 });

@@ -75,7 +75,7 @@ export class FeatureSwitch<
     this.#want(wanted);
   }
 
-  /** @throws any error of the start, which is not retried. */
+  /** @throws Any error of the start. Does not retry. */
   async begin(wanted: Settings | FeatureOff): Promise<void> {
     this.#wanted = wanted;
     await this.#become(wanted);

@@ -1,4 +1,4 @@
-/** `features/features.ts` is the only list of features. */
+/** Interfaces of the features that `features/features.ts` lists. */
 import type { ClientIdentity, ProcessHost } from '@wins/base';
 import type { ServiceDefinition, UntypedServiceImplementation } from '@grpc/grpc-js';
 import type { AuditTrail } from './audit/audit-trail.js';
@@ -15,7 +15,7 @@ import type { DaemonEvent, DaemonEvents } from './daemon-events.js';
 import type { ServedPipe } from './served-pipe.js';
 
 export interface FeatureOff {
-  /** A clause for people. */
+  /** A clause for a message. */
   readonly reason: string;
   /** Whether a fault of the config is the reason, so that the feature is unhealthy. Default: no. */
   readonly isFault?: boolean;
@@ -27,15 +27,15 @@ export function isOff(settings: object): settings is FeatureOff {
 }
 
 export interface RunningFeature<Settings> {
-  /** Called with the initial settings and each change; repeated after a failure. Absent: each change restarts the feature. */
+  /** Called with the initial settings and after each change, and again after a failure. If absent, each change restarts the feature. */
   configure?(settings: Settings): Promise<void> | void;
   /** Idempotent. */
   close(): Promise<void> | void;
 }
 
 /**
- * `observes` starts first, once the daemon owns its pipe, and ends last. `serves` starts next; if it fails, the daemon does not start.
- * `works` starts when the daemon is ready, and ends first.
+ * `observes` features start first, once the daemon owns its pipe, and end last. `serves` features start next; if one fails, the daemon does
+ * not start. `works` features start when the daemon is ready, and end first.
  */
 export type FeatureStage = 'observes' | 'serves' | 'works';
 
@@ -148,9 +148,9 @@ export interface Kernel {
   readonly resources: DaemonResources;
   readonly trust: FileTrust;
   readonly system: DaemonSystem;
-  /** Makes host calls for clients; calls that change the host run one at a time. */
+  /** Answers calls about the host. Calls that change it run one at a time. */
   readonly hostCalls: Pick<HostCallGate, 'answer'>;
-  /** Adds variables about this daemon to each process. */
+  /** Starts processes with variables about this daemon. */
   readonly processHost: ProcessHost;
   /** Folder of the process records that must survive a crash. */
   readonly stateDirectory: string;

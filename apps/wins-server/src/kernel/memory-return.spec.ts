@@ -107,7 +107,7 @@ describe('memory is given back', () => {
     ]);
   });
 
-  /** Times at which a cycle begins, and pauses since the previous one, in seconds, while the memory stays the same. */
+  /** Seconds at which cycles begin, and seconds between cycles, while memory use stays constant. */
   const cyclesOf = (busyUntil: number) => {
     const policy = new MemoryPolicy(START_MIB * MIB);
     const collected: number[] = [];

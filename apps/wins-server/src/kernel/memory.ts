@@ -2,15 +2,15 @@ import { performance } from 'node:perf_hooks';
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
-/** Growth of the heap before a full mark. V8 counts up to 32 MiB of buffers as growth, so busy output needs at least 300. */
+/** V8 starts a full mark when the heap has grown by this much. Up to 32 MiB of buffers count as growth, so busy output needs at least 300. */
 const GROWING_PERCENT = 320;
 
 /**
- * Bounds the growth of the heap and of the young generation. Both flags work at run time, because V8 reads them whenever it computes a limit. A V8
- * without such a flag prints a line and continues. Code loaded later gets no code cache, because V8 ties a cache to its flags.
+ * Bounds the growth of the heap and of the young generation. Both flags work at run time, because V8 reads them whenever it computes a limit.
+ * If V8 does not know a flag, it prints a line and continues. Code loaded later gets no code cache, because V8 ties a cache to its flags.
  *
- * Heap: V8's default limit is less than the buffers created between two young collections, so output would cause a full mark every few milliseconds.
- * A larger limit would let an attacker create more garbage. Young generation: at the start it has 4 MiB; under load it would grow to 48 MiB.
+ * Heap: between two young collections, output creates more buffers than V8's default limit allows. V8 would run a full mark every few milliseconds.
+ * A larger limit would let an attacker create more garbage. Young generation: under load, it would grow from 4 MiB to 48 MiB.
  */
 export function boundHeap(): void {
   setFlagsFromString(`--heap-growing-percent=${GROWING_PERCENT}`);
@@ -21,17 +21,17 @@ const LOOK_EVERY_MS = 500;
 /** Under load an attacker can create tens of megabytes of garbage per second. */
 const LOOK_WHILE_BUSY_MS = 100;
 const GROWTH_BYTES = 8 * 1024 * 1024;
-/** Growth of old objects that justifies a collection under load; hundreds of ended connections become such objects. */
+/** Growth of old objects that justifies a collection under load. Hundreds of ended connections cause such growth. */
 const OLD_GROWTH_BYTES = 8 * 1024 * 1024;
-/** Maximum busy share of the event loop for a daemon that counts as quiet. */
+/** The daemon counts as quiet if its event loop is busy for at most this share of the time. */
 const QUIET_SHARE = 0.2;
 /** V8 shrinks the young generation only if a collection finds little allocation in the five seconds before. */
 const REST_MS = 5500;
-/** Longest pause between cycles. Steady work re-creates its garbage at once, so more cycles would gain nothing. */
+/** Longest pause between cycles. Pauses double up to this limit while steady work re-creates the garbage at once. */
 const LONGEST_REST_MS = 60_000;
 /**
- * First pause before another cycle for memory that stayed after one. A client may hold memory during a cycle and let it go
- * afterwards. Each such pause is twice the one before, because the memory may also be needed.
+ * First pause before another cycle if a cycle leaves too much memory. A client may have held that memory and released it later.
+ * Each further pause is twice as long, because the memory may also be needed.
  */
 const RETRY_MS = 120_000;
 /** Per cycle: the first collection frees garbage, the second shrinks the young generation. */
@@ -106,7 +106,7 @@ export class MemoryPolicy {
 }
 
 /**
- * V8 collects only under load, and the C library keeps freed memory: a quiet daemon would keep an attack's garbage for days.
+ * Without this function, a quiet daemon would keep an attack's garbage for days: V8 collects only under load, and the C library keeps freed memory.
  */
 export function returnMemory({
   collect = collector(),
@@ -153,11 +153,10 @@ function bytesOfOldObjects(): number {
   return spaces.find(({ space_name: name }) => name === 'old_space')?.space_used_size ?? 0;
 }
 
-/** V8 in Node 22 keeps freed pages until a last-resort collection. In Node 20 any options mean a minor collection. */
+/** V8 in Node 22 releases freed pages only in a last-resort collection. In Node 20, `gc` with any options runs a minor collection. */
 const LAST_RESORT = { type: 'major', execution: 'sync', flavor: 'last-resort' } as const;
 const KNOWS_LAST_RESORT = Number.parseInt(process.versions.v8, 10) >= 12;
 
-/** V8 defines `gc` only in contexts created while `--expose-gc` is set, so no other code sees it. */
 export function collector(): () => void {
   let collectNow: CollectNow | undefined;
   return () => {
@@ -167,12 +166,12 @@ export function collector(): () => void {
   };
 }
 
-/** Octets between two collections of young objects. */
+/** Octets between two collections of young objects. A collection takes about a millisecond. */
 const READ_OCTETS = 8 * 1024 * 1024;
 
 /**
- * A read leaves a small object that holds up to 64 KiB outside of the heap. V8 would therefore collect only once an attacker's reads hold tens of
- * megabytes.
+ * A read leaves a small object with a buffer of up to 64 KiB outside the heap. By itself, V8 would collect only after an attacker's reads hold
+ * tens of megabytes.
  */
 export function collectReads(collect = youngCollector()): (octets: number) => void {
   let octets = 0;
@@ -184,7 +183,6 @@ export function collectReads(collect = youngCollector()): (octets: number) => vo
   };
 }
 
-/** A young collection takes about a millisecond. */
 export function youngCollector(): () => void {
   let collectNow: CollectNow | undefined;
   return () => (collectNow ??= ownCollection())({ type: 'minor' });
@@ -192,6 +190,7 @@ export function youngCollector(): () => void {
 
 type CollectNow = (how?: typeof LAST_RESORT | { readonly type: 'minor' }) => void;
 
+/** V8 defines `gc` only in contexts created while `--expose-gc` is set, so no other code sees it. */
 function ownCollection(): CollectNow {
   setFlagsFromString('--expose-gc');
   const collectNow = runInNewContext('gc') as CollectNow;

@@ -121,7 +121,7 @@ const NAMES: Readonly<Record<DaemonPipe, string>> = {
   ...{ main: 'gRPC', admin: 'admin', tunnel: 'tunnel' },
 };
 
-/** Reports connections that were closed to free capacity. Disposal logs the remaining counts. */
+/** Reports connections that {@link Places} closed. Disposal logs the remaining counts. */
 export function turnedAwayLog(
   pipe: DaemonPipe,
   logger: Logger,

@@ -56,7 +56,7 @@ function hearConsole(onEvent: (event: ConsoleEvent) => void): ConsoleEvents | un
   }
 }
 
-/** Requests a reload. Not on Windows, where Node reports a closed console as SIGHUP. */
+/** Requests a reload. Undefined on Windows, where Node reports a closed console as SIGHUP. */
 const SIGNAL: NodeJS.Signals | undefined = process.platform === 'win32' ? undefined : 'SIGHUP';
 
 export function listenForReload(requested: () => void): Disposable {

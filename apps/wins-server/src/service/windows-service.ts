@@ -31,7 +31,7 @@ export interface WindowsServiceOptions extends LogOptions, LogFileOptions {
   readonly secureFolder?: SecureFolder;
 }
 
-/** Returns the exit code of `serve`. Logs its error and converts it to an exit code. Outside of a service, returns `undefined`. */
+/** Returns the exit code of `serve`. If `serve` throws, logs the error and returns its exit code. Outside of a service, returns `undefined`. */
 export async function runAsWindowsService(
   {
     secureFolder = (folder) => windowsFileTrust().ensurePrivateFolder(folder),
@@ -65,7 +65,7 @@ export async function runAsWindowsService(
     onReportFailed: (err) =>
       log?.logger.error({ err }, 'cannot report to the service control manager'),
   });
-  // If `run` has not closed the log, the daemon hangs although the service has stopped.
+  // If the log is still open, `run` has not ended: the daemon hangs.
   log?.logger.fatal('the daemon did not start or stop in time');
   return exitCode;
 }
@@ -73,7 +73,7 @@ export async function runAsWindowsService(
 /** `P` excludes inherited entries. */
 const ADMINISTRATORS_AND_SYSTEM = 'D:P(A;;GA;;;BA)(A;;GA;;;SY)';
 
-/** Writes the stacks at each signal of `Global\stackdump-PID`, like the Go release. If that name is taken, logs an error. */
+/** Writes the stacks whenever the event `Global\stackdump-PID` is set, like the Go release. If that name is taken, logs an error. */
 export function listenForStackDump(folder: string, logger: Logger): AsyncDisposable {
   const name = stackDumpEvent(process.pid);
   const failed = (err: unknown): void =>

@@ -1,7 +1,7 @@
 import { NumberedFiles } from '@wins/files';
 import { open } from 'node:fs/promises';
 
-/** Files `NAME.NUMBER.log`, oldest first. @throws any error of Node for a folder that cannot be read. */
+/** Returns the files `PREFIX.NUMBER.log`, oldest first. @throws any error of Node for a folder that cannot be read. */
 export async function logFiles(folder: string, prefix: string): Promise<readonly string[]> {
   const files = new NumberedFiles({ folder, prefix, suffix: 'log', digits: 6 });
   return (await files.numbers()).map((number) => files.pathOf(number));

@@ -18,7 +18,7 @@ export interface MadeMember {
 const LONGEST_MS = 60_000;
 const CUT_LINE = '(the beginning was cut off)\n';
 
-/** Never rejects: a failure, or a time-out of one minute, becomes the text. */
+/** Never rejects. If `make` fails or times out, the content is the error message. */
 export async function makeMember(
   { name, maxBytes, make }: SupportMember,
   clean: (text: string) => string,

@@ -64,7 +64,7 @@ function config({ loaded, fault }: SupportSource): Promise<object> {
 
 async function doctor({ host, loaded }: SupportSource): Promise<object> {
   const findings = await examine(host);
-  // Hides findings that quote an unusable config.
+  // False for findings that quote an unusable config.
   const isTold = (check: string): boolean => loaded !== undefined || check !== 'config';
   return reportValue(
     findings.map((finding) =>

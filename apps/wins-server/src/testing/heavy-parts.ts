@@ -1,4 +1,4 @@
-/** For specs: on Linux csi-proxy has a stand-in for its service. */
+/** Replaces `heavy-parts.ts` in specs: a file simulates the service of csi-proxy. */
 import { linuxManager, serviceFile } from '../features/csi-proxy/testing/linux-manager.js';
 import * as heavyParts from '../heavy-parts.js';
 

@@ -1,6 +1,6 @@
 import { posixFileTrust } from '@wins/trusted-files';
 
-/** Returns options for a folder that is made private as in the daemon. */
+/** Returns options that make a folder private as the daemon does. */
 export function privateFolder(directory: string) {
   const prepareDirectory = (folder: string) => posixFileTrust().ensurePrivateFolder(folder);
   return { directory, prepareDirectory };

@@ -4,8 +4,8 @@ import { quoteText } from '@wins/base';
 import path from 'node:path';
 import { readIfThere, readNodeId } from './ask-server.js';
 
-/** Values of the last join, without the token, as variables for the environment parser. */
 const FILE = 'joined.json';
+/** Variables that `wins join --again` reuses. The token is not among them. */
 const VALUES: Readonly<Record<string, (wish: EnvironmentWish) => string | undefined>> = {
   CATTLE_SERVER: (wish) => wish.server,
   CATTLE_CA_CHECKSUM: (wish) => wish.caChecksum,

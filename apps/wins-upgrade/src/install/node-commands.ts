@@ -83,7 +83,7 @@ export const runJoin: CommandHandler<JoinOptions> = (options, surroundings) =>
     const wish = wishFromEnvironment(environment, { ...options, token });
     const node = await nodeOf(options, wish.places);
     const { places } = node;
-    // Read before an interrupted command is rolled back, so that the new registration uses the same id.
+    // Read the id before an interrupted command is rolled back, so that the new registration reuses it.
     const before = await readNodeId(places.nodeId);
     const program = await ownProgram(node);
     requireDigest(program.sha256, wish.programSha256);
@@ -124,7 +124,7 @@ export const runLeave: CommandHandler<NodeOptions> = (options, surroundings) =>
     const { places } = node;
     const wish: InstallWish = {
       ...{ places, service: SERVICE_NAME, connectionInfo: null, nodeId: null, authorities: null },
-      // Strict verification needs an authority of the server. The next server may have none.
+      // Strict verification needs a certificate authority, and the next server may have none.
       config: { 'systemagent.remoteEnabled': false, 'tls-config': null, agentStrictTLSMode: null },
     };
     const outcome = await changeNode(node, () => wish, 'keep', task);
@@ -174,7 +174,7 @@ export const runSuc: CommandHandler<SucCommandOptions> = (options, surroundings)
 
 const LOCAL = { CATTLE_REMOTE_ENABLED: 'false', CATTLE_LOCAL_ENABLED: 'true' };
 const SERVER_MS = 900_000;
-/** Limit of one request: the controller's job has 600 s for three requests, the stop, the start and the proof. */
+/** Limit of one request. The controller's job has 600 s for three requests and the service's stop, start and proof. */
 const JOB_SERVER_MS = 150_000;
 const MAX_TOKEN_BYTES = 16 * 1024;
 const localPlaces = (): InstallPlaces => wishFromEnvironment({ ...process.env, ...LOCAL }).places;
@@ -196,7 +196,7 @@ async function requireNoServer({ nodeId, connectionInfo }: InstallPlaces): Promi
   throw new InstallError('refused', `cannot install a standalone node: ${found}; ${next}`);
 }
 
-/** Returns this program; it must be signed if the node's config requires that. @throws InstallError `refused`. */
+/** Returns this program, after checking its signature if the node's config requires one. @throws InstallError `refused`. */
 async function ownProgram({ upgrade, signers }: NodeParts): Promise<StagedProgram> {
   const { ownFile, service } = upgrade;
   const signed = new SignedProgram();

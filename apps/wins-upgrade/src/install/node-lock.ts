@@ -1,7 +1,7 @@
 import { enterPrivateFolder, findPlaces, type UpgradeLock } from '@wins/service-upgrade';
 import type { NodeParts } from './node-parts.js';
 
-/** Combines the lock of the node with that of `wins up` when there is a service. */
+/** Takes the node's lock and, if there is a service, the lock of `wins up`. */
 export class NodeLock {
   readonly name = 'this node';
   readonly #parts: NodeParts;

@@ -17,10 +17,10 @@ export interface NodeParts {
   /** Has no `signers`, because a rollback may restore any program. */
   readonly upgrade: UpgradeContext;
   readonly signers: SignersOf;
-  /** Connects only to the service. Absent: no check, because the owner of the socket file proves who serves the pipe. */
+  /** Connects to a pipe only if the service serves it. Absent where the owner of the socket file proves this. */
   readonly dialOf?: DialPipe;
   readonly system: Pick<NodeHost, 'platform' | 'rooms' | 'strangersIn' | 'isBeingRemoved'>;
-  /** Works even before the node has a service. An upgrade's lock does not, because it lies beside the service's program. */
+  /** Works even before the node has a service, unlike an upgrade's lock, which lies beside the service's program. */
   readonly lockNode: () => Promise<UpgradeLock | undefined>;
 }
 
@@ -33,7 +33,7 @@ export type Proof = (pipe: string, limitMs: number) => Promise<string | undefine
 
 const LOOK_EVERY_MS = 100;
 const ONE_ANSWER_MS = 5_000;
-/** A shorter last attempt would report a time-out instead of the cause. */
+/** If a proof had less time, it would report a time-out instead of the cause. */
 const SHORTEST_MS = 500;
 
 export async function proveService(

@@ -53,7 +53,7 @@ export interface NodeTask {
 /** Judges the node before the server registers it. @throws InstallError `refused`. */
 export type Judge = (parts: FetchedParts) => Promise<void>;
 
-/** `keep` changes only the parts in the wish. `ask` runs under the lock, so that only one command at a time registers the node. */
+/** If `how` is `keep`, changes only the parts in the wish. `ask` runs under the lock, so that only one command at a time registers the node. */
 export function changeNode(
   node: NodeParts,
   wishWith: (fetched: FetchedParts) => InstallWish,
@@ -111,7 +111,7 @@ export function removeNode(
 ): Promise<NodeOutcome> {
   return withNode(node, task, async (context) => {
     if (how.adopts) {
-      // It is no error if nothing can be adopted, because there may be nothing to remove either.
+      // Ignore a plan that adopts nothing, because there may be nothing to remove either.
       const taken = planAdopt(await readFacts(context, wish), wish);
       if (taken.kind === 'adopt' && task.isDryRun)
         return { outcome: 'planned', reason: 'the manifest', steps: describePlan(taken) };

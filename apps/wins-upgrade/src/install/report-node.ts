@@ -14,7 +14,7 @@ const EXIT_OF: Readonly<Record<NodeOutcome['outcome'], number>> = {
 const EXIT_OF_INSTALL: Readonly<Partial<Record<InstallErrorCode, number>>> = {
   ...{ usage, refused, busy },
 };
-/** Codes for which a retry would fail, too. */
+/** Codes of failures that a retry would not fix. */
 const REFUSED: ReadonlySet<string> = new Set<RancherErrorCode>([
   ...([
     'untrusted',

@@ -11,8 +11,8 @@ import { messageOf, RUN_MARKER_VARIABLE } from '@wins/base';
 const TICK_MS = 10;
 
 /**
- * For systems with POSIX sessions. A process leaves a run if it has its own session, no mark, and no parent in the run. So its starter must end at
- * once.
+ * For systems with POSIX sessions. A process leaves a run if it has its own session, no mark, and no parent in the run. So the caller of
+ * `startApart` must exit at once.
  */
 export function createPosixUpgradeHost(): UpgradeHost {
   return {

@@ -10,8 +10,8 @@ import { createPosixUpgradeHost } from './posix-upgrade-host.js';
 import { lockByPipe, SupervisedService } from './supervised-service.js';
 
 /**
- * For systems without a service manager. A service is a file, named by its absolute path in `--service` or `WINS_SERVICE`; its supervisor listens
- * beside it. A node is the folder `WINS_NODE_ROOT`.
+ * For systems without a service manager. A service is a file, whose absolute path is in `--service` or `WINS_SERVICE`. Its supervisor listens
+ * beside the file. A node is the folder `WINS_NODE_ROOT`.
  */
 const STAND_INS: System = {
   hasService: (name) => definitionFile(name) !== undefined,

@@ -20,13 +20,13 @@ import { formatServiceCommand } from './format-service-command.js';
 const LIMIT_BYTES = 64 * 1024;
 const STATES: readonly unknown[] = ['running', 'stopped', 'paused', 'pending'];
 
-/** The supervisor answers with one line of JSON: the state and, if known, the `pid`; or an `error`. */
+/** The supervisor answers with one line of JSON: either `state` and, if known, `pid`, or `error`. */
 type SupervisorRequest =
   { readonly do: 'query' | 'start' } | { readonly do: 'stop'; readonly graceMs: number };
 
 /**
- * A service without a service manager: a file with a command line in the form of Windows. A supervisor runs that program, restarts it when it fails,
- * and listens on `<file>.control`.
+ * Controls a service without a service manager. The service is a file with a command line in the syntax of Windows. A supervisor
+ * runs the command, restarts it if it fails, and listens on `<file>.control`.
  */
 export class SupervisedService implements ServiceControl {
   readonly #effects: Effects;

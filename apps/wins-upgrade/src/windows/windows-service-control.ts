@@ -110,10 +110,10 @@ export class WindowsServiceControl implements ServiceControl {
     );
   }
 
-  /** Locks a file that only administrators can open. Any process could take a system-wide name, to block upgrades. */
+  /** Locks a file that only administrators can open, because any process could take a system-wide name to block upgrades. */
   async lock(): Promise<UpgradeLock | undefined> {
     const { folder, lock } = await findPlaces(this);
-    // Outside #attempt, because a folder that others can use is a refusal, not a failure of the service manager.
+    // Not within `#attempt`: a folder that others can use causes a refusal, not a failure of the service manager.
     await ensurePrivateFolder(this.#upgrade, folder);
     const held = await this.#upgrade.effects.once('lock', () =>
       this.#attempt('lock', () => lockFile(lock)),

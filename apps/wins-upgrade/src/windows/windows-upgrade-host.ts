@@ -15,7 +15,7 @@ const HELD_BY_DAEMON =
 const HELD =
   'cannot start a helper that outlives this process: the job of this process forbids it; wanted a job with JOB_OBJECT_LIMIT_BREAKAWAY_OK, or none';
 
-/** On Windows a run is a job, so `startApart` leaves the run by starting a process outside the job. */
+/** A run's processes share a job, so `startApart` starts the program outside this job. */
 export function createWindowsUpgradeHost(): UpgradeHost {
   const { pid, created } = ownIdentity();
   return {

@@ -36,7 +36,7 @@ export interface Command extends Node {
     readonly completes?: Completed;
     readonly choices?: readonly string[];
   };
-  /** Placeholder in the usage line for the words after `--`; without it, those words are read like any others. */
+  /** Placeholder in the usage line for the words after `--`. If it is absent, words after `--` are read like any others. */
   readonly rest?: string;
   /** The exit code after an invalid command line. Default: 64. */
   readonly usageExitCode?: number;
@@ -52,7 +52,7 @@ export interface Command extends Node {
 
 export type GlobalValues = ValuesOf<Pick<typeof GLOBAL_OPTIONS, 'debug' | 'quiet'>>;
 
-/** The handler receives the values of its own options, of the `Inherited` ones of its group, and of the global ones. */
+/** The handler receives the values of its own options, its group's `Inherited` options, and the global options. */
 export function command<
   Own extends Options,
   Inherited extends Options = Options,

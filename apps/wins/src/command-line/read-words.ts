@@ -20,8 +20,8 @@ const YES = /^(?:1|t|true)$/i;
 const NO = /^(?:0|f|false)$/i;
 
 /**
- * One dash equals two, as in Go programs, and an option takes the next word as its value even when that looks like an option.
- * @param path - Starts as the root; receives each group and the command that the words name, even when other words are invalid.
+ * An option may have one dash or two, as in Go programs. It takes the next word as its value even if that word looks like an option.
+ * @param path - Contains only the root at first. Receives each group and the command that the words name, even if a later word is invalid.
  * @throws UsageError, with a suggestion where there is one.
  */
 export function readWords(path: WordPath, argv: readonly string[]): ReadWords {

@@ -31,7 +31,7 @@ export function waitTimeoutOption(byDefault = '0s', whatFor = 'a daemon that is 
   return durationOption('wait-timeout', byDefault, describe);
 }
 
-/** `otherwise` describes the format when none is given and there is no fixed default. */
+/** `otherwise` is appended to the description. It states the default if there is no `byDefault`. */
 export function outputOption<Form extends string>(
   forms: readonly Form[],
   byDefault?: NoInfer<Form>,

@@ -8,7 +8,7 @@ type Layouts = Pick<ReturnType<typeof output>, 'tableOf' | 'yamlOf'>;
 export type AnswerTerminal = Pick<NodeJS.WriteStream, 'isTTY' | 'rows'>;
 
 /**
- * @param form - `json`, `yaml`, `table`, `name` or `text`. Any other value: at a terminal a table, or text if there is no table; else JSON.
+ * @param form - `json`, `yaml`, `table`, `name` or `text`. Any other value: JSON, but at a terminal a table or, if there is none, the text.
  * @returns False when the reader has closed the stream.
  */
 export function showAnswer(answer: Answer, form: unknown): Promise<boolean> {

@@ -21,7 +21,7 @@ const OF_SYSTEM: ReadonlySet<string> = new Set([SYSTEM, ADMINISTRATORS, 'S-1-1-0
 const OWNERS: ReadonlySet<string> = new Set([SYSTEM, ADMINISTRATORS]);
 /** FILE_GENERIC_READ and FILE_GENERIC_WRITE. A server needs both to open another instance of its pipe. */
 const SERVES = 0x12_019f;
-/** Rights to write, create instances, delete, or change list or owner. With any of them an account can send commands, or gain the right to do so. */
+/** Rights to write, create instances, delete, or change the access list or owner. Each lets an account send commands or gain the right to. */
 const COMMANDS = 0x2 | 0x4 | 0x10 | 0x40 | 0x100 | 0x1_0000 | 0x4_0000 | 0x8_0000;
 /** FILE_CREATE_PIPE_INSTANCE, WRITE_DAC, WRITE_OWNER. If an unprivileged account has one of them, clients in containers refuse the pipe. */
 const SERVE = 0x4 | 0x4_0000 | 0x8_0000;
@@ -30,7 +30,7 @@ const MAX_ENTRIES = 800;
 
 /**
  * Judges who may open the daemon's pipes. Needs only the SDDL, so it works on any system. Warns too often rather than too rarely:
- * deny entries prevent no warning, and a right to write suffices.
+ * deny entries do not prevent a warning, and a single right to write causes one.
  */
 export function judgePipeAccess(sddl: string): PipeAccessVerdict {
   let descriptor: SecurityDescriptor;
@@ -81,7 +81,10 @@ function faultOf({ owner, entries, hasAudit }: SecurityDescriptor, sddl: string)
   return undefined;
 }
 
-/** The first entry that mentions a right decides it. https://learn.microsoft.com/windows/win32/secauthz/how-dacls-control-access-to-an-object */
+/**
+ * For each right, the first entry that contains it decides.
+ * https://learn.microsoft.com/windows/win32/secauthz/how-dacls-control-access-to-an-object
+ */
 function letsSystemServe(entries: readonly AccessEntry[]): boolean {
   let open = SERVES;
   for (const { type, flags, rights, sid } of entries) {

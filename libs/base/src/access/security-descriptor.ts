@@ -7,7 +7,7 @@ export interface AccessEntry {
   readonly type: string;
   /** Inheritance flags, such as `OI` and `IO`, sorted. */
   readonly flags: readonly string[];
-  /** The access mask for a file or pipe, in specific rights only. */
+  /** The access mask. Each generic right is replaced by specific rights. */
   readonly rights: number;
   /** A SID, or an alias that only the host can resolve, such as `DA`. */
   readonly sid: string;
@@ -103,7 +103,7 @@ function splitParts(sddl: string): ReadonlyMap<string, string> | undefined {
   return end(sddl.length) ? parts : undefined;
 }
 
-/** Returns the flags before the first parenthesis, and the content of each outermost pair. */
+/** Returns the flags before the entries, and the content of each outermost pair of parentheses. */
 function splitEntries(list: string): [string, { texts: string[]; isBalanced: boolean }] {
   const texts: string[] = [];
   const first = list.indexOf('(');

@@ -16,7 +16,7 @@ export interface ClientDescription {
 
 /** The peer of a connection, as the system identifies it. */
 export interface ClientIdentity {
-  /** Quota key: the container, else the account. Not the process, because processes are cheap to create. */
+  /** Key for quotas: the container, else the account. A key per process would be useless, because processes are cheap to create. */
   readonly key: string;
   /** Whether the client has the daemon's rights and is outside any container. Administrators have a reserved part of each resource. */
   readonly isAdministrator: boolean;

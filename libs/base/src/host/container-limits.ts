@@ -19,7 +19,7 @@ const MAX_NETWORKS = 16;
 
 /**
  * Parses the value of a `filter` item: first the containers' own network, then the networks that they may reach. Adds Rancher's
- * metadata addresses to both. Undefined for invalid text and for more than 16 networks.
+ * metadata addresses to `near` and `away`. Returns undefined for invalid text or more than 16 networks.
  */
 export function containerLimits(networks: readonly string[]): ContainerLimits | undefined {
   if (networks.length > MAX_NETWORKS) return undefined;

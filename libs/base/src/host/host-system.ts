@@ -12,7 +12,7 @@ export interface HostVersion {
 export interface NetworkAdapter {
   /** Decimal digits. */
   readonly interfaceIndex: string;
-  /** Next hop of its default route; empty without one. */
+  /** Next hop of the adapter's default route; empty without one. */
   readonly gatewayAddress: string;
   readonly subnetCidr: string;
   /** Name of the host, not of the adapter. */
@@ -65,8 +65,8 @@ export interface HostSystem {
   routes(): Promise<readonly RouteEntry[]>;
   /**
    * Adds a route to each host (`8.8.8.8`) or network (`10.1.0.0/16`) through the default gateway of its address family. The
-   * caller has checked the texts: canonical, routable, at most 256. Existing routes stay. Rejects with `notVerified` when the
-   * table, read again, lacks one of the routes.
+   * caller ensures that `addresses` are canonical, routable, and at most 256. Existing routes stay. Rejects with `notVerified`
+   * if the table, read again, lacks one of the routes.
    */
   addRoutes(addresses: readonly string[]): Promise<void>;
   /** Removes the routes that {@link addRoutes} would add. A missing route is not an error. */

@@ -1,4 +1,4 @@
-/** A port that a program serves. A {@link PortOpener} opens it while the program runs. */
+/** A port on which a program listens. A {@link PortOpener} opens it while the program runs. */
 export interface ExposedPort {
   readonly protocol: 'tcp' | 'udp';
   readonly port: number;

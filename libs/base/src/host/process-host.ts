@@ -35,7 +35,7 @@ export interface TreeLimits {
 /** `jobObject` and `cgroup` limit the whole tree; `rlimit` limits each process. */
 export type LimitMeans = 'jobObject' | 'cgroup' | 'rlimit';
 
-/** Signals that ask a tree to end. Windows has its own equivalents. */
+/** Signals that ask a tree to end. */
 export const STOP_SIGNALS = {
   posix: ['SIGTERM', 'SIGINT', 'SIGQUIT', 'SIGHUP', 'SIGUSR1', 'SIGUSR2'],
   windows: ['CTRL_BREAK', 'WM_CLOSE'],
@@ -59,7 +59,7 @@ export interface HostCommand {
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   readonly directory: string;
-  /** Whether processes may leave the tree, on hosts that can prevent it. Default false. */
+  /** Allows processes to leave the tree. Some hosts cannot prevent it. Default false. */
   readonly mayBreakAway?: boolean;
   /** Limits apply before the program executes. If a limit cannot apply, the program does not start. */
   readonly limits?: TreeLimits;
@@ -70,7 +70,7 @@ export interface HostCommand {
 /** Options of {@link ProcessHost.start}. */
 export interface StartOptions {
   /**
-   * Lets the host read all outputs into one buffer, which saves most of the memory. `stdout` and `stderr` then begin paused and
+   * Lets the host read the output of all processes into one buffer, to save memory. `stdout` and `stderr` then begin paused and
    * emit only `data`. The bytes are valid until the handler returns. A host may ignore this.
    */
   readonly reusesBuffer?: boolean;
@@ -88,13 +88,13 @@ export interface HostExit {
 /** A started process; the caller of `start` owns it. */
 export interface HostProcess extends ProcessTree {
   readonly pid: number;
-  /** Identifies the process together with the PID, even after PID reuse or a reboot. */
+  /** Together with the PID, identifies the process even after PID reuse or a reboot. */
   readonly startToken: string;
   readonly stdout: Readable;
   readonly stderr: Readable;
   /** Resolves when the first process ends. Never rejects. */
   readonly exited: Promise<HostExit>;
-  /** Undefined without data, and after `close`. Cheap once the tree has ended. Never rejects. */
+  /** Undefined if the system has no data, and after `close`. Cheap once the tree has ended. Never rejects. */
   usage(): Promise<TreeUsage | undefined>;
   /** Releases handles; called after the end. Idempotent. */
   close(): void;
@@ -106,7 +106,7 @@ export interface Leftover extends ProcessTree {
   /** Why the process counts as one of an earlier daemon. */
   readonly evidence: 'marker' | 'record' | 'executable';
   readonly mark: string | undefined;
-  /** True when a running daemon claims the process, or the search spares it. The caller must not end it then. */
+  /** True if a running daemon owns the process, or the process is `LeftoverSearch.spared`. The caller must not end it. */
   readonly claimed: boolean;
 }
 
@@ -125,19 +125,19 @@ export interface LeftoverSearch {
   readonly remembered: readonly RememberedProcess[];
   /** Also find all processes marked by a dead daemon of this lineage. */
   readonly lineage?: string;
-  /** A process that always counts as claimed, in the format of `ProcessHost.daemon`. */
+  /** Process that always counts as claimed; its identity has the format of `ProcessHost.daemon`. */
   readonly spared?: string | undefined;
 }
 
 /**
  * Runs programs on the operating system. `@wins/linux-host` and `@wins/windows-host` implement it; `processHostContract` in
- * `@wins/process-manager/testing` tests both. Errors have the class that the caller supplies.
+ * `@wins/process-manager/testing` tests both. The creator of a host may supply the class of its errors.
  */
 export interface ProcessHost {
   readonly dialect: 'windows' | 'posix';
   /** Identifies this daemon's process among all that ever ran on this host. */
   readonly daemon: string;
-  /** Whether a daemon, in the format of `daemon`, may still run. */
+  /** Whether a daemon may still run. The argument is the daemon's own `daemon` value. */
   isDaemonAlive(daemon: string): boolean;
   /** Throws unless only administrators and the daemon's user could have created the file. @throws `notFound`, `pathNotTrusted`, `unknown`. */
   assertTrustedFile(path: string): Promise<void>;
@@ -154,7 +154,7 @@ export interface ProcessHost {
    * @throws `stagingFailed`, for example if the file is open for writing.
    */
   holdFile?(path: string): Promise<FileHold>;
-  /** Absent on hosts that enforce no limits. @throws `limitsUnavailable` for a limit that cannot be enforced. */
+  /** Returns how the host enforces limits. Absent if it enforces none. @throws `limitsUnavailable` for a limit that cannot be enforced. */
   limitMeans?(limits: TreeLimits): LimitMeans;
   /**
    * Starts a process in its own tree. Resolves as soon as the process exists, so that the caller can record it at once.

@@ -10,7 +10,7 @@ export function hasUser({ username, password }: Pick<URL, 'username' | 'password
   return username !== '' || password !== '';
 }
 
-/** Removes user, password, query and fragment from a URL. Empty for any other text. */
+/** Removes user, password, query and fragment from a URL. Returns `''` for other text. */
 export function toldAddress(text: string): string {
   if (!URL.canParse(text)) return '';
   const { protocol, host, pathname } = new URL(text);

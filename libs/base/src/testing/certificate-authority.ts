@@ -10,7 +10,7 @@ export interface KeyPair {
 
 export interface CertificateAuthority extends KeyPair {
   readonly commonName: string;
-  /** Issues a server certificate for these names and IP addresses; without them, a client certificate. */
+  /** Issues a server certificate for `names` (DNS names, IP addresses), or a client certificate if there are none. */
   issue(commonName: string, names?: readonly string[], options?: IssueOptions): KeyPair;
 }
 
@@ -23,7 +23,7 @@ export interface IssueOptions {
   readonly signsCode?: boolean;
 }
 
-/** Creates an authority with a P-256 key, valid until tomorrow. `parent` signs it; by default it signs itself. */
+/** Creates an authority with a P-256 key, valid until tomorrow. It is self-signed unless there is a `parent`. */
 export function createCertificateAuthority(
   commonName: string,
   parent?: CertificateAuthority,

@@ -3,7 +3,6 @@ import { mkdtempSync, rmdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
-/** Tries to mount a file system. */
 export function mayMount(): boolean {
   const folder = mkdtempSync(path.join(tmpdir(), 'may-mount-'));
   try {

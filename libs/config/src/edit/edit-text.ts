@@ -1,4 +1,4 @@
-// A long file, because it has one task: finding where to set a key in a text, for each way of writing it.
+// This file is long, because it has one task: to find where to set a key, in each YAML notation.
 import { isMap, isScalar, isSeq, type Node, type Pair, type YAMLMap, type YAMLSeq } from 'yaml';
 import { contentError, type ConfigError } from '../config-error.js';
 import { type EntryExtent, entryExtents } from './entry-extent.js';
@@ -20,8 +20,8 @@ type Section = YAMLMap<Node, Node | null>;
 type List = YAMLSeq<Node | null>;
 
 /**
- * Sets the key at a path (`key` or `section.key`), or removes it (null). Other lines stay as they are. `current` is the present
- * list at the path, so that its unchanged entries can stay.
+ * Sets the key at a path (`key` or `section.key`), or removes it (null). Other lines stay as they are. `current` is the parsed
+ * list at the path; its unchanged entries stay too.
  *
  * @throws ConfigError `invalid` for text that is not YAML, or a key in a form that cannot be edited.
  */
@@ -144,7 +144,7 @@ class TextEditor {
   }
 
   finish(): string {
-    // From the end, so that earlier offsets stay valid.
+    // Apply the last splice first, so that earlier offsets stay valid.
     const splices = [...this.#splices].sort((a, b) => b.start - a.start);
     return splices.reduce(
       (text, { start, end, insert }) => text.slice(0, start) + insert + text.slice(end),
@@ -152,7 +152,7 @@ class TextEditor {
     );
   }
 
-  /** Keeps current entries that are wanted, in their order; adds new ones after them. */
+  /** Keeps current entries that are wanted in the same order, removes the rest, and appends the new entries. */
   #setList(map: Section, list: List, current: readonly EditItem[], wanted: readonly EditItem[]) {
     const kept = new Set<number>();
     for (const [index, item] of current.entries()) {
@@ -256,7 +256,7 @@ class TextEditor {
     return this.#lineStart(offset) === offset;
   }
 
-  /** Returns the start of the next line; at a line start, as after a block scalar, the offset itself. */
+  /** Returns `offset` if a line starts there (after a block scalar), otherwise the start of the next line. */
   #nextLine(offset: number): number {
     return offset > 0 && this.#isLineStart(offset) ? offset : nextLineStart(this.#text, offset);
   }

@@ -31,8 +31,8 @@ export interface MergeOptions {
 }
 
 /**
- * Copies the top-level keys of `changes` into the text of `source`, in place of all their spellings there. Other keys and
- * comments of `source` stay byte for byte.
+ * Copies the top-level keys of `changes` into the text of `source`, where each replaces all spellings of the same key. Other
+ * keys and comments of `source` stay byte for byte.
  *
  * In `white_list`, an entry of `processPaths` replaces the entry with the same path, or is added. Ports are added. So a merge
  * removes no program or port.

@@ -97,7 +97,7 @@ export function maskedSettings(
   return maskedValue(FILE_SCHEMA, config, addressWithoutSecrets) as Record<string, unknown>;
 }
 
-/** Undefined for a text whose schema does not permit showing it. */
+/** Returns undefined for a text unless its schema declares `shown`. */
 export function maskedValue(
   schema: z.core.$ZodType,
   value: unknown,

@@ -17,7 +17,7 @@ describe('a config file that is watched', () => {
   };
   const load = () => loadConfig(file, { mustExist: true });
   let watch: Disposable;
-  // The watch does not keep the process alive; in a daemon, the pipe does.
+  // Keep the process alive, because the watch does not. In a daemon, the pipe does.
   const alive = setInterval(() => undefined, 1000);
 
   beforeAll(() => {
@@ -66,7 +66,7 @@ describe('a config file that is watched', () => {
     const look = () => jest.advanceTimersByTime(1000);
     const note = (what: LoadedConfig | Error) =>
       told.push('config' in what ? what.config.debug : what.message);
-    /** Resolves after the watch has loaded the file: that load started before these three, and takes as long as one of them. */
+    /** Resolves after the watch has loaded the file. The watch started to load first, and takes as long as one of these loads. */
     const untilLoaded = async (): Promise<void> => {
       for (let loads = 0; loads < 3; loads += 1)
         await Promise.allSettled([Promise.resolve().then(load)]);

@@ -12,13 +12,13 @@ export function changedKeys(next: LoadedConfig, before: LoadedConfig): readonly 
   return [...keys].filter((key) => !isDeepStrictEqual(old.get(key), now.get(key)));
 }
 
-/** Joins the entries of a list, because each has its own origin. */
+/** Groups the entries of a list under its key, because each entry has its own origin. */
 function valuesOf({ origins }: LoadedConfig): ReadonlyMap<string, readonly unknown[]> {
   const values = new Map<string, unknown[]>();
   for (const { key, value } of origins) {
     const list = key.replace(/\[\d+\]$/, '');
     const known = values.get(list);
-    // An empty list has a single origin.
+    // An empty list has one origin, but no entries.
     const entries = Array.isArray(value) && value.length === 0 ? [] : [value];
     if (known === undefined) values.set(list, entries);
     else known.push(...entries);
@@ -106,7 +106,7 @@ export function configFingerprint(file: string): FileFingerprint {
  * calls `rejected` again only for a new reason.
  *
  * @param known State of the file before it was loaded.
- * @param refused Why the present file was rejected. Default: it is in force.
+ * @param refused Why the present file was rejected. Undefined if the file is in force.
  */
 export function watchConfig<Change>(
   file: string,
@@ -158,7 +158,7 @@ export function watchConfig<Change>(
     const isDue = isRejected && (looks += 1) % LOOKS_UNTIL_RETRY === 0;
     if (isDue || (isSame && isChanging)) loading = loading.then(() => loadOnce(state, isDue));
     isChanging = !isSame && isThere;
-    // Rejects a missing or empty file: it comes from an editor or a failed copy. Nobody empties a whitelist that way.
+    // Rejects a missing or empty file, so the config in force stays. The likely cause is an editor or a failed copy.
     if (!isSame && !isChanging) reject(unusable(file, state));
   };
   const loadNow = async (loadThis: () => Promise<LoadedConfig>) => {

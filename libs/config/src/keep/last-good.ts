@@ -53,7 +53,7 @@ export async function forgetLastGood(file: string): Promise<void> {
 }
 
 /**
- * Loads the saved copy of a config file; undefined if there is none. `path` and problems of the result name the copy.
+ * Loads the saved copy of a config file; undefined if there is none. `path` and the problems in the result name the copy.
  *
  * @throws ConfigError as {@link loadConfig}; `damaged` when the digest does not match.
  */
@@ -106,7 +106,7 @@ function folderOf(file: string): string {
 }
 
 /**
- * Saves a config file that is about to be replaced: a running Go daemon uses what it read at its start, and keeps no copy.
+ * Saves a config file before it is replaced, because a running Go daemon uses the old content and keeps no copy.
  * Saves nothing if there is no file, if it is too large, or if the daemon keeps a copy itself. The folder `FILE.replaced` keeps
  * at most four copies. Only this user can read it; on Windows it inherits the access list of its parent.
  *
@@ -124,7 +124,7 @@ export async function keepReplaced(file: string): Promise<void> {
     const added = { name: `${found.since}-${Date.now()}`, since: found.since };
     await replaceFile(path.join(folder, added.name), found.bytes);
     const others = (await list(folder)).filter(({ name }) => name !== added.name);
-    // Older copies of the same content, from earlier calls after which it was not replaced.
+    // Earlier calls already saved this content, but nothing replaced it then.
     const again = others.filter(({ since }) => since === added.since);
     const earlier = others.filter(({ since }) => since !== added.since);
     const surplus = Math.max(0, earlier.length + 1 - MOST_KEPT);
@@ -136,7 +136,7 @@ export async function keepReplaced(file: string): Promise<void> {
 }
 
 /**
- * Reads the content that was in place at a time, in milliseconds since 1970. Undefined if it was not saved, or is still in place.
+ * Reads the content that the file had at `atMs`, in milliseconds since 1970. Undefined if it was not saved, or is still current.
  *
  * @throws ConfigError as {@link loadConfig}.
  */

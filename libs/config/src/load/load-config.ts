@@ -57,7 +57,7 @@ async function isLink(path: string): Promise<boolean> {
   }
 }
 
-/** No `fileName`: problems name the file by its path. */
+/** {@link loadConfig} sets `fileName` to the path. */
 export interface LoadOptions extends Omit<ParseOptions, 'fileName'> {
   /** Default: checks owner and mode. On Windows the default trusts no file; use `windowsFileTrust()` of `@wins/windows-host` there. */
   readonly trust?: ConfigTrust | undefined;
@@ -82,7 +82,7 @@ export interface LoadedConfig extends ParsedConfig {
  *
  * @throws ConfigError `invalid` for the content; `notRegularFile`, also for a dangling link; `accessDenied`; `insecure` when
  * other users may change or replace the file or a link to it; `tooLarge` above 1 MiB; `notFound` when a parent is not a
- * directory, or the file must exist; `unknown`.
+ * directory, or a required file is missing; `unknown`.
  */
 export async function loadConfig(path?: string, options: LoadOptions = {}): Promise<LoadedConfig> {
   const file = path ?? defaultConfigPath(options.platform);

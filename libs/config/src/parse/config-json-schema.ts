@@ -6,8 +6,8 @@ import { notationOf, notesOf } from '../schema/notation.js';
 const OUR_WORDS = 'shorthand strictKeys asWritten isSecret shown since absent'.split(' ');
 
 /**
- * Returns a new JSON Schema (draft 2020-12) of the file, for editors. Only the canonical spelling is valid in it, so an editor
- * marks legacy and unknown keys, for which the daemon merely warns.
+ * Returns a new JSON Schema (draft 2020-12) of the config file, for editors. It accepts only the canonical spelling, so an editor
+ * marks legacy and unknown keys. The daemon merely warns about them.
  */
 export function configJsonSchema(): Record<string, unknown> {
   const schema = z.toJSONSchema(FILE_SCHEMA, {

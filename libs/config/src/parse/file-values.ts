@@ -1,4 +1,4 @@
-// A long file, because it is one recursive walk: keys, scalars, lists and aliases call each other, and share the visited nodes.
+// This file is long, because its methods for keys, scalars, lists and aliases call each other and share the counters.
 import { hasInvisible } from '@wins/base';
 import { isDeepStrictEqual } from 'node:util';
 import { isAlias, isMap, isScalar, isSeq, type Node, type Pair } from 'yaml';
@@ -232,7 +232,7 @@ class FileReader {
     } as const;
     const field = level.fields.get(key);
     const isList = field !== undefined && (fieldsOf(field) ?? entryOf(field)) !== undefined;
-    // In these cases two spellings with different values are an error: a guess at which wins may allow something forbidden.
+    // In these cases two spellings with different values are an error, because a wrong guess at the value may allow something forbidden.
     const isGuess = level.strictKeys || (isList && !isFoundByGo(counts.written, key));
     const found = `${quote(twin.written)} beside ${other}, which has`;
     if (isSame) report.warning({ ...finding, found: `${found} the same value` });

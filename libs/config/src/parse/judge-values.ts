@@ -18,9 +18,9 @@ export interface JudgedValue {
 }
 
 /**
- * Adds findings about values to the warnings of a config, with their positions in the file.
+ * Adds `values` to the warnings of a config, with their positions in the file.
  *
- * @throws ConfigError `invalid` with all problems, when a finding is an error.
+ * @throws ConfigError `invalid` with all problems, if one of `values` is an error.
  */
 export function judgeValues(loaded: LoadedConfig, values: readonly JudgedValue[]): LoadedConfig {
   if (values.length === 0) return loaded;
@@ -36,7 +36,7 @@ function problemOf(
   { code = 'wrongValue', ...value }: JudgedValue,
 ): ConfigProblem {
   const { keyPath } = value;
-  // A section has no origin, so take that of a key in it.
+  // A section has no origin, so use the origin of a key in it.
   const { origin = 'default' } =
     origins.find(({ key }) => key === keyPath) ??
     origins.find((one) => one.key.startsWith(`${keyPath}.`) && one.origin !== 'default') ??

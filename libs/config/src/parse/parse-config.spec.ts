@@ -575,7 +575,7 @@ describe('problems', () => {
     expect(problems).toHaveLength(2);
     for (const { message, keyPath, found } of problems) {
       expect(message + keyPath + found).not.toMatch(/[\p{C}\p{Zl}]/u);
-      // Long enough for a message that names all top-level keys.
+      // The limit leaves room for a list of all top-level keys.
       expect(message.length).toBeLessThan(350);
     }
   });

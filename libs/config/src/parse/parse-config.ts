@@ -17,7 +17,6 @@ export interface ParseOptions {
   readonly platform?: NodeJS.Platform;
 }
 
-/** Origin of a key's value. */
 export interface ConfigOrigin {
   /** Canonical path. A list that is not empty has one origin per entry. */
   readonly key: string;
@@ -27,19 +26,19 @@ export interface ConfigOrigin {
   readonly origin: 'default' | { readonly line: number; readonly column: number };
 }
 
-/** A valid configuration. */
 export interface ParsedConfig {
   readonly config: WinsConfig;
   /** Every key, in the order of the documentation. */
   readonly origins: readonly ConfigOrigin[];
-  /** In file order; never errors. */
+  /** In file order. Contains no errors. */
   readonly warnings: readonly ConfigProblem[];
 }
 
 /**
  * Parses a YAML or JSON file. Empty text gives the defaults. Limits: 1 MiB, 32 levels, 100,000 values, 1,000 problems.
  *
- * @throws ConfigError `tooLarge`; `invalid` with all problems of the structure or, if that is sound, of all keys and values.
+ * @throws ConfigError `tooLarge`; `invalid` with all problems of the structure, or with all problems of keys and values if the
+ * structure is sound.
  */
 export function parseConfig(source: string | Uint8Array, options: ParseOptions = {}): ParsedConfig {
   const { fileName = 'config', strict = false, platform = process.platform } = options;
@@ -50,7 +49,7 @@ export function parseConfig(source: string | Uint8Array, options: ParseOptions =
   if (checked.success) reportSamePipe(checked.data, values, report);
   else reportIssues(checked.error.issues, values, report);
   report.throwIfBroken();
-  // For the compiler only: after a failed check, `throwIfBroken` has thrown.
+  // The fallback only satisfies the compiler. After a failed check, `throwIfBroken` has thrown.
   const content = checked.data ?? FILE_SCHEMA.parse({});
 
   warnAboutContent(content, values, report);

@@ -2,7 +2,7 @@ import { isScalar, isSeq, type Node, type Scalar } from 'yaml';
 import * as z from 'zod';
 import { quote } from '../problems/config-problem.js';
 
-/** Text that does not fit the type stays text. */
+/** Converts a boolean or number; returns other text unchanged. */
 export function scalarValue(node: Scalar, schema: z.core.$ZodType): unknown {
   const text = String(node.value);
   const plain = isPlain(node);
@@ -32,7 +32,7 @@ function numberOf(text: string): number | undefined {
   return sign === '-' ? -number : number;
 }
 
-/** Whole numbers, `true` and `false` get their type, unless quoted. */
+/** Converts an unquoted whole number, `true` or `false`. */
 export function typedScalar(node: Scalar): unknown {
   const text = String(node.value);
   if (!isPlain(node)) return text;

@@ -39,7 +39,7 @@ export interface YamlSource extends DecodedText {
   readonly report: ProblemReport;
   /** Null for a text without content. */
   readonly root: Node | null;
-  /** Undefined when no anchor before the alias has its name. */
+  /** Returns undefined if no anchor of that name precedes the alias. */
   resolve(alias: Alias): Node | undefined;
 }
 
@@ -73,7 +73,7 @@ function refuseControlCharacters(text: string, report: ProblemReport): void {
   report.throwIfBroken();
 }
 
-/** Iterative, so that it can refuse a depth that would exhaust the stack later. */
+/** Iterative, so that it can refuse text too deep for the recursive steps that follow. */
 function tokenize(text: string, report: ProblemReport): CST.Token[] {
   const parser = new Parser();
   const tokens: CST.Token[] = [];
@@ -130,7 +130,7 @@ function compose(tokens: CST.Token[], text: string, report: ProblemReport) {
   return document;
 }
 
-/** Longest line to search for quotes around an escape, because the search is quadratic. */
+/** How much of a line to search for quotes around an escape. The search is quadratic. */
 const LONGEST_LINE = 2048;
 
 /** One problem per line, because a path may contain many backslashes. */

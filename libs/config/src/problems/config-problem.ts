@@ -31,7 +31,7 @@ const NEXT_STEP: Readonly<Record<ConfigProblemCode, string>> = {
   wrongValue: 'write what is expected; see "wins srv config explain KEY"',
 };
 
-/** A problem without its message. Without `nextStep`, the default of the code applies. */
+/** A problem without its message. Without `nextStep`, `NEXT_STEP` applies. */
 export type ProblemFacts = Omit<ConfigProblem, 'message' | 'nextStep'> & {
   readonly nextStep?: string | undefined;
 };

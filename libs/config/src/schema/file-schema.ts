@@ -115,5 +115,4 @@ export const FILE_SCHEMA = section({
   agentStrictTLSMode: sections.agentStrictTlsMode(),
 });
 
-/** The checked content of a file, with the defaults of the schema. */
 export type FileContent = z.output<typeof FILE_SCHEMA>;

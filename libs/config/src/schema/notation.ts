@@ -4,8 +4,8 @@ import * as z from 'zod';
  * How a part of the file may be written and shown; stored in the schema's metadata.
  *
  * - `shorthand`: a key `k` if a scalar `x` may replace the object `{k: x}`; `true` if it may replace the list `[x]`.
- * - `strictKeys`: an unknown or empty key is always an error, because ignoring it would widen what is allowed. On a list, a
- *   missing value is an error.
+ * - `strictKeys`: an unknown or empty key is always an error, because ignoring it would widen what is allowed. A list
+ *   without a value is an error too.
  * - `asWritten`: the operator chooses the keys. `text`: each scalar is text. `typed`: numbers and booleans keep their type.
  * - `isSecret`: problems do not repeat the values.
  * - `shown`: what support may see of a text: all, the names in a section, an address without secrets, or the number of entries.
@@ -27,7 +27,7 @@ export interface KeyNotes {
   readonly absent?: string;
 }
 
-/** First release of this program; earlier ones are those of the Go program. */
+/** First release of this program. Earlier releases are those of the Go program. */
 const FIRST = '1.0.0';
 
 /** Adds meaning and notation to the schema of a key. `since` defaults to the first release of this program. */
@@ -72,7 +72,7 @@ export function entryOf(schema: z.core.$ZodType): z.core.$ZodType | undefined {
   return bare instanceof z.ZodArray ? bare.element : undefined;
 }
 
-/** Yields every key below a path, each section before its keys. `[]` stands for a list entry. */
+/** Yields every key below a path, each section before its keys. List entries are written `[]`. */
 export function* keysBelow(
   schema: z.core.$ZodType,
   path = '',

@@ -17,7 +17,7 @@ const NEVER = [
  * because clouds serve metadata there.
  */
 export function isRouteNetwork(text: string): boolean {
-  // A dot and a colon: an IPv4 address within an IPv6 address.
+  // Refuses an IPv6 address that contains an IPv4 address.
   if (text.includes('.') && text.includes(':')) return false;
   const network = parseNetwork(text);
   if (network === undefined || network.prefix < SHORTEST_PREFIX) return false;
@@ -58,7 +58,7 @@ const DIGEST = /^[0-9a-fA-F]{64}$/;
 export const sha256 = (what = 'digest') =>
   matching(DIGEST, `a SHA-256 ${what} of 64 hexadecimal digits`).toLowerCase();
 
-/** Lets support see the text, or the texts of a list. */
+/** Marks a text, or a list of texts, as visible to support. */
 export const shown = <Schema extends z.ZodType>(schema: Schema) =>
   schema.meta({ shown: 'all' } satisfies Notation);
 

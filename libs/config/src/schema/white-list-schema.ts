@@ -6,7 +6,7 @@ import { about } from './notation.js';
 
 /** Checks only the form of the arguments; `@wins/process-manager` checks the meaning of paths. */
 function argumentRules() {
-  // Not `transform`, which would lose the surrounding defaults in the JSON Schema.
+  // Do not use `transform`: the JSON Schema would lose the surrounding defaults.
   const word = z
     .union([z.string(), z.number(), z.boolean()], { error: 'a word' })
     .overwrite(String)

@@ -8,12 +8,12 @@ export interface LineOptions {
   readonly maxLineBytes: number;
   /** Reads only this many bytes at the end of the file, from the first whole line. Default: the whole file. */
   readonly lastBytes?: number | undefined;
-  /** True: throws for a missing file. Default: a missing file counts as empty, because the oldest may disappear while others are read. */
+  /** Whether a missing file is an error. Default: it counts as empty, because the oldest file may be removed during reading. */
   readonly mustExist?: boolean;
 }
 
 export interface FileLine {
-  /** From 1, counted from where reading began. */
+  /** The first line read has number 1. */
   readonly number: number;
   /** Undefined when the line is longer than the limit. */
   readonly text: string | undefined;

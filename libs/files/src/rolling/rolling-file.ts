@@ -13,8 +13,8 @@ export interface RollingFileOptions {
 }
 
 /**
- * The current file of a numbered sequence. Appends whole lines or nothing: it cuts off a partly written line. It must be the only
- * writer. Await each call before the next.
+ * The current file of a numbered sequence. It must have no other writer. If an append fails, its partly written line is removed.
+ * Await each call before the next.
  */
 export class RollingFile {
   readonly #files: NumberedFiles;

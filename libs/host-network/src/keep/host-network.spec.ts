@@ -17,7 +17,7 @@ const PEER: DesiredRoute = {
   ...{ destination: '10.1.0.0/16', gateway: '172.16.0.3', metric: 256 },
 };
 
-/** Its time stands still. A test ends all waits of a given length. */
+/** A clock whose time stands still. `end` ends all waits of a given length. */
 class StillClock implements Clock {
   readonly #waits = new EventEmitter();
   now = () => new Date(0);

@@ -41,7 +41,7 @@ export interface HostNetworkStatus {
   readonly orphans: readonly string[];
   /** Why steps, or the whole pass, failed. The daemon retries after 1 s to 5 min, and on each change of routes. */
   readonly problems: readonly string[];
-  /** Whether an operator tore the network down. False again once it is applied or the desired network changes. */
+  /** Whether a teardown is in force. `apply` ends it, and `want` does unless `staysDown` is set. */
   readonly isDown: boolean;
 }
 
@@ -85,7 +85,7 @@ export class HostNetwork implements AsyncDisposable {
     return this.#status;
   }
 
-  /** Whether nothing is desired, and nothing that wins made is left. */
+  /** Whether nothing is desired and the record is empty. */
   get isBare(): boolean {
     const { routes, peers = [], own } = this.#desired;
     const isNothing = routes.length === 0 && peers.length === 0 && own === undefined;
@@ -120,7 +120,7 @@ export class HostNetwork implements AsyncDisposable {
   }
 
   /**
-   * Removes everything that wins made, until the network is applied again or the desired network changes.
+   * Removes everything the daemon made, and adds nothing until `apply` or `want` ends the teardown.
    *
    * @throws HostNetworkError `closed`; the abort reason of the signal.
    */
@@ -225,8 +225,8 @@ export class HostNetwork implements AsyncDisposable {
     for (;;) {
       const desired = this.#isDown ? NOTHING : this.#desired;
       const planned = plan(desired, await this.#list(this.#record), this.#record, { tried });
-      // Write the record before the steps, so that it survives a crash during a step. A record of an earlier boot reads as empty;
-      // writing the empty record removes its file.
+      // Write the record before the steps, so that it survives a crash during a step. After a reboot, `read` returns an
+      // empty record, and writing it removes the file.
       const isStale = isFirst && planned.record.length === 0;
       if (isStale || !isDeepStrictEqual(planned.record, this.#record))
         await records.write(planned.record);

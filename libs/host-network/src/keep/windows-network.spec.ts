@@ -31,7 +31,7 @@ async function keep(
 const stateOf = ({ standings }: HostNetworkStatus, key: string) =>
   standings.find(({ destination }) => destination === key)?.state;
 
-/** Whether wins has enabled forwarding on an interface while one of its filters is missing. */
+/** Whether wins has enabled forwarding on an interface that lacks a filter. */
 function isOpenWithoutLimits(model: WindowsModel): boolean {
   const has = (name: string, description: RegExp, count: number): boolean =>
     model.filters.filter((one) => one.name === name && description.test(one.description)).length ===
@@ -136,7 +136,7 @@ describe('the network of own containers on Windows', () => {
     model.loseNetwork();
     model.onChange = () => (wasOpen ||= isOpenWithoutLimits(model));
     expect((await keep(model, wants())).kind).toBe('settled');
-    // No check from here on: the new index leaves the host open until the next pass.
+    // Stops the check, because the new index leaves the interface without filters until the next pass.
     model.onChange = () => undefined;
     model.renumber('Ethernet 2');
     await keep(model, wants());

@@ -27,15 +27,15 @@ export interface DesiredNetwork {
   readonly routes: readonly DesiredRoute[];
   /** Other hosts. Each is the next hop to its own containers. Each plan decides which to accept. */
   readonly peers?: readonly DesiredPeer[];
-  /** Network of the host's containers. Absent: none, and one that wins made is removed. */
+  /** Network of the host's containers. If absent, wins removes the one that it made. */
   readonly own?: DesiredSubnet | undefined;
   /** At most 8 networks that must contain the peers' subnets, and that this host's containers may reach. Default: RFC 1918. */
   readonly cluster?: readonly string[];
   /** Addresses that no peer may take over: resolvers, the Rancher server, the API server. */
   readonly reserved?: readonly string[];
   /**
-   * True while a peer source has delivered nothing since the start. Meanwhile routes of wins stay, even if not desired; changes
-   * in `routes` still apply.
+   * True until each peer source has delivered once. Until then, routes of wins stay even if they are not desired, but
+   * changes in `routes` apply.
    */
   readonly holds?: boolean;
 }
@@ -44,8 +44,7 @@ export interface DesiredNetwork {
 export const DEFAULT_METRIC = 256;
 
 /**
- * Cloud addresses, such as metadata, that machines reach through their gateway. The clouds' own agents add the same routes at the
- * start of a machine.
+ * Addresses of cloud services, such as metadata. The clouds' own agents add routes to them when a machine starts.
  */
 export const CLOUD_ADDRESSES = {
   /** Metadata (two addresses), DNS, time, licence activation: the routes of EC2Launch. */

@@ -23,7 +23,7 @@ export interface DesiredPeer {
   readonly id: string;
   /** Network of the host's containers: `10.42.1.0/24`. */
   readonly subnet: string;
-  /** IPv4 address of the host, in a network of this host. */
+  /** IPv4 address of the peer, in a network of this host. */
   readonly nextHop: string;
 }
 
@@ -36,14 +36,14 @@ export interface PeerRules {
   readonly reserved?: readonly string[];
   /** Routes that wins did not make. */
   readonly foreign?: readonly StaticRoute[];
-  /** Routes to accepted peers. Accepted peers win over new ones. */
+  /** Routes to peers that were accepted before. These peers win over new ones. */
   readonly incumbents?: readonly Pick<StaticRoute, 'destination' | 'gateway'>[];
 }
 
 /**
  * Why containers cannot have a subnet. `notCanonical`: not an IPv4 network, or bits are set after its prefix. `prefixLength`: not
- * 16 to 29. `unroutable`: loopback, multicast and the like. `foreignRoute`: another program's route to the subnet, or to a part of
- * it, leads elsewhere.
+ * 16 to 29. `unroutable`: loopback, multicast and the like. `foreignRoute`: another program has a different route to the subnet or
+ * to a part of it.
  */
 export type SubnetFault =
   | 'notCanonical'
@@ -74,13 +74,13 @@ export interface RejectedPeer {
   readonly detail: string;
 }
 
-/** Every peer is in exactly one list, in the order of ids. */
+/** Every peer is in exactly one list. Both lists are sorted by id. */
 export interface JudgedPeers {
   readonly accepted: readonly DesiredPeer[];
   readonly rejected: readonly RejectedPeer[];
 }
 
-/** Maximum number of hosts. Beyond it, new hosts with the last ids are refused. */
+/** Maximum number of hosts. Beyond it, new hosts whose ids sort last are refused. */
 export const MAX_PEERS = 1024;
 /** Further cluster networks are ignored. */
 export const MAX_CLUSTER = 8;
@@ -94,7 +94,6 @@ interface Candidate {
   readonly isIncumbent: boolean;
 }
 
-/** The detail is one clause, for people. */
 export type Refusal<Code = PeerRejectionCode> = readonly [code: Code, detail: string];
 
 /**
@@ -178,7 +177,7 @@ export function judgePeers(peers: readonly DesiredPeer[], rules: PeerRules = {})
   };
 }
 
-/** Finds a foreign route to a peer's subnet, or into it, that does not go through the peer. */
+/** Finds a foreign route to a peer's subnet, or to a part of it, that differs from the peer's route. */
 function rivalOf<Other extends Extent & Pick<StaticRoute, 'destination' | 'gateway'>>(
   { subnet, nextHop }: DesiredPeer,
   extent: Extent,
@@ -192,7 +191,6 @@ function rivalOf<Other extends Extent & Pick<StaticRoute, 'destination' | 'gatew
   }
 }
 
-/** Returns a refusal if no host may have the subnet. */
 export function readSubnet(subnet: string): Extent | Refusal<SubnetFault> {
   const network = parseNetwork(subnet);
   if (network?.bytes.length !== 4 || formatNetwork(networkOf(network)) !== subnet)

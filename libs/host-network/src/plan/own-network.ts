@@ -12,8 +12,8 @@ import type { OwnedItem } from './plan-items.js';
 import { Surroundings } from './resolve-route.js';
 
 /**
- * Why a host gets no container network. `hostInCluster`: the host itself is in a network that the containers would have or reach.
- * `unsupported`: the system cannot have one.
+ * Why a host gets no container network. `hostInCluster`: containers would reach a network that the host is in.
+ * `unsupported`: the system cannot have a container network.
  */
 export type SubnetRejectionCode = SubnetFault | 'unsupported' | 'gatewayInvalid' | 'hostInCluster';
 
@@ -55,8 +55,8 @@ export function judgeSubnet(
 }
 
 /**
- * Lists all items of the container network. Rules exist only for interfaces on which wins enables forwarding, so that the host
- * does not become a router. If another program has enabled forwarding, that program must limit it.
+ * Lists all items of the container network. Where wins enables forwarding, rules keep the host from becoming a router.
+ * Where another program has enabled forwarding, wins adds no rules, because that program must limit it.
  *
  * @param uplinks - Interfaces that lead to peers.
  */

@@ -3,7 +3,7 @@ import type { ItemChange, ListedItem, NetworkItem } from '@wins/base';
 /**
  * State of a desired route or item. `applied`: exists and is ours. `foreign`: exists, but another program made it, so wins will
  * not remove it. `planned`: a step of this plan makes it. `waiting`: something that it needs is missing. `conflict`: another
- * program uses its place.
+ * program's route or item prevents it.
  */
 export type RouteState =
   'applied' | 'foreign' | 'planned' | 'waiting' | 'conflict' | 'rejected' | 'failed';
@@ -38,8 +38,8 @@ const STAGES: readonly (readonly NetworkItem['kind'][])[] = [
 ];
 
 /**
- * Plans the changes after which the items of wins on the host are exactly `wanted`. Follows the same rules as `plan` does for routes.
- * While an item is missing, items that need it are removed, so that a failure never leaves the host more open.
+ * Plans the changes after which wins has exactly the `wanted` items on the host. Follows the same rules as `plan` does for routes.
+ * While an item is missing, the plan removes the items that need it, so that a failure never leaves the host more open.
  */
 export function planItems(
   wanted: readonly NetworkItem[],

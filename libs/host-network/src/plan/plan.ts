@@ -59,7 +59,7 @@ export interface Standing {
 }
 
 export interface RoutePlan {
-  /** Items before routes; in each group removals before additions, which may replace them. */
+  /** Items come before routes. In each group, all removals come before all additions, which may replace the removed ones. */
   readonly steps: readonly PlannedStep[];
   /** Must be on disk before the first step. */
   readonly record: readonly Owned[];

@@ -33,7 +33,7 @@ export type ResolvedRoute =
 
 const ANYWHERE = '0.0.0.0/0';
 
-/** An address of this host. The extent is that of its network. */
+/** An address of this host, with the extent of its network. */
 interface OwnAddress extends Extent {
   readonly address: number;
   readonly net: IpNetwork;
@@ -43,7 +43,7 @@ interface Link extends Pick<RouteInterface, 'id' | 'name'> {
   readonly own: readonly OwnAddress[];
 }
 
-/** A next hop in use. `destination` is set if only one destination is behind it. */
+/** A next hop. `destination` is set if all routes through this hop have the same destination. */
 interface Hop {
   readonly address: number;
   readonly destination: string | undefined;
@@ -152,8 +152,8 @@ export class Surroundings {
 function takenBy(links: readonly Link[]): Surroundings['taken'] {
   return links.flatMap(({ own }) =>
     own.map(({ net }) => {
-      // An adapter without DHCP has an address in 169.254.0.0/16. Only that address counts as taken, because cloud metadata in the
-      // same range is elsewhere.
+      // If an adapter has an address in 169.254.0.0/16, only that address is taken: cloud metadata services have other addresses
+      // in this range.
       const taken = isIpv4LinkLocal(net) ? { ...net, prefix: 32 } : networkOf(net);
       return { ...extentOf(taken), text: formatNetwork(taken) };
     }),

@@ -13,7 +13,7 @@ export interface DesiredPort {
   readonly to: string;
 }
 
-/** Maximum number of ports. Beyond it, containers with the last UUIDs lose theirs. */
+/** Maximum number of ports. Beyond it, containers whose UUIDs sort last lose theirs. */
 export const MAX_PORTS = 512;
 /** Further rules of a container are omitted. */
 const MAX_RULES = 64;

@@ -1,6 +1,6 @@
 import type { DesiredPeer } from '../plan/judge-peers.js';
 
-/** Why an element is skipped. Whether its peer gets a route, or its port a relay, is decided later. */
+/** Reason to skip an element. Later checks may still refuse the peer or port of an element that was not skipped. */
 export type ElementFault =
   | 'badElement'
   | 'badId'
@@ -81,7 +81,6 @@ export function isElementId(id: unknown): id is string {
   return typeof id === 'string' && ID.test(id);
 }
 
-/** Absent, null and empty parts count as missing. */
 export function readPeer(
   id: unknown,
   subnet: unknown,

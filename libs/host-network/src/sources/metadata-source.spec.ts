@@ -55,7 +55,6 @@ describe("Rancher's metadata service as a source of peers", () => {
     return server;
   };
 
-  /** Returns a source, a function that waits for a status, and all statuses so far. */
   function follow(server: MetadataServer | string, options: Partial<MetadataFeedOptions> = {}) {
     const clock = new LeapingClock();
     const changes = new EventEmitter();
@@ -159,7 +158,7 @@ describe("Rancher's metadata service as a source of peers", () => {
         ...[PEERS, ['h-d nextHopShared']],
       ]);
     }
-    // The first snapshot brought h-d; no other change was reported.
+    // Only the first version, which added h-d, was reported as a change.
     expect(seen.filter(({ items }) => items.length === 3)).toHaveLength(1);
   });
 

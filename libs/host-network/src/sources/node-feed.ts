@@ -37,7 +37,7 @@ interface NodeFacts {
   readonly nextHop: unknown;
 }
 
-/** Feed of the other nodes: the subnet of their Pods, behind their internal address. */
+/** Feed of the other nodes: the subnet of their Pods, with their internal address as next hop. */
 export function nodeFeed(options: NodeFeedOptions): Feed {
   const { connect, clock = systemClock } = options;
   return {
@@ -54,7 +54,7 @@ export function nodeFeed(options: NodeFeedOptions): Feed {
       const version = await reader.list((node) => void put(node), signal);
       const tell = async (): Promise<void> => {
         const againMs = await onSnapshot({ ...snapshotOf(nodes, options), version });
-        // End this call: the caller calls `follow` again, which lists the nodes anew.
+        // End this `follow`, so that the caller calls `follow` again and lists the nodes anew.
         if (againMs > 0) await clock.wait(againMs, signal);
         if (againMs > 0) ended.abort();
       };
@@ -138,7 +138,7 @@ function factsOf(node: unknown): readonly [string, NodeFacts] {
   ];
 }
 
-// A function, because the compiler would treat the value as constant across an await.
+// Without this function, TypeScript would assume that `aborted` stays false across an await.
 function isAborted(signal: AbortSignal): boolean {
   return signal.aborted;
 }

@@ -18,7 +18,7 @@ import type { RouteRecords } from '../keep/route-records.js';
 /** Linux marks routes, and allows one per destination and metric. Windows has no marks, and allows one per destination, interface and next hop. */
 export type Dialect = 'linux' | 'windows';
 
-/** Model of a host with the rules of its {@link Dialect}. Also stores the record of changes. It dies at a call that the test chooses. */
+/** Model of a host with the rules of its {@link Dialect}. Stores the route records too. Dies after `callsLeft` calls. */
 export class ModelHost implements HostRoutes, RouteRecords {
   routes: ListedRoute[];
   interfaces: RouteInterface[];
@@ -81,7 +81,7 @@ export class ModelHost implements HostRoutes, RouteRecords {
     return this.items.find((at) => at.kind === kind && at.key === key);
   }
 
-  /** Sets or removes (undefined) an item, as another program would. */
+  /** Sets an item as another program would; removes it if `value` is undefined. */
   put(
     {
       kind,

@@ -47,11 +47,9 @@ export class WindowsModel implements RouteRecords {
   /** Whether the fatal call still takes effect. */
   diesAfter = false;
   isDead = false;
-  /** Calls that changed the host. */
   changes = 0;
   onChange: () => unknown = () => undefined;
   readonly denied = new Set<WindowsCall>();
-  /** Adapter that HNS took. */
   #taken: AdapterEntry | undefined;
   #nextIndex = 20;
 
@@ -127,7 +125,7 @@ export class WindowsModel implements RouteRecords {
     () => 0,
   );
 
-  /** State of the host, without the record. */
+  /** State of the host, without `recorded`. */
   get state(): readonly string[] {
     return [
       ...this.adapters.map(({ guid, name, addresses }) =>

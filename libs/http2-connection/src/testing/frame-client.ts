@@ -101,7 +101,7 @@ export class FrameClient implements Disposable {
     );
   }
 
-  /** Call it for every block, in the order of arrival. */
+  /** Must be called for every header block, in order of arrival, because HPACK has state. */
   decode(received: ReceivedFrame): Record<string, string> {
     return Object.fromEntries(this.#decoder.decode(received.payload));
   }

@@ -50,7 +50,6 @@ export interface FrameServerOptions {
   readonly hasOneRequest?: (path: string) => boolean;
 }
 
-/** Serves connections on a socket path, and records how they end. */
 export class FrameServer implements AsyncDisposable {
   readonly inbound = new CountingPool();
   readonly outbound = new CountingPool();

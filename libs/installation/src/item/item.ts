@@ -7,14 +7,14 @@ const presence = z.literal('present');
 const at = <K extends string, S extends z.ZodRawShape>(kind: K, names: S) =>
   z.strictObject({ kind: z.literal(kind), ...names });
 /**
- * `private` (administrators and this account), `readable`, `executable` (by everyone), or in the form of the operating
- * system: SDDL on Windows, mode and owner on POSIX.
+ * `private`: for administrators and this account. `readable`, `executable`: by everyone. Any other text is in the operating
+ * system's form: SDDL on Windows, mode and owner on POSIX.
  */
 const access = text;
 
 /** For each kind: the schema of an item, and that of its state. */
 export const KINDS = {
-  /** `isData`: the whole content of the folder belongs to wins, and is removed with it. */
+  /** `isData`: the content of the folder belongs to wins, and is removed with the folder. */
   folder: [
     at('folder', { path: text, isData: z.literal(true).exactOptional() }),
     z.strictObject({ access }),

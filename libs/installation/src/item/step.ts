@@ -24,7 +24,7 @@ export function stepOf(item: Item, from: StateOf | undefined, to: StateOf | unde
   return { item, ...(from !== undefined && { from }), ...(to !== undefined && { to }) };
 }
 
-/** Ignores the quotes of a command line, because an upgrade quotes it differently. */
+/** Ignores quotes in command lines, because an upgrade may change the quotes. */
 export function isSameState(a: StateOf | undefined, b: StateOf | undefined): boolean {
   return isDeepStrictEqual(plain(a), plain(b));
 }
@@ -40,7 +40,7 @@ export function contentOf(item: Item, state: StateOf | undefined): string | unde
   return typeof state === 'object' && 'sha256' in state ? state.sha256 : undefined;
 }
 
-/** Contains no secrets. */
+/** The text contains no secrets. */
 export function describeStep({ item, from, to }: Step): string {
   if (item.kind === 'running') return `${to === undefined ? 'stop' : 'start'} ${item.service}`;
   const verb = to === undefined ? 'remove' : from === undefined ? 'make' : 'change';

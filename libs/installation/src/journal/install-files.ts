@@ -35,7 +35,7 @@ const MAX_BYTES = 16 * 1024 * 1024;
 const MAX_FIRST_BYTES = MAX_BYTES / 2;
 const MAX_CONTENT_BYTES = 512 * 1024 * 1024;
 
-/** Private folder of the manifest and the journal; during an installation also of file contents. */
+/** Private folder for the manifest, the journal and, during an installation, file contents. */
 export class InstallFiles {
   readonly #context: InstallContext;
   readonly #folder: string;
@@ -221,7 +221,7 @@ function manifestText(manifest: Manifest): string {
   return readableJson(MANIFEST_SCHEMA, manifest, 'write the manifest', 2);
 }
 
-/** @throws InstallError `refused` for a value that a later run could not read back. */
+/** @throws InstallError `refused` for a value that could not be read back later. */
 export function readableJson(schema: z.ZodType, value: object, what: string, indent = 0): string {
   const text = `${JSON.stringify(value, null, indent)}\n`;
   const bytes = Buffer.byteLength(text);

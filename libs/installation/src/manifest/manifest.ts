@@ -25,7 +25,7 @@ function asFile(step: Step): Step {
   return stepOf({ kind: 'file', path: step.item.path }, state(step.from), state(step.to));
 }
 
-/** Drops items that are in their original state again. Idempotent. */
+/** Adds steps to a manifest, and drops items that are in their original state again. Idempotent. */
 export function mergeSteps(manifest: Manifest | undefined, steps: readonly Step[]): Manifest {
   const entries = new Map<string, Step>();
   for (const entry of manifest?.entries ?? []) entries.set(itemId(entry.item), entry);

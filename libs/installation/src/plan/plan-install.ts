@@ -49,9 +49,9 @@ function plan(
 }
 
 /**
- * Places the steps that need a stopped daemon between its stop and its start. If rke2 runs and depends on the daemon, the
- * dependency is removed for that time, because it would prevent the stop. A plan that only starts the daemon
- * removes it too, because undoing the start is a stop.
+ * Puts the steps that need a stopped daemon between its stop and its start. If rke2 runs and depends on the daemon, the plan
+ * removes the dependency meanwhile, because it would prevent the stop. A plan that only starts the daemon removes it too,
+ * because undoing the start stops the daemon.
  */
 function inOrder(wanted: WantedItems, facts: NodeFacts, service: string): readonly Step[] {
   const { quiet, files, last } = wanted;
@@ -68,7 +68,7 @@ function inOrder(wanted: WantedItems, facts: NodeFacts, service: string): readon
     stateIn(facts, { kind: 'running', service: RKE2_SERVICE }) !== undefined &&
     stateIn(facts, link) !== undefined;
   if (!isHeld) return [...quiet, ...stop, ...ordered, start, ...last];
-  // Restore the dependency, unless this plan removes it.
+  // Restore the dependency, unless `last` removes it.
   const isUnlinked = last.some(({ item }) => itemId(item) === itemId(link));
   return [
     ...quiet,
@@ -81,7 +81,7 @@ function inOrder(wanted: WantedItems, facts: NodeFacts, service: string): readon
 
 const rank = ({ item }: Step): number => ['service', 'variable', 'program'].indexOf(item.kind);
 
-/** Whether a file that the daemon has read differs on disk now, or will after `steps`. */
+/** Whether, after `steps`, a file on disk differs from what the daemon has read. */
 function hasReadOther(facts: NodeFacts, steps: readonly Step[]): boolean {
   for (const [path, sha256] of facts.loaded ?? []) {
     const file = { kind: 'file', path } as const;

@@ -32,7 +32,7 @@ export function planUninstall(facts: NodeFacts, wish: UninstallWish): UninstallP
   const steps: Step[] = [];
   const link = { kind: 'dependency', service: RKE2_SERVICE, on: service } as const;
   const isLinked = isThere && stateIn(facts, link) !== undefined;
-  // A service that depends on a removed service never starts.
+  // Remove the dependency first: a service that depends on a removed service never starts.
   if (isLinked) steps.push(stepOf(link, 'present', undefined));
   const running = { kind: 'running', service } as const;
   const isOurs = manifest.entries.some(
@@ -60,7 +60,7 @@ export function planUninstall(facts: NodeFacts, wish: UninstallWish): UninstallP
   return { kind: 'nothing', reason: `the rest stays: ${rest}; --force removes it` };
 }
 
-/** Refuses when others could have redirected a recorded path to files of other programs. */
+/** Refuses if untrusted accounts could have redirected a recorded path to files of other programs. */
 function refuseWayThere({ manifest, folders, platform }: NodeFacts): Refusal | undefined {
   for (const { item } of manifest?.entries ?? []) {
     const folder = folderOfItem(item, platform) ?? '';
@@ -88,7 +88,7 @@ function reasonToKeep(
   return isSame ? undefined : 'it was changed after the installation';
 }
 
-/** A folder stays if an item in it stays; `kept` has those items, because files are decided before their folders. */
+/** A folder stays if an item in it stays. `kept` has such items, because files are decided before their folders. */
 function reasonOfFolder({ kind, ...item }: Item, kept: readonly KeptItem[]): string | undefined {
   if (kind !== 'folder' || !('path' in item)) return undefined;
   const isBelow = kept.some(

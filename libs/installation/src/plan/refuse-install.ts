@@ -49,7 +49,7 @@ export function isMendable(facts: NodeFacts, folder: string): boolean {
 
 function refusePlaces(facts: NodeFacts, { places }: InstallWish): Refusal | undefined {
   const own = [places.configFolder, places.dataFolder, places.programFolder];
-  // These paths stay in use, so content that other users wrote would become trusted.
+  // The service keeps using these paths, so it would trust content that other users wrote.
   const others = [
     ...[places.config, places.nodeId],
     ...(facts.program ? [folderOf(facts.program.path, facts.platform)] : []),

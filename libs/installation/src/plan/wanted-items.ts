@@ -74,7 +74,7 @@ export function wantSurroundings(wanted: WantedItems, facts: NodeFacts, wish: In
       wanted.want(wanted.quiet, item, { access: isPrivate ? 'private' : 'readable' });
   }
   for (const path of [places.programFolder, ...places.morePathElements]) {
-    // Missing parents first: a user who could create a folder of the PATH could put programs there that others run.
+    // Create missing parents first, so that no other user can create a folder of the PATH and put programs there.
     wantAncestors(wanted, facts, folderOf(path, facts.platform));
     wanted.want(wanted.quiet, { kind: 'pathElement', path }, 'present');
   }

@@ -137,7 +137,7 @@ describe('an installation', () => {
           expect(node.snapshot()).toEqual(found);
           return;
         }
-        // Only a plan that restarts the daemon checks it, so only such a plan can be rolled back here.
+        // Only a plan that restarts the daemon calls `failingProof`, so other plans are not rolled back.
         if (undone.outcome === 'rolledBack') {
           expect(undone.left).toEqual([]);
           expect(node.snapshot()).toEqual(found);

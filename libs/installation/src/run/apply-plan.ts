@@ -21,8 +21,7 @@ export type ApplyOutcome =
 /**
  * Carries out a plan, verifies that the daemon serves, and records the installation. After a failure it undoes all
  * steps. The caller holds the lock of the node, and has called `finishOrUndo`.
- * @throws InstallError `refused` before any change, when journal or manifest is not trusted or could not be read back;
- * `notUndone`.
+ * @throws InstallError `refused` before any change, if the journal or manifest is untrusted or would be unreadable; `notUndone`.
  */
 export async function applyPlan(context: InstallContext, plan: StepPlan): Promise<ApplyOutcome> {
   const { steps, isProved } = plan;
@@ -107,7 +106,7 @@ async function doStep(context: InstallContext, files: InstallFiles, step: Step, 
   }
 }
 
-/** Throws if the folder has files of other users, who could add them before its access list was corrected. */
+/** Throws if others own or can change a file in the folder: they could add it before the step restricted access. */
 async function requireNoStrangers({ host }: InstallContext, { path }: Item<'folder'>) {
   const [stranger] = await host.strangersIn(path);
   if (stranger === undefined) return;

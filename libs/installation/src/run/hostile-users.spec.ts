@@ -106,7 +106,7 @@ describe('an installation beside other users', () => {
     const end = await node.install({ ...plainWish(node), places });
     expect(end).toEqual({ outcome: 'installed' });
     expect(existsSync(path.dirname(path.dirname(element)))).toBe(true);
-    // The installer leaves this folder to rke2, which chooses its access.
+    // The installer does not create this folder: rke2 does, and chooses its access.
     expect(existsSync(path.dirname(element))).toBe(false);
   });
 

@@ -24,7 +24,7 @@ export function readItem(host: NodeHost, item: Item): Promise<StateOf | undefine
   return roomOf(host, item).read(item);
 }
 
-/** Writes the program of a service like any other file, so the service must be stopped. */
+/** Writes a service's program without a swap, so the service must be stopped. */
 export function writeItem(
   context: InstallContext,
   item: Item,

@@ -10,7 +10,7 @@ import { isNotEmpty, readItem, writeItem, type InstallContext } from './install-
 const AFTER_END_MS = 5_000;
 
 /**
- * Resolves with the steps that stay, because another program has since changed their items or put files into their folders.
+ * Resolves with the steps that it did not undo, because another program changed their items or put files into their folders.
  * @throws InstallError `notUndone`; the journal stays, and the call may be repeated.
  */
 export async function undoSteps(context: InstallContext, record: JournalRecord) {
@@ -29,8 +29,8 @@ export async function undoSteps(context: InstallContext, record: JournalRecord) 
       const isOurs = isSameState(now, to) || index === half || item.kind === 'running';
       const sha256 = contentOf(item, from);
       const content = sha256 && files.contentPath(sha256);
-      // Skip items that another program changed. Also skip steps whose earlier content was not saved: the item already had the desired state, so
-      // nothing was replaced.
+      // Skip items that another program changed. Also skip steps whose earlier content was not saved: they replaced nothing, because the item already
+      // had the desired state.
       if (!isOurs || (content !== undefined && !existsSync(content))) {
         if (!isSameState(now, from)) left.push(step);
         continue;

@@ -1,5 +1,5 @@
 /**
- * Helpers for specs: a node in a folder, with all its ports, and the contract of every `Room`.
+ * Helpers for specs: a node inside a folder, and the checks that every `Room` must pass.
  *
  * @packageDocumentation
  */

@@ -114,7 +114,6 @@ export class TestNode implements Disposable {
     return readFacts(this.context().context, wish);
   }
 
-  /** Resolves when the installer ends or dies. */
   async install(
     wish: InstallWish,
     faults?: ReadonlyMap<number, Fault>,

@@ -11,7 +11,7 @@ export interface FolderService extends StateOf<'service'> {
   readonly environment: Readonly<Record<string, string>>;
 }
 
-/** State that Windows keeps in its registry and certificate stores; here one JSON file. */
+/** Holds in one JSON file what Windows keeps in its registry and certificate stores. */
 export interface FolderSystem {
   readonly services: Readonly<Record<string, FolderService>>;
   /** By `itemId`; content is base64. */
@@ -24,7 +24,7 @@ export interface ServiceRunner {
   stop(name: string): Promise<void>;
   /** True also for a stopping service. */
   isRunning(name: string): boolean;
-  /** Whether `stop` was called, and the service has not ended yet. Absent: never. */
+  /** Whether the service is ending after `stop`. Absent: never. */
   isStopping?(name: string): boolean;
 }
 

@@ -13,7 +13,7 @@ export interface RoomSubject<K extends ItemKind = ItemKind> {
   readonly item: Item<K>;
   /** States to write in turn. */
   readonly states: readonly [StateOf<K>, ...StateOf<K>[]];
-  /** The content of each digest in the states. */
+  /** The contents whose digests are in the states. */
   readonly contents?: readonly Uint8Array[];
 }
 

@@ -12,7 +12,7 @@ const PARAMETERS: Readonly<Record<keyof InstallParameters, string>> = {
 };
 const ADDED: ReadonlySet<string> = new Set(['CATTLE_LABELS', 'CATTLE_TAINTS']);
 
-/** Each parameter overrides its variable, but labels and taints are appended. False and empty values count as not given. */
+/** Each parameter overrides its variable, but `label` and `taint` append to theirs. False and empty values are ignored. */
 export type InstallParameters = Readonly<
   Partial<
     Record<
@@ -46,7 +46,7 @@ export interface EnvironmentWish extends ServerWish {
 export interface ServerWish {
   readonly server: string | undefined;
   readonly token: Secret | undefined;
-  /** Lower-case SHA-256 of the authorities as the server sends them. */
+  /** Lower-case SHA-256 of the CA certificates as the server sends them. */
   readonly caChecksum: string | undefined;
   readonly isStrictTls: boolean | undefined;
   /** Null for an empty variable, which removes the setting. */

@@ -30,7 +30,7 @@ export interface PlaceChoices {
   readonly root?: string | undefined;
 }
 
-/** Paths of Rancher's installer, on which Rancher's plans rely; outside Windows their equivalents. */
+/** Returns Rancher's installer paths, on which Rancher's plans rely, or equivalents outside Windows. */
 export function installPlaces(
   platform: NodeJS.Platform,
   { configFolder, dataFolder, prefix, root: given }: PlaceChoices = {},
@@ -71,7 +71,7 @@ export function dataFolders(places: InstallPlaces): readonly string[] {
   return [places.workFolder, places.appliedFolder, `${places.config}.last-good`];
 }
 
-/** System folders, on Windows on any drive. Making them private to administrators would break the system. */
+/** System folders of Windows, on any drive. Making them private to administrators would break the system. */
 const OF_WINDOWS =
   /^[A-Z]:\\(?:windows(?:\\.*)?|(?:program files(?: \(x86\))?|programdata|users|recovery|boot|perflogs|\$.*|system volume information))?$/i;
 const OF_POSIX =

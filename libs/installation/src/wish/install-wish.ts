@@ -139,8 +139,8 @@ export interface SucWish extends ServerWish {
 
 export interface SucOptions {
   /**
-   * Reads unset switches as false, as in the Go release. By default they leave settings unchanged, as an unset
-   * `STRICT_VERIFY` always does.
+   * Reads unset switches as false, like the Go release. By default, an unset switch leaves its setting unchanged;
+   * an unset `STRICT_VERIFY` always does.
    */
   readonly rancherCompatible?: boolean;
   readonly platform?: NodeJS.Platform;

@@ -19,7 +19,7 @@ export function linuxClients(): IdentifyClient {
     try {
       const peer = peers.peerOf(fd);
       const origin = processOrigin(peer.pid);
-      // If the process has ended, the inspected one may be another with the same PID.
+      // If the client has ended, `processOrigin` may have inspected another process with its PID.
       const isThere = peers.isThere(fd, peer) !== false;
       return linuxClient(peer, isThere ? origin : { kind: 'unknown' }, ownUid);
     } catch {
@@ -57,7 +57,7 @@ export function linuxClient(peer: UnixPeer, origin: ProcessOrigin, ownUid: numbe
     isAdministrator: false,
     isEverybody: false,
     description: { ...process, container },
-    // Never the user id: root in a container is not root on the host.
+    // Omit the user id, because root in a container is not root on the host.
     names: [`container:${container}`],
   };
 }

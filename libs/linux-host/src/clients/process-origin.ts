@@ -3,14 +3,14 @@ import { closeSync, openSync, readlinkSync, readSync } from 'node:fs';
 export type ProcessOrigin =
   /** The process has the same mounts as this process, so no container separates them. */
   | { readonly kind: 'host' }
-  /** The process has its own mounts. `id`: the runtime's 64 hexadecimal digits, else `mounts:N`, which some processes can change. */
+  /** The process has its own mounts. `id`: the runtime's 64 hex digits, or `mounts:N` for mount namespace N, which some processes can leave. */
   | { readonly kind: 'container'; readonly id: string }
   /** The process has ended, or may not be inspected. */
   | { readonly kind: 'unknown' };
 
 /** Far more than the kernel writes, even with all controllers. */
 const CGROUP_BYTES = 16 * 1024;
-/** Docker, containerd, CRI-O and Podman all use this id in names of control groups; the outermost id is the container on this host. */
+/** Id that Docker, containerd, CRI-O and Podman use in names of control groups. The first match is the outermost container. */
 const CONTAINER_ID = /(?<![0-9a-f])[0-9a-f]{64}(?![0-9a-f])/;
 
 const PF_EXITING = 4;

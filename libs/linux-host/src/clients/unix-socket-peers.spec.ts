@@ -45,7 +45,7 @@ onLinux('who connected a Unix socket', () => {
     });
     const fd = descriptorOf(socket);
     const peer = { pid: process.pid, uid: 0, gid: 0 };
-    // Before Linux 6.5 the kernel has no pidfd of a peer.
+    // Linux before 6.5 cannot return the pidfd of a peer.
     if (peers?.isThere(fd, peer) !== undefined) {
       expect(peers.isThere(fd, peer)).toBe(true);
       expect(peers.isThere(fd, { ...peer, pid: 1 })).toBe(false);

@@ -2,7 +2,7 @@ import { closeSync, readFileSync } from 'node:fs';
 import { loadCLibrary } from '../c-library.js';
 import { LinuxError } from '../linux-error.js';
 
-/** The kernel recorded the peer, with its effective ids, at connect time. */
+/** Peer of a Unix socket, with the effective ids that the kernel recorded at connect time. */
 export interface UnixPeer {
   /** PID in the namespace of this process; 0 for a process outside it. The process may have ended since. */
   readonly pid: number;

@@ -21,8 +21,8 @@ export interface FoundAdapter extends Omit<NetworkAdapter, 'interfaceIndex' | 'h
 }
 
 /**
- * By default finds the adapter with the default route. The result has the given address, or else the first IPv4 address, or the first IPv6
- * address that is not link-local.
+ * Finds the selected adapter; by default, the adapter with the default route. If `which` has no address, prefers an address of the default
+ * route's family (IPv4 for a named adapter), and then an address that is not link-local.
  *
  * @throws LinuxError `notFound`; `invalidArgument` for a text that is not an address.
  */

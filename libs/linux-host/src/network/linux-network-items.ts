@@ -22,7 +22,7 @@ import { isDenial, runIp } from './ip-command.js';
  * Protocol number of our routes and rules, and group number of our bridge. Other programs may use 199 too, but an item without it is not ours.
  */
 export const PROTOCOL = '199';
-/** Priorities of our rules: after the system's rule for local addresses and before its rules for all others. */
+/** Priorities of our rules: after the system's rule for local addresses and before its rules for all other addresses. */
 const PREFERENCES = { allow: '19900', deny: '19901' } as const;
 const MAIN_TABLE = '254';
 const PROHIBIT = '8';
@@ -60,7 +60,7 @@ export async function changeItem(change: ItemChange): Promise<RouteOutcome> {
 async function addItem({ kind, key, value }: NetworkItem): Promise<RouteOutcome> {
   switch (kind) {
     case 'bridge': {
-      // A fixed MAC address; otherwise the address of a bridge changes with its attached interfaces.
+      // Without a fixed MAC address, the bridge's address would change with its attached interfaces.
       const octets = Array.from(randomBytes(5), (octet) => octet.toString(16).padStart(2, '0'));
       const mac = ['02', ...octets].join(':');
       await runIp(['link', 'add', key, 'up', 'address', mac, 'group', PROTOCOL, 'type', 'bridge']);
@@ -195,7 +195,7 @@ async function listFilter(hook: FilterHook): Promise<readonly ListedItem[]> {
 }
 
 async function listForwarding(names: readonly string[]): Promise<readonly ListedItem[]> {
-  // If forwarding is on for all interfaces, another program enabled it, and owns it on each interface.
+  // If forwarding is on for all interfaces, another program enabled it, so it is not ours on any interface.
   const isForAll = (await readForwarding('all')) === '1';
   const values = await Promise.all(
     names.map(async (key) => ({ key, value: await readForwarding(key) })),

@@ -1,7 +1,7 @@
 import type { HostVersion } from '@wins/base';
 
 export interface LinuxSystem {
-  /** Empty when the file does not exist. */
+  /** Content of `/etc/os-release`; empty if missing. */
   readonly osRelease: string;
   /** `uname -r`: `6.1.0-18-amd64`. */
   readonly kernelRelease: string;
@@ -10,8 +10,8 @@ export interface LinuxSystem {
 }
 
 /**
- * Fills the fields of a Windows version: major, minor and build are the kernel's three numbers; the release is that of
- * the distribution (`12`); the build lab is the distribution and the full kernel name.
+ * Fills the fields of a Windows version. Major, minor and build are the kernel's three numbers. `releaseId` is the
+ * distribution's version (`12`). `buildLabEx` is the distribution and the full kernel name.
  */
 export function linuxVersion(system: LinuxSystem): HostVersion {
   const { osRelease, kernelRelease, kernelVersion } = system;

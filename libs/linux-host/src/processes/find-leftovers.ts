@@ -15,8 +15,8 @@ export interface LeftoverContext {
  * Finds processes of earlier daemons, but never this process or its ancestors. A PID alone is no evidence. Any of these is:
  *
  * - a mark that a dead daemon of the same lineage set;
- * - a record with the same PID and start time; then the whole process tree counts;
- * - the process runs a verified copy of a program.
+ * - a record with the same PID and start time, for the whole process tree;
+ * - a verified copy of a program, if the process runs it.
  */
 export async function findLeftovers(
   context: LeftoverContext,

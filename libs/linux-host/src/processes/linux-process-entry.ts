@@ -40,8 +40,8 @@ export class LinuxProcessEntry {
   }
 
   /**
-   * Mark in the initial environment of the process. Undefined, and not cached, when the environment cannot be read now,
-   * or while `isBetweenPrograms`. `createMarkReader` waits until it can be read.
+   * Marker in the initial environment of the process. Undefined, and not cached, if the environment cannot be read or
+   * the process `isBetweenPrograms`. In the latter case, `createMarkReader` tries again.
    */
   get marker(): RunMarker | undefined {
     if (this.#marker === null) {
@@ -87,8 +87,8 @@ export class LinuxProcessEntry {
     return this.#executable;
   }
 
-  // Returns true if the last read fell into `execve`: the new memory has no environment yet, and the old memory reads as empty once it is
-  // gone. An environment at the same address as before the read really is empty.
+  // After an empty read, returns true if the process was within `execve`. Then its new memory has no environment yet, or its old memory is
+  // gone. If the environment has kept its address, it really is empty.
   #changesProgram(): boolean {
     const before = this.#environmentEnd;
     this.#environmentEnd = environmentEndIn(statFieldsOf(this.pid) ?? []);
@@ -146,7 +146,7 @@ export function formatRunMarker(marker: RunMarker): string {
   return `${marker.mark}:${marker.lineage}:${marker.daemon}`;
 }
 
-/** Undefined for a text that wins did not write. */
+/** Returns undefined for a malformed text. */
 export function parseRunMarker(text: string): RunMarker | undefined {
   const [, mark, lineage, daemon] = MARKER.exec(text) ?? [];
   return mark === undefined || lineage === undefined || daemon === undefined

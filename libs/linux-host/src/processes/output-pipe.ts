@@ -7,7 +7,7 @@ const O_CLOEXEC = 0o2_000_000;
 const F_SETPIPE_SZ = 1031;
 /** Capacity of a pipe, enlarged to wake its reader less often. Unprivileged programs may set up to 1 MiB. */
 const PIPE_BYTES = 256 * 1024;
-/** Size of one read, as in Node's own sockets, so that a pause takes effect equally early. */
+/** Size of one read. A larger read would delay a pause; Node's own sockets use the same size. */
 const READ_BYTES = 64 * 1024;
 
 export interface OutputPipe {

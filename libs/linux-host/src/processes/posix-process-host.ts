@@ -16,7 +16,7 @@ import { PosixSession } from './posix-process.js';
 import { faultOfProgram } from './program-file.js';
 import { RunCgroups } from './run-cgroups.js';
 
-// ETXTBSY lasts microseconds: a child that was forked while the program was written keeps that file open until its own `execve`.
+// ETXTBSY is brief: a child that was forked during the write keeps the program's file open only until its own `execve`.
 const BUSY_RETRY_DELAYS_MS = [5, 10, 20, 40, 80, 160];
 
 /** Without `/proc`, `isDaemonAlive` always returns true. */
@@ -149,7 +149,7 @@ async function startOnce(
     const child = spawn(file, [...args], {
       argv0,
       cwd: command.directory,
-      // The mark comes first, so that a search finds it quickly, unless a shell reorders the variables of its own children.
+      // The mark comes first, so that searches find it quickly. A shell may reorder the variables of its own children.
       env: { [RUN_MARKER_VARIABLE]: formatRunMarker({ mark, lineage, daemon }), ...command.env },
       detached: true,
       shell: false,
@@ -160,7 +160,7 @@ async function startOnce(
       const [error] = (await once(child, 'error')) as [unknown];
       throw error;
     }
-    // Works even if the child has ended: it is reaped, and leaves `/proc`, only in a later turn of the event loop.
+    // Works even if the child has ended: Node reaps it only in a later turn of the event loop, so it is still in `/proc`.
     const startTicks = table?.startTicks(pid) ?? 0;
     const [stdout, stderr] = [ofStdout?.stream ?? child.stdout, ofStderr?.stream ?? child.stderr];
     if (stdout === null || stderr === null) throw new Error('it has no output');

@@ -14,7 +14,7 @@ export interface PosixChild {
   readonly stderr: Readable;
   readonly leader: TreeLeader;
   readonly startToken: string;
-  /** Undefined without `/proc`; then only the process group is known. */
+  /** Undefined without `/proc`. The session then knows only the process group. */
   readonly table: LinuxProcessTable | undefined;
   /** Present when a cgroup enforces the limits of the run. */
   readonly cgroup: RunCgroup | undefined;
@@ -23,8 +23,8 @@ export interface PosixChild {
 }
 
 /**
- * A program in its own session; all its processes are ended together. Until the leader is reaped its PID cannot be reused, so its process
- * group may be signalled by number. Afterwards only processes that were just found to belong to the run are signalled.
+ * A program in its own session; `terminate` signals all its processes. Until the leader is reaped, nothing else can get its PID, so a signal to
+ * its process group is safe. Afterwards, only processes that were just found to belong to the run get signals.
  */
 export class PosixSession implements HostProcess {
   readonly pid: number;
@@ -66,7 +66,7 @@ export class PosixSession implements HostProcess {
     return this.#gone;
   }
 
-  /** Processor time has steps of 10 ms. The time that an ended process used since the last measurement counts only if a parent waited for it. */
+  /** Processor time has steps of 10 ms. It omits what an ended process used since the last measurement, unless a parent waited for it. */
   async usage(): Promise<TreeUsage | undefined> {
     if (this.#table === undefined) return undefined;
     const { pageBytes } = this.#table;
@@ -105,7 +105,7 @@ export class PosixSession implements HostProcess {
       if (this.#table === undefined) return [];
       return await findTreeMembers(await this.#table.processes(), this.#leader);
     } catch {
-      // The members are unknown, for example for lack of free descriptors; the caller retries.
+      // For example, no file descriptor is free. The caller retries.
       return undefined;
     }
   }

@@ -3,7 +3,7 @@ import { endianness } from 'node:os';
 
 // One buffer for all synchronous reads of a scan: Node would allocate 64 KiB for each file, as it does not know the size.
 const SCRATCH = Buffer.allocUnsafeSlow(64 * 1024);
-/** More than the environment of a process can hold in practice; further bytes are not read. */
+/** Exceeds the environment of any process in practice. Further bytes are not read. */
 const MAX_BYTES = 4 * 1024 * 1024;
 
 /** Each byte becomes one character. @throws as Node; `ENOENT` or `ESRCH` for an ended process. */

@@ -33,7 +33,7 @@ export class RunCgroup {
     return kills !== '0';
   }
 
-  /** Also counts processes that `/proc` does not attribute to the run. */
+  /** Processes count even if `/proc` does not attribute them to the run. */
   isEmpty(): boolean {
     return !/^populated 1$/m.test(this.#read('cgroup.events'));
   }
@@ -69,7 +69,7 @@ export class RunCgroups {
     this.#folder = folder;
   }
 
-  /** Enables the necessary controllers. Returns the reason when these limits cannot be enforced. */
+  /** Enables the necessary controllers. If `limits` cannot be enforced, returns the reason. */
   whyNot(limits: TreeLimits): string | undefined {
     const folder = this.#folder;
     if (folder === undefined) return 'this system has no cgroup v2';
@@ -84,7 +84,7 @@ export class RunCgroups {
     }
   }
 
-  /** @throws as `node:fs`; then no cgroup remains. */
+  /** @throws as `node:fs`, after removing the cgroup. */
   create(mark: string, limits: TreeLimits): RunCgroup {
     if (this.#folder === undefined) throw new Error('this system has no cgroup v2');
     sweep(this.#folder);
@@ -133,7 +133,7 @@ function lacking(wanted: readonly string[], file: string): string[] {
 function* settingsOf({ memoryBytes, cpus, pids }: TreeLimits): Generator<[string, string]> {
   if (memoryBytes !== undefined) {
     yield ['memory.max', String(memoryBytes)];
-    // Kill the whole run together with the process that the kernel selects, because half a program is useless.
+    // When memory runs out, the kernel kills the whole run, because half a program is useless.
     yield ['memory.oom.group', '1'];
   }
   if (cpus !== undefined) yield ['cpu.max', `${Math.round(cpus * CPU_PERIOD_US)} ${CPU_PERIOD_US}`];
@@ -149,7 +149,7 @@ function forbidSwap(folder: string): void {
   }
 }
 
-/** Moves this process and its descendants into a child cgroup. If other processes remain, the cgroup cannot be used. */
+/** Moves this process and its descendants into a child cgroup. If other processes remain, the kernel enables no controllers. */
 function leave(folder: string): void {
   const leaf = path.join(folder, DAEMON_LEAF);
   fs.mkdirSync(leaf, { recursive: true });

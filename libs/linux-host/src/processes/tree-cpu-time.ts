@@ -10,8 +10,8 @@ export type MeasuredProcess = Pick<
 const MS_PER_TICK = 10;
 
 /**
- * The kernel adds the time of an ended process to the parent that waited for it. For a process without such a parent in
- * the tree, the last measured time is kept.
+ * Sums the CPU time of a process tree. When a process ends, the kernel adds its time to the parent that waited for it.
+ * If the tree has no such parent, the last measured time counts.
  */
 export class TreeCpuTime {
   #seen = new Map<number, MeasuredProcess>();

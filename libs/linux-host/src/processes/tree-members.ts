@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { LinuxProcessEntry } from './linux-process-entry.js';
 import { createMarkReader, type MarkedProcess } from './mark-reader.js';
 
-/** Environments read before the event loop runs again; few, because each may be as large as 4 MiB. */
+/** Environments to read before the event loop runs again. Each may be as large as 4 MiB. */
 export const ENVIRONMENTS_PER_TURN = 4;
 
 export type TreeProcess = MarkedProcess &
@@ -20,7 +20,7 @@ export interface TreeLeader {
  * processes that created their own session. The session finds processes that overwrote their environment, for example to set their title.
  * `/proc` cannot find a process that did both and lost its parent.
  *
- * No process that started before the leader belongs to the run. If the leader's PID was reused, a session of that number is not ours.
+ * No process that started before the leader belongs to the run. If the leader's PID was reused, the session with that number is ignored.
  */
 export async function findTreeMembers<Process extends TreeProcess>(
   processes: ReadonlyMap<number, Process>,

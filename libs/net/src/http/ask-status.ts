@@ -14,13 +14,13 @@ export interface StatusRequest {
   readonly maxRedirects: number;
 }
 
-/** Shared by all requests: each read copies its bytes into a string at once. */
+/** All requests share this buffer, because each read is copied into a string immediately. */
 let buffer: Buffer | undefined;
 const BUFFER_BYTES = 16_384;
 
 /**
- * Resolves with the status after redirects; undefined if no complete answer arrives. Uses no proxy. Costs less than half of
- * an `HttpClient` request.
+ * Follows redirects and resolves with the final status, or with undefined if no complete answer arrives. Uses no proxy.
+ * Costs less than half of an `HttpClient` request.
  */
 export async function askStatus(
   request: StatusRequest,
@@ -90,7 +90,7 @@ function exchange(
         .on('close', onAbort);
       signal.addEventListener('abort', onAbort);
     } catch {
-      // Thrown, for example, for a certificate that TLS cannot parse.
+      // `tls.connect` throws, for example, if it cannot parse a certificate.
       end(undefined);
     }
   });
@@ -147,7 +147,7 @@ export class StatusReader {
     return body === 'chunked' ? this.#readChunks(this.#head) : undefined;
   }
 
-  /** Call when the connection has ended. Undefined: the answer is incomplete. */
+  /** Called when the connection has ended. Returns undefined if the answer is incomplete. */
   end(): StatusAnswer | undefined {
     return this.#head?.body === 'untilEnd' ? this.#head : undefined;
   }

@@ -10,7 +10,7 @@ export interface PooledOptions {
   readonly opened: () => Socket | undefined;
 }
 
-/** Connections by destination, trust and proxy. The caller opens them. */
+/** Pools connections by destination, trust and proxy. The caller opens them. */
 export class ConnectionPool extends Agent {
   readonly #numbers = new WeakMap<TlsTrust, number>();
   #lastNumber = 0;

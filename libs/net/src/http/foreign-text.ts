@@ -10,7 +10,7 @@ export function quoteForeign(text: string, secrets: readonly string[]): string {
 /** Shorter secrets are not masked, because any text may contain them by chance. */
 const SHORTEST_SECRET = 4;
 
-/** Ignores letter case, because a URL changes a secret in its host to lower case. */
+/** Ignores letter case, because `URL` lowercases hosts, which may contain secrets. */
 export function withoutSecrets(text: string, secrets: readonly string[]): string {
   let rest = text;
   for (const secret of secrets.filter(({ length }) => length >= SHORTEST_SECRET)) {

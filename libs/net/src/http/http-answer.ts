@@ -7,7 +7,7 @@ import type { RequestLifetime } from './request-lifetime.js';
 export interface BodyOptions {
   /** Use `Infinity` only when the reader limits the size itself. */
   readonly maxBytes: number;
-  /** Passes encoded bodies on undecoded, for readers that check the digest. Default: false, which refuses such bodies. */
+  /** Returns encoded bodies undecoded, for readers that check the digest. Default: false, which refuses encoded bodies. */
   readonly mayBeEncoded?: boolean;
 }
 
@@ -20,7 +20,7 @@ export interface HttpAnswer extends Disposable {
   /** Reads the body in parts. @throws NetError `badShape`, `tooLarge`, `interrupted`, `timedOut`, `aborted`. */
   body(options: BodyOptions): AsyncGenerator<Buffer, void>;
   bytes(options: BodyOptions): Promise<Buffer>;
-  /** Ends the answer early; the reader of its body gets `cause`. */
+  /** Ends the answer early. Reading the body then fails with `cause`. */
   end(cause: NetError): void;
   /** Keeps the connection for the next request if the answer was read completely. */
   close(): void;

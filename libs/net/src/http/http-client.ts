@@ -16,7 +16,7 @@ export interface RetryOptions {
   readonly timeoutMs: number;
   /** Default: unlimited. */
   readonly maxTries?: number;
-  /** Default: always after a transient failure. */
+  /** Called after a transient failure. Default: true. */
   readonly mayRepeat?: (error: NetError<string>) => boolean;
 }
 
@@ -28,7 +28,7 @@ const CUT = new Set(['interrupted', 'tlsFailed']);
 const TOLD_BYTES = 512;
 
 /**
- * HTTP/1.1 client, with or without TLS; its creator closes it. Each step of a request (name resolution, connection, proxy,
+ * HTTP/1.1 client, with or without TLS. The creator closes it. Each step of a request (name resolution, connection, proxy,
  * TLS, answer) has its own time limit and {@link NetError} code.
  */
 export class HttpClient implements Disposable {
@@ -187,7 +187,7 @@ export class HttpClient implements Disposable {
 
   async #badStatus(request: HttpRequest, answer: HttpAnswer, what: string): Promise<NetError> {
     const { status, headers } = answer;
-    // Omit a long or incomplete text: masking would miss a secret that is cut off in it.
+    // Quote only a short and complete text, because masking would miss a truncated secret.
     const bytes = await answer.bytes({ maxBytes: TOLD_BYTES }).catch(() => Buffer.alloc(0));
     answer.close();
     const said = bytes.toString('utf8').trim();

@@ -29,7 +29,7 @@ export const isTransientStatus = (status: number): boolean => TRANSIENT.has(stat
 
 const MAX_MS = 300_000;
 
-/** Converts `Retry-After`, in seconds or as a date (RFC 9110 10.2.3), to at most 5 min; undefined for anything else. */
+/** Parses `Retry-After`, in seconds or as a date (RFC 9110 10.2.3). Returns at most 5 min, or undefined for any other text. */
 export function retryAfterMs(header: string | undefined, nowMs: number): number | undefined {
   const text = header?.trim() ?? '';
   const ms = /^\d{1,9}$/.test(text) ? Number(text) * 1000 : Date.parse(text) - nowMs;

@@ -144,6 +144,6 @@ function refusal(status: number, { what, proxy, target }: TunnelWanted): NetErro
       ? '. Set valid credentials in HTTPS_PROXY: http://USER:PASSWORD@HOST:PORT'
       : `. Check that it allows ${target}`;
   const message = `cannot ${what}: the proxy ${proxy} answered with status ${status}; wanted 200${next}`;
-  // 5xx, mostly 502 to 504: the proxy did not reach the server, which may return soon.
+  // A 5xx status means that the proxy did not reach the server, which may return soon.
   return new NetError('proxyFailed', message, { status, isTransient: status >= 500 });
 }

@@ -22,7 +22,7 @@ export interface HttpRequest {
   readonly body?: string | Uint8Array;
   /** Whether the request may be sent twice. Default: true except for `POST`. */
   readonly isRepeatable?: boolean;
-  /** Trusted certificates; a function when redirects may lead to other servers. */
+  /** Trusted certificates. Use a function if redirects may lead to other servers. */
   readonly trust: TlsTrust | ((url: URL) => TlsTrust | Promise<TlsTrust>);
   /** The `Authorization` header, sent only to the origin of `url`. */
   readonly authorization?: string;
@@ -106,10 +106,10 @@ export async function sendRequest(
       maxHeaderSize: MAX_HEAD_BYTES,
       ...pooled,
     });
-    // A cancelled request's error would otherwise end the process. Other errors reach `answerOf`.
+    // Without a listener, the error of a cancelled request would end the process. `answerOf` handles other errors.
     outgoing.on('error', () => undefined);
     lifetime.handOver(outgoing);
-    // A kept connection became free in the meantime, so close the new one.
+    // If the request took a kept connection instead, close the new one.
     unused?.destroy();
     return outgoing;
   }

@@ -288,7 +288,7 @@ describe('what a node keeps of an answer', () => {
       fc.property(answer, fc.boolean(), (text, allowHttp) => {
         const kept = keepConnectionInfo(text, allowHttp);
         verdicts.add('found' in kept);
-        // Rancher's installer stores the answer as it is, and we store it formatted: both texts must get the same verdict.
+        // Rancher's installer stores the answer unchanged, and wins reformats it. Both texts must get the same verdict.
         if (!allowHttp) expect('found' in judgeConnectionInfo(text)).toBe('found' in kept);
         if (!('found' in kept)) expect(judgeConnectionInfo(kept.text)).toEqual(kept.info);
       }),

@@ -17,7 +17,7 @@ export interface KeptConnectionInfo {
   readonly info: ConnectionInfo;
 }
 
-/** Limit of a Kubernetes Secret. */
+/** Maximum size of a Kubernetes Secret. */
 export const MAX_CONNECTION_INFO_BYTES = 1_048_576;
 
 /** Field names in lower case, because Go accepts any letter case. */
@@ -31,8 +31,8 @@ const FIELDS = z.object({
 const ESCAPED = /[<>&\u2028\u2029]/g;
 
 /**
- * Parses `rancher2_connection_info.json`, at most 1 MiB: JSON with `kubeConfig`, `namespace` and `secretName`, in any letter
- * case, as in Go. `allowHttp`, which `wins join --allow-http` writes, accepts an `http://` address of another machine.
+ * Parses `rancher2_connection_info.json`, at most 1 MiB. Field names may have any letter case, as in Go.
+ * `wins join --allow-http` writes `allowHttp`, which permits an `http://` address of another machine.
  * Refusals and warnings contain no values.
  */
 export function judgeConnectionInfo(text: string): ConnectionInfo | Refusal {

@@ -49,7 +49,7 @@ const FILE = z.object({
   clusters: z.array(z.object({ ...NAMED, cluster: z.unknown() })),
   users: z.array(z.object({ ...NAMED, user: z.unknown() })),
 });
-/** Restricted, because it becomes the value of a header. */
+/** Allows visible ASCII only, because the token becomes the value of a header. */
 const token = z.string().regex(/^[\x21-\x7e]*$/);
 const THIS_MACHINE = /^(127(\.\d+){3}|\[::1\]|localhost)$/;
 

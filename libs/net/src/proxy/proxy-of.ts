@@ -4,8 +4,8 @@ import { NetError } from '../net-error.js';
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Chooses the proxy by Go's rules from `HTTPS_PROXY` or `HTTP_PROXY`, in upper or lower case; keeps its user and password.
- * Undefined for this machine and for servers in `NO_PROXY`: addresses, networks, names or domains, optionally with a port.
+ * Chooses the proxy from `HTTPS_PROXY` or `HTTP_PROXY` (upper or lower case) by Go's rules. Keeps the proxy's user and password.
+ * Returns undefined for this machine and for servers in `NO_PROXY`: addresses, networks, names or domains, optionally with a port.
  * @throws NetError `invalidRequest` for a scheme that is neither `http` nor `https`.
  */
 export function proxyOf(server: URL, environment: Environment): string | undefined {

@@ -17,7 +17,7 @@ export interface Refusal {
 
 export interface FoundYaml<Value> {
   readonly value: Value;
-  /** Number of further documents; they are ignored, as in Go. */
+  /** Number of documents after the first. They are ignored, as in Go. */
   readonly more: number;
 }
 
@@ -46,7 +46,7 @@ export function readYaml<Value>(
   const tokens = tokensOf(lines);
   if (tokens === undefined)
     return { found: `found YAML in ${name} that is nested too deeply, or has too many parts` };
-  // Silent, because warnings of the library would print keys to standard error.
+  // Warnings of the library would print keys to standard error.
   const all = [...new Composer({ logLevel: 'silent', ...options }).compose(tokens)];
   const [document] = all;
   const [error] = document?.errors ?? [];

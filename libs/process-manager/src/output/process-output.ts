@@ -46,7 +46,7 @@ export class ProcessOutput {
     return this.#closed;
   }
 
-  /** Total cost of the blocks in the log, in bytes. */
+  /** Total `cost` of the blocks in the log. */
   get bufferedBytes(): number {
     return this.#endsAt - (this.#blocks[0]?.startsAt ?? this.#endsAt);
   }
@@ -84,8 +84,8 @@ export class ProcessOutput {
   }
 
   /**
-   * Call when the run's processes have exited: reads the kernel's buffers to the end without waiting for readers.
-   * `allowanceBytes` limits the read, because an unrelated process with the pipe may still write.
+   * Call when the run's processes have exited. Lets the source read the kernel's buffers to the end without waiting for
+   * readers. `allowanceBytes` limits the read, because an unrelated process may still write to the pipe.
    */
   finish(allowanceBytes: number): void {
     this.#pauseAt = this.#maxBufferedBytes + allowanceBytes;

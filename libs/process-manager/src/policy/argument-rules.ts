@@ -4,7 +4,7 @@ import { parsePath, type PathDialect, describePathRule } from './parsed-path.js'
 /** Pattern of one argument: a literal text, or a form with an optional literal prefix `after`, such as `--port=`. */
 export type ArgumentPattern = string | ArgumentForm;
 
-/** Form of an argument that varies. */
+/** Form of an argument whose text varies. */
 export type ArgumentForm = { readonly after?: string } & (
   | { readonly integer: { readonly min: number; readonly max: number } }
   /** 1 to 65535. */

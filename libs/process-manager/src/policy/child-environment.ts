@@ -21,8 +21,8 @@ interface ChildEnvironmentRequest {
  * Builds a child's environment: the base, overridden by the client's entries. The Windows dialect ignores the case of
  * A to Z.
  *
- * @throws ProcessError `invalidArgument` for a malformed or repeated entry, `envNotAllowed` for a variable that the
- * rule does not grant.
+ * @throws ProcessError `invalidArgument` for a malformed or repeated entry, `envNotAllowed` for a variable that
+ * `allowed` does not grant.
  */
 export function childEnvironment(request: ChildEnvironmentRequest): Record<string, string> {
   const { dialect } = request;
@@ -112,8 +112,8 @@ function invalid(message: string): ProcessError {
   return new ProcessError('invalidArgument', `cannot build the environment: ${message}`);
 }
 
-// Names in upper case, unless programs read lower case; a trailing `*` matches every name with that prefix. These
-// variables make a program load code of the setter's choice, so they may be granted to one program, never to all.
+// Variables that make a program load code of the setter's choice. They may be set for one program, never for all. Names
+// are in upper case, unless programs read lower case. A trailing `*` matches every name with that prefix.
 const LOADER_VARIABLES = (
   'LD_* DYLD_* GCONV_PATH GLIBC_TUNABLES LOCPATH NLSPATH MALLOC_* HOSTALIASES RESOLV_HOST_CONF ' +
   'NODE_OPTIONS NODE_PATH NODE_REPL_* NODE_COMPILE_CACHE* NODE_V8_COVERAGE NODE_REDIRECT_WARNINGS NODE_ICU_DATA ' +

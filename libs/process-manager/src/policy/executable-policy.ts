@@ -33,7 +33,7 @@ export interface AllowedExecutable extends LimitedEntry, StoppedEntry {
   readonly for?: readonly string[];
   /**
    * Allows the program to start processes that leave its tree and outlive the run and the daemon. Only the upgrade
-   * helper needs this. Where the host can, it denies this to every other program. Default false.
+   * helper needs this. The host denies it to all other programs, if it can. Default false.
    */
   readonly mayBreakAway?: boolean;
   /**

@@ -7,7 +7,7 @@ type LimitName = keyof TreeLimits;
 export interface LimitedEntry {
   /** Limits of a run whose client asks for none. Default: `maxLimits`. */
   readonly limits?: TreeLimits;
-  /** Maximum limits that a client may request. Default: `limits`; a client may set a limit that the entry leaves open. */
+  /** Maximum of each limit that a client may request. Default: `limits`. Without either, the client may choose the limit. */
   readonly maxLimits?: TreeLimits;
 }
 

@@ -3,7 +3,7 @@ import type { PathDialect } from './parsed-path.js';
 
 /** How the daemon asks the runs of an entry to end. */
 export interface StoppedEntry {
-  /** Signal that asks a run to end. Default: SIGTERM; on Windows the run is killed without being asked. */
+  /** Signal that asks a run to end. Default: SIGTERM; on Windows none, so the run is killed. */
   readonly stopSignal?: NonNullable<StopRequest['signal']>;
   /** Windows only: name of an event, such as `Global\\exporter-stop`, that asks a run to end instead of a signal. */
   readonly stopEvent?: string;

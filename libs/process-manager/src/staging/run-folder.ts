@@ -9,7 +9,7 @@ import { ProcessError } from '../process-error.js';
 /** Variable that holds the path of the run's folder. */
 export const FILES_VARIABLE = 'WINS_FILES';
 
-/** Allows 32 changes in a row, one per file, because Kubernetes updates a mounted volume as a whole; then one a second. */
+/** Allows 32 changes in a row, one per file, because Kubernetes updates all files of a mounted volume at once; then one change a second. */
 const CHANGES = { burst: 32, perSecond: 1 };
 // Read-only even for the owner, because runs use the daemon's account.
 const READ_ONLY = 0o400;
@@ -20,7 +20,7 @@ export function runFolderOf(stateDirectory: string, mark: string): string {
   return path.join(stateDirectory, 'files', mark);
 }
 
-/** Removes the folders of all runs except these. Returns the failures. */
+/** Removes the folders of all runs that are not in `marks`. Returns the failures. */
 export async function removeLeftFolders(
   stateDirectory: string,
   marks: ReadonlySet<string>,

@@ -167,7 +167,7 @@ describe('copyVerified', () => {
   });
 
   it('reports a full disk as stagingFailed with its cause and leaves nothing (F14)', async () => {
-    // A name of more than 255 bytes fails at creation, as on a full disk.
+    // Simulates a full disk: creating a file with such a long name fails.
     const long = path.join(directory.path, `rancher-wins-${'x'.repeat(240)}`);
     await expect(stageBinary(request({ target: long }))).rejects.toMatchObject({
       code: 'stagingFailed',

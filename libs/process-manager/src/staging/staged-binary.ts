@@ -5,7 +5,7 @@ import { quoteText, type FileHold, errnoOf } from '@wins/base';
 import { randomBytes } from 'node:crypto';
 import path from 'node:path';
 
-/** The client's digest, in the strongest algorithm that it sent; lower-case hexadecimal. */
+/** The strongest digest that the client sent, in lower-case hexadecimal. */
 export interface ExpectedDigest {
   readonly algorithm: 'sha1' | 'sha256';
   readonly hex: string;
@@ -103,7 +103,7 @@ interface VerifiedCopy {
   /** Lower-case hexadecimal. */
   readonly sha256: string;
   /**
-   * Gives the copy its final name. Call once, and only for the start that has taken the name.
+   * Gives the copy its final name. Call once, after the start has taken the run's name.
    *
    * @throws ProcessError `stagingFailed`, or the error of `checkpoint`; removes the temporary file then.
    */
@@ -120,7 +120,7 @@ export interface StagedBinary extends FileHold {
 
 /**
  * Copies an executable beside itself and hashes the written bytes, so that later changes of the source have no
- * effect. Only a complete and verified copy gets the final name, so that a crash leaves no half program.
+ * effect. Only a complete and verified copy gets the final name, so that a crash leaves no incomplete program.
  *
  * On hosts that can hold files, `place` holds the copy and reads it again, because a process could have changed it
  * meanwhile. The caller places or discards the copy, and closes a placed copy once it runs.

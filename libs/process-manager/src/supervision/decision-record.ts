@@ -8,7 +8,7 @@ import type { PortsOutcome, RunLimits } from './managed-process.js';
 
 /**
  * One decision, for the audit log. Omits arguments and values of variables, because they may be secret. `path` is the
- * client's spelling, cut at 1,024 characters: write it as JSON.
+ * client's spelling, cut at 1,024 characters. Write it as JSON, because it may contain any character.
  */
 export type DecisionRecord = DecisionFacts &
   /** `rule`: the path of the entry that allowed a start, or the rule that refused the request. */
@@ -36,7 +36,7 @@ export interface DecisionFacts {
   readonly variable?: string;
   /** Digest of the bytes that will run. */
   readonly sha256?: string;
-  /** Such as `tcp 9796`, at most 64 of them. */
+  /** At most 64 ports, such as `tcp 9796`. */
   readonly exposes?: readonly string[];
   /**
    * `opened`: the manager opened the ports before the program started. `notNeeded`: `portsReason` says why.
@@ -46,7 +46,7 @@ export interface DecisionFacts {
   readonly portsReason?: string;
   /** Limits and their mechanism, such as `memoryBytes=67108864 pids=8 by=cgroup`. */
   readonly limits?: string;
-  /** Names and sizes in bytes of the files, such as `token 812`. */
+  /** Each file's name and size in bytes, such as `token 812`. */
   readonly files?: readonly string[];
   readonly argumentCount?: number;
   /** Names of the client's variables: the first 64, each cut at 128 characters; `''` for a variable without `=`. */

@@ -69,7 +69,7 @@ describe('what earlier daemons left', () => {
     return `${statOf(pid)?.startTicks ?? '0'}${host.daemon.slice(host.daemon.indexOf('.'))}`;
   }
 
-  /** Reports only these processes: other programs on this machine may have leftovers. */
+  /** Returns only `pids`, because other programs on this machine may have leftovers, too. */
   async function recovered(manager: ProcessManager, ...pids: number[]) {
     return (await manager.recover()).filter(({ pid }) => pids.includes(pid));
   }

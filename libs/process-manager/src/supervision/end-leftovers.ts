@@ -12,7 +12,7 @@ const MAX_ROUNDS = 5;
 type LeftoverEnding = Pick<CompleteOptions, 'host' | 'graceMs' | 'onEvent'>;
 
 /**
- * Ends processes of dead daemons, found by mark, record or verified copy; removes their records.
+ * Ends processes of dead daemons, found by mark, record or verified copy. Removes records whose processes have ended.
  *
  * @throws ProcessError `stateUnavailable`, `unknown`.
  */
@@ -112,7 +112,7 @@ export async function findOrphans(search: OrphanSearch): Promise<readonly Recove
     .map((leftover) => describeLeftover(leftover, recordOf(leftover)));
 }
 
-// Before the first daemon starts the directory does not exist.
+// The directory does not exist before the first daemon starts.
 function recordsIn(records: RunRecords): readonly RunRecord[] {
   try {
     return records.read().records;

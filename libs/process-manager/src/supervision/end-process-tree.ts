@@ -3,7 +3,7 @@ import { Backoff, systemClock } from '@wins/time';
 import { performance } from 'node:perf_hooks';
 
 /**
- * Asks a tree to end, waits up to `graceMs`, then kills its processes, also new ones, for up to `graceMs` more.
+ * Asks a tree to end, waits up to `graceMs`, then kills its processes, including new ones, for up to `graceMs` more.
  * Resolves with true when the tree is gone; false means that a process cannot be ended or signalled.
  *
  * @param force - Skips the grace time when it aborts.
@@ -40,7 +40,7 @@ async function isGoneWithin(
   for (;;) {
     await beforeEachLook();
     if (await tree.isGone()) return true;
-    // `leftMs` is from before this poll: if the poll outlasts the limit on a busy system, one more follows.
+    // `leftMs` predates this poll. If the poll outlasts the limit on a busy system, one more follows.
     if (leftMs <= 0 || signal?.aborted === true) return false;
     const pauseMs = Math.min(looks.nextMs(), Math.max(1, leftMs));
     await systemClock.wait(pauseMs, signal).catch(() => undefined);

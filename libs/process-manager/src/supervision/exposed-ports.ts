@@ -3,7 +3,7 @@ import { messageOf, type ExposedPort, type PortOpener } from '@wins/base';
 import type { EventRun, PortsOutcome, ManagerEvent } from './managed-process.js';
 import { ProcessError, type ProcessErrorCode } from '../process-error.js';
 
-/** Ports of all runs. Opens them before a program starts; closes them after its end, one run at a time. */
+/** Opens a run's ports before its program starts. Closes them after the program ends, one run at a time. */
 export class ExposedPorts {
   readonly #opener: PortOpener | undefined;
   readonly #onEvent: (event: ManagerEvent) => void;
@@ -75,7 +75,7 @@ export class ExposedPorts {
     return signal.aborted ? 'aborted' : 'portsNotOpened';
   }
 
-  /** After a success, also retries earlier failures. */
+  /** Retries `#stuck` after `marks`. Stops at the first failure. */
   async #closeAll(marks: readonly string[]): Promise<void> {
     for (const mark of new Set([...marks, ...this.#stuck])) {
       try {

@@ -1,7 +1,7 @@
-/** `expired`: nobody took the lease in time. */
+/** `expired`: nobody claimed the lease in time. */
 export type LeaseState = 'unclaimed' | 'held' | 'released' | 'expired';
 
-/** Right of one client to keep a run alive, taken at most once. Its timer does not keep the daemon alive. */
+/** The right to keep a run alive. It can be claimed once. Its timer does not keep the daemon's process alive. */
 export class KeepAliveLease {
   #state: LeaseState = 'unclaimed';
   readonly #clock: NodeJS.Timeout;
@@ -30,7 +30,7 @@ export class KeepAliveLease {
     return true;
   }
 
-  /** Call when the run has ended: the lease then never expires, so the client may still take it. */
+  /** Call when the run has ended. The lease then never expires, so the client can still claim it. */
   stopClock(): void {
     clearTimeout(this.#clock);
   }

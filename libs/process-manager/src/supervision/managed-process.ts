@@ -68,16 +68,16 @@ export interface ManagedProcess {
   readonly limits: RunLimits | undefined;
   /** True when the run outlives the manager, whose `close` does not stop it. */
   readonly lasts: boolean;
-  /** True when the run ends with its owner and has a lease; false when it needs neither. */
+  /** True when the run needs its owner's connection and lease; false when it needs neither. */
   readonly isHeld: boolean;
   readonly state: ProcessState;
   /**
-   * Resolves when the tree is gone and all output is read; never rejects. After the grace time it stops waiting for a
-   * stuck tree or a pipe that an unrelated process holds open; an event reports each case.
+   * Resolves when the tree is gone and all output is read; never rejects. After the grace time it resolves even if a
+   * process has not ended, or an unrelated process holds a pipe open. An event reports each case.
    */
   readonly ended: Promise<ProcessExit>;
   /**
-   * Takes the lease, as long as the run can be found.
+   * Takes the lease, even of an ended run that can still be found.
    *
    * @throws ProcessError `notOwner` for another connection, `leaseHeld` when the lease was taken before or has
    * expired.
@@ -93,8 +93,8 @@ export interface ManagedProcess {
   /** Reads from the oldest byte in the log. The caller closes the reader. @throws ProcessError `notOwner`. */
   read(ownerId: string, options?: OutputReaderOptions & RunSelection): OutputReader;
   /**
-   * Asks the whole tree to end, and kills it after the grace time. Resolves with how the run ended; if it was already
-   * ending, with the earlier reason.
+   * Asks the whole tree to end, and kills it after the grace time. Resolves with how the run ended. A run that was
+   * already ending keeps its reason.
    *
    * @throws ProcessError `notOwner` for another connection that does not name the run id.
    */
@@ -174,7 +174,7 @@ export interface ProcessExit {
   readonly reason: ExitReason;
 }
 
-/** A process of a dead daemon's run, found and ended. */
+/** A process left over from a dead daemon's run. */
 export interface RecoveredProcess {
   readonly pid: number;
   readonly evidence: Leftover['evidence'];
@@ -184,7 +184,6 @@ export interface RecoveredProcess {
   readonly path?: string;
 }
 
-/** Fields as in `ManagedProcess`. */
 export type EventRun = Pick<ManagedProcess, 'mark' | 'path' | 'entry'>;
 
 /** Events for the daemon's log. */

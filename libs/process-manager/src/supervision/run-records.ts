@@ -82,8 +82,8 @@ export class RunRecords {
   }
 
   /**
-   * Removes and reports a record that is a link, over 64 KiB, or malformed; only reports one that cannot be read. Also
-   * removes reservations of starts that never happened.
+   * Removes and reports records that are links, over 64 KiB, or malformed. Reports unreadable records without removing
+   * them. Removes reservations of starts that never happened.
    */
   readAll(): RecordsFound {
     const found = this.read();

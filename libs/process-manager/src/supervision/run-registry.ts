@@ -13,7 +13,7 @@ export interface RunName {
   readonly runId?: string;
 }
 
-/** Runs that clients can find. Keeps ended runs for `lingerMs`, at most `maxEnded` of them; drops the oldest first. */
+/** Runs that clients can find. Keeps at most `maxEnded` ended runs, each for `lingerMs`; drops the oldest first. */
 export class RunRegistry<Run extends RegisteredRun> {
   readonly #keyOf: (name: string) => string;
   readonly #lingerMs: number;
@@ -93,7 +93,7 @@ export class RunNames<Holder> {
   }
 
   /**
-   * @param replaces - True also accepts the name of a run of the same program.
+   * @param replaces - If true, a run of the same program may hold the name.
    * @throws ProcessError `alreadyRunning`, `tooManyProcesses`.
    */
   assertFree(name: string, path: string, replaces = false): void {

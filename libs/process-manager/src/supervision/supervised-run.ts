@@ -41,18 +41,18 @@ export interface Supervision extends Pick<
   ('graceMs' | 'leaseTimeoutMs' | 'maxBufferedBytes' | 'firstReaderMs') | ('onDecision' | 'onEvent')
 > {
   readonly run: RunFacts;
-  /** True for an adopted run. If `isHeld`, the run then waits for its client to connect. Default false. */
+  /** True for an adopted run. If `run.isHeld`, its client must connect again. Default false. */
   readonly isAdopted?: boolean;
   readonly hostProcess: HostProcess | KeptProcess;
   /** Removed when the run ends. */
   readonly folder?: RunFolder | undefined;
   readonly onEnded: (run: SupervisedRun, end: RunEnd) => void;
-  /** Called when the lease is released; an ended run then need not stay findable. */
+  /** Called when the lease is released. An ended run may then be forgotten. */
   readonly onReleased: (run: SupervisedRun) => void;
 }
 
 export interface RunEnd {
-  /** False when a process could not be ended. */
+  /** False if a process of the run could not be ended. */
   readonly treeGone: boolean;
   readonly figures: RunFigures;
 }
@@ -233,7 +233,7 @@ export class SupervisedRun implements ManagedProcess {
     return ('keeper' in this.#host ? this.#host.output : undefined) ?? this.#output.figures;
   }
 
-  /** Only the first reason counts. Resolves as `ended` does. */
+  /** Only the first reason counts. Returns `ended`. */
   end(reason: ExitReason): Promise<ProcessExit> {
     if (this.#state.kind === 'running' && !this.#isLeft) {
       this.#move({ kind: 'stopping', reason });
@@ -269,7 +269,7 @@ export class SupervisedRun implements ManagedProcess {
       ? await this.#host.exited
       : (this.#leaderExit ?? { code: 137, signal: 'SIGKILL' });
 
-    // Remove the files before reporting the end: a client that learns of it must find none.
+    // Remove the files before reporting the end, so that a client never finds files of an ended run.
     const error = await this.#supervision.folder?.remove();
     if (error !== undefined) onEvent({ type: 'filesNotRemoved', mark, error });
     const exit = { code, ...(signal === undefined ? {} : { signal }), reason };
@@ -313,7 +313,7 @@ export class SupervisedRun implements ManagedProcess {
     throw error;
   }
 
-  /** Only a synchronous exception of `onDecision` refuses the action; nothing waits for the record. */
+  /** Does not wait for the record, so only a synchronous exception of `onDecision` prevents the action. */
   #auditAtOnce(
     action: DecisionRecord['action'],
     requester: string,

@@ -13,7 +13,6 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ProcessErrorCode } from '../process-error.js';
 import { createPrivateDirectory } from './private-directory.js';
 
-/** A host under the contract. */
 export interface ProcessHostSubject {
   readonly host: ProcessHost;
   /** True when the host finds leftovers, and descendants that left the session; false on POSIX without `/proc`. */
@@ -24,7 +23,7 @@ export interface ProcessHostSubject {
 
 type Check = (subject: ProcessHostSubject, directory: string) => Promise<void>;
 
-/** Lists the checks: a name, and a function that throws on failure. */
+/** Lists the checks, each a name and a function that rejects on failure. */
 export function processHostContract(
   subject: ProcessHostSubject,
 ): readonly (readonly [name: string, check: () => Promise<void>])[] {
@@ -130,7 +129,7 @@ const ALWAYS: Readonly<Record<string, Check>> = {
     while (measures === 'all' && usage !== undefined && usage.cpuMs < (first?.cpuMs ?? 0) + 50) {
       usage = await run.usage();
     }
-    // End the program before the assertions: if one failed, the program would compute forever.
+    // End the program first: if an assertion failed, the program would run forever.
     await end(run);
     const last = await run.usage();
     run.close();

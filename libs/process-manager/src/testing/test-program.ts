@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
-/** A real program on disk, with the digests that a client needs. */
 export interface TestProgram {
   readonly path: string;
   readonly sha1: string;
@@ -21,7 +20,7 @@ export function writeTestProgram(
 ): TestProgram {
   const file = path.join(directory, name);
   writeFileSync(file, `#!${interpreter}\n${source}\n`);
-  // A mode given to the write is subject to the umask, and ignored for an existing file.
+  // `writeFileSync` would apply the umask to a mode, and ignore the mode if the file exists.
   chmodSync(file, 0o755);
   return { path: file, ...digestsOf(file) };
 }

@@ -11,7 +11,7 @@ import { RancherError } from '../rancher-error.js';
 export interface DownloadOptions extends RancherSettings {
   /** PEM of the trusted authorities. Default: the system's. */
   readonly roots?: readonly string[];
-  /** Milliseconds to retry temporary failures before the sink receives data; 0 for one attempt. Default: 15 min. */
+  /** Milliseconds to retry temporary failures; 0 for one attempt. No retry follows once the sink has data. Default: 15 min. */
   readonly timeoutMs?: number;
   /** Accepts any certificate, but then refuses redirects to other servers, and requires a digest. Default: false. */
   readonly anyCertificate?: boolean;

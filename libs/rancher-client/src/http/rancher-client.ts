@@ -9,7 +9,7 @@ export interface RancherSettings extends Omit<HttpSettings, 'tries' | 'keptConne
 
 const MAX_ADDRESS_LENGTH = 4096;
 
-/** One connection per request, so that none is reused after it carried a token. Messages never contain `secret`. */
+/** Opens one connection per request, so that no connection is reused after it carried a token. Messages never contain `secret`. */
 export function rancherClient(settings: RancherSettings, secret?: string): HttpClient {
   const secrets = [...(settings.secrets ?? []), ...(secret === undefined ? [] : [secret])];
   return new HttpClient({ ...settings, secrets, tries: 1 });

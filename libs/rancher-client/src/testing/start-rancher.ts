@@ -9,7 +9,6 @@ import type { RancherFault, RancherRequest } from './fault.js';
 import { issueCertificate, type CertificateKind } from './rancher-certificates.js';
 import { route } from './rancher-routes.js';
 
-/** Default: a healthy server with a private authority. */
 export interface RancherOptions {
   /** Default: a new one. */
   readonly authority?: CertificateAuthority;
@@ -21,7 +20,7 @@ export interface RancherOptions {
   readonly caCerts?: string;
   /** Registration token. Default: random. */
   readonly token?: string;
-  /** Bootstrap tokens; the server cannot prove that it knows them. Default: none. */
+  /** Bootstrap tokens, which get no `x-cattle-hash` proof from `/cacerts`. Default: none. */
   readonly machineTokens?: readonly string[];
   /** Files below `/assets`, by name. */
   readonly assets?: Readonly<Record<string, Buffer>>;
@@ -31,7 +30,6 @@ export interface RancherOptions {
 
 /** The caller closes the server. */
 export interface RancherDouble {
-  /** `https://127.0.0.1:PORT`. */
   readonly url: string;
   readonly port: number;
   readonly token: string;
@@ -43,7 +41,7 @@ export interface RancherDouble {
   caCerts: string;
   connectionInfo: unknown;
   readonly assets: Map<string, Buffer>;
-  /** Each of the next requests for `path` gets the next fault; with `forEver`, the last fault repeats. */
+  /** Gives each of the next requests for `path` one of `faults`, in order. With `forEver`, the last fault repeats. */
   script(
     path: string,
     faults: readonly RancherFault[],

@@ -9,8 +9,8 @@ export interface ProofQuestion {
 }
 
 /**
- * Expects Rancher's proof in `X-Cattle-Hash`: base64 of an HMAC-SHA-512, with the token as key, of nonce, zero byte, body,
- * zero byte. Sends only the base64 of the token's SHA-256.
+ * Expects Rancher's proof in `X-Cattle-Hash`: base64(HMAC-SHA-512(token, nonce + 0x00 + body + 0x00)).
+ * Sends only the base64 of the token's SHA-256.
  */
 export function askForProof(token: string): ProofQuestion {
   const nonce = randomBytes(32).toString('hex');

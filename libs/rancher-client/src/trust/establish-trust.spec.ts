@@ -24,7 +24,7 @@ import { establishTrust } from './establish-trust.js';
 afterEach(closeServers);
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
-/** This server does not know the token. */
+/** Options of a server that does not know `CANARY`. */
 const stranger = { token: 'another-token' };
 
 describe('a checksum of /cacerts', () => {

@@ -29,7 +29,7 @@ export interface ServerTrust {
   readonly roots: readonly string[];
   /** Certificates of `/cacerts`, without duplicates; empty if a public authority issued Rancher's certificate. */
   readonly certificates: readonly Certificate[];
-  /** `certificates` as PEM, to write to a file; no other parts of the body, such as a private key. */
+  /** `certificates` as PEM, to write to a file. Omits other parts of the body, such as a private key. */
   readonly caPem: string;
   /** SHA-256 of the body of `/cacerts` as received, in lower-case hex. */
   readonly checksum: string;
@@ -70,8 +70,9 @@ interface CaCerts {
 
 /**
  * Verifies the server and returns the authorities to trust. With a checksum, `/cacerts` must match it. Without one, the
- * system's authorities must verify the server, or the server must prove that it knows the token. Tests the `roots` with a
- * request. If only the system's authorities verify the server, returns them with a warning, unless `strictTls` forbids it.
+ * system's authorities must verify the server, or the server must prove that it knows the token. After a match or a
+ * proof, or with `strictTls`, tests the certificates of `/cacerts` with a request. If only the system's authorities verify
+ * the server, returns those with a warning, unless `strictTls` forbids it.
  * @throws RancherError `untrusted`, `checksumMismatch`, `proofFailed`, `strictWithoutCa`, and the errors of requests.
  */
 export async function establishTrust(
@@ -136,7 +137,6 @@ class Asking {
     return await this.#used('proof', this.#read(body), strictTls);
   }
 
-  /** Tests the certificates of `/cacerts` with one more request. */
   async #used(authority: 'checksum' | 'proof' | 'system', found: CaCerts, strictTls: boolean) {
     const own = found.certificates.map(({ pem }) => pem);
     try {
@@ -170,7 +170,7 @@ class Asking {
   }
 
   /**
-   * Accepts a body by the checksum or, without one, by the proof. Refuses an empty body, which contains no certificates.
+   * Requires the body to match the checksum or, without one, the proof. Refuses an empty body, which contains no certificates.
    * @param bySystem - Why the system's authorities do not verify the server.
    */
   #require(

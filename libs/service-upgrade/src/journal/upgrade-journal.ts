@@ -6,7 +6,7 @@ import type { UpgradePlaces } from './upgrade-places.js';
 
 export interface ProgramIdentity {
   readonly sha256: string;
-  /** The daemon reports this digest of itself. */
+  /** Digest that a daemon reports of its own program. */
   readonly sha1: string;
   /** Output of `--version`, if any. */
   readonly version?: string | undefined;
@@ -33,7 +33,7 @@ export interface UpgradeRecord {
   readonly oldPipe: string;
   /** Absent when unknown. */
   readonly configBefore?: ConfigBefore | undefined;
-  /** True when the service may have been stopped or changed. */
+  /** True if the service may have been stopped or changed. */
   readonly disturbed: boolean;
   readonly reason?: string | undefined;
   /** Run that requested the upgrade; absent for a request on the host itself. */
@@ -76,7 +76,6 @@ export class UpgradeJournal {
     this.#effects = effects;
   }
 
-  /** `unreadable`: the file is not a valid record. */
   async read(): Promise<UpgradeRecord | 'unreadable' | undefined> {
     const text = await readText(this.#file, LIMIT_BYTES);
     if (text === undefined) return undefined;

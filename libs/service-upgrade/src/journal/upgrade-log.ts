@@ -2,7 +2,7 @@ import { appendFileSync, rmSync, statSync } from 'node:fs';
 
 const LIMIT_BYTES = 1024 * 1024;
 
-/** JSON lines; starts anew above 1 MiB. Ignores write failures, so that upgrades go on. */
+/** Writes JSON lines. Ignores write failures, so that upgrades go on. */
 export class UpgradeLog {
   #file: string | undefined;
   #early = '';
@@ -13,12 +13,12 @@ export class UpgradeLog {
     this.#echo = echo;
   }
 
-  /** Writes the log to this file, also the lines that came before this call. */
+  /** Writes earlier and later lines to this file. Deletes its old content if that exceeds 1 MiB. */
   keepIn(file: string): void {
     try {
       if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) > LIMIT_BYTES) rmSync(file);
     } catch {
-      // Append to the file as it is.
+      // Keep the old content.
     }
     this.#file = file;
     this.#append(this.#early);

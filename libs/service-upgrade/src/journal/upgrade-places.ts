@@ -74,7 +74,7 @@ export function upgradeFolder(runningFile: string): string {
   return isOnTrial(runningFile) ? path.dirname(program) : program + SUFFIX;
 }
 
-/** A service may name its program by a link. */
+/** Resolves links: a service may name its program by a link. */
 export function throughLinks(file: string): string {
   try {
     return realpathSync(file);

@@ -12,7 +12,7 @@ export type UpgradeOutcome = 'upgraded' | 'nothing' | 'refused' | 'rolledBack' |
 
 export interface UpgradeResult extends Pick<UpgradeRecord, 'id' | 'askedBy' | 'attempt'> {
   readonly outcome: UpgradeOutcome;
-  /** The reason in words; also the state of the node, if that is not the desired one. */
+  /** The reason in words, and the state of the node if it is not the desired one. */
   readonly reason: string;
   readonly from?: Omit<ProgramIdentity, 'sha1'> | undefined;
   readonly to?: Omit<ProgramIdentity, 'sha1'> | undefined;

@@ -51,7 +51,7 @@ export type UpgradePlan =
       readonly runs?: RunsOfDaemon;
     };
 
-/** Judges the bytes, before the program is run to print its version. Returns the reason to refuse it, if any. */
+/** Returns the reason to refuse the program, if any. Called before the program runs to print its version. */
 export function refuseProgram(
   offered: { readonly sha256: string; readonly format: ProgramFormat },
   { platform, arch }: Pick<UpgradeFacts, 'platform' | 'arch'>,
@@ -112,7 +112,7 @@ function refuseVersion(
   { allowDowngrade }: UpgradeWish,
 ): string | undefined {
   if (offered === undefined) return 'the offered program does not report its release';
-  // An installed program of unknown release cannot be compared, so it is replaced.
+  // If the installed release is unknown, accept any offered release.
   if (allowDowngrade || installed === undefined || installed === offered) return undefined;
   const isComparable = semver.valid(offered) !== null && semver.valid(installed) !== null;
   if (isComparable && semver.gte(offered, installed)) return undefined;

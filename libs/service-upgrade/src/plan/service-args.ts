@@ -54,7 +54,7 @@ export function refuseConfig(
   return `the service reads the config ${found}; wanted ${expected}. Deliver the config to ${found}, or on the host register the other one: wins-upgrade up --wins-args '--config "${expected}"'`;
 }
 
-/** Whether these are arguments of a daemon's service, however it was registered. */
+/** Accepts the short and long names of the commands, in separate arguments or in one. */
 export function runsDaemon(args: readonly string[]): boolean {
   const words = args.filter((word) => !word.startsWith('-'));
   return /^(srv|server) (app|application) run( |$)/.test(words.join(' '));

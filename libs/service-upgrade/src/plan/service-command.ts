@@ -44,8 +44,8 @@ export function splitCommandLine(text: string): string[] {
 }
 
 /**
- * Undefined without a program. A quoted program ends at the second quote. An unquoted program is the shortest prefix
- * that names a file, as the service manager reads it; if none does, the first word.
+ * Returns undefined without a program. A quoted program ends at the second quote. An unquoted program is the shortest prefix
+ * that names a file, as for the service manager. If no prefix does, it is the first word.
  */
 export function parseServiceCommand(
   text: string,

@@ -14,7 +14,7 @@ export type UpgradeStep =
  *
  * - `staging`: the new program is copied and judged; the service is unchanged.
  * - `trial`: the service names the new program just for its start; then the new daemon is judged.
- * - `committing`: the new daemon has passed, and the target is being replaced. After that, there is no way back.
+ * - `committing`: the new daemon has passed, and the target is being replaced. Once it is replaced, the upgrade cannot be undone.
  * - `installing`: there is no old program to return to.
  */
 export type JournalPhase =
@@ -41,7 +41,7 @@ export const PHASES: Readonly<Record<JournalPhase, PhaseRule>> = {
   undoing: { steps: ['reclaim', 'stop', 'start'], next: [] },
 };
 
-/** `trial`: there is an old program to go back to. */
+/** `trial` is for an upgrade with an old program to go back to. */
 const PATHS = {
   trial: ['staging', 'stopping', 'trial', 'committing'],
   install: ['staging', 'installing'],

@@ -11,7 +11,7 @@ import { releaseOf } from './prepare-upgrade.js';
 import type { UpgradeContext } from './upgrade-context.js';
 import type { UpgradeRun } from './upgrade-steps.js';
 
-/** There was no fault: the helper was killed, or the node lost power. */
+/** Reason without a recorded failure: the helper was killed, or the node lost power. */
 export const INTERRUPTED = 'the upgrade was interrupted before the health check of the new daemon';
 
 export async function finishUpgrade(run: UpgradeRun, outcome: UpgradeOutcome, reason: string) {
@@ -26,7 +26,7 @@ export async function finishUpgrade(run: UpgradeRun, outcome: UpgradeOutcome, re
       after: (record.phase === 'undoing' ? oldCommand : newCommand)?.args ?? [],
     },
   };
-  // Write the audit record first: after a crash it is written again, to the same path.
+  // Write the audit record first. After a crash, the recovery writes it to the same path again.
   if (record.disturbed) await recordResult(context, places, result);
   await writeResult(context.effects, places, result);
   await journal.end();

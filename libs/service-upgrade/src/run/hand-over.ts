@@ -16,7 +16,7 @@ export interface Helper {
 
 /**
  * Returns a helper to start, or the result of a plan without steps. The caller holds the lock until the helper runs,
- * because a clean-up removes a helper that does not run. @throws UpgradeError
+ * because a clean-up removes a helper that is not running. @throws UpgradeError
  */
 export async function handOver(
   context: UpgradeContext,
@@ -43,7 +43,10 @@ export async function handOver(
   }
 }
 
-/** Only plans, and removes leftovers. `isPending`: the upgrade itself would first finish or undo an interrupted one. The caller holds the lock. */
+/**
+ * Only plans an upgrade, and removes leftovers. If `isPending`, a real upgrade would first finish or undo an interrupted
+ * one. The caller holds the lock.
+ */
 export async function planOnly(
   context: UpgradeContext,
   places: UpgradePlaces,
@@ -65,7 +68,8 @@ async function isPending({ effects }: UpgradeContext, places: UpgradePlaces): Pr
 }
 
 /**
- * Copies `program`, because in a run it is a verified copy, and the daemon ends leftover processes of verified copies.
+ * Copies `program` to the path of the helper. In a run, `program` is a verified copy, whose leftover processes the daemon
+ * would end.
  * @throws UpgradeError `refused`; `fileFailed`.
  */
 export async function makeHelper(

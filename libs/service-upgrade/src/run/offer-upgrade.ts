@@ -52,8 +52,8 @@ export type OfferOutcome =
 
 /**
  * Starts an upgrade from within the daemon of the service. The helper is a copy of the service's program; it outlives the
- * daemon. A program that was refused, rolled back or failed is not tried again while the result file records that. After
- * interruptions it is tried up to three times.
+ * daemon. A program is not tried again while the result file says that the upgrade to it was refused, rolled back or
+ * failed. An interrupted upgrade is tried up to three times.
  * @throws UpgradeError `busy` or another code if no upgrade can start now; nothing was changed.
  */
 export async function offerUpgrade(

@@ -17,7 +17,7 @@ import { askVersion } from './run-program.js';
 import type { ServiceStatus } from './service-control.js';
 import type { UpgradeContext } from './upgrade-context.js';
 
-/** The preparation has changed nothing, except that it made `copy` of the offered program. */
+/** Preparing an upgrade only creates `copy`, a copy of the offered program. */
 export interface PreparedUpgrade {
   readonly plan: UpgradePlan;
   readonly status: ServiceStatus | undefined;
@@ -73,7 +73,7 @@ export async function prepareUpgrade(
   return { plan: runs === undefined ? plan : { ...plan, runs }, status, installed, offered, copy };
 }
 
-/** Undefined when the daemon does not report its runs, or an unreadable config hides the pipe. */
+/** Undefined if the daemon does not report its runs, or if the config with the pipe's name is unreadable. */
 async function runsOf({ pipeOf, runsOf: ask }: UpgradeContext, { command }: ServiceStatus) {
   const pipe = await pipeOf(command.args).catch(() => undefined);
   return pipe === undefined ? undefined : ask?.(pipe);

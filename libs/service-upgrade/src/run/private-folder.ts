@@ -11,7 +11,7 @@ const NAME_LIMIT_BYTES = 256;
 const LOCK_LIMIT_MS = 2000;
 const LOCK_DELAY_MS = 100;
 
-/** Waits up to `limitMs`, because a daemon that has just started holds the lock briefly. @throws UpgradeError `busy`. */
+/** Waits up to `limitMs` for the lock, which a newly started daemon holds briefly. @throws UpgradeError `busy`. */
 export async function withLock<T>(
   service: Pick<ServiceControl, 'name' | 'lock'>,
   task: () => Promise<T>,
@@ -36,7 +36,7 @@ export async function withLock<T>(
   }
 }
 
-/** @throws UpgradeError `refused` when others can use it; `fileFailed`. */
+/** @throws UpgradeError `refused` if other users can use the folder; `fileFailed`. */
 export async function ensurePrivateFolder(
   { effects, host: { trust } }: Pick<UpgradeContext, 'effects' | 'host'>,
   folder: string,
@@ -46,7 +46,7 @@ export async function ensurePrivateFolder(
   await effects.onFile('make folder', tried, folder, ensure, ['notTrusted']);
 }
 
-/** Ensures that other users cannot replace the program of the service. @throws UpgradeError `refused`; `fileFailed`. */
+/** @throws UpgradeError `refused` if other users can replace programs in the folder; `fileFailed`. */
 export function requireTrustedFolder(
   { host: { trust } }: Pick<UpgradeContext, 'host'>,
   folder: string,
@@ -61,7 +61,7 @@ export function requireTrustedFolder(
 }
 
 /**
- * Records this process, so that the daemon on trial does not take it for a leftover. The caller holds the lock.
+ * Records this process, so that the new daemon does not take it for a leftover. The caller holds the lock.
  * @throws UpgradeError `refused` when others can use the folder; `fileFailed`.
  */
 export async function enterPrivateFolder(

@@ -17,7 +17,7 @@ export interface ProgramContent extends Omit<ProgramIdentity, 'version'> {
 const ALGORITHMS = ['sha256', 'sha1'] as const;
 const MAX_BYTES = 2 * 1024 ** 3;
 const REFUSALS: readonly TrustedFileErrorCode[] = ['notRegularFile', 'tooLarge'];
-/** Lets everyone run the program. Without effect on Windows, where the moved program keeps the private folder's access list. */
+/** Lets everyone run the program. Has no effect on Windows, where the moved program keeps the private folder's access list. */
 const MODE = 0o755;
 
 /** Undefined for a missing file. @throws UpgradeError `fileFailed`; `refused` if it is no regular file or over 2 GiB. */

@@ -30,9 +30,8 @@ export interface RecoveredUpgrade {
 }
 
 /**
- * Finishes or undoes an interrupted upgrade, from within the daemon of that service. Call it first, without awaiting
- * it: before it waits for `serving`, it ensures that the next start runs a proven program. Does nothing while a helper
- * is alive.
+ * Finishes or undoes an interrupted upgrade of the calling daemon. Call it first, without awaiting it: it ensures that the
+ * next start runs a proven program, and then waits for `serving`. Does nothing while an upgrade helper runs.
  * @param serving - Resolves when this daemon serves; rejects when it will not.
  * @throws UpgradeError; the next start, or the next `wins up`, tries again.
  */
@@ -96,7 +95,7 @@ export async function recoverInterrupted(
     await removeLeftovers({ context, places });
     return NONE;
   }
-  // After a loss of power, the service may name the staged program although the journal line that recorded it is lost.
+  // After a loss of power, the service may name the staged program although no journal line says so.
   const disturbed = record.disturbed || isLent;
   const { worker } = who;
   const run: UpgradeRun = { context, places, journal, worker, record: { ...record, disturbed } };
@@ -110,7 +109,7 @@ async function recoverAsHelper(run: UpgradeRun): Promise<RecoveredUpgrade> {
   if (!isTrial(record)) return done(await undoUpgrade(run, reasonOf(record)));
   await nameOldProgram(run);
   const status = await context.service.query();
-  // An answer does not show arguments, so it proves nothing if the old and new programs are the same.
+  // The health check cannot see arguments, so it proves nothing if the old and new programs are identical.
   const canTell = record.from?.sha256 !== record.to.sha256;
   if (canTell && status !== undefined && status.state !== 'stopped') {
     try {
@@ -184,7 +183,7 @@ async function goForward(run: UpgradeRun): Promise<UpgradeResult> {
     } catch (error) {
       if (!(error instanceof UpgradeError)) throw error;
       if (run.record.phase === 'installing') return undoUpgrade(run, error.message);
-      // This program was proven once, and its upgrade cannot be undone. Do not throw: the program offered now may be the fix.
+      // This program was proven once, and its upgrade cannot be undone. Do not throw, because the next upgrade may be the fix.
       const reason = `an interrupted upgrade was finished, but ${error.message}`;
       return finishUpgrade(run, 'failed', reason);
     }
@@ -204,7 +203,7 @@ async function recordOfReality(
   const oldCommand: ServiceCommand = { imagePath: isLent ? places.target : imagePath, args };
   let from = await readProgram(places.target);
   if (from === undefined && isLent) {
-    // Replace the missing old program by a copy of the only one left, which the service names.
+    // The old program is missing. Copy the only program left, which the service names.
     const temporary = temporaryPath(places);
     from = await copyProgram(context.effects, 'lent program', imagePath, temporary);
     await context.effects.move('lent program', temporary, places.target);

@@ -14,7 +14,7 @@ const LONGEST_OUTPUT = 64 * 1024;
 const PASSED_ON = ['PATH', 'SYSTEMROOT', 'SystemRoot', 'TEMP', 'TMP', 'ProgramData'] as const;
 const MAX_TRIES = 6;
 const FIRST_DELAY_MS = 10;
-/** Another process may briefly have a new program open: a scanner (libuv reports UNKNOWN), or a forked child before its exec. */
+/** Errors to retry: a scanner (libuv reports UNKNOWN), or a forked child before its exec, may briefly have a new program open. */
 const TRANSIENT: ReadonlySet<string> = new Set(
   process.platform === 'win32' ? ['UNKNOWN', 'EBUSY', 'EACCES', 'EPERM'] : ['ETXTBSY', 'EBUSY'],
 );

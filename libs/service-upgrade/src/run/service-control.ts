@@ -27,9 +27,9 @@ export interface ServiceControl {
   /** Atomic and durable, even across a loss of power. The command applies from the next start. */
   setCommand(command: ServiceCommand): Promise<void>;
   remove(): Promise<void>;
-  /** Resolves once the process exists, whether or not it serves. Does nothing when it runs already. */
+  /** Resolves when the process exists, even before it is ready. Does nothing if it already runs. */
   start(): Promise<void>;
-  /** Works in any state, and resolves when no process of the service is left. After `graceMs`, kills the remaining ones. */
+  /** Works in any state, and resolves when no process of the service is left. After `graceMs`, kills remaining processes. */
   stop(graceMs: number): Promise<void>;
   /** Undefined while another process has the lock for upgrading this service. */
   lock(): Promise<UpgradeLock | undefined>;

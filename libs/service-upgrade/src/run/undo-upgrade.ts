@@ -77,7 +77,7 @@ async function restartOldDaemon(run: UpgradeRun, { sha256, sha1 }: ProgramIdenti
   const status = await service.query();
   if (status === undefined)
     throw new UpgradeError('serviceFailed', `the service ${service.name} no longer exists`);
-  // If both programs are the same, an answer proves nothing.
+  // If both programs are equal, the hash in an answer does not show which one runs.
   if (status.state === 'running' && run.record.to.sha256 !== sha256) {
     if ((await probe(run.record.oldPipe, PROBE_MS))?.sha1 === sha1) return undefined;
   }
@@ -102,7 +102,7 @@ async function proveOld({ context, record }: UpgradeRun, from: ProgramIdentity) 
   try {
     await passHealthGate({
       ...{ service, pipe, healthRequired: false },
-      // With the restored config, the old daemon may serve a pipe that the current config file does not name.
+      // The upgrade read `oldPipe` from the config file. With its stored copy or the restored config, the old daemon may use `configBefore.pipe`.
       probe: async (asked, limitMs) =>
         (await context.probe(asked, limitMs)) ??
         (configBefore?.pipe === undefined || configBefore.pipe === asked

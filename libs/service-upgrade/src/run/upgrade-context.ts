@@ -7,14 +7,14 @@ import type { UpgradeLog } from '../journal/upgrade-log.js';
 
 export interface ServedConfig {
   readonly file: string;
-  /** The daemon's stored copy; else the content that a delivery kept when it replaced the file; else the file's content. */
+  /** The first that exists: the daemon's stored copy, the content that a delivery kept when it replaced `file`, or `file` itself. */
   readonly bytes: Uint8Array;
   readonly pipe?: string;
 }
 
 export type SystemParts = Pick<UpgradeContext, 'service' | 'host' | 'probe' | 'runsOf'>;
 
-/** `before` is undefined without a service; `allowDrop` lists the keys that may be missing afterwards. */
+/** `before` is undefined without a service. `after` may lack the keys in `allowDrop`. */
 export type RefuseDrops = (config: {
   readonly before: string | undefined;
   readonly after: string;
@@ -28,7 +28,7 @@ export type SignersOf = (
 ) => Promise<readonly (readonly string[])[]>;
 
 export interface UpgradeContext extends Pick<UpgradeRecord, 'id' | 'askedBy' | 'attempt'> {
-  /** Versions of known programs, by SHA-256. Other programs are asked. Default: none. */
+  /** Versions of known programs, by SHA-256. Other programs are run to print theirs. Default: none. */
   readonly knownVersions?: ReadonlyMap<string, string> | undefined;
   readonly effects: Effects;
   readonly service: ServiceControl;
@@ -40,7 +40,7 @@ export interface UpgradeContext extends Pick<UpgradeRecord, 'id' | 'askedBy' | '
   /** Program file of this process; cleaning up does not remove it. */
   readonly ownFile: string;
   readonly defaultConfig: string;
-  /** Config that the daemon serves with. Default: unknown. */
+  /** Returns the config that the daemon uses. Default: unknown. */
   readonly configServed?: (status: ServiceStatus) => Promise<ServedConfig | undefined>;
   /** Removes kept versions of a replaced config. Default: there are none. */
   readonly forgetReplaced?: (file: string) => Promise<void>;

@@ -38,7 +38,7 @@ const ACTS: Readonly<Record<UpgradeStep, (run: UpgradeRun) => Promise<void>>> = 
   register: ({ context, record: { newCommand } }) => register(context, newCommand),
 };
 
-/** Takes one step, after its phase is in the journal. */
+/** Writes the phase of a step to the journal, then takes the step. */
 export async function takeStep(run: UpgradeRun, { step, phase }: PlannedStep): Promise<void> {
   const disturbed = run.record.disturbed || phase !== 'staging';
   run.record = await run.journal.move(run.record, phase, { disturbed });

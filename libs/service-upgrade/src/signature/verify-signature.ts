@@ -114,7 +114,7 @@ function refuseSigner(
   const { validFrom, validTo, keyUsage } = signer.x509;
   const shown = `found the certificate ${nameOf(signer.x509)}`;
   if (!isValid(signer.x509, now)) return `${shown}, which is valid from ${validFrom} to ${validTo}`;
-  // Node returns the extended key usage here.
+  // Node's `keyUsage` is the extended key usage.
   const usage = keyUsage as readonly string[] | undefined;
   if (usage?.includes(CODE_SIGNING) !== true) return `${shown}, which is not for signing code`;
   const path = [signer];

@@ -1,4 +1,3 @@
-// In one long file, because all simulated processes of a node change the same files, service and daemon.
 import { posixFileTrust } from '@wins/trusted-files';
 import { createHash } from 'node:crypto';
 import {
@@ -52,7 +51,8 @@ function sha(algorithm: string, text: string): string {
 
 /**
  * A node with real files. Its service manager and daemons are a model, so that hundreds of processes can run and die
- * within seconds. Each effect checks that the service names a complete program.
+ * within seconds. Each effect checks that the service names a complete program. One long file, because all simulated
+ * processes of a node change the same files, service and daemon.
  */
 export class ModelNode implements Disposable {
   readonly folder = realpathSync(mkdtempSync(path.join(tmpdir(), 'wins-model-')));
@@ -94,7 +94,7 @@ export class ModelNode implements Disposable {
     });
   }
 
-  /** Upgrades as from a container: one process plans and prepares a helper, which does the rest. */
+  /** Simulates an upgrade from a container: one process prepares a helper, and the helper performs the upgrade. */
   async upByHelper(
     program: string,
     wish: UpgradeWish = { allowDowngrade: true },
@@ -116,7 +116,7 @@ export class ModelNode implements Disposable {
     });
   }
 
-  /** Simulates a loss of power. The service manager starts the program, up to three times if the program wants a restart. */
+  /** Simulates a loss of power. The service manager then starts the program, and restarts it up to twice if the program asks. */
   async boot(faults: ReadonlyMap<number, Fault> = new Map()): Promise<LifeEnd> {
     let end: LifeEnd = 'none';
     for (let starts = 0; starts < 3; starts += 1) {
@@ -144,7 +144,7 @@ export class ModelNode implements Disposable {
   /**
    * Offers a program, as the watch of the daemon does.
    *
-   * @returns The number of the attempt that a helper gets; `tried` when no attempt follows; undefined after an error.
+   * @returns The number of the attempt that a helper makes; `tried` if this program is not tried again; undefined after an error.
    */
   async find(program: string): Promise<number | 'tried' | undefined> {
     let found: number | 'tried' | undefined;

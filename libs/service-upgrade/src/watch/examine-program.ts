@@ -18,7 +18,7 @@ export interface FileGuard {
 const MAX_BYTES = 2 * 1024 ** 3;
 
 /**
- * Hashes a program, which is `unfit` if users other than administrators and this one can write it, because it becomes the service.
+ * Hashes a program that will become the service. It is `unfit` if anyone except administrators and this user can write it.
  * @param state - Earlier state of the file: a file that has changed since is `moved`.
  * @throws the reason of `signal`.
  */

@@ -25,7 +25,7 @@ const LOOK_EVERY_MS = 1000;
 const LARGEST_BYTES = 256 * 1024;
 const RECORD = /^record-[0-9A-Za-z-]{1,96}\.json$/;
 
-/** Throws or rejects while it cannot record. */
+/** Throws or rejects if it cannot record the decision. */
 export type RecordUpgrade = (decision: UpgradeDecision) => Promise<void> | undefined;
 
 export interface UpgradeRecords {
@@ -33,8 +33,8 @@ export interface UpgradeRecords {
 }
 
 /**
- * Copies the records of helpers to the audit log: once, or repeatedly until an upgrade in progress has ended. Removes a
- * record only after copying it.
+ * Copies the records of helpers to the audit log, and repeats this every second while an upgrade is in progress.
+ * Removes a record only after copying it.
  */
 export function recordUpgrades(
   folder: string,
@@ -44,7 +44,7 @@ export function recordUpgrades(
   let timer: NodeJS.Timeout | undefined;
   let isClosed = false;
   const look = async (): Promise<void> => {
-    // Check first: an upgrade that ends after this check is found in the next round.
+    // Check first: if an upgrade ends after this check, the next round copies its record.
     const isUnderWay = existsSync(path.join(folder, 'journal.json'));
     try {
       await takeRecords(folder, record);

@@ -6,7 +6,7 @@ import type { Upgrader } from '../run/offer-upgrade.js';
 import { examineProgram, type FileGuard } from './examine-program.js';
 
 const LOOK_EVERY_MS = 1000;
-/** Access is checked again, because permissions can change while the content stays. */
+/** Delay before an unfit file is checked again, because its permissions can change without its content. */
 const JUDGE_AGAIN_MS = 10_000;
 const BACKOFF = { initialMs: 2_000, maxMs: 600_000, jitter: 0 };
 /** Ample, because a helper waits at most a minute at each of three points. */
@@ -38,7 +38,7 @@ export interface WatchOptions {
 }
 
 /**
- * `changing`: only one check has found the file like this. `offered`: a helper upgrades to a copy of the file.
+ * `changing`: the last check found a new or changed file. `offered`: a helper upgrades to a copy of the file.
  * `deferred`: cannot be used now. `settled`: nothing to do until the file changes.
  */
 type WatchState = 'absent' | 'changing' | 'examining' | 'offered' | 'deferred' | 'settled';

@@ -83,7 +83,7 @@ export class AppliedPlans {
   }
 }
 
-/** A second plan within the same second gets the next free second. */
+/** Names the file after the first free second from `now`. */
 function freeName(names: readonly string[], now: Date): string {
   for (let at = now.getTime(); ; at += 1000) {
     const name = `${datecode(new Date(at))}-applied.plan`;

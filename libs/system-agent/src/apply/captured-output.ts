@@ -3,9 +3,7 @@ export const CAPTURED_HALF_BYTES = 256 * 1024;
 
 const FIRST_CAPACITY_BYTES = 4096;
 
-/**
- * Output of one stream in bounded memory. Above 512 KiB, a line with the number of missing bytes replaces the middle.
- */
+/** Output of one stream in bounded memory. Above 512 KiB, a line with the number of omitted bytes replaces the middle. */
 export class CapturedOutput {
   #head = Buffer.alloc(0);
   /** Ring buffer. */

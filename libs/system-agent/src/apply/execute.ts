@@ -45,7 +45,7 @@ export interface ExecutionResult {
 
 /**
  * Waits until the instruction has ended and closed its outputs. A failed start is a result, not an exception.
- * @throws the reason of the signal; the rejection of `onAct`.
+ * @throws the signal's reason after an abort, or the error of `onAct`.
  */
 export async function execute(context: PassContext, execution: Execution) {
   const { pass, options, signal } = context;

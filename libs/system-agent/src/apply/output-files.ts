@@ -17,7 +17,7 @@ interface KeptFile {
   readonly sizeBytes: number;
 }
 
-/** Complete outputs of executions, stdout and stderr interleaved, in a private folder. */
+/** Keeps the outputs of executions in a private folder, stdout and stderr interleaved. */
 export class OutputFiles {
   readonly #folder: string;
   readonly #files: PlanFiles;
@@ -86,7 +86,7 @@ export class OutputFile {
     this.#sizeBytes += kept.length;
   }
 
-  /** Resolves once all output is written, with the first failure, if any. Call it once. */
+  /** Resolves with the first failure, if any, once all output is written. Call it once. */
   async close(): Promise<Error | undefined> {
     const stream = this.#stream;
     if (this.#leftOutBytes > 0)

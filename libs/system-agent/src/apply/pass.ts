@@ -4,7 +4,7 @@ import type { Plan } from '../plan/plan.js';
 /** Outputs by instruction name; null for no output. */
 export type Outputs = Readonly<Record<string, Buffer | null>>;
 
-/** Stored in the Secret and `.pos` files. Times are Go's UnixDate, or empty. */
+/** Stored in the Secret and `.pos` files. A time is empty or in Go's UnixDate format. */
 export interface PeriodicStatus {
   readonly name: string;
   readonly stdout: Buffer | null;
@@ -40,7 +40,7 @@ export interface Pass {
   /** Present when files and one-time instructions are due. All periodic instructions are then due too, and probes wait for their initial delay. */
   readonly oneTime?: {
     readonly attempt: number;
-    /** True when the previous attempt had the same plan, so that the history should already contain it. */
+    /** True if the previous attempt had the same plan. The history should then contain that plan. */
     readonly isRepeated?: boolean;
   };
   /** Earlier outputs; this pass adds its own. */
@@ -50,7 +50,7 @@ export interface Pass {
   readonly startedAt: Date;
 }
 
-/** Keeps entries whose names are no longer in the plan. */
+/** The maps keep entries whose names are no longer in the plan. */
 export interface PassResult {
   readonly succeeded: boolean;
   readonly failure?: FailedInstruction;
@@ -60,6 +60,6 @@ export interface PassResult {
 }
 
 export interface Applier {
-  /** @throws AgentError `fileFailed`, which does not count as a failure of the plan; `closed`. */
+  /** @throws AgentError `closed`, or `fileFailed`, which does not count as a failure of the plan. */
   apply(pass: Pass, signal: AbortSignal): Promise<PassResult>;
 }

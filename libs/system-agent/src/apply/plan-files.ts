@@ -141,7 +141,7 @@ async function replacementOf(
   return writePendingFile(place, rights, (write) => write(content, 0));
 }
 
-/** Fast, because most files are new. False after a failure, because opening the file reports it. */
+/** A fast check, because most files are new. Returns false if it fails: opening the file reports the failure. */
 function isAbsent(place: string): boolean {
   try {
     return lstatSync(place, { throwIfNoEntry: false }) === undefined;
@@ -161,7 +161,7 @@ async function followLinks(asked: string): Promise<string> {
     // Another user's link could lead anywhere. The system refuses most such links too.
     if (![0, process.geteuid?.()].includes(stats.uid)) throw badLink(asked, 'of another user');
     const target = await readlink(file);
-    // Not joined, because only the system can resolve `..` after a link.
+    // Do not use `path.join`: only the system can resolve `..` after a link.
     at = path.isAbsolute(target) ? target : `${folder}/${target}`;
   }
   throw badLink(asked, `after ${MAX_LINKS} others`);
@@ -181,7 +181,7 @@ async function remove(file: string, directory: boolean): Promise<void> {
   if (directory) return rm(file, { recursive: true, force: true });
   try {
     await unlink(file).catch((error: unknown) => {
-      // POSIX answers EPERM for a folder, Linux EISDIR.
+      // For a folder, `unlink` fails with EPERM in POSIX, with EISDIR on Linux.
       if (!['EPERM', 'EISDIR'].includes(errnoOf(error) ?? '')) throw error;
       return rmdir(file);
     });
@@ -190,7 +190,7 @@ async function remove(file: string, directory: boolean): Promise<void> {
   }
 }
 
-/** Another agent may have left the folder readable by all. If others could write it, `ensurePrivateFolder` refuses it. */
+/** Closes a folder that another agent left readable by all. If others can write it, `ensurePrivateFolder` will refuse it. */
 function closeToOthers(folder: string, trust: FileTrust): void {
   const stats = lstatSync(folder, { throwIfNoEntry: false });
   if (stats?.isDirectory() !== true || stats.uid !== process.geteuid?.()) return;

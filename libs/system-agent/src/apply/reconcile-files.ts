@@ -117,7 +117,7 @@ export interface FileStep {
 }
 
 export interface FileAhead {
-  /** A file is prepared early only while files of the same owner are placed, because those cannot affect the preparation. */
+  /** Preparing a file overlaps only steps of the same owner, because those cannot affect the preparation. */
   readonly owner: string;
   /** Prepares a file; then call `place` instead of `run`. Undefined if `run` is needed. Never rejects. */
   readonly begin: () => Promise<PendingPlanFile | undefined>;

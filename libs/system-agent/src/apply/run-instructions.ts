@@ -6,7 +6,7 @@ import { parseUnixDate, unixDate } from './unix-date.js';
 export type InstructionsResult = Pick<PassResult, 'succeeded' | 'failure' | 'outputs'>;
 
 /**
- * Stops at the first failure, whose output is saved too. @throws as `execute`.
+ * Stops at the first failed instruction, and saves its output too. @throws as `execute`.
  */
 export async function runInstructions(context: PassContext, attempt: number) {
   const { plan, source } = context.pass;
@@ -50,7 +50,7 @@ export async function runPeriodic(context: PassContext, isForced: boolean): Prom
   return statuses;
 }
 
-/** Due one period after a success. After `n` consecutive failures, due `n` times 30 s after the last, at most 3 minutes. */
+/** An instruction is due one period after a success. After `n` consecutive failures, it is due `n` times 30 s after the last, at most 3 minutes. */
 function isDue(
   { periodSeconds }: PeriodicInstruction,
   before: PeriodicStatus | undefined,

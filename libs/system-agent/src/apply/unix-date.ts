@@ -11,7 +11,7 @@ export function unixDate(date: Date): string {
   return `${weekday} ${month} ${day} ${time} UTC ${date.getUTCFullYear()}`;
 }
 
-/** Parses Go's UnixDate. Unknown abbreviations of zones mean the node's zone. Undefined for any other text. */
+/** Parses Go's UnixDate; returns undefined if the text has another form. An unknown zone means the node's zone. */
 export function parseUnixDate(text: string): Date | undefined {
   const [, month = '', ...rest] = FORM.exec(text) ?? [];
   const [day = '', hour = '', minute = '', second = '', zone = '', year = ''] = rest;

@@ -14,7 +14,7 @@ export class Warnings {
     this.#onEvent = onEvent;
   }
 
-  /** `message` undefined: the problem is solved. Varying parts belong in `error`. */
+  /** If `message` is undefined, the problem is solved. Varying parts belong in `error`, which is not compared. */
   tell(source: string, topic: string, message: string | undefined, error?: unknown): void {
     const key = JSON.stringify([source, topic]);
     if (this.#told.get(key) === message) return;

@@ -11,7 +11,7 @@ import {
 } from './status-encoding.js';
 import { KEY, type SecretData } from './secret-state.js';
 
-/** Limit for all outputs in base64, before compression. Half of the read limit, because names and times are added. */
+/** Limit for all outputs in base64, before compression: half of `MAX_UNPACKED_BYTES`, because names and times are added. */
 const MAX_TEXT_BYTES = 8 * 1024 * 1024;
 /** A cut shorter than its marker would gain nothing. */
 const MARKER_BYTES = 80;

@@ -90,7 +90,7 @@ export function secretState(data: SecretData): SecretState {
   };
 }
 
-/** Reads the outputs of the failed run if this plan failed before, else of the applied plan. @throws AgentError `invalidState`. */
+/** Reads the outputs of the failed run if this plan failed before; otherwise those of the applied plan. @throws AgentError `invalidState`. */
 export function savedOutputs(data: SecretData, failedBefore: boolean): Outputs {
   return unpacked(data, failedBefore ? KEY.failedOutput : KEY.appliedOutput, parseOutputs);
 }

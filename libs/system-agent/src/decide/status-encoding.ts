@@ -36,11 +36,11 @@ const failedInstruction = z.object({
   exitCode: z.int(),
   stderr: z.string(),
 });
-/** Limits for reading, because another writer may have stored a megabyte. */
+/** Limits for parsed texts, because another writer may have stored a megabyte. */
 const MAX_NAME = 256;
 const MAX_STDERR = 4096;
 
-/** `{"name":"<base64>"}`; null for no output. */
+/** `{"name":"<base64>"}`. An empty output is `null`. */
 export const outputsJson = (saved: Outputs): string => goMap(saved, base64Json);
 
 /** @throws Error for text of another form; the error may quote the text. */
@@ -53,7 +53,7 @@ export function periodicJson(statuses: Readonly<Record<string, PeriodicStatus>>)
     goStruct([
       ['name', goJson(status.name)],
       ['stdout', base64Json(status.stdout)],
-      // An empty text: stderr was not saved. Null: it was saved, but is empty.
+      // `""` means that stderr was not saved, `null` that it was empty.
       ['stderr', status.stderr === undefined ? '""' : base64Json(status.stderr)],
       ['exitCode', String(status.exitCode)],
       ['lastSuccessfulRunTime', goJson(status.lastSuccessfulRunTime)],
@@ -112,7 +112,7 @@ function mapOf<T>(value: z.ZodType<T>) {
 
 const MAX_UNPACKED_BYTES = 16 * 1024 * 1024;
 
-/** Clears time and system in the header, as Go's gzip does. */
+/** Sets the extra flags and the system in the header as Go's gzip does. */
 export function gzipText(text: string): Buffer {
   const packed = gzipSync(text);
   packed[8] = 0;

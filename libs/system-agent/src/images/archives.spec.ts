@@ -21,7 +21,7 @@ import {
   tarOf,
 } from '../testing/image-harness.js';
 
-/** Each archive has two parts, from gzip, zstd, lz4 or bzip2. Between the parts of zstd and lz4 is a skippable frame. */
+/** Each archive has two parts, made by gzip, zstd, lz4 or bzip2. A skippable frame separates the parts of zstd and lz4. */
 const FIXTURES = join(__dirname, '../testing/fixtures/archives');
 const lab = { current: undefined as unknown as ImageLab };
 beforeEach(() => (lab.current = new ImageLab()));

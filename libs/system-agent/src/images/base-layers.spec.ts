@@ -13,7 +13,7 @@ let layers: readonly Buffer[];
 
 beforeAll(async () => {
   const file = (name: string) => tarOf([{ name, content: name }]);
-  // A real base layer has nothing in `Files/bin`. Here, the file shows whether the layer was unpacked.
+  // A real base layer has nothing in `Files/bin`. Here, `Files/bin/base` shows whether the layer was unpacked.
   layers = await Promise.all([
     file('Files/bin/base'),
     file('Files/bin/update'),

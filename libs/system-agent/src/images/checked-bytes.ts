@@ -43,7 +43,7 @@ export interface Expected {
 }
 
 /**
- * Passes bytes on unverified, as they arrive; throws at the end unless size and digest match.
+ * Yields bytes as they arrive, before they are verified. Throws at the end unless size and digest match.
  * @throws AgentError `imageFailed`, immediately when there are too many bytes; errors of the input.
  */
 export async function* checkedBytes(

@@ -7,7 +7,7 @@ import type { ImageLimits } from './checked-bytes.js';
 
 const FIXTURES = join(__dirname, '../testing/fixtures/archives');
 const MIB = 1024 * 1024;
-/** Nothing listens there, so only an archive can have the image. */
+/** Nothing listens at this address, so the image can only come from an archive. */
 const NAME = '127.0.0.1:1/img:v1';
 let lab: ImageLab;
 beforeEach(() => (lab = new ImageLab()));
@@ -29,7 +29,7 @@ async function unpackStored(
 
 const zstdFrame = (window: number, blocks: readonly number[][]) =>
   Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0, window, ...blocks.flat()]);
-/** A block of four bytes that expands to 128 KiB of one byte. */
+/** A block of four bytes that expands to 128 KiB of zeros. */
 const REPEATED = [2, 0, 0x10, 0];
 
 describe('what is small and becomes large', () => {

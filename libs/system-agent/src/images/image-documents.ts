@@ -30,7 +30,7 @@ const config = z.object({
 const saved = { Config: z.string(), Layers: z.array(z.string()) };
 const dockerArchive = z.array(z.object({ ...saved, RepoTags: z.array(z.string()).nullish() }));
 
-/** For an index entry without a platform, as in Go. */
+/** Platform of an index entry that names none, as in Go. */
 const DEFAULT_PLATFORM = { os: 'linux', architecture: 'amd64' };
 const MANIFEST = ['a manifest', 'schema version 2 of Docker, or OCI'] as const;
 const CONFIG = ['the config of an image', 'rootfs.diff_ids'] as const;
@@ -39,7 +39,7 @@ const MAX_DEPTH = 3;
 export type Descriptor = z.infer<typeof descriptor>;
 export type Manifest = z.infer<typeof manifest>;
 
-/** In Go's terms: `windows`, `amd64`. */
+/** Go's names, such as `windows` and `amd64`. */
 export interface ImagePlatform {
   readonly os: string;
   readonly arch: string;
@@ -104,13 +104,13 @@ export interface Wanted {
 export interface FoundImage {
   /** Digests of the unpacked layers, lowest first. */
   readonly diffIds: readonly string[];
-  /** Number of lowest layers from Microsoft's Windows base image. They contain nothing below a `subtree`. */
+  /** Number of bottom layers from Microsoft's Windows base image. Unpacking a `subtree` skips them. */
   readonly baseLayers: number;
-  /** Yields the layers from the bottom up, but skips the lowest `first`. Read each layer to its end before the next. */
+  /** Yields the layers from the bottom up, starting at index `first`. Read each layer to its end before the next. */
   layers(first: number): AsyncIterable<AsyncIterable<Uint8Array>>;
 }
 
-/** A Docker archive has no media types. */
+/** `mediaType` is undefined in a Docker archive. */
 type Layers = readonly { readonly mediaType?: string | undefined }[];
 
 /** @throws AgentError `imageFailed` when the config describes a different number of layers. */

@@ -17,7 +17,7 @@ import { unpackImage } from './unpack/unpack-image.js';
 
 const ENDINGS = ['.tar', '.tar.lz4', '.tar.bz2', '.tbz', '.tar.gz', '.tgz', '.tar.zst', '.tzst'];
 
-/** Limits the files in the folder, because each archive is opened. If there are more, a search by tag fails. */
+/** Maximum number of files in the folder, because a search by tag opens each archive. Above it, the search fails. */
 const MAX_ENTRIES = 1000;
 type Use = (image: FoundImage) => Promise<void>;
 
@@ -54,7 +54,7 @@ export function imageStore(given: ImageStoreOptions): ImageStore {
   };
 }
 
-/** Uses the first archive that has the image. False when none has it, and for a reference by digest. */
+/** Calls `use` with the image of the first archive that has it. False if none has it, or for a reference by digest. */
 export async function inArchive(wanted: StoreParts & Wanted, signal: AbortSignal, use: Use) {
   if (wanted.reference.digest !== undefined) return false;
   const { limits, trust, onWarning } = wanted;

@@ -220,7 +220,6 @@ describe('a blob that lies elsewhere', () => {
 });
 
 describe('a registry that is busy for a moment', () => {
-  /** Gives `answer` to the first `times` requests only. */
   function fault(path: string, times: number, answer: (response: ServerResponse) => unknown) {
     let left = times;
     registry.answers.set(path, (_, response) => {

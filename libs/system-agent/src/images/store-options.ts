@@ -15,11 +15,11 @@ export interface ImageStoreOptions {
   readonly dockerConfigFile?: string;
   /** Source of credentials after `registries.yaml`. Default: none. */
   readonly credentialProviders?: CredentialProviderPlace;
-  /** Records the run of a credential provider beforehand; a rejection prevents the run. Default: no record. */
+  /** Called before each run of a credential provider, to record it. A rejection prevents the run. */
   readonly onProvider?: (run: ProviderRun) => Promise<void>;
-  /** In Go's terms: `windows` and `amd64`. `os` also decides which file names are valid. */
+  /** In Go's terms, such as `windows` and `amd64`. `os` also decides which file names are valid. */
   readonly platform: { readonly os: FileSystemOs; readonly arch: string };
-  /** Unpacks only this folder, such as `Files/bin`; on Windows skips Microsoft's base layers. Default: the root. */
+  /** Unpacks only this folder, such as `Files/bin`, and skips Microsoft's base layers for Windows. Default: the root. */
   readonly subtree?: string;
   /** Refuses files that others can write to: the files decide which code is fetched. */
   readonly trust: Pick<FileTrust, 'distrustOfFile'>;

@@ -44,7 +44,7 @@ export interface SecretStoreOptions {
   readonly random?: () => number;
   /** Time-out for an answer. Default: 30,000. */
   readonly answerMs?: number;
-  /** Silence after which a watch is checked. Default: 20,000, to detect a fault in 32 s. */
+  /** Silence after which a watch is checked. Default: 20,000, to detect a fault within 32 s. */
   readonly quietMs?: number;
   /** Silence after which a watch counts as dead. Default: 150,000, because a bookmark comes each minute. */
   readonly silenceMs?: number;
@@ -58,7 +58,7 @@ export type ApiConnectionOptions = Pick<
   readonly onContact?: () => void;
 };
 
-/** Time-out for the start of an answer and, except for a watch, for its end. */
+/** Maximum time until an answer starts and, except for a watch, until it ends. */
 export const ANSWER_MS = 30_000;
 
 /** Sends requests to one API server. Refuses redirects, so that the token goes to one address only. */
@@ -67,7 +67,7 @@ export class ApiConnection {
   readonly #options: ApiConnectionOptions;
   readonly #client: HttpClient;
   #hasWarned = false;
-  /** Tried in order; after one has verified the server, only that one. */
+  /** Tried in order. The first that verifies the server replaces the list. */
   #trusts: readonly (() => TlsTrust)[];
 
   /** @throws AgentError `invalidConnection`. */
@@ -183,7 +183,7 @@ export class ApiConnection {
       ...{ method, trust, redirects: 'none' as const },
       headers: { accept, ...(body !== undefined && { 'content-type': 'application/json' }) },
       ...(token !== undefined && { authorization: `Bearer ${token}` }),
-      // Repeating a write is safe: its resourceVersion makes the second one a conflict.
+      // Repeating a write is safe, because its old resourceVersion causes a conflict.
       ...(body !== undefined && { body }),
     };
     return await this.#client.open(request, what, signal);
@@ -202,7 +202,6 @@ export class ApiConnection {
   }
 }
 
-/** @throws AgentError `invalidConnection`. */
 function checkProxy(server: URL, environment: Environment): void {
   try {
     proxyOf(server, environment);

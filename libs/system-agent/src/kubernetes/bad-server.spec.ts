@@ -45,7 +45,7 @@ describe('a server that behaves badly', () => {
     ['sends it elsewhere', answer(307, '', { location: 'https://192.0.2.1/' }), 'refused'],
   ];
 
-  /** Only silence gets a short time-out: a real answer may be slow on a busy machine. */
+  /** Shortens the time-out only for `silent`, because an answer may be slow on a busy machine. */
   const patienceWith = (fault: ApiFault) => (fault === silent ? { answerMs: 300 } : {});
 
   it.each(faults)('%s: reading fails', async (_title, fault, code) => {
@@ -70,7 +70,7 @@ describe('a server that behaves badly', () => {
     const server = await serve();
     server.create({ plan: 'first' });
     let requests = 0;
-    // After a failed first watch, the client lists at once. The list fails too.
+    // After the first watch fails, the client lists at once. Make the list fail too.
     server.fault((...request) => ((requests += 1) > 1 ? answer(500, '{}') : fault)(...request), {
       times: 2,
     });
@@ -82,7 +82,7 @@ describe('a server that behaves badly', () => {
     expect(await watch.reports(2)).toEqual(['first', 'second']);
   });
 
-  // Leaves out `reset`, after which the client tries a new connection at once and reports no failure.
+  // Leaves out `reset`: after a reset, the client reconnects at once and reports no failure.
   it.each(faults.filter(([, fault]) => fault !== reset))(
     '%s when it lists: the watch reports it and goes on',
     async (_title, fault, code) => {
@@ -149,7 +149,7 @@ describe('a server that behaves badly', () => {
       server.update({ plan: 'second' });
       expect(await watch.reports(2)).toEqual(['first', 'second']);
       expect(watch.failures()).toEqual([code]);
-      // After a lost connection, the watch continues at the known version.
+      // Only after a lost connection does the watch continue at the known version.
       const isResumed = server.requests.at(-1)?.query.has('resourceVersion');
       expect(isResumed).toBe(code === 'unreachable');
     },
@@ -204,7 +204,7 @@ describe('a server that behaves badly', () => {
   it('cuts its watch anywhere: what happened is reported once, and nothing is lost', async () => {
     const server = await serve();
     const object = server.create({ plan: 'first' });
-    // Includes the bookmark that follows the Secret.
+    // The 100 bytes are for the bookmark that follows the Secret.
     const size = line({ type: 'ADDED', object }).length + 100;
     for (let bytes = 1; bytes < size; bytes += 37) {
       server.update({ plan: `before ${bytes}` });

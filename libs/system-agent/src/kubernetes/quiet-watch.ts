@@ -17,7 +17,7 @@ export interface QuietWatchOptions {
 const WHAT = 'check the watch';
 /** Time for an event in transit to arrive. */
 const GRACE_MS = 2000;
-/** Only the version matters. A server that cannot send only metadata sends the whole Secret. */
+/** Requests only metadata. A server without support for that sends the whole Secret. */
 const METADATA_ALONE =
   'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1, application/json';
 
@@ -89,7 +89,7 @@ export class QuietWatch {
     } catch (error) {
       const failure = connection.failure(error, WHAT, this.#closed.signal);
       if (failure.code === 'notFound') return this.#options.reported() !== 'none';
-      // Any other refusal except `unauthorized` proves that the server answers.
+      // Any refusal except `unauthorized` proves that the server still works.
       if (failure.refusal.status !== undefined && failure.code !== 'unauthorized') return false;
       if (!late.aborted) return failure;
       const message = `cannot ${WHAT}: no answer within ${limitMs} ms`;

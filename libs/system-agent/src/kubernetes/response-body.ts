@@ -29,7 +29,7 @@ export async function* readJsonLines(parts: AsyncIterable<Buffer>, onBytes: () =
   }
 }
 
-/** One growing buffer, because a list of small chunks costs a hundred times their size. */
+/** Collects chunks in one buffer, because a list of small chunks takes a hundred times their size. */
 class BoundedBytes {
   #buffer = Buffer.alloc(0);
   #size = 0;

@@ -173,7 +173,7 @@ describe('what the API server refuses', () => {
   ])('is reported as %s for %d, and tried again', async (code, status) => {
     const server = await serve();
     server.create({ plan: 'first' });
-    // The second failure is of a list, which follows at once unless the account is refused.
+    // Unless the account is refused, a list follows the failed watch at once, and must fail too.
     const times = status === 401 || status === 403 ? 1 : 2;
     server.fault(answer(status, '{}', { location: server.url }), { times });
     const watch = watching(storeOf(server));

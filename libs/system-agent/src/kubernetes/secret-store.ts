@@ -11,9 +11,9 @@ export interface ApiSecretStore extends SecretStore {
 }
 
 /**
- * Answers and lines of a watch have at most 4 MiB; redirects and encodings are refused. Errors never contain the token. Codes:
+ * Refuses redirects, compressed answers, and answers or watch lines above 4 MiB. Errors never contain the token. Their codes:
  * `unreachable`, `unauthorized`, `forbidden`, `notFound`, `conflict`, `expired`, `tooLarge`, `refused`, `closed`.
- * @throws AgentError `invalidConnection` for `strictTls` without authorities in the kubeconfig, and for an invalid proxy.
+ * @throws AgentError `invalidConnection` for an invalid proxy, or if `strictTls` is set and the kubeconfig names no authority.
  */
 export function secretStore(
   { access, namespace, secretName, warnings }: ConnectionInfo,

@@ -178,7 +178,7 @@ describe('watching', () => {
     proceed();
   };
 
-  // Only silence gets a short time-out.
+  // A shorter time-out, only for servers that fall silent.
   const isSilent = { answerMs: 2000 };
   describe.each<[string, ApiFault, ApiServerOptions?, Partial<SecretStoreOptions>?]>([
     ['refuses it by 422', proceed, { watchList: false }],
@@ -220,7 +220,7 @@ describe('watching', () => {
         'true',
       ]);
       expect([watch.failures(), clock.waits]).toEqual([[], []]);
-      // An item of a list becomes a whole object, so that a write is possible.
+      // The store completes a listed item, so that it can be written back.
       expect(watch.secrets.at(-1)?.object).toMatchObject({ kind: 'Secret', apiVersion: 'v1' });
     });
 
@@ -309,7 +309,7 @@ describe('watching', () => {
     const watch = watching(storeOf(server, { clock }));
     await watch.until(() => watch.failures().length === 4);
     await watch.connected();
-    // A list follows the first failure without a wait.
+    // After the first failure, a list follows at once.
     expect(clock.waits).toEqual([800, 1600, 3200, 6400]);
   });
 

@@ -1,9 +1,9 @@
-/** JSON as Go writes it, because Rancher's server and the Go agent compare it. */
+/** Writes JSON exactly as Go does, because Rancher's server and the Go agent compare the text. */
 
 const HTML = /[<>&\u2028\u2029]/;
 const EVERY_HTML = /[<>&\u2028\u2029]/g;
 
-/** For values without maps. Escapes `<`, `>` and `&`, as `encoding/json` does. */
+/** The value must not contain maps; `goMap` writes those. Escapes `<`, `>` and `&`, as `encoding/json` does. */
 export function goJson(value: unknown): string {
   const json = JSON.stringify(value);
   if (!HTML.test(json)) return json;
@@ -13,7 +13,6 @@ export function goJson(value: unknown): string {
   );
 }
 
-/** Keeps the order of members, and omits undefined ones. */
 export function goStruct(members: readonly (readonly [string, string | undefined])[]): string {
   let shown = '';
   for (const [name, json] of members)

@@ -14,7 +14,7 @@ export interface ParsedPlan {
 }
 
 /**
- * Parses a plan like Go: keys in any case, the last duplicate wins, null means absent; `null` and `{}` are empty plans.
+ * Parses a plan as Go does: keys match in any case, the last duplicate wins, null means absent. `null` and `{}` are empty plans.
  * @param text - At most 1 MiB.
  * @throws AgentError `invalidPlan`, with the path of the wrong key, but no value, which may be a secret.
  */

@@ -23,7 +23,7 @@ export class Reading {
     return read;
   }
 
-  /** `instructions[0].name`. */
+  /** Returns a path such as `instructions[0].name`. */
   pathOf(...keys: readonly string[]): string {
     const steps = [...this.#path, ...keys].map((key) =>
       typeof key === 'number' ? `[${key}]` : `.${key}`,
@@ -113,7 +113,7 @@ type Struct<K> = {
   >;
 };
 
-/** Keys match in any case, the last match wins, and null keeps the previous value. A struct is never omitted. */
+/** Keys match regardless of case. The last match that is not null wins. `json` never omits a struct. */
 function struct<K extends Keys>(keys: K): GoType<Struct<K>> {
   const all = Object.entries(keys);
   const nameOf = (key: string): string | undefined => {

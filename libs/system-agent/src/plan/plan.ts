@@ -1,4 +1,4 @@
-/** Lists and maps are empty when the text omits them. */
+/** Lists and maps are empty if the plan's JSON omits them. */
 export interface Plan {
   readonly files: readonly PlanFile[];
   readonly instructions: readonly Instruction[];

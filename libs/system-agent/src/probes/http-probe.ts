@@ -28,7 +28,7 @@ export class Prober {
   readonly #trusts = new Map<string, TlsTrust>();
   #roots: readonly string[] | undefined;
 
-  /** Uses no proxy. `fault`: an unusable certificate, which the probe omits. Never rejects. */
+  /** Uses no proxy. `fault` describes an unusable certificate, which the probe omits. Never rejects. */
   async ask(url: URL, httpGet: HttpGet, signal: AbortSignal) {
     const { trust, faults } = await this.#trustFor(httpGet);
     const asked = { url, trust, redirects: onSameHost, maxRedirects: MAX_REDIRECTS };

@@ -43,9 +43,7 @@ export async function runProbes(steps: ProbeSteps): Promise<Readonly<Record<stri
   }
 }
 
-/**
- * Probes with equal start and time-out share a timer, because a timer costs a tenth of a request.
- */
+/** Probes with equal `initialDelaySeconds` and `timeoutMs` share a timer, because a timer costs a tenth as much as a request. */
 class Deadlines implements AsyncDisposable {
   readonly #clock: Clock;
   readonly #signal: AbortSignal;
@@ -58,7 +56,7 @@ class Deadlines implements AsyncDisposable {
     this.#signal = signal;
   }
 
-  /** Returns a signal that aborts after `timeoutMs`, or with the pass. */
+  /** Returns a signal that aborts after `timeoutMs`, or when the pass aborts. */
   after(timeoutMs: number, { initialDelaySeconds }: Probe): AbortSignal {
     const key = `${initialDelaySeconds} ${timeoutMs}`;
     const known = this.#signals.get(key);
@@ -107,7 +105,7 @@ function counted(before: ProbeStatus, isWell: boolean, probe: Probe): ProbeStatu
   };
 }
 
-/** Undefined: an invalid address says nothing about the component. */
+/** Returns undefined for an invalid HTTP URL, because it says nothing about the component. */
 async function ask(name: string, probe: Probe, steps: OwnSteps): Promise<boolean | undefined> {
   const { httpGet, timeoutSeconds } = probe;
   if (httpGet === undefined) return false;

@@ -11,8 +11,8 @@ const MAX_ENTRIES = 10_000;
 const MAX_DEPTH = 32;
 
 /**
- * Finds files named `*.plan`, without a leading dot. Omits a plan if a file of its name plus `.skip` is anywhere in the tree.
- * Follows no links to folders, and links to files only within the tree.
+ * Finds files named `*.plan`, without a leading dot. Omits `x.plan` if `x.plan.skip` is anywhere in the tree.
+ * Follows no links to folders, and follows links to files only if their targets are in the tree.
  * A missing folder has no plans. @throws errors of Node for an unreadable folder.
  */
 export async function findLocalPlans(folder: string) {

@@ -5,7 +5,7 @@ export class KnownSecret {
   readonly #clock: Clock;
   /** Null: no Secret. Undefined: no report yet. */
   current: Secret | null | undefined;
-  /** True after a report of an older version: only the API server knows which version is current. */
+  /** True if `current` may be outdated. `settle` then asks the API server. */
   isDoubted = false;
   lastContactAt: Date | undefined;
 
@@ -18,7 +18,7 @@ export class KnownSecret {
     this.lastContactAt = this.#clock.now();
   }
 
-  /** Takes a report of the watch. Returns false for the known version. */
+  /** Handles a report of the watch. Returns false if the version is already known. */
   tell(told: Secret | undefined): boolean {
     this.contact();
     const known = this.current;
@@ -28,7 +28,7 @@ export class KnownSecret {
     return true;
   }
 
-  /** Takes an answer to the agent's own request. */
+  /** Adopts the answer to the agent's own request, unless it is older. */
   adopt(answer: Secret | undefined): void {
     this.contact();
     const known = this.current;

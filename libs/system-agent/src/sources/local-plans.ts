@@ -49,7 +49,7 @@ export class LocalPlan {
   }
 
   /**
-   * Applies the plan if the `.pos` file names another plan, and runs other due work. Reports and retries failures, but never
+   * Applies the plan if the checksum in the `.pos` file differs, and runs other due work. Reports and retries failures, but never
    * repeats a plan that was carried out, even if an instruction failed.
    * @throws AgentError `closed`.
    */
@@ -123,7 +123,7 @@ export class LocalPlan {
       warnings.tell(this.#file, 'state', undefined);
     } catch (error) {
       const code = error instanceof TrustedFileError ? error.code : undefined;
-      // Fail: others could have written the file to decide whether the plan is applied.
+      // Fail: others who can write the file would decide whether the plan is applied.
       if (code === 'notTrusted') throw error;
       if (code !== 'notFound')
         warnings.tell(this.#file, 'state', `the plan is applied again: ${messageOf(error)}`, error);
@@ -180,7 +180,7 @@ export interface LocalPlansOptions extends Pick<
   /** The folder may be missing at times. */
   readonly directory: string;
   readonly applier: Applier;
-  /** Receives all plans of the last check, in path order, whenever one changes. */
+  /** Receives the status of every plan, in path order, at least whenever one changes. */
   readonly onStatus: (plans: readonly PlanStatus[]) => void;
 }
 

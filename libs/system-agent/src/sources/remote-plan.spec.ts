@@ -192,7 +192,7 @@ describe('the remote plan', () => {
     await start();
     let writes = 0;
     secrets.onCall = (call) => {
-      // Fails each write of the probe's status; the third write is the announcement.
+      // Fails every write of the probe's status. Write 3 announces the second run.
       if (call === 'write' && [1, 2, 4].includes((writes += 1))) throw unreachable();
     };
     target.answer(500);
@@ -270,7 +270,7 @@ describe('the remote plan', () => {
     const text = plan(folder, 'a');
     secrets.create({ plan: text });
     await start();
-    // As after a restore of the cluster, the versions begin again.
+    // Restarts the Secret's versions, as a restore of the cluster does.
     secrets.restore({ plan: plan(folder, 'b') });
     await player.settle();
     expect(runs()).toEqual(['a 1', 'b 1']);

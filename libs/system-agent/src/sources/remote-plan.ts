@@ -114,7 +114,7 @@ export class RemotePlan {
       while (!signal.aborted) {
         await this.#step(signal);
         const at = this.#nextAt();
-        // If the sleep lasted until `at`, that time is due, even if the clock was set back.
+        // If the sleep lasted until `at`, count `at` as reached, even if the clock was set back.
         const came = (await this.#wakeUp.sleep(at, signal)) ? at : undefined;
         if (came && came === this.#nextPassAt) this.#nextPassAt = undefined;
         if (came && came === this.#writer.failure?.retryAt) this.#writer.hurry();
@@ -180,7 +180,7 @@ export class RemotePlan {
     }
   }
 
-  /** True when the Secret changed, so that a pass follows at once. */
+  /** Returns true if it changed the Secret, so a pass follows at once. */
   async #write(secret: Secret, signal: AbortSignal): Promise<boolean> {
     const written = await this.#writer.flush(secret, signal);
     this.#state.written(this.#writer.checksum, this.#writer.failure);
@@ -202,7 +202,7 @@ export class RemotePlan {
     const decision = decidePass(state, checksum, this.#memory, startedAt);
     if (decision.kind === 'announce') {
       const { revision } = decision;
-      // Remember this before writing, because the answer may be lost.
+      // Remember the announcement before writing it, because the answer may be lost.
       this.#memory = { ...this.#memory, announced: { checksum, revision } };
       await this.#announce(secret, announcement(revision), signal);
       return;
@@ -246,7 +246,7 @@ export class RemotePlan {
     await this.#writer.add(secret, base, decision.kind === 'apply');
   }
 
-  /** Marks a pending plan before it runs; the next step applies it. */
+  /** Marks a plan as in progress. The next pass applies it. */
   async #announce(secret: Secret, values: SecretData, signal: AbortSignal): Promise<void> {
     try {
       const written = await this.#options.secrets.write(secret, values, signal);

@@ -7,7 +7,7 @@ import type { Clock, Secret, SecretStore } from '../ports.js';
 import { SOURCE_BACKOFF } from './supervise.js';
 import type { Changes, KeptChanges } from './kept-changes.js';
 
-/** Maximum number of retries without a delay. Each may halve the size limit, which suffices to cut a megabyte of outputs to nothing. */
+/** Maximum number of retries without a delay. Each may halve the size limit: 30 halvings cut a megabyte to nothing. */
 const MAX_TRIES = 30;
 
 export interface SecretWriterOptions {
@@ -23,7 +23,6 @@ export class SecretWriter {
   readonly #backOff = new Backoff(SOURCE_BACKOFF);
   #changes: Changes | undefined;
   #onDisk = false;
-  /** Last failed attempt, and the time of the next. */
   failure: { readonly error: Error; readonly retryAt: Date } | undefined;
   #maxBytes = MAX_SECRET_BYTES;
 
@@ -51,7 +50,7 @@ export class SecretWriter {
     this.#onDisk = this.#changes !== undefined;
   }
 
-  /** With `durable`, resolves once the changes are on disk. */
+  /** With `durable`, saves the changes on disk before it resolves. */
   async add(secret: Secret, changes: Omit<Changes, 'uid'>, durable: boolean): Promise<void> {
     const values = { ...this.#changes?.values, ...changes.values };
     // Changes without `plan-state` keep the `planState` of the pending changes.

@@ -30,5 +30,5 @@ export async function supervise(
   }
 }
 
-/** With jitter, so that a thousand nodes do not return to one server at once. */
+/** The default jitter keeps a thousand nodes from returning to one server at once. */
 export const SOURCE_BACKOFF: BackoffOptions = { initialMs: 1_000, maxMs: 60_000 };

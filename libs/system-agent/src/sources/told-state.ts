@@ -25,7 +25,7 @@ export class ToldState {
   }
 
   /**
-   * Returns the first of: a running plan, a server that does not know the node, an unwritten result, an unreachable server,
+   * Returns the first that applies: a running plan, a server that does not know the node, an unwritten result, an unreachable server,
    * the plan's state. An unknown node comes early because it causes the later faults.
    */
   get current(): SourceState {

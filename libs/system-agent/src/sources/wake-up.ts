@@ -1,6 +1,6 @@
 import type { Clock } from '../ports.js';
 
-/** Lets one loop sleep until a time or an event. Keeps events that occur while the loop is awake. */
+/** Lets one loop sleep until a time or an event. An event while the loop is awake ends its next sleep. */
 export class WakeUp {
   readonly #clock: Clock;
   #rung = false;

@@ -69,7 +69,7 @@ export class ApplierHarness {
     };
   }
 
-  /** Only periodic instructions and probes. */
+  /** Like `pass`, but no files and one-time instructions are due. */
   idle(plan: object, changes: Partial<Pass> = {}): Pass {
     const { oneTime: _, ...pass } = this.pass(plan, changes);
     return pass;

@@ -20,7 +20,7 @@ export function digestOf(bytes: Buffer): string {
 }
 
 /**
- * Like `docker save`. `stored`: the stored bytes of each layer, for instance compressed. `more` is added to the config.
+ * Returns an archive like that of `docker save`. `stored` has each layer as stored, for example compressed. `more` is added to the config.
  */
 export async function dockerArchive(
   tag: string,

@@ -45,13 +45,12 @@ export class MemorySecrets implements SecretStore {
     return this.#secret?.data ?? {};
   }
 
-  /** Uses a new uid each time. */
   create(data: Readonly<Record<string, string | Buffer>>): void {
     this.#made += 1;
     this.#put('other', buffers(data), `uid-${this.#made}`);
   }
 
-  /** Changes values as another writer; without `data`, only the version. */
+  /** Simulates another writer. Without `data`, only the version changes. */
   change(data: Readonly<Record<string, string | Buffer>> = {}): void {
     const { secret } = this;
     if (!secret) throw new Error('there is no Secret');
@@ -139,7 +138,7 @@ export class MemorySecrets implements SecretStore {
   async #answer<T>(call: SecretCall, signal: AbortSignal, act: () => T): Promise<T> {
     this.pending += 1;
     try {
-      // As over a network, answer in a later turn of the event loop.
+      // Answer in a later turn of the event loop, as over a network.
       await new Promise((resolve) => setImmediate(resolve));
       signal.throwIfAborted();
       this.onCall(call);

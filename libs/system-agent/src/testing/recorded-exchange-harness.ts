@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
 export interface RecordedExchange {
-  /** `12-put-conflict-409`. */
+  /** For example, `12-put-conflict-409`. */
   readonly name: string;
   /** Absent when the recording has only the answer. */
   readonly request?: { readonly method: string; readonly path: string; readonly isAgent: boolean };

@@ -24,7 +24,7 @@ function refuse(response: ServerResponse, status: number, challenge?: string): t
   return true;
 }
 
-/** Issues tokens at the path `at` for the password, and accepts these tokens. */
+/** Sends `answer` at the path `at` to a known client. Accepts only the token `abc` elsewhere. */
 function byTokens(
   registry: PlayingRegistry,
   at: string,
@@ -45,13 +45,13 @@ function byTokens(
   };
 }
 
-/** Answers everything with 401 and a Bearer challenge. Sends a token under both names. */
+/** Answers unknown clients with 401 and a Bearer challenge. Sends a token under both names. */
 const harbor: RegistryShape = (registry) =>
   byTokens(registry, '/service/token', { token: 'abc', access_token: 'abc' }, (_, response, how) =>
     refuse(response, 401, how),
   );
 
-/** Answers 404 for private content, without a challenge. The root requires a password. */
+/** Without the password, answers 401 with a challenge at the root, and 404 elsewhere. */
 const nexus: RegistryShape = (registry) => {
   registry.gate = (request, response) =>
     request.headers.authorization !== BASIC &&

@@ -64,7 +64,7 @@ export function storeOf(
 
 export const never: AbortSignal = new AbortController().signal;
 
-/** Records states and reports: the text of the plan, or `none`. */
+/** Records states, Secrets and, for each report, the plan's text or `none`. */
 export function watching(store: SecretStore) {
   const reported: string[] = [];
   const secrets: Secret[] = [];

@@ -27,7 +27,7 @@ export interface PeerConnects {
 /** Starts a dial, which calls `done` at its end; the returned function cancels the dial. */
 export type BeginDial = (done: () => void) => () => void;
 
-/** Maximum number of separate rates; all further peers and ports share one rate. */
+/** Maximum number of separate buckets. Further peers and ports share one bucket. */
 const MOST_BUCKETS = 4096;
 
 /**

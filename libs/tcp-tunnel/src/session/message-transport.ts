@@ -7,12 +7,12 @@ export interface MessageTransport {
    * but never during `send`. Takes ownership of the buffers.
    */
   send(message: Buffer, sent: () => void, rest?: readonly Buffer[]): void;
-  /** Calls `then` after all other ready work, or if `idle`, after a millisecond. */
+  /** Calls `then` in the next turn of the event loop or, if `idle`, after a millisecond. */
   rest(idle: boolean, then: () => void): void;
   /** Stops reading; data already read is still delivered. */
   pause(): void;
   resume(): void;
-  /** Calls `then` after `delayMs` milliseconds and all other ready work. */
+  /** Calls `then` after `delayMs` milliseconds, at the earliest in the next turn of the event loop. */
   afterTurn(delayMs: number, then: () => void): void;
   ping(): void;
   /** Closes after the queued messages; `closed` follows. */
@@ -33,7 +33,7 @@ export interface TransportEvents {
   closed(code: number, reason: string, error: Error | undefined): void;
 }
 
-/** Reason to stop reading: messages cost too much (`work`), or the peer cannot pause the stream of a slow `reader`. */
+/** Reason to stop reading. `work`: messages cost too much. `reader`: a reader is slow, and the peer cannot pause its stream. */
 type HoldReason = 'work' | 'reader';
 
 /** Pauses the transport while there is a reason. */

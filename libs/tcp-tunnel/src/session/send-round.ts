@@ -25,8 +25,8 @@ const SPARSE_TURNS = 64;
  * Round-robin scheduler: sends one message of each member while the transport buffers less than `inFlightBytes`.
  * Resumes when the transport reports a sent message, and at each session tick in case a report was lost.
  *
- * After `loneTurnBytes`, large messages pause until all other ready work in the process has run; small messages
- * continue. If another stream sends small messages, large ones already pause after `turnBytes`, for a millisecond.
+ * After `loneTurnBytes`, large messages pause until all other ready work in the process has run. Small messages
+ * continue. If another stream sends small messages, large ones pause sooner, after `turnBytes`, for a millisecond.
  * Without these pauses, a bulk stream would use all processor time and delay the small messages.
  */
 export class SendRound {
@@ -56,7 +56,7 @@ export class SendRound {
   }
 
   run(): void {
-    // Avoid re-entry, because a member whose write completes may offer its next one synchronously.
+    // Avoid re-entry, because `messageSent` may make a member join again synchronously.
     if (this.#running) return;
     this.#running = true;
     while (this.#transport.bufferedBytes < this.#limits.inFlightBytes) {

@@ -23,7 +23,7 @@ export interface FlowLink {
 }
 
 /**
- * One UDP flow in a session. Its datagrams take turns with the data of streams; at the queue limit they are dropped.
+ * One UDP flow in a session. Its datagrams take turns with the data of streams. At the queue limit, datagrams are dropped.
  */
 export class SessionFlow implements UdpFlow, RoundMember {
   readonly id: Int64;

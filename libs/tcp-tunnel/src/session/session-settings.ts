@@ -14,7 +14,7 @@ export interface TunnelOptions {
   /** Interval at which a client sends its list of open streams. Default 60,000. */
   readonly syncIntervalMs?: number;
   /**
-   * Idle time-out of a half-closed stream, and of a stream that the peer ended and whose reader leaves data unread.
+   * Idle time-out of a half-closed stream, and of one that ended without a reset but has unread data.
    * Counts from the last byte sent, received or read. Default 600,000.
    */
   readonly halfClosedIdleMs?: number;
@@ -31,8 +31,8 @@ export interface TunnelOptions {
    */
   readonly onPeerNeverPauses?: () => void;
   /**
-   * The connection below the WebSocket, if it is a pipe or a Unix socket. Data then bypasses the WebSocket, in frames
-   * with a zero mask, at less cost; a client must create the WebSocket with `localEndpoint`. The WebSocket still owns
+   * The connection below the WebSocket, if it is a pipe or a Unix socket. Data then bypasses the WebSocket at less
+   * cost, in frames with a zero mask. A client must create the WebSocket with `localEndpoint`. The WebSocket still owns
    * the connection.
    */
   readonly localConnection?: Duplex;
@@ -51,7 +51,7 @@ const DEFAULTS = {
   closeTimeoutMs: 1_000,
 } as const;
 
-/** Omits `closeTimeoutMs`, because a session's only clock is its ticks. */
+/** Omits `closeTimeoutMs`, which only the transport uses. */
 export type SessionSettings = { readonly flow: FlowLimits } & Readonly<
   Record<Exclude<keyof typeof DEFAULTS, 'closeTimeoutMs'>, number>
 >;

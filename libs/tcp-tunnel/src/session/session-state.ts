@@ -38,7 +38,7 @@ export type Admission =
   | { readonly openFlow: (flow: SessionFlow) => UdpFlow }
   | {
       readonly refusal: string;
-      /** True when refusals exceed the rate; the peer's further messages are then delayed. */
+      /** True if the peer was refused too often. Its next messages are then delayed. */
       readonly isOverRate: boolean;
     };
 
@@ -47,6 +47,6 @@ export type SessionRole =
   | {
       readonly kind: 'server';
       readonly admit: (address: string, id: Int64, carriesDatagrams: boolean) => Admission;
-      /** Maximum number of ids of a Sync message that are looked up to find unknown streams. */
+      /** Maximum number of ids of one Sync message that the server looks up. */
       readonly mostListed: number;
     };

@@ -321,7 +321,7 @@ describe('what a session holds for readers', () => {
     stream.on('data', (chunk: Buffer) => chunks.push(chunk));
     await settle();
     expect(chunks).toHaveLength(50);
-    // The first chunk may have gone uncopied to a waiting reader.
+    // The session may pass the first chunk to a waiting reader without a copy.
     for (const chunk of chunks.slice(1)) expect(chunk.buffer.byteLength).toBe(16_384);
     stream.destroy();
   });

@@ -28,10 +28,10 @@ const CLOSE_PROTOCOL = 1002;
 const CLOSE_UNSUPPORTED = 1003;
 /** A late tick counts as at most this many intervals, because our own stall is not the peer's silence. */
 const LATE_TICK = 1.5;
-/** Ticks for which a client's list may lack a new stream: some clients build the list before a Connect and send it afterwards. */
+/** Ticks for which a client's Sync may omit a new stream: some clients build the Sync before a Connect and send it afterwards. */
 const SYNC_GRACE_TICKS = 1;
 const UNANSWERED_PINGS = 3;
-/** A list may name every stream, so it takes the whole budget of a turn. */
+/** A Sync may list every stream, so it uses the whole budget of a turn. */
 const WORK_OF_A_LIST = 32;
 /** A datagram costs a system call; many small ones in one read must not starve other work. */
 const WORK_OF_A_DATAGRAM = 0.5;
@@ -157,7 +157,7 @@ export class Session implements TransportEvents, SessionLink, FlowLink {
       return;
     }
     if (this.#failsAfterConnect()) return;
-    // Include streams that are over on the wire, because their readers may have stopped.
+    // Include streams that are no longer in `#live`, because their readers may have stopped.
     for (const stream of [...this.#undestroyed.values()]) stream.tick();
     this.#slowReaders.tick();
     if (this.#role.kind === 'client') {
@@ -277,7 +277,7 @@ export class Session implements TransportEvents, SessionLink, FlowLink {
   }
 
   /**
-   * True when a Go server has stopped serving the session: after a refused Connect it leaves the WebSocket open but
+   * Fails the session if a Go server has stopped serving it. After a refused Connect, a Go server leaves the WebSocket open but
    * silent. The first Connect since the server's last sign of life counts as refused.
    */
   #failsAfterConnect(): boolean {

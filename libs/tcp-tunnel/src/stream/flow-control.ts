@@ -15,15 +15,15 @@ export const DEFAULT_FLOW_LIMITS = {
   repeatPauseBytes: 512 * KIB,
   /** Unread bytes above which a stream is reset, because its peer does not honour Pause. */
   streamCapBytes: 16 * MIB,
-  /** Unread bytes of a session above which a stream with more than its minimum share is reset when it receives more. */
+  /** Unread bytes of a session above which a receiving stream is reset if it holds more than `leastShareBytes`. */
   sessionCapBytes: 128 * MIB,
   /** Streams wait to send while the WebSocket buffers this many bytes. */
   inFlightBytes: MIB,
-  /** Queued bytes of a session below which each stream may queue a second read of its source. */
+  /** Queued bytes of a session below which a writer may continue before its data is sent. */
   sendAheadBytes: 4 * MIB,
-  /** Bytes that a session sends before its large messages pause, while another stream sends small ones. */
+  /** Bytes after which a session pauses large messages, if another stream is interactive. */
   turnBytes: 512 * KIB,
-  /** Bytes that a session sends before its large messages pause, while no other stream sends small ones. */
+  /** Bytes after which a session pauses large messages, if no other stream is interactive. */
   loneTurnBytes: 4 * MIB,
   /** Messages up to this size never pause, because they usually belong to interactive streams. */
   sparseBytes: 4 * KIB,
@@ -66,8 +66,8 @@ type ReceiveState =
   | { readonly kind: 'resumed'; readonly heardSinceTick: boolean };
 
 /**
- * Receiving half of a stream's flow control: decides when to send Pause and Resume. Repeats both, because a peer may
- * lose either: a Pause when the peer keeps sending and at every tick, a Resume at every tick without data.
+ * Receiving half of a stream's flow control: decides when to send Pause and Resume. Repeats both, because either may
+ * be lost. A Pause is repeated when the peer keeps sending and at every tick, a Resume at every tick without data.
  */
 export class ReceiveGate {
   readonly #shared: SharedBuffer;
@@ -141,9 +141,9 @@ const FIRST_PROBE_TICKS = 6;
 const SLOWEST_PROBE_TICKS = 128;
 
 /**
- * Sending half of a stream's flow control. A Resume may be lost, so a pause expires. If the peer renews its pauses, a
- * pause expires after three missed renewals. Otherwise one message is sent after six ticks, and more at doubling
- * intervals: a lost Resume only slows the stream, and a stopped reader is not flooded.
+ * Sending half of a stream's flow control. A Resume may be lost, so a pause expires after three missed renewals. If the
+ * peer does not renew pauses, one message is sent after six ticks, and more at doubling intervals. Then a lost
+ * Resume only slows the stream, and a stopped reader is not flooded.
  */
 export class SendGate {
   #state: SendState = { kind: 'open' };

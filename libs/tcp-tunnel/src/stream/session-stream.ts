@@ -20,8 +20,8 @@ type StreamEnd =
   | { readonly reason: 'failed'; readonly error: TunnelError };
 
 /**
- * State on the wire. In `local-ended`, `told` is false until the half-close is sent. Older peers get none, because the
- * Error "EOF" that they support would also end the answer.
+ * State on the wire. `told` is true once the half-close is sent. The half-close is not sent to older peers: they support
+ * only the Error "EOF", which would also end the answer.
  */
 export type StreamState =
   | { readonly kind: 'open' }
@@ -62,16 +62,16 @@ export interface SessionLink extends WaitingBytes {
 }
 
 const READ_AHEAD_BYTES = 64 * 1024;
-/** Small, because every stalled stream holds this much. A larger chunk that is sent at once does not pause {@link joinSocket}. */
+/** Small, because every stalled stream holds this much. {@link joinSocket} does not pause for a larger chunk that is sent at once. */
 const WRITE_AHEAD_BYTES = 16 * 1024;
 const CHUNK_OVERHEAD_BYTES = 256;
-/** Bytes that may wait uncopied while the writer continues; together with the next socket read they fit into one message. */
+/** The writer continues while at most this many bytes wait uncopied. They fit into one message with the next socket read. */
 const SEND_AHEAD_BYTES = 64 * 1024;
 /** A shorter chunk is copied into one buffer with the message's header and other waiting chunks. */
 const LEAST_VIEW_BYTES = 4 * 1024;
 /** Delay between the last bytes of an answer and the end of its stream. */
 const HELD_AFTER_ANSWER_MS = 1_000;
-/** A view keeps its buffer in memory, so it is always copied if the buffer is more than this many times as long. */
+/** A received view is always copied if its buffer, which it keeps in memory, is more than this many times as long. */
 const MOST_PINNED = 4;
 
 /** A {@link TunnelStream} with the methods that only its session may call. */
@@ -258,7 +258,7 @@ export class SessionStream extends Duplex implements TunnelStream, RoundMember {
     this.#link.ready(this);
   }
 
-  /** Called when the reader has stopped and the peer cannot pause this stream alone. */
+  /** Called when the reader has stopped and the peer cannot pause only this stream. */
   giveUp(): void {
     this.#readerStopped(this.#link.settings.stoppedReaderMs);
   }
@@ -361,7 +361,7 @@ export class SessionStream extends Duplex implements TunnelStream, RoundMember {
 
   #offer(chunks: readonly Buffer[], done: () => void): void {
     this.#outgoing.put(chunks, this.#maySendAhead(chunks) ? SEND_AHEAD_BYTES : 0, done);
-    // Nobody reads the data any more, as when a TCP peer has closed but its reset has not arrived yet.
+    // After a stream is closed, its peer reads no more data.
     if (this.#state.kind === 'closed') this.#outgoing.discard();
     else this.#link.ready(this);
     this.#outgoing.settle();

@@ -19,7 +19,7 @@ describe('a socket joined to a stream', () => {
     stream.push('an answer');
     await once(stream, 'data');
     socket.once('end', () => {
-      // End the stream in this turn, before `confirmEnd` checks the socket.
+      // End the stream now, before `confirmEnd` checks the socket in `setImmediate`.
       stream.push(null);
       process.nextTick(() => written.shift()?.());
     });

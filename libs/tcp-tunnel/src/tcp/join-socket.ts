@@ -46,11 +46,11 @@ export function joinSocket(socket: Socket, stream: Duplex, lingerMs: number): vo
 
   stream.on('data', (chunk: Buffer) => {
     if (socket.writableCorked > 0) {
-      // The stream has corked the socket for the parts of a message. After the last part, it pauses itself if needed.
+      // The stream has corked the socket for the parts of a message. The stream pauses itself after the last part, if needed.
       socket.write(chunk);
       return;
     }
-    // A socket with nothing queued usually sends the chunk within this call; only a chunk that must wait is copied.
+    // A socket with nothing queued usually sends the chunk within this call. Copy only a chunk that must wait.
     const mayGoOn = socket.write(socket.writableLength === 0 ? chunk : exactBuffer(chunk));
     if (mayGoOn || socket.writableLength === 0) return;
     stream.pause();
@@ -100,7 +100,7 @@ function confirmEnd(socket: Socket, then: () => void): void {
     socket.write(NOTHING, (error) => {
       if (!error) then();
     });
-  // After a reset, the pending write fails in this turn. Otherwise it may take long, or the socket may have sent it and closed.
+  // A reset makes the pending write fail in this turn. Otherwise the write may take long, or the socket may have sent it and closed.
   else
     setImmediate(() => {
       if (!socket.destroyed || socket.writableFinished) then();

@@ -10,7 +10,6 @@ afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();
 });
 
-/** Opens a tunnel to `program`, and a local port that leads through the tunnel. */
 async function tunnelTo(program: (socket: Socket) => void, times: TunnelOptions = {}) {
   const target = await startTcpServer(program);
   closers.push(() => target.close());
@@ -40,7 +39,7 @@ async function readSlowly(port: number): Promise<{ end: string; bytes: number }>
   });
   socket.once('end', () => {
     end = 'end';
-    // A program that has read its answer notices a reset only at its next write.
+    // After reading the whole answer, this client notices a reset only when it writes.
     socket.write('', (error) => (error ? undefined : socket.end()));
   });
   socket.once('error', () => (end = 'reset'));
@@ -101,7 +100,7 @@ describe('a reset', () => {
     }
   }
 
-  /** Checks with a write, because only a write reveals a reset of a socket that is not read. */
+  /** Writes, because a paused socket reports a reset only when something is written. */
   const isReset = (socket?: Socket): Promise<boolean> =>
     new Promise((resolve) => socket?.write('next', (error) => resolve(Boolean(error))));
 

@@ -1,20 +1,20 @@
 import { connect, type NetConnectOpts, type Socket } from 'node:net';
 import { dialError, TunnelError } from '../tunnel-error.js';
 
-/** One literal address to connect to; never a name. */
+/** `host` is an IP address, never a name. */
 export interface DialTarget {
   readonly host: string;
   readonly port: number;
 }
 
-/** Begins one TCP connection, which must allow half-open. */
+/** Begins a TCP connection with `allowHalfOpen`. */
 export type Dial = (target: DialTarget) => Socket;
 
 const HOSTS = ['127.0.0.1', '::1'] as const;
 /** With a buffer smaller than a message, every write would pause the writer. */
 const SOCKET_BUFFER_BYTES = 128 * 1024;
 
-/** Maximum size of a read; after a read of this size, the maximum of the next one is `BULK_READ_BYTES`. */
+/** Maximum size of a read. After a read this large, the next may return up to `BULK_READ_BYTES`. */
 const READ_BYTES = 64 * 1024;
 const BULK_READ_BYTES = 128 * 1024;
 /** Shortest read that keeps its buffer; a shorter one is copied. */
@@ -25,8 +25,8 @@ const sharedBuffer = Buffer.allocUnsafeSlow(READ_BYTES);
 /**
  * Dials TCP with `noDelay` and `allowHalfOpen`.
  *
- * Supplies its own read buffers: by default Node allocates 64 KiB for each read, although most return a few bytes, and
- * never reads more at once.
+ * Supplies its own read buffers. Node's default buffers cost 64 KiB for each read, however small, and limit a read to
+ * 64 KiB.
  */
 export const dialTcp: Dial = ({ host, port }) => {
   let isBulk = false;

@@ -9,7 +9,7 @@ export interface ListenTcpOptions {
   /** 0 lets the system choose. */
   readonly port: number;
   /**
-   * Returns the stream for an accepted connection, or a socket with `allowHalfOpen`, which the connection then owns.
+   * Returns the stream for an accepted connection, which then owns the stream. If the stream is a socket, it needs `allowHalfOpen`.
    * The connection is not read while the promise is pending. A failure resets the connection.
    */
   readonly open: (connection: PendingConnection) => Duplex | Promise<Duplex>;
@@ -107,7 +107,7 @@ class PublishedPort implements TcpListener {
     this.#closed = new Promise((resolve) => server.once('close', resolve));
     this.port = (server.address() as AddressInfo).port;
     server.removeAllListeners('error').on('error', (cause) => {
-      // Listen anew: Windows does not accept again after a failure, and elsewhere the next failure would follow at once.
+      // Listen anew: after a failure, Windows accepts no more connections, and other systems would fail again at once.
       if (!server.listening) return;
       server.close();
       this.#listenAgain(acceptError(host, this.port, cause));
@@ -164,7 +164,7 @@ class PublishedPort implements TcpListener {
   }
 }
 
-/** A class, because an object literal with getters gets its own hidden class, which keeps the socket in the old generation. */
+/** A class, because V8 gives each object literal with getters its own hidden class, which keeps the socket in the old generation. */
 class AcceptedConnection implements PendingConnection {
   readonly #socket: Socket;
   #gone: AbortController | undefined;

@@ -31,7 +31,7 @@ export class MemoryLink implements MessageTransport {
   /** While true, callbacks given to `rest` do not run. */
   restsOn = false;
   readonly rests: ('idle' | 'turn')[] = [];
-  /** Number of messages still to lose; counts only types that peers may lose. */
+  /** Number of messages still to lose. Only messages of `LOSABLE` types count. */
   toLose = 0;
   sentTypes = new Map<string, number>();
   ended = false;

@@ -19,9 +19,9 @@ export function literalSocket(type: 'udp4' | 'udp6' = 'udp4'): Socket {
 }
 
 /**
- * Opens a flow to a literal address from a connected socket of its own, so that the system delivers datagrams only from
- * that address and port. A refusal by the destination, or any other failure of the socket, ends the flow with
- * `dialRefused` or `dialFailed`. The flow has no time-out.
+ * Opens a flow to a literal address. Each flow has its own connected socket, so the system delivers only datagrams from
+ * that address and port. If the destination refuses or the socket fails, the flow ends with `dialRefused` or
+ * `dialFailed`. The flow has no time-out.
  */
 export function dialUdp({ host, port }: UdpTarget, events: UdpFlowEvents): UdpFlow {
   const socket = literalSocket();

@@ -10,11 +10,11 @@ export interface UdpFlow {
 export interface UdpFlowEvents {
   readonly onDatagram: (datagram: Buffer) => void;
   /**
-   * Called at most once, when the flow ends without `close`; with an error unless the flow was idle. Never called while
+   * Called at most once, when the flow ends without `close`. `error` is set unless the flow was idle. Never called while
    * the flow is being opened.
    */
   readonly onEnd: (error?: Error) => void;
 }
 
-/** Maximum unsent bytes in a socket's send queue: beyond it datagrams are dropped. */
+/** Maximum unsent bytes in a socket's send queue. Further datagrams are dropped. */
 export const MOST_UNSENT_BYTES = 1024 * 1024;

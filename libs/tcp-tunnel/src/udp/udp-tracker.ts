@@ -1,7 +1,7 @@
 export interface UdpTrackerOptions {
-  /** Maximum number of flows. Default 1,024. At the limit, a new flow ends the oldest unassured one; if there is none, it is refused. */
+  /** Maximum number of flows. Default 1,024. At the limit, a new flow ends the oldest unassured one, or is refused if there is none. */
   readonly most?: number;
-  /** Maximum number of flows of one source. Default: `most`. At the limit the oldest flow that is not assured ends. */
+  /** Maximum number of flows of one source. Default: `most`. At the limit, the source's oldest unassured flow ends. */
   readonly mostOfSource?: number;
   /** A flow that is not assured ends after this long without a datagram. Default 30,000 ms. */
   readonly oneWayMs?: number;
@@ -35,7 +35,7 @@ interface Entry extends TrackedFlow {
   readonly end: () => void;
 }
 
-/** Maximum interval at which idle flows are ended. */
+/** Maximum interval between checks for idle flows. */
 const MOST_SWEEP_MS = 5_000;
 
 /**

@@ -15,7 +15,7 @@ class Found {
   others = Buffer.alloc(0);
 
   message(parts: readonly Buffer[]): void {
-    // The first part contains the header; each later part but the last has at least `LEAST_PART_BYTES`.
+    // The first part contains the header. All parts between the first and the last have at least `LEAST_PART_BYTES`.
     const whole = Buffer.concat(parts);
     const [first, ...rest] = parts.map(({ length }) => length);
     expect(first).toBeGreaterThanOrEqual(Math.min(40, whole.length));

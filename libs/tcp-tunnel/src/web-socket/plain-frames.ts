@@ -8,19 +8,19 @@ const MASK_BYTES = 4;
 const CLOSE = 8;
 /** Minimum length of a first part, so that it contains the header of any message. */
 const LEAST_BEGINNING_BYTES = 4 * PROTOCOL_LIMITS.varintBytes;
-/** Smaller parts are copied into one buffer, because each part is an object that keeps its whole read in memory. */
+/** Smaller parts are copied into one buffer, because each part keeps its whole chunk in memory. */
 const LEAST_PART_BYTES = 4 * 1024;
 
 export interface PlainFrameEvents {
-  /** A message, in one part for each read. The first part contains the header. */
+  /** A message, in one or more parts. The first part contains the header. */
   message(parts: readonly Buffer[]): void;
   /** Bytes of any other frame, in order. */
   other(bytes: Buffer): void;
 }
 
 /**
- * Finds plain frames in the input of a connection: whole binary messages within the limit; those of a client have a
- * mask of zeros. Leaves all other frames, and everything after a Close, to the WebSocket.
+ * Finds plain frames in the input of a connection: unfragmented binary messages within the limit, which a client masks
+ * with zeros. Leaves all other frames, and everything after a Close, to the WebSocket.
  */
 export class PlainFrameReader {
   readonly #fromClient: boolean;

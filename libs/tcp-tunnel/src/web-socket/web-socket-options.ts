@@ -15,8 +15,8 @@ export interface TunnelWebSocketOptions {
 /** A peer that splits at 4 KiB needs 257 frames for the longest message. */
 const MOST_FRAGMENTS = 1024;
 /**
- * A remotedialer client with a slow reader reads nothing, but goes on pinging every 5 s. 4096 waiting pongs allow 5.7 h of
- * that; the default of `ws`, 60, allows 5 minutes. A pong takes less than 1 KiB.
+ * While a remotedialer client waits for a slow reader, it reads nothing, but pings every 5 s. A limit of 4096 pongs permits
+ * this for 5.7 h, the default of `ws` (60) for 5 minutes. A pong takes less than 1 KiB.
  */
 const MOST_PENDING_PONGS = 4096;
 

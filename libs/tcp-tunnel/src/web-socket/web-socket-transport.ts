@@ -31,7 +31,7 @@ export class WebSocketTransport implements MessageTransport {
   #gathered: Buffer[] = [];
   #gatheredBytes = 0;
   #toTell: (() => void)[] = [];
-  /** Number of short messages in this turn; `isBusy` if the previous turn had several. */
+  /** `messages` counts this event-loop turn's short messages. `isBusy` means that the previous turn had several. */
   #turn = { messages: 0, isBusy: false };
   readonly #endTurn = (): void => {
     this.#turn = { messages: 0, isBusy: this.#turn.messages > 1 };
@@ -120,8 +120,8 @@ export class WebSocketTransport implements MessageTransport {
   }
 
   /**
-   * Sends a short message at once. But if the previous turn of the event loop had several, writes all short messages of
-   * this turn together, when it ends. A write wakes the peer and costs more than all other work on a short message.
+   * Sends a short message at once, unless the previous event-loop turn had several. In that case, gathers this turn's short
+   * messages and writes them when the turn ends: a write wakes the peer, and costs more than all other work on a short message.
    */
   #sendShort(connection: Duplex, frame: Buffer, sent: () => void): void {
     if (this.#turn.messages === 0) setImmediate(this.#endTurn);
@@ -177,7 +177,7 @@ export class WebSocketTransport implements MessageTransport {
     const take = (bytes: Buffer): void => reader.take(bytes);
     connection.on('data', take);
     for (const listener of listeners) connection.off('data', listener);
-    // Read the rest of a paused connection before ws does, which might start in the middle of a frame.
+    // Read the rest of a paused connection before ws does: ws might start in the middle of a frame.
     connection.prependListener('close', () => {
       connection.off('data', take);
       const left = connection.read() as Buffer | null;

@@ -131,7 +131,7 @@ export function decodeMessage(bytes: Buffer): TunnelMessage {
 }
 
 /**
- * Decodes the beginning of a message, with at least the header. Returns undefined unless it is a Data message.
+ * Decodes the beginning of a Data message; returns undefined for other messages. `bytes` must include the whole header.
  *
  * @throws {TunnelError} as {@link decodeMessage}.
  */

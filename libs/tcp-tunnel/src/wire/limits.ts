@@ -6,7 +6,7 @@ export const PROTOCOL_LIMITS = {
   varintBytes: 10,
   /** Accepted `proto/address` text of a Connect. A longer one ends only its stream. */
   connectBytes: 266,
-  /** Sent `proto/address` text of a Connect: the length that all versions of peers read. */
+  /** `proto/address` text of a Connect that this side sends. All versions of peers accept this length. */
   sentConnectBytes: 100,
   /** Text of an Error. A longer one is cut, in both directions. */
   errorBytes: 100,
@@ -16,6 +16,6 @@ export const PROTOCOL_LIMITS = {
   datagramBytes: 65_507,
   /** Body of a sent Data message: one read of a socket. */
   sentDataBytes: 64 * 1024,
-  /** Body of a Data message to a peer with extensions: two reads, because the first may have had to wait. */
+  /** Body of a Data message sent to a peer with extensions: a socket read that had to wait, and the next one. */
   sentToOwnBytes: 128 * 1024,
 } as const;

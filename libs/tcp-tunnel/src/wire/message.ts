@@ -1,8 +1,8 @@
 import type { Int64 } from './varint.js';
 
 /**
- * Message numbers on the wire. AddClient (4) and RemoveClient (5) of remotedialer are ignored. The last three are
- * extensions, which other peers ignore.
+ * Message numbers on the wire. This side ignores AddClient (4) and RemoveClient (5) of remotedialer. Go peers ignore the
+ * last three, which are our extensions.
  */
 export const MessageType = {
   data: 1,
@@ -27,11 +27,11 @@ export type TunnelMessage =
   | { readonly type: 'pause'; readonly id: Int64 }
   | { readonly type: 'resume'; readonly id: Int64 }
   | { readonly type: 'sync'; readonly ids: readonly Int64[] }
-  /** Announces the extensions up to this revision. A client sends it first, and a server answers with its own. */
+  /** Announces the extensions up to this revision. The client sends Hello first; the server answers with its own revision. */
   | { readonly type: 'hello'; readonly revision: number }
-  /** Half-close: the sender sends no more data on this stream. Only between peers that exchanged Hello. */
+  /** Half-close: the sender sends no more data on this stream. Sent only after an exchange of Hello. */
   | { readonly type: 'end'; readonly id: Int64 }
-  /** One datagram of a UDP flow. Only between peers that announced {@link DATAGRAM_REVISION}. */
+  /** One datagram of a UDP flow. Sent only if both peers announced {@link DATAGRAM_REVISION}. */
   | { readonly type: 'datagram'; readonly id: Int64; readonly payload: Buffer }
   | { readonly type: 'unknown'; readonly id: Int64 };
 

@@ -1,4 +1,4 @@
-/** Rules that can refuse a Connect; `port-allowed` also marks an allowed one. */
+/** Rules that can refuse a Connect. An allowed Connect has the rule `port-allowed`, too. */
 export const REFUSAL_RULES = [
   'address-length',
   'protocol-tcp',
@@ -20,7 +20,7 @@ export type Refusal =
   | { readonly code: 'connectRefused'; readonly rule: RefusalRule | undefined }
   | { readonly code: DialFailure; readonly rule?: undefined };
 
-// An Error message reports a failure as text, of which peers read 100 bytes. Our texts begin with `REFUSED` or `FAILED`,
+// A peer reads only the first 100 bytes of an Error message's text. Our texts begin with `REFUSED` or `FAILED`,
 // and continue with a rule or a code. Go peers only log the text.
 const REFUSED = 'connect not allowed';
 const FAILED = 'connect failed';
@@ -39,7 +39,7 @@ export function writeFailure(error: { readonly code: string; readonly message: s
 
 /**
  * Parses the text of an Error. Returns undefined unless the text reports a stream that failed to open. An unknown rule
- * is left out; an unknown dial failure becomes `dialFailed`.
+ * becomes undefined, and an unknown dial failure becomes `dialFailed`.
  */
 export function readRefusal(text: string): Refusal | undefined {
   const colon = text.indexOf(': ');

@@ -41,7 +41,7 @@ export function skipVarint(cursor: Cursor): void {
   if (nextByte(cursor) > TOP_BYTE_LIMIT) throw tooLong();
 }
 
-/** Writes a zig-zag integer at `offset`, where `target` has 10 bytes of room; returns the next offset. */
+/** Writes a zig-zag integer at `offset`, where `target` must have room for 10 bytes. Returns the next offset. */
 export function writeVarint(target: Buffer, offset: number, value: Int64): number {
   if (typeof value === 'bigint') return writeBigVarint(target, offset, BigInt.asIntN(64, value));
   // Doubling stays exact up to 2^52; a larger number takes the slow path.

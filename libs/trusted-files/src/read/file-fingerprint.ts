@@ -5,7 +5,7 @@ import type { TrustOptions } from '../trust/file-trust.js';
 export type FileFingerprint = 'gone' | 'empty' | (string & {});
 
 /**
- * Returns a fingerprint of a file's identity, size and times; for a link without `followLinks`, of the link itself. Take the fingerprint
+ * Returns a fingerprint of a file's identity, size and times. Does not follow links by default. Take the fingerprint
  * before reading the file, and compare it afterwards. An unreachable file is `gone`.
  */
 export function fileFingerprint(file: string, options: TrustOptions = {}): FileFingerprint {

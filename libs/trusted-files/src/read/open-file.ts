@@ -4,7 +4,7 @@ import { fileSystemError } from '../file-system-error.js';
 import type { FileTrust, TrustOptions } from '../trust/file-trust.js';
 import { distrusted, TrustedFileError } from '../trusted-file-error.js';
 
-// Without these flags, opening a FIFO may block, and a terminal may become the controlling one. Windows has none of them.
+// Without these flags, opening a FIFO may block, and an opened terminal may become the controlling one. Windows lacks the flags.
 const { O_NONBLOCK = 0, O_NOCTTY = 0, O_NOFOLLOW = 0 } = constants as Partial<typeof constants>;
 
 /** A file open for reading. The opener closes `handle`. */
@@ -81,7 +81,7 @@ export async function openTrustedFile(
 const BLOCK_BYTES = 256 * 1024;
 
 export interface ReadLimits {
-  /** A larger file is refused. The size that the file reports does not count. */
+  /** A file with more bytes is refused, whatever size it reports. */
   readonly maxBytes: number;
   readonly signal?: AbortSignal | undefined;
 }

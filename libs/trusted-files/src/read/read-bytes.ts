@@ -5,7 +5,7 @@ import { decodeText, WANTED_TEXT } from './decode-text.js';
 
 /** Options of {@link readBytes}. */
 export interface ReadOptions extends ReadLimits, TrustOptions {
-  /** Judges who could have written the file. Default: any regular file is read. */
+  /** Checks who could have written the file. Default: any regular file is read. */
   readonly trust?: Pick<FileTrust, 'distrustOfFile'> | undefined;
 }
 
@@ -35,7 +35,7 @@ export function unlessNotFound(error: unknown): undefined {
   throw error;
 }
 
-/** Reads a small text file, without its byte order mark. @throws TrustedFileError `notText`; as {@link readBytes}. */
+/** Reads a small text file, without its byte order mark. @throws TrustedFileError `notText`, and errors of {@link readBytes}. */
 export async function readText(path: string, options: ReadOptions): Promise<string> {
   const decoded = decodeText(await readBytes(path, options));
   if ('text' in decoded) return decoded.text;

@@ -114,7 +114,7 @@ export function fileTrustContract(
   return Object.entries(contract).flatMap(([name, check]) => (check ? [[name, check]] : []));
 }
 
-/** Creates `root/folder/file`. No one else can change them. */
+/** Creates `root/folder/file`, which other users cannot change. */
 class Place {
   readonly root = mkdtempSync(path.join(tmpdir(), 'wins-trust-'));
   readonly folder = path.join(this.root, 'folder');

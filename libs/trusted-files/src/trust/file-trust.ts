@@ -20,7 +20,7 @@ export interface Distrust {
 }
 
 export interface TrustOptions {
-  /** Follows links that only root or this user could have made, and judges their targets. Default: refuses links, as Windows always does. */
+  /** Follows links that only root or this user could have made, and judges their targets. Default, and always on Windows: refuses links. */
   readonly followLinks?: boolean;
 }
 

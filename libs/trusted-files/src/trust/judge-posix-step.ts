@@ -10,7 +10,7 @@ export type PosixFacts = Pick<Stats, 'uid' | 'mode' | 'isDirectory' | 'isFile' |
 /**
  * Expected kind of a part of a path.
  *
- * - `above`: a folder on the way. Others may write to a sticky one, such as `/tmp`, where only the owner of an entry can replace it.
+ * - `above`: a parent folder. Others may write to it only if it is sticky, like `/tmp`: then only an entry's owner can replace the entry.
  * - `folder`: no one else may create anything in it, even if it is sticky.
  * - `privateFolder`: our own folder, which no one else can even read.
  * - `link`: a symbolic link that may be followed.
@@ -39,9 +39,9 @@ export function judgePosixStep(
     const found = `it belongs to user ${facts.uid}; wanted ${wanted}`;
     return { rule: 'A7 owned by another user', found };
   }
-  // A link has no mode: its folder and owner decide.
+  // The system ignores a link's mode: only its folder and owner matter.
   if (kind === 'link') return undefined;
-  // A folder such as /tmp is shared on purpose: do not suggest another mode.
+  // A sticky folder is shared on purpose, so the remedy is not another mode.
   const isShared = facts.isDirectory() && (mode & STICKY) !== 0;
   if ((mode & WRITABLE_BY_OTHERS) !== 0 && !(kind === 'above' && isShared)) {
     return {

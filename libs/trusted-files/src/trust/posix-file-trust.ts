@@ -10,7 +10,7 @@ const MAX_LINKS = 40;
 
 /**
  * Trust by owner and mode: every part of the path must belong to root or `ownUid` (default: the effective user), and nobody else
- * may write to it. Goes down from the root, so that each part is read through safe folders and the verdict stays true. Trusts
+ * may write to it. Checks the parts from the root down, so that no untrusted user can replace a part after its check. Trusts
  * nothing on Windows, where Node reports neither owner nor mode.
  */
 export function posixFileTrust(ownUid: number = process.geteuid?.() ?? 0): FileTrust {
@@ -65,7 +65,7 @@ function walk(
       continue;
     }
     if (isLast && wanted === 'file' && at !== '/') {
-      // Judge the file's own folder again: judged as `above`, it was allowed to be sticky.
+      // Check the file's own folder again: the check as `above` allows a sticky folder.
       const folder = path.posix.dirname(at);
       const distrust = distrustOfStep(look(asked, folder), folder, 'folder', ownUid);
       if (distrust !== undefined) return distrust;

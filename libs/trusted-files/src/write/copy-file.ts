@@ -30,7 +30,7 @@ export interface PendingCopy<A extends DigestAlgorithm> extends PendingFile {
  * path as for `openRegularFile`.
  *
  * @throws TrustedFileError `tooLarge`, and as `writePendingFile` and `openRegularFile`; errors of `onBlock` and `accept`; the
- * reason of the signal. No file is left then.
+ * reason of the signal. No copy remains after an error.
  */
 export async function copyPendingFile<A extends DigestAlgorithm>(
   source: string | ReadableFile,

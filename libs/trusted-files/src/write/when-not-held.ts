@@ -19,13 +19,13 @@ export interface HeldPatience {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Whether a process holds the file for now: a scanner, a backup, or the program that runs from it. */
+/** Reports whether a process holds the file: a scanner, a backup, or the program that runs from the file. */
 export function isHeld(error: unknown, platform: NodeJS.Platform = process.platform): boolean {
   const cause = error instanceof TrustedFileError ? error.cause : error;
   return HELD[platform === 'win32' ? 'win32' : 'posix'].includes(errnoOf(cause) ?? '');
 }
 
-/** Retries while another program holds the file, after 5 ms, 10 ms and so on, up to every second. Then throws the last error. */
+/** Retries while another program holds the file, with delays that double from 5 ms to 1 s. After `heldFileMs`, throws the last error. */
 export async function whenNotHeld<T>(
   act: () => Promise<T>,
   { heldFileMs = 0, signal }: HeldPatience = {},

@@ -6,8 +6,8 @@ import { securityAttributes, descriptorFromText } from './file-security.js';
 import { processAccount, type ProcessAccount } from './process-account.js';
 
 /**
- * Creates an empty file that only SYSTEM, administrators and this account may open, whatever its folder grants to
- * others; `mode` may add permissions for everyone.
+ * Creates an empty file that only SYSTEM, administrators and this account may open. The file inherits no permissions
+ * from its folder. `mode` may add permissions for everyone.
  *
  * @throws WindowsError `alreadyExists`, `notFound`, `accessDenied`.
  */

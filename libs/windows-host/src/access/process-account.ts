@@ -53,7 +53,7 @@ function accountOf(token: Handle, tried: string): ProcessAccount {
   return { user, isPrivileged };
 }
 
-/** `read` must not copy the memory, because it contains pointers into itself. */
+/** `read` must not copy `memory`, which contains pointers into itself. */
 function readInformation<T>(
   token: Handle,
   kind: number,

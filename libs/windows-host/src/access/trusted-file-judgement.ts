@@ -58,8 +58,8 @@ export function stepsTo(path: string): readonly string[] {
 }
 
 /**
- * Judges one step of a path: an ancestor, the folder of the file, or the file. The step must not be a link. An
- * untrusted account must not be able to change the file or its folder, nor to replace a step below an ancestor.
+ * Judges one step of a path: an ancestor, the folder of the file, or the file. The step must not be a link. No
+ * untrusted account may be able to change the file or its folder, or to replace an entry of an ancestor.
  * `trusted` lists further trusted SIDs.
  */
 export function judgeStep(

@@ -53,7 +53,7 @@ function translated<T>(tried: string, place: string, act: () => T): T {
 
 /**
  * Distrusts a file that anyone except SYSTEM, administrators, TrustedInstaller and this account could have created or
- * can change, and a path with a link. Walks down from the drive, so that nobody else can change a judged step.
+ * can change, and a path with a link. Judges the steps from the drive down, so that nobody else can change a judged step.
  *
  * @param file - In its canonical spelling, `C:\a\b.exe`.
  * @throws WindowsError `notFound`, and others of the system.
@@ -62,7 +62,7 @@ export function distrustOfFile(file: string): Distrust | undefined {
   return distrustOfSteps(judgement.stepsTo(file), ['folder', 'file']);
 }
 
-/** Distrusts a folder that anyone else could have created or can add to. */
+/** Distrusts a folder that an untrusted account could have created or can add to. */
 export function distrustOfFolder(folder: string): Distrust | undefined {
   return distrustOfSteps(judgement.stepsTo(folder), ['folder']);
 }
@@ -87,14 +87,13 @@ function distrustOfSteps(
  * missing parents with default rights, each inside a folder that was found safe, so that no junction can redirect it.
  */
 function makePrivateFolder(absolute: string): Distrust | undefined {
-  // The access list omits this account if it is an administrator, because other administrators would distrust its SID.
+  // If this account is an administrator, the list omits its SID, which other administrators would distrust.
   const makePrivately = (step: string): void => createFolder(step, listFor(0o700, true));
   return walkToPrivateFolder(absolute, (step, isFolder) =>
     factsOrMade(step, isFolder ? makePrivately : mkdirSync),
   );
 }
 
-/** Stops at the first step for which `take` returns nothing. */
 function walkToPrivateFolder(
   absolute: string,
   take: (step: string, isFolder: boolean) => judgement.FileFacts | undefined,

@@ -40,7 +40,7 @@ export interface WindowsPlanFiles {
   remove(file: string, directory: boolean): Promise<void>;
   /** Creates a folder that only administrators and this account can change, or checks an existing folder. */
   ensurePrivateFolder(folder: string): Promise<void>;
-  /** Only administrators and this account can read the file, which is flushed to the disk. */
+  /** Writes and flushes a file that only administrators and this account can read. */
   writePrivateFile(file: string, content: Buffer): Promise<void>;
 }
 

@@ -26,7 +26,7 @@ describe('files of plans', () => {
   after(() => rmSync(folder, { recursive: true }));
   class Failure extends Error {}
   const files = windowsPlanFiles({ failure: (message, options) => new Failure(message, options) });
-  /** Returns the other accounts, not the list, because Wine does not store that a list is protected. */
+  /** Returns the other accounts in the access list. Tests compare no whole list, because Wine does not store that it is protected. */
   const othersOf = (file: string) => {
     const { entries = [] } = parseSecurityDescriptor(fileSecurity(file));
     const own = [SYSTEM, ADMINISTRATORS, processAccount().user];
@@ -84,7 +84,7 @@ describe('files of plans', () => {
     );
     const close = kernel32.func('int __stdcall CloseHandle(intptr_t handle)');
     const held = path.join(folder, 'held');
-    /** Opens the file for writing as Go and most programs do: nobody may rename or delete it meanwhile. */
+    /** Opens the file for writing, as Go and most programs do: until it is closed, nobody may rename or delete it. */
     const hold = (share: number): (() => unknown) => {
       writeFileSync(held, 'a log that is longer than the file');
       const handle: unknown = create(held, 0x4000_0000, share, null, 3, 0, 0);

@@ -18,11 +18,11 @@ const POLICY = 'SOFTWARE\\Policies\\Microsoft\\WindowsFirewall';
 const PROFILES = [['DomainProfile'], ['PublicProfile'], ['StandardProfile', 'PrivateProfile']];
 
 /**
- * Returns why the firewall of this host filters nothing: its service does not run, or every profile is off. Undefined
- * when it may filter, or when the settings cannot be read.
+ * Returns why the firewall of this host filters nothing: its service does not run, or every profile is off. Returns
+ * undefined if it may filter, or if the settings cannot be read.
  *
  * A group policy ([MS-GPFAS] 2.2.2, below `SOFTWARE\Policies`) and device management (`Mdm`) take precedence over the
- * host's own setting; a profile on which group policy and device management disagree counts as on.
+ * host's own setting. If group policy and device management disagree on a profile, the profile counts as on.
  */
 export function firewallOffReason(switches: FirewallSwitches = systemSwitches): string | undefined {
   try {

@@ -12,7 +12,7 @@ interface PortRange {
 /** Sorted, disjoint port ranges of each protocol. */
 type PortSet = Readonly<Record<'tcp' | 'udp', readonly PortRange[]>>;
 
-// Limit on ranges of a protocol, so that people can read a rule and its text fits into a command line.
+// Limits the ranges of a protocol, so that a rule is readable and fits into a command line.
 const MAX_RANGES = 256;
 
 /** @throws WindowsError `invalidArgument` for an invalid port or too many ranges. */
@@ -66,8 +66,8 @@ interface FirewallRule {
 const OPENING = { Action: 'Allow', Active: 'TRUE', Dir: 'In' };
 
 /**
- * Parses the registry's format, `v2.30|Action=Allow|Active=TRUE|Dir=In|Protocol=6|LPort=80|Name=…|`; undefined for
- * other text.
+ * Parses the registry's format, `v2.30|Action=Allow|Active=TRUE|Dir=In|Protocol=6|LPort=80|Name=…|`.
+ * Returns undefined for other text.
  * https://learn.microsoft.com/openspecs/windows_protocols/ms-gpfas
  */
 export function parseFirewallRule(text: string): FirewallRule | undefined {
@@ -127,12 +127,11 @@ export interface RunOpening {
   readonly rules: readonly string[];
 }
 
-/** Store of the rules. */
 export interface FirewallHost {
   /** In the format of the registry. */
   readonly ruleTexts: () => readonly string[];
   readonly netsh: (args: readonly string[], signal?: AbortSignal) => Promise<void>;
-  /** Waits briefly, because the firewall stores rules after it has reported success. */
+  /** Waits briefly, because netsh reports success before the firewall stores the rules. */
   readonly settle: (signal?: AbortSignal) => Promise<void>;
 }
 

@@ -18,7 +18,7 @@ const rules = [ALLOW, DENY].flatMap((item) => filtersOf(item, UPLINK) ?? []);
 
 type Packet = Readonly<Partial<Record<FilterField, number | string>>>;
 
-/** Judges as Windows does: the first matching filter decides for its group, and each group may drop the packet. */
+/** Judges as Windows does: in each group the first matching filter decides, and any group can drop the packet. */
 function passes(filters: readonly LabelledFilter[], layer: FilterLayer, packet: Packet): boolean {
   const fits = ({ conditions }: LabelledFilter): boolean =>
     conditions.every(([field]) =>

@@ -14,7 +14,7 @@ import { createHash } from 'node:crypto';
 export type FilterLayer =
   'forward' | 'inbound' | 'outbound' | 'forward6' | 'inbound6' | 'outbound6';
 
-/** Groups of filters that each see every packet: a packet passes when no group drops it. */
+/** Every group of filters sees every packet. A packet passes if no group blocks it. */
 export type FilterGroup = 'ingress' | 'egress' | 'rule';
 
 /** `arrivesBy` and `leavesBy` apply to forwarded packets, `interface` to packets that the host receives or sends. */
@@ -32,7 +32,7 @@ export interface PacketFilter {
   readonly conditions: readonly FilterCondition[];
 }
 
-/** Properties of a filter that the system lists. */
+/** Properties that the system lists for a filter. */
 export interface FilterLabel {
   /** Digest of the filter's behaviour, 32 hexadecimal digits. */
   readonly key: string;
@@ -45,10 +45,10 @@ export interface FilterLabel {
 export interface LabelledFilter extends PacketFilter, FilterLabel {}
 
 /**
- * Filters packets where the host forwards them and where it receives them, because containers reach the host's own
- * addresses without forwarding.
+ * Returns filters for forwarded packets and, if `kind` is `filter`, for packets of the host itself: containers reach
+ * its addresses without forwarding.
  *
- * @returns undefined for a value that names no networks.
+ * @returns undefined if `key` or `value` is invalid.
  */
 export function filtersOf(
   { kind, key, value }: NetworkItem,
@@ -62,7 +62,7 @@ export function filtersOf(
 /**
  * Returns the items whose filters all exist. Omits an item whose interface has a new index.
  *
- * @param indexOf - Returns undefined if the interface is gone. Its items are still listed, so that they can be removed.
+ * @param indexOf - Returns undefined if the interface is gone. Items of such an interface are listed, for removal.
  */
 export function itemsOfFilters(
   labels: readonly FilterLabel[],
@@ -112,7 +112,7 @@ function ruling(what: string | undefined, value: string, index: number): Filters
   return what === 'deny' && value === '' ? both.slice(1) : undefined;
 }
 
-/** Permits these networks, and blocks all other traffic that meets `of`. */
+/** Blocks all traffic that meets `of`, except traffic within `networks`. */
 function onlyPermitting(
   layer: FilterLayer,
   group: FilterGroup,

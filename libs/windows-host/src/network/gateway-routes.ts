@@ -27,8 +27,8 @@ export function addGatewayRoutes(
 }
 
 /**
- * Removes every route through a gateway to exactly these hosts and networks if a program or an administrator added
- * it. Reads the table again and requires that none is left. Ignores missing routes.
+ * Removes the routes that a program or an administrator added through a gateway to exactly these hosts and networks.
+ * Reads the table again and requires that none is left. Ignores missing routes.
  *
  * @throws WindowsError `invalidArgument` before anything is changed, `notVerified`, `accessDenied`.
  */

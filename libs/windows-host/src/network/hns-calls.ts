@@ -23,7 +23,7 @@ const computeNetwork = systemLibrary('computenetwork.dll', FEATURE, [
   'int32_t HcnEnumerateEndpoints(str16 query, _Out_ void **endpoints, _Out_ void **errorRecord)',
 ]);
 
-/** The first version of the service's interface. It is not documented, but github.com/microsoft/hcsshim is built on it. */
+/** The first version of the HNS interface. It is undocumented, but github.com/microsoft/hcsshim uses it. */
 const vmCompute = systemLibrary('vmcompute.dll', FEATURE, [
   'int32_t HNSCall(str16 method, str16 path, str16 request, _Out_ void **response)',
 ]);

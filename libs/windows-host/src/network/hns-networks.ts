@@ -10,7 +10,7 @@ import {
 import { WindowsError } from '../windows-error.js';
 import type { HnsCalls } from './hns-calls.js';
 
-/** A part of each request and query. */
+/** Part of each request and query of HNS version 2. */
 export const SECOND_VERSION = { SchemaVersion: { Major: 2, Minor: 0 } };
 const QUERY = JSON.stringify(SECOND_VERSION);
 
@@ -60,7 +60,7 @@ async function listBySecondVersion(calls: HnsCalls): Promise<readonly NamedHnsNe
       if (bytes === undefined) continue;
       networks.push(decodeSecondVersion(await calls.queryNetwork(bytes, QUERY)));
     } catch (error) {
-      // The network was deleted after it was listed.
+      // `notFound` means that the network was deleted meanwhile.
       if (!(error instanceof WindowsError && error.code === 'notFound')) throw error;
     }
   }

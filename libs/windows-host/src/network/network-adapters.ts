@@ -120,7 +120,7 @@ export function decodeAdapters(bytes: Buffer, baseAddress: bigint): AdapterEntry
     addresses: walk(IP_ADAPTER_UNICAST_ADDRESS, adapter.FirstUnicastAddress).flatMap((entry) => {
       const target = entry.lpSockaddr;
       const own = target === null ? undefined : readSocketAddress(bytes, offsetOf(target));
-      // The system reports an illegal length as 255; then use the longest legal one.
+      // If a length is illegal, the system reports 255. Use the longest legal length instead.
       return own
         ? [{ bytes: own, prefix: Math.min(entry.OnLinkPrefixLength, own.length * 8) }]
         : [];

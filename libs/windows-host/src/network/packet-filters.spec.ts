@@ -25,7 +25,7 @@ describe('a filter in memory', () => {
     // FWPM_LAYER_IPFORWARD_V4, and our sublayer.
     expect(guidAt(permit, 64)).toBe('24cc2aa8e14ee14eb465fd1d25cb10a4');
     expect(guidAt(permit, 80)).toBe('527c3a6f0e0f5b4f9a0c5d1f6a8e2b42');
-    // FWP_UINT8 with 15, FWP_ACTION_PERMIT; flags, provider, data, context and id are zero.
+    // The weight is FWP_UINT8 with 15, the action FWP_ACTION_PERMIT. Flags, provider, data, context and id are zero.
     expect([permit.readUInt32LE(96), permit.readBigUInt64LE(104)]).toEqual([1, 15n]);
     expect(permit.readUInt32LE(128)).toBe(0x1002);
     expect(permit.subarray(32, 64).some(Boolean)).toBe(false);

@@ -43,7 +43,7 @@ const GROUPS: Readonly<Record<FilterGroup, Buffer>> = {
   egress: guid('6f3a7c52-0f0e-4f5b-9a0c-5d1f6a8e2b43'),
   rule: guid('6f3a7c52-0f0e-4f5b-9a0c-5d1f6a8e2b44'),
 };
-/** Highest weight, so that no other sublayer can finally permit a packet that ours drop. */
+/** The highest weight, so that no other sublayer can permit a packet that our sublayers drop. */
 const SUBLAYER_WEIGHT = 0xffff;
 /** FWP_DATA_TYPE. */
 const [UINT8, UINT32, V4_ADDR_MASK] = [1, 3, 256] as const;
@@ -100,7 +100,7 @@ export function changeFilters({ add, remove }: FilterChanges): void {
   if (remove.length > 0) removeGroups(value, tried);
 }
 
-/** Creates one buffer with a FWPM_FILTER0 and everything that it points to. */
+/** Creates one buffer with an FWPM_FILTER0 and everything that it points to. */
 export function filterMemory(
   { key, name, description, layer, group, isPermit, conditions }: LabelledFilter,
   addressIn: (memory: Buffer) => bigint,
@@ -135,7 +135,6 @@ export function filterMemory(
 interface Description {
   readonly name: string;
   readonly description: string;
-  /** Room between the structure and its texts. */
   readonly tailBytes?: number;
   readonly addressIn: (memory: Buffer) => bigint;
 }

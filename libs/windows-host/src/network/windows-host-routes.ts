@@ -133,7 +133,7 @@ async function watch(onChange: () => void, signal: AbortSignal): Promise<void> {
   const waits = new EventWaits();
   const koffi = loadKoffi();
   const overlapped = koffi.alloc('uint8_t', OVERLAPPED.sizeBytes) as bigint;
-  // A registered wait cannot be cancelled, so set its event.
+  // A registered wait cannot be cancelled, so set its event to end it.
   const stop = (): number => SetEvent(event.value);
   let isAsked = false;
   try {
@@ -152,7 +152,7 @@ async function watch(onChange: () => void, signal: AbortSignal): Promise<void> {
   } finally {
     signal.removeEventListener('abort', stop);
     waits.close();
-    // After a cancellation the system may still write to these 32 bytes, so they are then never freed.
+    // The system may still write to these 32 bytes after a cancellation, so do not free them.
     if (isAsked) CancelIPChangeNotify(overlapped);
     else koffi.free(overlapped);
   }

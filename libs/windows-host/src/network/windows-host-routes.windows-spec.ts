@@ -6,7 +6,7 @@ import { windowsHostRoutes } from './windows-host-routes.js';
 
 const routes = windowsHostRoutes();
 
-/** Wine has no call that changes routes through a MIB_IPFORWARD_ROW2, or that reports changes. */
+/** Wine cannot change routes through a MIB_IPFORWARD_ROW2, and does not report changes. */
 function isLacking(error: unknown): boolean {
   return error instanceof WindowsError && /not there|NOT_SUPPORTED/.test(error.message);
 }

@@ -46,7 +46,7 @@ describe('the network of the host', () => {
 });
 
 describe('HNS', () => {
-  /** A host without HNS lacks the call; any other host lacks the network. */
+  /** On Wine, the call is missing; on Windows with HNS, only the network is missing. */
   const isTold = (error: unknown) => {
     assert.ok(error instanceof WindowsError);
     if (!isWine()) return error.code === 'notFound';

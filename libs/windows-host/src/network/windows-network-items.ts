@@ -62,7 +62,7 @@ const LINK_LOCAL: IpNetwork = { bytes: Uint8Array.of(169, 254, 0, 0), prefix: 16
 /** The interface appears some time after HNS has reported the network. */
 const [INTERFACE_LOOKS, INTERFACE_LOOK_MS] = [20, 250] as const;
 
-/** Returns the GUID, which survives renaming and a new index; for the container network's interface, a fixed name. */
+/** Returns a fixed name for `HOST_INTERFACE`; for others, the GUID, which survives renaming and a new index. */
 export function interfaceIdOf({ guid, name }: AdapterEntry): string {
   return name === HOST_INTERFACE ? CONTAINER_NETWORK : guid;
 }

@@ -17,7 +17,7 @@ const ITEM: NetworkItem = {
   value: '10.42.1.0/24 10.42.0.0/16',
 };
 
-/** Wine may lack the calls, and says so. */
+/** Accepts only Wine's errors about missing calls. */
 function unlessLacking(act: () => void): void {
   try {
     act();

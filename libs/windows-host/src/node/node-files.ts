@@ -16,13 +16,13 @@ const MAX_STRANGERS = 100;
 /** Retry time for a file held by a program that has just ended, or by a virus scanner. */
 const PATIENCE = { heldFileMs: 15_000 };
 const MAY_CHANGE_LIST = 0x4_0000 | 0x8_0000; // WRITE_DAC and WRITE_OWNER
-/** A folder; with `isData`, removing it removes its content. */
+/** If `isData`, removing the folder also removes its content. */
 export interface FolderItem {
   readonly path: string;
   readonly isData?: true;
 }
 
-/** Creates a missing folder with its access list; sets list and owner of an existing folder. */
+/** Creates a missing folder with its access list, or sets the access list and owner of an existing one. */
 export function nodeFolders(): room.NodeRoom<FolderItem, { readonly access: string }> {
   return {
     // eslint-disable-next-line @typescript-eslint/require-await -- errors are rejections
@@ -88,8 +88,8 @@ export function nodeFiles(): room.ContentRoom<{ readonly path: string }, FileSta
 }
 
 /**
- * Returns what others created or can change inside a folder, at any depth: at most 100 paths. Does not follow links. If
- * others own the folder or may change its access list, returns only the folder, because they may still have it open.
+ * Returns up to 100 paths below `folder` that are links or that others can change. Does not follow links. If others
+ * own `folder` or may change its access list, returns only `folder`, because they may still have it open.
  */
 export async function strangersIn(folder: string): Promise<readonly string[]> {
   const trusted = [processAccount().user];

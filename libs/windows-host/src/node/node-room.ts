@@ -8,14 +8,13 @@ import { WindowsError } from '../windows-error.js';
 import { copyPendingFile, readBytes, writePendingFile } from '@wins/trusted-files';
 import { createHash } from 'node:crypto';
 
-/** Reads and writes one kind of node part. */
+/** Reads and writes one kind of item of the node. */
 export interface NodeRoom<Item, State> {
   read(item: Item): Promise<State | undefined>;
   /** Removes the item if `state` is undefined. `content` is the path of a private file whose digest is in the state. */
   write(item: Item, state: State | undefined, content: string | undefined): Promise<void>;
 }
 
-/** A node room for items with content. */
 export interface ContentRoom<Item, State> extends NodeRoom<Item, State> {
   /** Writes the content of an item to a new file, which inherits the access list of its folder. */
   keep(item: Item, file: string): Promise<void>;
@@ -41,7 +40,7 @@ const FOR_EVERYONE: Readonly<Record<string, string>> = {
 /** A SID, because the names of accounts differ by language. */
 const EVERYONE = 'S-1-1-0';
 
-/** Administrators, SYSTEM and this account may do everything. Undefined for an unknown access word. */
+/** Gives administrators, SYSTEM and this account all rights. Returns undefined for an unknown access word. */
 function accessDescriptor(word: string, isFolder: boolean): string | undefined {
   const everyone = FOR_EVERYONE[word];
   if (everyone === undefined) return undefined;
@@ -58,7 +57,7 @@ function accessDescriptor(word: string, isFolder: boolean): string | undefined {
 export function accessOf(sddl: string, isFolder: boolean): string {
   const { owner, entries } = parseSecurityDescriptor(sddl);
   const known = [...SYSTEM_ACCOUNTS, processAccount().user];
-  // Another owner could change the list; without a list everyone may do everything.
+  // Any other owner could change the access list. Without a list, everyone has all rights.
   if (owner === undefined || !known.includes(owner) || entries === undefined) return sddl;
   const others = entries.filter(({ sid }) => !known.includes(sid));
   if (others.some(({ type, sid }) => type !== 'A' || sid !== EVERYONE)) return sddl;
@@ -107,7 +106,7 @@ export async function contentIn(file: string | undefined, sha256: string): Promi
   throw refused('cannot read content', `another digest than ${sha256}`);
 }
 
-/** Flushes the file to the disk. */
+/** Writes the file and flushes it to the disk. */
 export async function keepBytes(file: string, bytes: Buffer): Promise<void> {
   await writePendingFile(`${file}.kept`, { mode: 0o600 }, (write) => write(bytes, 0), file);
 }

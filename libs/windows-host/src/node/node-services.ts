@@ -10,7 +10,7 @@ export interface NodeServiceState {
   readonly startType: ServiceStartType;
 }
 
-/** Properties of a new service besides its state: display texts, and the reaction to a failure. */
+/** Properties of a new service that `NodeServiceState` lacks: display texts, and the reaction to a failure. */
 export type NodeServiceManners = Omit<
   ServiceDefinition,
   'name' | 'command' | 'commandLine' | 'startType'
@@ -48,7 +48,7 @@ export function nodeServices(
   };
 }
 
-/** Services that must start before a service. Keeps dependencies on service groups. */
+/** Services that must start before another service. A change keeps dependencies on service groups. */
 export function nodeDependencies(): NodeRoom<
   { readonly service: string; readonly on: string },
   Presence

@@ -10,14 +10,14 @@ import { kernel32 } from '../win32/kernel32.js';
 import { WindowsError } from '../windows-error.js';
 
 const MOVEFILE_DELAY_UNTIL_REBOOT = 4;
-/** One attempt a second. */
+/** Number of attempts, one a second. */
 const TRIES = 20;
 /** Path that `cmd.exe` reads without quotes. */
 const PLAIN = /^[A-Za-z]:[\w.\\-]+$/;
 
 /**
- * Removes a file. The file of the running program can only be moved: moves it to the system's temporary folder, and
- * removes it there after this process ends, or at the next system start.
+ * Removes a file. Windows cannot delete the running program's file, so that file is moved to the system's temporary
+ * folder. It is deleted there after this process ends, or at the next system start.
  *
  * @param heldFileMs - Time in milliseconds to retry while another program holds the file.
  */
@@ -25,7 +25,7 @@ export async function removeFile(file: string, heldFileMs: number): Promise<void
   if (!(await isOwnProgram(file))) return whenNotHeld(() => unlink(file), { heldFileMs });
   const folder = path.win32.join(path.win32.dirname(systemPath('.')), 'Temp');
   const moved = path.win32.join(folder, `wins-${randomUUID()}.exe`);
-  // Schedule the removal before the move: if this process ended between the two, the file would stay forever.
+  // Schedule the removal before the move: in the other order, the file would stay forever if this process ended between the two.
   const isCaredFor = removeAfterwards(moved);
   await rename(file, moved);
   if (!isCaredFor) removeAtStart(moved);

@@ -52,7 +52,7 @@ function write(service: string, lines: readonly string[]): void {
   const tried = `cannot change the environment of the service ${service}`;
   if (lines.some((line) => line.includes('\0'))) throw refused(tried, 'NUL in a value');
   using there = RegistryKey.open(path);
-  // Creating the key alone would leave a broken service that cannot be registered any more.
+  // For a missing service, `RegistryKey.create` would create a broken one, which Windows could then no longer register.
   if (there === undefined) throw refused(tried, 'no such service');
   using key = RegistryKey.create(path);
   if (lines.length === 0) key.delete(VALUE);

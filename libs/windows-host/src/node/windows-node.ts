@@ -9,8 +9,8 @@ import { serviceEnvironment, isBeingRemoved } from './service-environment.js';
 import { winHttpProxy } from './win-http-proxy.js';
 
 /**
- * Parts of a Windows node that an installation creates and removes. Each kind of part has one room, an object that
- * reads and writes parts of that kind and holds nothing open between calls. Errors never contain the value of a variable.
+ * Parts of a Windows node that an installation creates and removes. `rooms` has one object for each kind of part. The object
+ * reads and writes such parts and keeps nothing open between calls. No error contains the value of an environment variable.
  *
  * @param manners - Properties of a new service besides its command line and its start type.
  */

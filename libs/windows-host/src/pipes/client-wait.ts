@@ -44,7 +44,7 @@ export class ClientWait {
     try {
       await this.#waits.signalled(this.#event.value, this.#tried);
     } catch (error) {
-      // The system must finish with this memory before its next use.
+      // The system must finish with `#overlapped` before the next wait uses it.
       this.cancel();
       this.#result(pipe, true);
       throw error;

@@ -3,7 +3,7 @@ import { Socket } from 'node:net';
 import type { OwnedHandle } from '../win32/calls/call.js';
 import { systemLibrary } from '../win32/calls/system-library.js';
 
-/** Functions that this program itself exports, so no library is searched for. */
+/** This program itself exports the function, so Windows searches for no library. */
 const libuv = systemLibrary(process.execPath, 'Windows', [
   // https://docs.libuv.org/en/v1.x/fs.html#c.uv_open_osfhandle
   'int uv_open_osfhandle(intptr_t handle)',
@@ -12,7 +12,7 @@ const libuv = systemLibrary(process.execPath, 'Windows', [
 /**
  * Creates a socket from a pipe end that was opened for overlapped operations. Always takes ownership of the handle.
  *
- * @throws Error with Node's code: `EMFILE` when this process has no descriptor left, others when the peer has gone.
+ * @throws Error with Node's code: `EMFILE` if no descriptor is left, another code if the peer has gone.
  */
 export function socketOfPipe(pipe: OwnedHandle, writable = true): Socket {
   using closing = pipe;

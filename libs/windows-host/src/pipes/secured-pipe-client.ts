@@ -35,7 +35,7 @@ const SERVE = 0x4 | 0x4_0000 | 0x8_0000;
  *
  * Requires two things, because each alone can be forged or mistaken. The owner must be SYSTEM, Administrators or the
  * account of a privileged server: only a privileged process can create such a pipe, whereas a PID may be reused. The
- * server must be the service or a privileged process. From a container it cannot be queried; then no unprivileged
+ * server must be the service or a privileged process. If the server cannot be queried, as from a container, no unprivileged
  * account may have the right to serve the pipe.
  */
 export function judgePipeServer(evidence: PipeServerEvidence) {
@@ -62,7 +62,6 @@ export function judgePipeServer(evidence: PipeServerEvidence) {
 /** GENERIC_WRITE would also request FILE_CREATE_PIPE_INSTANCE, the right to serve the pipe. */
 const PIPE_READ_AND_WRITE = 0x12_019b;
 
-/** Options of {@link securedPipeClient}. */
 export interface SecuredPipeClientOptions {
   /** The trusted service; its process is queried at each attempt. Default: none. */
   readonly service?: string;
@@ -120,7 +119,7 @@ function assertServer(
     const tried = `cannot find the owner of the pipe ${address}`;
     const { isTrusted, reason } = judgePipeServer({
       serverPid,
-      // In a container the service does not exist, and some containers have no usable service control manager.
+      // The query fails in a container, which has no such service, and maybe no usable service control manager.
       servicePid:
         service === undefined
           ? undefined
@@ -130,7 +129,7 @@ function assertServer(
     });
     if (!isTrusted) throw new WindowsError('accessDenied', reason);
   } catch (error) {
-    // If evidence could not be gathered, the server is not trusted either.
+    // Any error here also means that the server is not trusted.
     const message = `its server is not trusted: ${messageOf(error)}`;
     const code = 'ERR_UNTRUSTED_PIPE_SERVER';
     throw Object.assign(new Error(message, { cause: error }), { code });
@@ -166,7 +165,7 @@ export function pipeAccess(address: string): string {
 const FILE_NOT_FOUND = 2;
 /** All instances are in use. */
 const SEM_TIMEOUT = 121;
-/** 0 would mean the default of the pipe's server. */
+/** 0 would select the default time-out of the pipe's server. */
 const SHORTEST_MS = 1;
 
 /** Returns true when any process serves the pipe at `\\.\pipe\NAME`. Does not connect. @throws WindowsError */

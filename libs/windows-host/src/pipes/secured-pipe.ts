@@ -17,7 +17,7 @@ import { EventWaits } from '../win32/calls/event-waits.js';
 export interface PipeClient {
   /** The process that opened the instance; it may have ended since. */
   readonly pid: number;
-  /** Session of that process: 0 for services of the host; a container has its own sessions. */
+  /** Session of that process. Services of the host have session 0, and a container has its own sessions. */
   readonly session: number | undefined;
   /** Undefined when the process has ended, or may not be queried. */
   readonly account: ProcessAccount | undefined;
@@ -38,11 +38,11 @@ function pipeClient(pipe: win32.Handle): PipeClient | undefined {
 
 const PIPE_ACCESS_DUPLEX = 3;
 const PIPE_UNLIMITED_INSTANCES = 255;
-/** Clients that can connect at the same instant; further ones find the pipe busy until the event loop has run. */
+/** Number of clients that can connect at the same instant. Further clients find the pipe busy until the event loop runs. */
 const WAITING_INSTANCES = 8;
 /** Input buffer of each connection. A full buffer makes the client wait. */
 const RECEIVED_BYTES = 64 * 1024;
-/** Output buffer of each connection: room for two writes, so that this process fills one while the client reads the other. */
+/** Output buffer of each connection. It holds two writes, so this process can fill one while the client reads the other. */
 const SENT_BYTES = 256 * 1024;
 const ACCESS_DENIED = 5;
 const PIPE_BUSY = 231;
@@ -77,7 +77,7 @@ async function openServedPipe(
 
 /** @throws WindowsError `invalidArgument` for text that is not SDDL. */
 function pipeDescriptor(sddl: string): Buffer {
-  // Clients check the owner, so name one: the default owner depends on host policy.
+  // Names an owner, because clients check it and the default owner depends on host policy.
   const hasOwner = parseSecurityDescriptor(sddl).owner !== undefined;
   return security.descriptorFromText(hasOwner ? sddl : `O:BA${sddl}`);
 }
@@ -131,7 +131,7 @@ class ServedPipe implements PipeEndpoint {
     }
   }
 
-  /** Creates the next instance before it hands over the current one: while a name has no instance, any process can create the pipe. */
+  /** Creates the next instance before it hands over the current one. Without any instance, another process could create the pipe. */
   async #accept(first: OwnedHandle, wait: ClientWait): Promise<void> {
     let instance = first;
     const backoff = new Backoff({ initialMs: 10, maxMs: 1_000, jitter: 0 });
@@ -202,9 +202,8 @@ class ServedPipe implements PipeEndpoint {
   }
 }
 
-/** Options of {@link securedPipe}. */
 export interface SecuredPipeOptions {
-  /** Access to the pipe, as SDDL; the owner defaults to Administrators. Default: Administrators and SYSTEM. */
+  /** Access to the pipe, as SDDL. Default: Administrators and SYSTEM. If the SDDL names no owner, Administrators own the pipe. */
   readonly sddl?: string | undefined;
 }
 
@@ -254,7 +253,7 @@ export function securedPipe(options: SecuredPipeOptions = {}): PipeProtection {
 }
 
 /**
- * Returns why this system cannot use an access list, as the end of a sentence: for example, the domain of an account
+ * Returns why this system cannot use an access list, as the end of a sentence. For example, the domain of an account
  * is unknown. {@link securedPipe} does not check this.
  */
 export function pipeAccessFault(sddl: string): string | undefined {

@@ -18,8 +18,8 @@ export function windowsClients(
 }
 
 /**
- * @param isOfAdministrators - True for a pipe that no container can open: an administrator then counts as one in any
- * session. On other pipes only session 0 proves that the client is not in a container. Default: false.
+ * @param isOfAdministrators - True if no container can open the pipe; then the session of an administrator does not
+ * matter. On other pipes only session 0 proves that the client is not in a container. Default: false.
  */
 export function windowsClient(client: PipeClient, isOfAdministrators = false): ClientIdentity {
   const { pid, session, account } = client;
@@ -37,7 +37,7 @@ export function windowsClient(client: PipeClient, isOfAdministrators = false): C
       ...(session !== undefined && { session }),
       ...(isOfContainers && { container: `session ${session ?? 'unknown'}` }),
     },
-    // In other sessions an account may come from a container's image, so its SID would prove nothing.
+    // Outside session 0 an account may come from a container's image, so its SID would prove nothing.
     names: [
       ...(isAdministrator ? ['administrators'] : []),
       ...(account !== undefined && (isOfHost || isOfContainers) ? [`account:${user}`] : []),

@@ -21,7 +21,7 @@ const user32 = systemLibrary('user32.dll', 'Windows', [
   'int PostMessageW(intptr_t window, uint32_t message, uintptr_t first, intptr_t second)',
 ]);
 
-/** Returns true when a process of the job, or the event, was reached. @throws WindowsError */
+/** Returns true if it signalled the event or reached a process of the job. @throws WindowsError */
 export function askToEnd(job: Handle, { signal, event }: StopRequest): boolean {
   if (event !== undefined) {
     signalEvent(event);
@@ -55,7 +55,7 @@ function breakOff(pid: number, job: Handle): boolean {
   return asked ?? false;
 }
 
-/** Reaches windows on the desktop of this process, including hidden ones. */
+/** Posts `WM_CLOSE` to the job's windows on this process's desktop, including hidden ones. */
 function closeWindows(job: Handle): boolean {
   const wanted = new Set(processesIn(job));
   const { FindWindowExW, GetWindowThreadProcessId, PostMessageW } = user32;

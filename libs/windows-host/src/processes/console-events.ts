@@ -2,7 +2,7 @@ import { call, inBackground } from '../win32/calls/call.js';
 import { addressOfFunction, lazily, loadKoffi } from '../win32/calls/system-library.js';
 import { kernel32 } from '../win32/kernel32.js';
 
-/** Event of the console of a process, or of the session or container around it. */
+/** Event of the console, session or container of this process. */
 export type ConsoleEvent = 'interrupt' | 'break' | 'close' | 'logoff' | 'shutdown';
 
 const EVENTS: Readonly<Partial<Record<number, ConsoleEvent>>> = {
@@ -13,7 +13,7 @@ const EVENTS: Readonly<Partial<Record<number, ConsoleEvent>>> = {
   6: 'shutdown',
 };
 
-/** After these the system ends the process as soon as all handlers have returned. */
+/** Events after which the system ends the process once all handlers have returned. */
 const FINAL: ReadonlySet<ConsoleEvent> = new Set(['close', 'logoff', 'shutdown']);
 
 const HANDLED = 1;
@@ -35,9 +35,9 @@ export interface ConsoleEvents {
  * Listens to events that end a console program: Ctrl-C, Ctrl-Break, a closed console, a log-off, and a shutdown,
  * which also stops a Windows container. Node does not report a log-off or a shutdown.
  *
- * After a close, log-off or shutdown the process must end by itself; the system ends it after 5 s, in a container
- * later. The listener makes the system wait that long. Programs with user32, such as Node, may miss a log-off or a
- * shutdown.
+ * After a close, log-off or shutdown, the process must end by itself. Because of the listener, the system waits 5 s,
+ * or longer in a container, before it kills the process. Programs that load user32, such as Node, may miss a log-off
+ * or shutdown.
  *
  * @throws WindowsError `unavailable`.
  */
@@ -62,7 +62,7 @@ export function listenToConsole(onEvent: (event: ConsoleEvent) => void): Console
   for (const handler of [hold, tell])
     call('cannot listen to the console', SetConsoleCtrlHandler, handler, 1);
   // The system locks the list of handlers while it calls `tell` on this thread, so this thread must not wait for the
-  // list. Remove `hold` first, while `tell` still shields it.
+  // lock. Remove `hold` first, while `tell` still keeps events away from it.
   const forget = async (): Promise<void> => {
     await inBackground(SetConsoleCtrlHandler, hold, 0);
     await inBackground(SetConsoleCtrlHandler, tell, 0);
@@ -70,7 +70,7 @@ export function listenToConsole(onEvent: (event: ConsoleEvent) => void): Console
   };
   return {
     close: () => {
-      // While a final event is held, the system keeps the list of handlers locked.
+      // During a final event, `hold` keeps the list of handlers locked, so `forget` would hang.
       if (!isOpen || isFinal) return;
       isOpen = false;
       void forget();

@@ -51,7 +51,7 @@ describe('pickLeftovers', () => {
       { pid: 60, image: COPY, parentPid: 40, isInJob: true },
       { pid: 61, image: COPY, parentPid: 40 },
       { pid: 62, image: COPY, parentPid: 41, isInJob: true },
-      // The process with the parent's PID is younger, so the parent is gone.
+      // Process 64 is younger than process 63, so it reuses the parent's PID.
       { pid: 63, image: COPY, parentPid: 64, isInJob: true },
       { pid: 64 },
     );

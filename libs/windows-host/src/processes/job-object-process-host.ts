@@ -33,7 +33,7 @@ export function jobObjectProcessHost(
       const found = processOfText(daemon);
       return found !== undefined && isRunning(found);
     },
-    // `windowsFileTrust` would resolve a path, but this host must refuse one that the system reads differently.
+    // `windowsFileTrust` resolves each path first, but this host must refuse a path that Windows would read differently.
     ...hostPaths({ ...trust.windowsFileTrust(), distrustOfFile, distrustOfFolder }, failure, {
       file: `a file ${ONLY_OURS}`,
       directory: `a folder ${ONLY_OURS}`,
@@ -62,7 +62,7 @@ export function jobObjectProcessHost(
   };
 }
 
-/** `invalidArgument` when this library refused; a refusal by the system is not the fault of the request. */
+/** Returns `invalidArgument` only if this library refused the request: a refusal by Windows is not the fault of the request. */
 function startCode(error: unknown): HostFailureCode {
   const refused = error instanceof WindowsError && error.code === 'invalidArgument';
   return refused && error.functionName === undefined ? 'invalidArgument' : 'spawnFailed';
@@ -76,9 +76,8 @@ function windowsFailure(code: HostFailureCode, message: string, { cause }: Error
 type FoundLeftover = ProcessIdentity & Omit<Leftover, keyof ProcessTree>;
 
 /**
- * Selects leftovers of dead daemons. The jobs of a dead daemon have ended, so only processes outside a job remain. A
- * process in a job is `claimed` while its parent runs: a living daemon owns it. Never selects this process or its
- * ancestors.
+ * Selects leftovers of dead daemons. The jobs of a dead daemon have ended, so a process that is in a job and
+ * whose parent runs belongs to a living daemon: it is `claimed`. Never selects this process or its ancestors.
  */
 export function pickLeftovers(
   processes: ReadonlyMap<number, ProcessEntry>,

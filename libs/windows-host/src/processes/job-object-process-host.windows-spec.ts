@@ -51,7 +51,7 @@ async function untilGone(pid: number): Promise<void> {
 if (role === 'daemon') {
   void host.start(command(['-e', FOREVER])).then(({ pid }) => process.stdout.write(`${pid}\n`));
 } else if (role === 'helper') {
-  // Tries to leave its run, as an upgrade does, after it has run another program.
+  // Runs another program, and then tries to leave its own run, as an upgrade does.
   spawnSync(node, ['-e', '0']);
   let left: string;
   try {
@@ -172,7 +172,7 @@ if (role === 'daemon') {
     });
 
     it('gives a program its three handles and no other', async () => {
-      // An inheritable handle that is open while the program starts: if the program inherited it, `stream` would not end.
+      // `childEnd` is inheritable and open while the program starts. If the program inherited it, `stream` would not end.
       const { stream, childEnd } = openOutputPipe();
       const run = await host.start(command(['-e', `console.log(1);${FOREVER}`]));
       await firstLine(run);

@@ -10,7 +10,7 @@ import { creationTime, exitOf } from './windows-process.js';
 
 const CREATE_NEW_CONSOLE = 0x10;
 
-/** A program with all its descendants, in its own job object. The caller that started it closes it. */
+/** A program with all its descendants, in its own job object. The caller of `start` calls `close`. */
 export class JobObjectProcess implements HostProcess {
   readonly pid: number;
   readonly startToken: string;
@@ -77,7 +77,7 @@ export class JobObjectProcess implements HostProcess {
         const streams = { stdout: stdout.stream, stderr: stderr.stream };
         return new JobObjectProcess({ pid, startToken, exited, ...streams }, { job, stop });
       } finally {
-        // An open child end would keep the streams open after the last writer has ended.
+        // The streams cannot end while this process holds the child ends open.
         for (const { childEnd } of outputs) childEnd.close();
       }
     } catch (error) {
@@ -112,7 +112,7 @@ export class JobObjectProcess implements HostProcess {
     this.stderr.destroy();
   }
 
-  /** Ignores failures, because callers check whether it worked. */
+  /** Returns undefined after a failure: callers of `terminate` use `isGone` to check the result. */
   #try<T>(act: () => T): T | undefined {
     if (this.#closed) return undefined;
     try {

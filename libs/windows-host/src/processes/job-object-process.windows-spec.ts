@@ -104,7 +104,7 @@ describe('a process in a job object', () => {
 
   describe('with limits', () => {
     const MIB = 1024 * 1024;
-    /** Undefined on Wine, which accepts limits but does not keep them. */
+    /** Undefined on Wine, which accepts limits but does not enforce them. */
     const limited = (script: string, limits: TreeLimits): JobObjectProcess | undefined =>
       unlessFails(() => JobObjectProcess.start(program(['-e', script]), { limits }), 'unavailable');
 
@@ -158,7 +158,7 @@ describe('a process in a job object', () => {
         await Promise.all(outputs);
         assert.throws(() => start(wrong), { code: 'notFound' });
       }
-      // Destroyed streams close in a later turn.
+      // Destroyed streams close their handles later.
       await new Promise((turn) => setTimeout(turn, 20));
       return handlesInUse();
     };

@@ -11,7 +11,7 @@ const JobObjectBasicProcessIdList = 3;
 
 const UNITS_PER_MS = 10_000;
 const MAX_PROCESSES = 1024;
-/** Two counts: of the processes of the job, and of the listed ones. */
+/** `NumberOfAssignedProcesses` and `NumberOfProcessIdsInList`. */
 const LIST_HEAD_BYTES = 8;
 const ERROR_MORE_DATA = 234;
 
@@ -139,7 +139,7 @@ function limitsOf(job: Handle) {
   return structures.JOBOBJECT_EXTENDED_LIMIT_INFORMATION.read(found);
 }
 
-/** The system reports a reached limit only through a completion port, so usage close to the limit counts as reached. */
+/** Guesses from the peak usage, because the system reports a reached limit only through a completion port. */
 export function hasRunOutOfMemory(job: Handle, limitBytes: number): boolean {
   return Number(limitsOf(job).PeakJobMemoryUsed) >= limitBytes * NEARLY_ALL;
 }
@@ -149,7 +149,7 @@ export function endJob(job: Handle): void {
   call('cannot end the processes of a job', kernel32.TerminateJobObject, job, TERMINATED_EXIT_CODE);
 }
 
-/** There is no silent breakaway: leaving requires both a permission and a request. */
+/** Never allows silent breakaway: a process leaves the job only on request, and only with `mayBreakAway`. */
 export function jobLimits({ mayBreakAway = false, limits = {} }: JobOptions): Buffer {
   const { memoryBytes, pids } = limits;
   return structures.JOBOBJECT_EXTENDED_LIMIT_INFORMATION.create({

@@ -14,9 +14,9 @@ export interface NamedEvent {
   /** With its namespace, such as `Global\\stackdump-4711`. Only services and administrators may create names in `Global`. */
   readonly name: string;
   readonly sddl: string;
-  /** Called for signals, one call at a time: all signals during a call lead to one more call. `failed` gets its rejections. */
+  /** Called after a signal. Calls do not overlap: all signals during a call lead to one more call. */
   readonly signalled: () => Promise<void>;
-  /** Receives the reason why a call failed, or why listening ended. */
+  /** Receives the error of a `signalled` call, or the error that ended listening. */
   readonly failed: (error: unknown) => void;
 }
 
@@ -29,7 +29,7 @@ export interface EventListener {
  * Creates an auto-reset event and listens to it. Uses no thread, and does not keep the process alive.
  * https://learn.microsoft.com/windows/win32/api/synchapi/nf-synchapi-createeventw
  *
- * @throws WindowsError `alreadyExists` when the name is taken: its creator may open the event, whatever `sddl` says.
+ * @throws WindowsError `alreadyExists` if the name is taken: `sddl` would not apply to the existing event.
  */
 export function listenToEvent({ name, sddl, signalled, failed }: NamedEvent): EventListener {
   const tried = `cannot create the event ${quoteText(name)}`;
@@ -48,7 +48,7 @@ export function listenToEvent({ name, sddl, signalled, failed }: NamedEvent): Ev
     try {
       for (;;) {
         await eventWaits.signalled(event.value, `cannot wait for the event ${quoteText(name)}`);
-        // A wait cannot be undone, so `close` sets the event.
+        // A wait cannot be cancelled, so `close` ends it by a signal.
         if (!stillOpen()) return;
         await signalled().catch(failed);
       }
@@ -71,7 +71,7 @@ export function listenToEvent({ name, sddl, signalled, failed }: NamedEvent): Ev
   };
 }
 
-/** Signals an event of another process. @throws WindowsError `notFound` when it does not exist; `accessDenied`. */
+/** Signals an event of another process. @throws WindowsError `notFound`, `accessDenied`. */
 export function signalEvent(name: string): void {
   using event = openEvent(`cannot open the event ${quoteText(name)}`, EVENT_MODIFY_STATE, name);
   call(`cannot signal the event ${quoteText(name)}`, kernel32.SetEvent, event.value);

@@ -33,7 +33,7 @@ export function windowsCommandLine(argv0: string, args: readonly string[]): stri
   return line;
 }
 
-// Backslashes are literal except before a quotation mark, including the closing one, where each must be doubled.
+// Doubles the backslashes before each quotation mark, including the closing one. Elsewhere, backslashes are literal.
 function quoted(argument: string): string {
   if (!/[\s"]/.test(argument) && argument !== '') return argument;
   const parts = argument.split('"').map((part) => part + '\\'.repeat(backslashesAtEnd(part)));
@@ -195,8 +195,8 @@ const CREATE_BREAKAWAY_FROM_JOB = 0x100_0000;
 /**
  * Starts a program that outlives this process and its run: outside the job, without console, input and output.
  *
- * @throws WindowsError `accessDenied` when the job of this process forbids it, as the job of a run does unless the run's
- * entry sets `mayBreakAway`.
+ * @throws WindowsError `accessDenied` if the job of this process forbids it. A run's job does, unless the run's entry
+ * sets `mayBreakAway`.
  */
 export function startDetachedProcess(program: Program): ProcessIdentity {
   return startApart(program);

@@ -4,7 +4,7 @@ import { kernel32, type Handle } from '../win32/kernel32.js';
 import { systemError, unlessFails, WindowsError } from '../windows-error.js';
 import { PROCESSENTRY32W } from '../win32/structures.js';
 
-/** Permanent identity of a process, because the system reuses PIDs. */
+/** Identifies a process uniquely, unlike its PID, which the system reuses. */
 export interface ProcessIdentity {
   readonly pid: number;
   /** Creation time, in units of 100 ns since 1601, decimal. */
@@ -50,7 +50,7 @@ export function processStartedAt(pid: number): number | undefined {
   return Number(BigInt(created) / UNITS_PER_MS) - UNIX_EPOCH_MS;
 }
 
-/** Returns true when exactly this process runs, or may not be queried. @throws WindowsError for other failures. */
+/** Returns true if exactly this process runs, or if it may not be queried. @throws WindowsError for other failures. */
 export function isRunning({ pid, created }: ProcessIdentity): boolean {
   const isIt = (handle: Handle): boolean => runs(handle) && creationTime(handle) === created;
   try {
@@ -125,7 +125,7 @@ export function exitOf(process: OwnedHandle): Promise<number> {
   });
 }
 
-/** Without `job`: true for a process in any job. */
+/** Without `job`, returns true for a process in any job. */
 export function isInJob(process: Handle, job: Handle = 0): boolean {
   const result: [number] = [0];
   return kernel32.IsProcessInJob(process, job, result) !== 0 && result[0] !== 0;
@@ -200,7 +200,7 @@ function plain(file: string): string {
 }
 
 function askAbout(pid: number): Omit<ProcessEntry, 'pid' | 'parentPid'> | undefined {
-  // Processes that may not be queried were not started by a daemon.
+  // Skip processes that may not be queried: no daemon started them.
   return unlessFails(() =>
     // Only Wine requires this right; on Windows the limited right suffices.
     withProcess(pid, PROCESS_QUERY_INFORMATION, (handle) => ({
@@ -220,7 +220,7 @@ export function ancestry(processes: ReadonlyMap<number, ProcessEntry>, pid: numb
   return pids;
 }
 
-/** A listed parent that is younger than its child only reuses the real parent's PID. */
+/** Ignores a parent that is younger than its child: such a process reuses the real parent's PID. */
 export function parentOf(
   processes: ReadonlyMap<number, ProcessEntry>,
   { pid, parentPid, created }: ProcessEntry,

@@ -57,7 +57,7 @@ describe('a process', () => {
     const before = Date.now();
     const { identity, exited } = await started();
     const startedAt = processStartedAt(identity.pid) ?? 0;
-    // Node and Windows read the clock with different resolution.
+    // Node and Windows read the clock at different resolutions.
     assert.ok(startedAt > before - 100 && startedAt < Date.now() + 100, `${startedAt - before} ms`);
     endProcess(identity);
     await exited;

@@ -8,7 +8,7 @@ type KeyHandle = number;
 
 /** The C constant 0x80000002, sign-extended. */
 const HKEY_LOCAL_MACHINE: KeyHandle = -0x7ffffffe;
-/** KEY_READ in the registry of a 64-bit system, also from a 32-bit process. */
+/** KEY_READ with KEY_WOW64_64KEY: the view of 64-bit programs, even for a 32-bit process. */
 const READ = 0x2_0019 | 0x100;
 const KEY_WRITE = 0x2_0006;
 const DELETE = 0x1_0000;
@@ -18,7 +18,7 @@ const ERROR_MORE_DATA = 234;
 const ERROR_NO_MORE_ITEMS = 259;
 
 const FIRST_SIZE_BYTES = 1024;
-// Far above the values read here; the system sets no limit.
+// Values read here are far smaller. The system sets no limit.
 const MAX_VALUE_BYTES = 16 * 1024 * 1024;
 // The system's own limit is 16,383 characters.
 const NAME_CHARACTERS = 16_384;
@@ -56,7 +56,7 @@ export class RegistryKey implements Disposable {
     return new RegistryKey(path, opened[0]);
   }
 
-  /** Deletes everything below the key, too; ignores an absent key. After a failure, part of it may be gone. */
+  /** Deletes the key and everything below it. Ignores an absent key. After a failure, part may be gone. */
   static deleteTree(path: string): void {
     const tried = `cannot delete the registry key ${path}`;
     const split = path.lastIndexOf('\\');
@@ -131,7 +131,7 @@ export class RegistryKey implements Disposable {
     this.close();
   }
 
-  /** Returns undefined past the last value, or a number: the buffer size in bytes that the value needs. */
+  /** Returns undefined past the last value. If `room` is too small, returns the buffer size in bytes to retry with. */
   #valueAt(index: number, room: number): (StoredValue & { name: string }) | number | undefined {
     const tried = `cannot read value ${index} of the registry key ${this.path}`;
     const name = Buffer.alloc(NAME_CHARACTERS * 2);
@@ -188,7 +188,7 @@ export type RegistryValue =
   /** Any other kind, as it is stored. */
   | { readonly type: 'bytes'; readonly value: Buffer };
 
-/** `kind` is the system's number. */
+/** `kind` is a `REG_` constant. */
 interface StoredValue {
   readonly kind: number;
   readonly bytes: Buffer;
@@ -200,7 +200,7 @@ const REG_BINARY = 3;
 const REG_DWORD = 4;
 const REG_MULTI_SZ = 7;
 
-/** Returns `bytes` for a value that does not fit its kind, because the registry does not check this. */
+/** Returns type `bytes` for a value that does not fit its kind, because the registry does not check values. */
 export function decodeRegistryValue({ kind, bytes }: StoredValue): RegistryValue {
   if (kind === REG_SZ) return { type: 'text', value: decodeText(bytes) };
   if (kind === REG_EXPAND_SZ) return { type: 'expandable-text', value: decodeText(bytes) };

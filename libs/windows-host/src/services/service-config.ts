@@ -54,7 +54,6 @@ export function readConfig(service: number, name: string): ServiceConfig {
 /** Start of a service: with the system, about two minutes later, on request, or never. */
 export type ServiceStartType = 'automatic' | 'delayed' | 'manual' | 'disabled';
 
-/** Definition of a service for the service control manager. */
 export interface ServiceDefinition {
   /** Name for programs; at most 256 characters, no slashes. */
   readonly name: string;
@@ -117,7 +116,7 @@ export function startSettings(startType: ServiceStartType): Settings {
 }
 
 /**
- * Writes the settings; returns those that this release of Windows is too old to know.
+ * Writes the settings. Returns the settings that this release of Windows does not support.
  *
  * @throws WindowsError for every other failure.
  */
@@ -150,7 +149,7 @@ function readSetting(service: number, setting: SettingName, tried: string): Buff
 
 const SC_ACTION_RESTART = 1;
 
-/** SERVICE_FAILURE_ACTIONSW followed by its actions; the system repeats the last one, so restarts never end. */
+/** Returns a SERVICE_FAILURE_ACTIONSW and its actions. The system repeats the last action, so restarts never end. */
 export function failureActions({ restartDelaysMs, resetAfterSeconds }: FailurePolicy): Buffer {
   const { SC_ACTION, SERVICE_FAILURE_ACTIONSW: head } = structures;
   const actions = restartDelaysMs.map((Delay) =>

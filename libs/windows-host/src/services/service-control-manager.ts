@@ -150,7 +150,7 @@ async function start(name: string, options: WaitOptions = {}): Promise<ServiceSt
       const { result, errorNumber } = await inBackground(advapi32.StartServiceW, service, 0, null);
       if (result !== 0 || errorNumber === ERROR_SERVICE_ALREADY_RUNNING) return;
       const isOver = options.signal?.aborted === true || performance.now() >= endMs;
-      // The database is locked while another service starts; nothing was begun, so retry.
+      // The database is locked while another service starts. This start has not begun, so retry.
       if (errorNumber !== ERROR_SERVICE_DATABASE_LOCKED || isOver)
         throw systemError(tried, { functionName: 'StartServiceW', errorNumber });
       await delay(waiting.LOOK_EVERY_MS);
@@ -212,7 +212,7 @@ function lineOf([program = '', ...args]: readonly string[]): string {
   return windowsCommandLine(program, args);
 }
 
-/** With a display name, also sets the service type and error control; otherwise writes only the given changes. */
+/** Writes the given changes. With a display name, also sets the service type and error control. */
 function writeConfig(
   service: number,
   name: string,

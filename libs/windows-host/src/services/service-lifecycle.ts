@@ -27,8 +27,8 @@ const PROGRESS_EVERY_MS = 2000;
 const WAIT_HINT_MS = 10_000;
 
 /**
- * The only writer of a service's phase. Reports progress during a pending phase, as long as the event loop runs. At the
- * time limit of the phase, the service counts as failed, so that its failure actions end a hang.
+ * The only writer of a service's phase. Reports progress during a pending phase, as long as the event loop runs. If the
+ * phase takes too long, reports that the service failed, so that Windows runs its failure actions.
  */
 export class ServiceLifecycle {
   #phase: ServicePhase = { kind: 'startPending', checkpoint: 1 };

@@ -37,7 +37,7 @@ export interface ServiceOptions {
  * Runs a program as a service if the service control manager started it. Needs no flag to detect that. A rejection of
  * `run` counts as exit code 1.
  *
- * @returns The reported exit code; undefined if this process is no service, so that `run` was not called.
+ * @returns The reported exit code; undefined if this process is not a service. `run` is then not called.
  * @throws WindowsError `unavailable` on other systems.
  */
 export async function runAsService(options: ServiceOptions): Promise<number | undefined> {

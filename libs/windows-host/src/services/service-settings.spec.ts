@@ -30,7 +30,7 @@ describe('the settings of a service', () => {
     expect(parseFailureActions(given.get(2) as Buffer)).toEqual(
       definition('delayed').failurePolicy,
     );
-    // fFailureActionsOnNonCrashFailures: a stop with an error counts as a failure.
+    // Level 4 is fFailureActionsOnNonCrashFailures: a stop with an error counts as a failure.
     expect([4, 7, 3].map((level) => given.get(level)?.readUInt32LE())).toEqual([1, 45_000, 1]);
   });
 

@@ -58,7 +58,7 @@ export function stateNumber(state: ServiceState): number {
 
 const SC_MANAGER_CONNECT = 0x1;
 
-/** `purpose` completes a message, such as `start it`. Closes the service once `act` has settled. */
+/** `purpose`, such as `start it`, completes the error message. Closes the handle once `act` has settled. */
 export function withService<T>(
   name: string,
   access: number,

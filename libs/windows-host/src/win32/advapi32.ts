@@ -13,7 +13,7 @@ export const UNPROTECTED_DACL_SECURITY_INFORMATION = 0x2000_0000;
 /** Memory that a call allocated; LocalFree frees it. */
 export type LocalMemory = bigint;
 
-/** Grouped by header; pages: `https://learn.microsoft.com/windows/win32/api/HEADER/nf-HEADER-NAME`, in lower case. */
+/** Grouped by header. Documentation: `https://learn.microsoft.com/windows/win32/api/HEADER/nf-HEADER-NAME`, in lower case. */
 export const advapi32 = systemLibrary('advapi32.dll', 'Windows', [
   // sddl
   'int ConvertStringSecurityDescriptorToSecurityDescriptorW(str16 text, uint32_t revision, _Out_ void **descriptor, _Out_ uint32_t *size)',
@@ -29,7 +29,7 @@ export const advapi32 = systemLibrary('advapi32.dll', 'Windows', [
   'intptr_t RegisterEventSourceW(str16 server, str16 source)',
   'int ReportEventW(intptr_t log, uint16_t type, uint16_t category, uint32_t id, void *user, uint16_t stringCount, uint32_t dataSize, void *strings, void *data)',
   'int DeregisterEventSource(intptr_t log)',
-  // winreg; these return their error code, and the last error says nothing
+  // winreg; these return their error code instead of setting the last error
   'int32_t RegOpenKeyExW(intptr_t key, str16 path, uint32_t options, uint32_t access, _Out_ intptr_t *opened)',
   'int32_t RegCreateKeyExW(intptr_t key, str16 path, uint32_t reserved, void *className, uint32_t options, uint32_t access, void *security, _Out_ intptr_t *opened, void *disposition)',
   'int32_t RegQueryValueExW(intptr_t key, str16 name, void *reserved, _Out_ uint32_t *type, void *data, _Inout_ uint32_t *size)',

@@ -10,7 +10,7 @@ export const ipHelper = systemLibrary('iphlpapi.dll', 'Windows', [
   'void FreeMibTable(void *table)',
 ]);
 
-// Declared separately, because some systems lack only one of the following.
+// Each group is declared separately, because a system may lack any one of them.
 
 /** IPv4 only. */
 export const routeNotices = systemLibrary('iphlpapi.dll', 'support for route notices', [

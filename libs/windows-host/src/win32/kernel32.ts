@@ -28,7 +28,7 @@ export const SECURITY_IDENTIFICATION = 0x0001_0000;
 /** The other modes in use (byte type, byte read mode, blocking calls) are 0. */
 export const PIPE_REJECT_REMOTE_CLIENTS = 8;
 
-/** Grouped by header; pages: `https://learn.microsoft.com/windows/win32/api/HEADER/nf-HEADER-NAME`, in lower case. */
+/** Functions grouped by header. Pages: `https://learn.microsoft.com/windows/win32/api/HEADER/nf-HEADER-NAME`, in lower case. */
 export const kernel32 = systemLibrary('kernel32.dll', 'Windows', [
   // errhandlingapi, handleapi, synchapi
   'uint32_t GetLastError()',
@@ -63,7 +63,7 @@ export const kernel32 = systemLibrary('kernel32.dll', 'Windows', [
   'int RegisterWaitForSingleObject(_Out_ intptr_t *wait, intptr_t object, void *callback, uint64_t context, uint32_t milliseconds, uint32_t flags)',
   // threadpoollegacyapiset
   'int UnregisterWaitEx(intptr_t wait, intptr_t completionEvent)',
-  // jobapi2; the last one is from jobapi
+  // jobapi2, but `IsProcessInJob` is from jobapi
   'intptr_t CreateJobObjectW(void *security, str16 name)',
   'int SetInformationJobObject(intptr_t job, int kind, void *information, uint32_t size)',
   'int QueryInformationJobObject(intptr_t job, int kind, void *information, uint32_t size, void *used)',

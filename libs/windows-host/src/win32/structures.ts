@@ -1,6 +1,6 @@
 /**
- * Structures, named as in their documentation; `spare` is never read. A spec asserts their sizes. Each has a page,
- * `https://learn.microsoft.com/windows/win32/api/HEADER/ns-HEADER-NAME` in lower case; a comment above it names HEADER.
+ * Structures under their documented names. A spec asserts their sizes. No code reads `spare`. Each structure has the page
+ * `https://learn.microsoft.com/windows/win32/api/HEADER/ns-HEADER-NAME`, in lower case. The comments below name HEADER.
  */
 import { structure } from './calls/system-library.js';
 

@@ -63,7 +63,7 @@ function outputCodec<Message extends { readonly Options?: { readonly $case: stri
   };
 }
 
-/** Returns the offset of the first field that is not a number; the bytes may be invalid from there. */
+/** Returns the offset of the first field that is not a varint. The bytes from there may be invalid. */
 function lastField(bytes: Buffer): number {
   let at = 0;
   for (;;) {
@@ -75,7 +75,7 @@ function lastField(bytes: Buffer): number {
   }
 }
 
-/** Returns -1 unless the payload fills the rest exactly. */
+/** Returns -1 unless the payload ends at the end of `bytes`. */
 function payloadStart(bytes: Buffer, at: number): number {
   let length = 0;
   // Four octets hold 28 bits, more than the size limit of a message needs.

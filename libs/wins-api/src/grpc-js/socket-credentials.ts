@@ -39,7 +39,7 @@ export class SocketCredentials extends ChannelCredentials {
   }
 
   #own(socket: Socket): ReturnType<SecureConnector['connect']> {
-    // Nobody else listens until HTTP/2 starts, and an unhandled error would end the process.
+    // Until HTTP/2 starts, nothing else handles errors, and an unhandled error would end the process.
     socket.on('error', () => undefined);
     // grpc-js destroys the socket when this rejects.
     if (this.#closed) return Promise.reject(new Error('the client was closed meanwhile'));

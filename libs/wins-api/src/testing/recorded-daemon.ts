@@ -33,7 +33,7 @@ export class RecordedDaemon implements AsyncDisposable {
     await once(this.#server, 'close');
   }
 
-  /** The client waits for the settings, so they go first; the rest follows the client's first HEADERS frame. */
+  /** Sends the settings at once, because the client waits for them. Sends the rest after the client's first HEADERS frame. */
   #answer(socket: Socket, octets: Buffer): void {
     this.#sockets.add(socket);
     socket.on('close', () => this.#sockets.delete(socket));

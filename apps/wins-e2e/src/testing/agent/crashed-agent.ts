@@ -145,8 +145,8 @@ export class CrashedAgent implements AsyncDisposable {
   }
 
   /**
-   * Kills the daemon at an act, restarts it, and checks that nothing is lost. An instruction runs again only if it has no result yet, or if the
-   * protocol is the older one, which applies the plan at each start.
+   * Kills the daemon at an act, restarts it, and checks that nothing is lost. The instructions run again only if the plan has no result yet, or
+   * under the older protocol, which repeats a successful plan at each start.
    */
   async dieAndFollow(crash: Crash): Promise<void> {
     const crashing = this.#launch(crash);
@@ -154,7 +154,7 @@ export class CrashedAgent implements AsyncDisposable {
       crashing.outcome.then(({ signal }) => signal),
       until(() => this.#isAtRest),
     ]);
-    // The agent may need fewer acts than this number; then kill the daemon when the plan is done.
+    // If the plan needs fewer acts than `crash.act`, kill the daemon when the plan is done.
     if (typeof crash.act === 'string') assert.equal(ended, 'SIGKILL');
     await crashing.stop('SIGKILL');
     const before = this.#lines('runs');

@@ -8,11 +8,10 @@ import { base64, PlanNode } from './plan-node.js';
 import { until } from '../process-table.js';
 import type { PlanOfCrash } from './crashed-agent.js';
 
-/** Nothing listens here. A failing probe causes two writes after the one with the result. */
+/** Nothing listens here, so each probe fails. This causes two writes after the one with the result. */
 const NOWHERE = 'http://127.0.0.1:1/';
 const PROBE = { failureCount: 3 };
 
-/** The fault hits `times` consecutive writes. */
 export interface WriteFault {
   readonly title: string;
   readonly fault: ApiFault;

@@ -8,7 +8,7 @@ interface Command {
   readonly args: readonly string[];
 }
 
-/** Double of the service csiproxy: a file, a record of its process, and a socket. `wins` finds the file by `WINS_CSI_PROXY_SERVICE`. */
+/** Simulates the Windows service csiproxy. `file` contains its command; `wins` finds `file` by `WINS_CSI_PROXY_SERVICE`. */
 export class CsiService {
   readonly #process: DetachedProcess;
   readonly #pipe: string;
@@ -51,7 +51,7 @@ export class CsiService {
 }
 
 /**
- * Returns the source of a program that serves the pipe of csi-proxy in its place.
+ * Returns the source of a program that listens on the pipe like csi-proxy.
  *
  * @param mark - Makes the program different from others.
  * @param stops - Whether it exits on SIGTERM; the real csi-proxy does not.

@@ -8,7 +8,7 @@ export interface CrashedSuc {
   readonly wasKilled: boolean;
   /** The change after which the job was killed. */
   readonly last: string;
-  /** Report of the next command about the killed job. */
+  /** The next command's report about the killed job. */
   readonly recovered: string;
 }
 

@@ -31,7 +31,7 @@ export class DeadlyNode implements AsyncDisposable {
     return readFileSync(log, 'utf8').trimEnd().split('\n');
   }
 
-  /** Kills an installation at a change. The next one must complete it, and uninstalling must leave nothing. */
+  /** Kills an installation at a change. The next installation must succeed, and uninstalling must leave nothing. */
   async installAt(change: number): Promise<void> {
     await this.#die('install', change);
     const { code, reason } = await this.#say('install');

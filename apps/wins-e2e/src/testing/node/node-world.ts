@@ -41,7 +41,7 @@ export interface StandIn {
       }
     >
   >;
-  /** Elements of the PATH and event sources, by their names. */
+  /** PATH elements and event sources, by name. */
   readonly things: Readonly<Record<string, { readonly state: unknown }>>;
 }
 
@@ -51,7 +51,7 @@ export interface Cluster extends AsyncDisposable {
   readonly variables: NodeJS.ProcessEnv;
 }
 
-/** Starts a server that directs nodes to an API server with an empty plan. With `plain`, neither uses TLS. */
+/** Starts a Rancher double, which directs nodes to an API server with an empty plan. With `plain`, neither server uses TLS. */
 export async function startCluster({
   plain = false,
   authority,
@@ -98,7 +98,7 @@ export class NodeWorld implements AsyncDisposable {
     return path.join(this.root, ...names);
   }
 
-  /** Starts a command of a release without the shell's variables for servers and proxies. */
+  /** Starts `program` without the shell's variables for servers and proxies. */
   start(
     args: readonly string[],
     variables: NodeJS.ProcessEnv = {},
@@ -207,7 +207,7 @@ export class NodeWorld implements AsyncDisposable {
         try {
           return readFileSync(file).includes(text);
         } catch (error) {
-          // Removed since the listing.
+          // The file was removed after the listing.
           if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
           throw error;
         }

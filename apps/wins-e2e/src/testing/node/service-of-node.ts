@@ -11,7 +11,7 @@ export interface OtherService {
   readonly environment?: Readonly<Record<string, string>>;
 }
 
-/** Registers and starts a service, as if it were older than wins. */
+/** Registers and starts a service, as if it had been installed before wins. */
 export async function startServiceOf(
   world: NodeWorld,
   name: string,

@@ -14,9 +14,10 @@ export function packageFolder(): string {
 }
 
 /**
- * Returns the path of a program, such as `wins.cjs` or the executable `wins`, built with a stand-in for a service manager. Default: the folder.
+ * Returns the path of a file, such as `wins.cjs` or the executable `wins`, that is built with a stand-in for a service manager. Without `name`,
+ * returns the folder.
  *
- * @throws Error when it does not match the programs in dist/; `node tools/prepare.mjs stand-ins` rebuilds it.
+ * @throws Error when the stand-ins do not match the programs in dist/; `node tools/prepare.mjs stand-ins` rebuilds it.
  */
 export function standIn(name = ''): string {
   return path.join(made('stand-ins'), name);
@@ -25,7 +26,7 @@ export function standIn(name = ''): string {
 /**
  * Folder of the archive of all libraries, built before the long tests.
  *
- * @throws Error when it does not match the programs in dist/; `node tools/prepare.mjs examples` rebuilds it.
+ * @throws Error when the archive does not match the programs in dist/; `node tools/prepare.mjs examples` rebuilds it.
  */
 export function librariesFolder(): string {
   return made('examples');

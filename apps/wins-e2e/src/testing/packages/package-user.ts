@@ -118,7 +118,7 @@ export class PackageUser {
     symlinkSync(path.join(ROOT, types), path.join(this.#folder, types), 'dir');
   }
 
-  /** Imports all entry points, and requires the main one. Returns the type of its export for each way, and whether both give the same object. */
+  /** Imports all entry points, and requires the main one. Returns the types of `first`, imported and required, and whether both are one object. */
   loads({ name, first, doors }: Library): { imported: string; required: string; isOne: boolean } {
     const printed = this.#run(
       'both.mjs',
@@ -132,7 +132,7 @@ console.log(JSON.stringify({ imported: typeof ${first}, required: typeof require
     return JSON.parse(printed) as { imported: string; required: string; isOne: boolean };
   }
 
-  /** Loads with `require` the fallback files for tools that know only CommonJS. */
+  /** Requires the fallback files, which are for tools that know only CommonJS. */
   requiresCommonJs(library: Library): string {
     const { exports } = this.manifestOf(library) as unknown as {
       exports: Record<string, { default: { default: string } }>;

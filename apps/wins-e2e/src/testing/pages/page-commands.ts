@@ -1,7 +1,7 @@
 import type { NamedCommand } from '../named-commands.js';
 import { blocksOf, pageText, PAGES } from './page.js';
 
-/** Lines of shell blocks, and inline code. The caller ignores those that do not run `wins`. */
+/** Yields lines of shell blocks and pieces of inline code, including those that do not run `wins`. */
 function* commandLines(text: string): Iterable<string> {
   const prose = text.replace(/^( *)```[^]*?^\1```$/gm, '');
   for (const [, code = ''] of prose.matchAll(/`([^`\n]+)`/g)) yield code;

@@ -4,12 +4,12 @@ import type { Readable, Writable } from 'node:stream';
 import { ROOT, WINS, Workspace } from '../workspace.js';
 
 const BASH = ['bash', '--noprofile', '--norc'];
-/** Runs a command in its own network, so that the ports of a page are free. */
+/** Runs a command in its own network namespace, so that the ports that a page uses are free. */
 const APART = ['unshare', '--net', '/bin/sh', '-c', 'ip link set lo up && exec "$@"', 'sh'];
 const [unshare = '', ...apart] = APART;
 const mayBeApart = spawnSync(unshare, [...apart, 'true'], { stdio: 'ignore' }).status === 0;
 
-/** Runs the blocks of a page in one shell, in the checkout. */
+/** Runs the code blocks of a page in one shell, in the checkout. */
 export class ShellSession implements AsyncDisposable {
   readonly #shell: ChildProcessByStdio<Writable, Readable, null>;
   readonly #ended: Promise<unknown>;
@@ -21,7 +21,7 @@ export class ShellSession implements AsyncDisposable {
     const [file = '', ...args] = mayBeApart ? [...APART, ...BASH] : BASH;
     const { NODE_OPTIONS: _options, WINS_RUNTIME_DIR: _folder, ...environment } = process.env;
     const env = { ...environment, TMPDIR: this.#workspace.folder };
-    // Its own process group, which is ended as a whole, because a page may leave programs running.
+    // Start a process group, which is ended as a whole, because a page may leave programs running.
     this.#shell = spawn(file, args, {
       ...{ cwd: ROOT, env, detached: true },
       stdio: ['pipe', 'pipe', 'ignore'],

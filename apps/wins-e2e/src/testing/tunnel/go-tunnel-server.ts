@@ -60,7 +60,7 @@ export class GoTunnelServer implements AsyncDisposable {
     });
     session.on('message', (message: Buffer) => {
       const [port = ''] = CONNECT.exec(message.toString('latin1'))?.slice(1) ?? [];
-      // The id of the message has several bytes; the stream and the type have one byte each, with doubled values.
+      // A message id of several bytes comes first. The stream and the type follow as one byte each, with doubled values.
       const [stream = 0, type = 0] = afterFirstNumber(message);
       if (type === MESSAGE.data * 2) session.send(message);
       if (type !== MESSAGE.connect * 2) return;

@@ -35,7 +35,6 @@ function nameOf(type: number): string {
   return Object.entries(MESSAGE).find(([, number]) => number === type)?.[0] ?? '';
 }
 
-/** Opens a connection whose two directions end separately. */
 export async function connected(port: number): Promise<Socket> {
   const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
   await once(socket, 'connect');

@@ -129,7 +129,7 @@ export class PatternTunnel implements AsyncDisposable {
           await this.download(256 * KIB);
           load.good += 1;
         } catch (error) {
-          // An interrupted download may fail, but not with wrong data.
+          // An interrupted download may fail, but must never receive wrong data.
           if ((error as Error).message.includes('differ')) throw error;
         }
       }

@@ -7,7 +7,7 @@ export type Sender = 'client' | 'daemon';
 /** Creates a filter for one direction of a connection; the filter returns the chunks to forward. */
 export type Passing = (from: Sender) => (chunk: Buffer) => Iterable<Buffer>;
 
-/** A relay before the daemon's tunnel pipe, in which a test can change or stop the traffic. */
+/** Relays connections to the daemon's tunnel pipe. A test can change or stop their traffic. */
 export class TunnelRelay implements AsyncDisposable {
   readonly #sockets = new Set<Socket>();
   readonly #frozen = new Set<Socket>();

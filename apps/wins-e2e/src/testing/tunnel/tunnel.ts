@@ -93,7 +93,7 @@ export class HostProgram implements AsyncDisposable {
 const claims: UdpSocket[] = [];
 
 /**
- * Returns free TCP ports, unique among all processes of this machine: a UDP socket of the same number reserves each. The ports are below those that
+ * Returns free TCP ports. A UDP socket with the same number reserves each port among all callers on this machine. The ports are below those that
  * Linux, Windows and macOS choose for port 0 and for outgoing connections.
  */
 export async function freePorts(count: number): Promise<number[]> {

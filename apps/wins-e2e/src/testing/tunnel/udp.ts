@@ -34,7 +34,7 @@ export async function freeUdpPort(): Promise<number> {
   return program.port;
 }
 
-/** Sends a datagram until an answer arrives, because UDP may lose either of them. */
+/** Repeats a datagram until an answer arrives, because UDP may lose the datagram or the answer. */
 export async function askUdp(port: number, datagram: Buffer | string): Promise<Buffer> {
   const socket = createSocket('udp4');
   const send = (): void => socket.send(datagram, port, '127.0.0.1');

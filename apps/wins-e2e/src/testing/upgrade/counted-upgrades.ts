@@ -7,7 +7,7 @@ export interface CountedUpgrades {
   readonly failed: number;
 }
 
-/** Scrapes until the daemon has counted `count` upgrades, even if nothing answers while the service restarts. */
+/** Scrapes until the daemon has counted `count` upgrades. Retries failed scrapes, because the service restarts. */
 export async function countedUpgrades(address: string, count: number): Promise<CountedUpgrades> {
   for (;;) {
     const now = await scrape(address).catch((): Scrape => new Map());

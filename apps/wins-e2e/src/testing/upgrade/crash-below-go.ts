@@ -8,14 +8,14 @@ import { sha256, type Faults, type UpgradeWorld } from './upgrade-world.js';
 
 const NEXT = 'v1.1.0';
 
-/** Returns a release that counts its own acts and those of the helper it starts. */
+/** Returns a release whose `up` runs the driver with the faults in `settings.json`. */
 function helperOf({ workspace, driver }: UpgradeWorld): string {
   const settings = workspace.path('settings.json');
   const upgrade = `UPGRADE_PROGRAM="$0" UPGRADE_DRIVER="$(cat "${settings}")" exec "${process.execPath}" "${driver}"`;
   return fakeRelease(NEXT, undefined, upgrade);
 }
 
-/** Runs the helper through the daemon, with faults at its acts, until all processes of the upgrade have ended. */
+/** Has the daemon run the helper with `faults`, and waits until all processes of the upgrade have ended. */
 async function upgrade(world: UpgradeWorld, faults: Faults = {}): Promise<void> {
   const { workspace, pipe } = world;
   const trace = workspace.path('trace');
@@ -34,7 +34,7 @@ export async function actsBelowGo(): Promise<number[]> {
 }
 
 /**
- * Kills the helper at an act, restarts the node, and repeats the upgrade if the old release serves.
+ * Kills the helper before effect `act`, restarts the node, and repeats the upgrade if the old release serves.
  *
  * @returns Release that served after the restart.
  */
@@ -43,7 +43,7 @@ export async function dieBelowGo(act: number, whenStopped: 'kills' | 'leaves'): 
   const old = world.installed;
   const next = sha256(helperOf(world));
   await upgrade(world, { [act]: 'before' });
-  // Before this act, the helper has started another process, which continues the upgrade.
+  // Before `remove upgrader`, the helper has started a process that continues the upgrade.
   const goesOn = world.effects[act - 1] === 'remove upgrader';
   assert.ok(world.effects.length === act || goesOn, 'it was not killed');
   assert.ok([old, next].includes(world.named ?? ''), `${world.named ?? ''} is not whole`);

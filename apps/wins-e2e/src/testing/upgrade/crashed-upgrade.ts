@@ -4,7 +4,7 @@ import { fakeRelease, type Misbehaviour } from './fake-release.js';
 import { sha256, UpgradeWorld, type Fault } from './upgrade-world.js';
 
 export const OLD = fakeRelease('v1.0.0');
-/** Longer than a test, so that a crashed service stays down and each upgrade performs the same acts. */
+/** Longer than a test: a crashed service stays down, so each upgrade has the same effects. */
 const NEVER_MS = 600_000;
 
 export class CrashedUpgrade {
@@ -35,7 +35,7 @@ export class CrashedUpgrade {
     return world.effects.map((_, index) => index + 1);
   }
 
-  /** Creates a node on which the helper was killed at an act, and checks that the program of the service is complete. */
+  /** Creates a node where the helper was killed at effect `act`. Checks that the program of the service is complete. */
   async interrupted(act: number | string, moment: Fault): Promise<UpgradeWorld> {
     const world = await UpgradeWorld.running();
     world.supervisor.restartMs = NEVER_MS;

@@ -11,8 +11,8 @@ export type Misbehaviour =
   | 'does not accept the config';
 
 /**
- * A small, fast release that is a real program: it prints its version, checks the config, serves Info and health on the pipe of its config, and
- * finishes or undoes upgrades at its start. The shell answers commands that need no Node.
+ * Returns a small, fast program that imitates a release: it prints its version, checks the config, serves Info and health on the pipe of its
+ * config, and finishes or undoes upgrades at its start. The shell answers commands that need no Node.
  *
  * @param version - Plain characters only.
  * @param upgrade - Command that runs in place of `up`.

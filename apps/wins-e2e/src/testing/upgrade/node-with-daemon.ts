@@ -3,7 +3,7 @@ import { singleFile } from './single-file.js';
 import type { Workspace } from '../workspace.js';
 import { UpgradeWorld } from './upgrade-world.js';
 
-/** A node whose service is the real daemon, which may run the upgrade helper and `sleeper`. */
+/** Starts a node with the real daemon, whose whitelist contains the upgrade helper and `sleeper`. */
 export async function nodeWithDaemon(
   allowed: object = {},
   keysOf: (workspace: Workspace) => object = () => ({}),

@@ -12,11 +12,9 @@ interface Request {
   readonly graceMs?: number;
 }
 
-/**
- * Double of Windows' service manager for one service. It starts the program at system start and after a failure, and answers requests on a socket.
- */
+/** Fakes Windows' service manager for one service: restarts the program after a failure, and answers requests on a socket. */
 export class Supervisor implements AsyncDisposable {
-  /** Reported instead of the real state, for states that a process cannot have. */
+  /** Overrides the reported state, for states that a process cannot have. */
   pretend: State | undefined;
   restartMs = DEFAULT_RESTART_MS;
   refuseStart = false;
@@ -105,7 +103,6 @@ export class Supervisor implements AsyncDisposable {
     clearTimeout(timer);
   }
 
-  /** Simulates a power failure. */
   async powerCycle(): Promise<void> {
     await this.stop(0);
     this.start();

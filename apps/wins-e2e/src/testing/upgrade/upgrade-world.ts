@@ -8,7 +8,7 @@ import { Supervisor } from './supervisor.js';
 import { standIn } from '../packages/package-folder.js';
 import { Workspace } from '../workspace.js';
 
-/** The process is killed before or after an effect, or the effect fails with a system error. */
+/** Kills the process before or after an effect, or makes the effect fail with a system error. */
 export type Fault = 'before' | 'after' | 'EBUSY' | 'ENOSPC' | 'EROFS' | 'EIO' | 'ECONNRESET';
 
 /** Faults by the number of the effect, from 1, or by its name. */
@@ -22,7 +22,7 @@ export interface Result {
   readonly to?: { readonly version?: string; readonly sha256: string };
 }
 
-/** Runs `wins` with injected faults; if UPGRADE_PROGRAM is set, poses as that program. Counts effects across processes. */
+/** Runs `wins` with injected faults, as UPGRADE_PROGRAM if that is set. The trace file keeps the count of effects across processes. */
 const driver = (upgrade: string, wins: string) => `
 const fs = require('node:fs');
 if (process.env.UPGRADE_PROGRAM) process.argv[1] = process.env.UPGRADE_PROGRAM;
@@ -57,7 +57,7 @@ export class UpgradeWorld implements AsyncDisposable {
   readonly config: string;
   readonly definition: string;
   readonly pipe: string;
-  /** Reads its faults from `UPGRADE_DRIVER`. */
+  /** Path of the program that injects the faults in `UPGRADE_DRIVER`. */
   readonly driver: string;
 
   private constructor(

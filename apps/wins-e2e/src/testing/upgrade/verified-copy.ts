@@ -37,7 +37,7 @@ export class StrangerProcess implements Disposable {
     return this.#child.exitCode === null && this.#child.signalCode === null;
   }
 
-  /** In the format of a process host; unique among all processes that ever ran here. */
+  /** Identifies this process, in the format of `posixProcessHost().daemon`. */
   get identity(): string {
     const stat = readFileSync(`/proc/${this.pid}/stat`, 'latin1');
     const startTicks = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '';

@@ -47,7 +47,7 @@ export const states = (world: UpgradeWorld) =>
     .filter(({ msg }) => msg === 'the watched file changed its state')
     .map(({ state }) => state as string);
 
-/** Waits until the last state is `settled` and not among the first `known` ones. The state then stays the same. */
+/** Waits until more than `known` states are logged and the last is `settled`. This state then stays. */
 export async function settled(world: UpgradeWorld, known = 0): Promise<void> {
   await until(() => states(world).length > known && states(world).at(-1) === 'settled');
 }

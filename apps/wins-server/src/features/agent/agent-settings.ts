@@ -17,7 +17,7 @@ export interface AgentSettings {
   readonly agentRegistriesFile?: string;
   /** Absent: no credential provider is called. */
   readonly credentialProviders?: CredentialProviderPlace;
-  /** True when only the authority in the connection info is trusted. */
+  /** Whether the agent trusts only the authority in the connection info. */
   readonly isStrict: boolean;
 }
 

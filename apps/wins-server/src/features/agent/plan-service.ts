@@ -82,7 +82,7 @@ export function createPlanService(parts: PlanServiceParts): PlanServiceServer {
   };
 }
 
-/** Recognises errors of the agent by name, because its code is not loaded while it is off. */
+/** Recognises errors of the agent by name, because the agent's code is not loaded while the agent is off. */
 function planError(error: unknown): ReturnType<typeof toRpcError> {
   if (!(error instanceof Error) || error.name !== 'AgentError') return toRpcError(error);
   const code = 'code' in error ? String(error.code) : 'unknown';
@@ -220,7 +220,7 @@ const SHOWN_STDERR = 200;
 
 const ENDED = new Set<string | undefined>(['succeeded', 'failed']);
 
-/** States from which a plan is applied without further action. */
+/** Values of `plan-state` that let the agent apply the plan. */
 const STARTS = new Set([undefined, 'pending', 'in-progress']);
 
 function nextOf(state: SourceState): Date | undefined {

@@ -27,8 +27,6 @@ import path from 'node:path';
 import type { AgentSettings } from './agent-settings.js';
 import { registryOptions } from './registry-options.js';
 
-/** Composition root of the daemon's agent. Loaded when the config turns the agent on. */
-
 export type FileFailure = (message: string, options: ErrorOptions) => Error;
 
 export type PlanFilesOf = (failure: FileFailure, onWarning: (message: string) => void) => PlanFiles;
@@ -36,7 +34,7 @@ export type PlanFilesOf = (failure: FileFailure, onWarning: (message: string) =>
 export interface AgentParts {
   readonly settings: AgentSettings;
   readonly commands: CommandRunner;
-  /** File permissions of this system. Absent: those of POSIX. */
+  /** File permissions of this system. Default: those of POSIX. */
   readonly planFiles?: PlanFilesOf | undefined;
   readonly trust: FileTrust;
   /** Resolves once the action is recorded; a rejection cancels the action. */
@@ -131,7 +129,7 @@ async function effectOf(file: PlanFile): Promise<FileEffect> {
     const content = Buffer.from(file.content ?? '', 'base64');
     const found = await stat(file.path);
     if (!found.isFile() || found.size !== content.length) return 'replace';
-    // By now the path may name a pipe without a writer, for which readBytes does not wait.
+    // Since `stat`, a pipe may have replaced the file. `readBytes` does not wait for the writer of a pipe.
     const now = await readBytes(file.path, { followLinks: true, maxBytes: content.length });
     return content.equals(now) ? 'keep' : 'replace';
   } catch {

@@ -81,7 +81,7 @@ async function verdictOf(
       const question = { path, sha256, callerNames };
       const verdict = await manager().judge(question, callers.ownerOf(call));
       const told = programVerdict(verdict, sha256 !== '', loaded);
-      // Only administrators see the reason, because it reveals that an entry pins digests.
+      // Only administrators see the reason for an allowed program, because it reveals that the entry pins digests.
       const { isAdministrator } = callers.clientOf(call);
       return told.allowed && !isAdministrator ? { ...told, reason: '' } : told;
     }

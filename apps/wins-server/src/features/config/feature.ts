@@ -8,7 +8,7 @@ import { runs } from '../runs/feature.js';
 import { createConfigService } from './config-service.js';
 import { followConfig, type FollowedConfig } from './follow-config.js';
 
-/** Reports guarded keys that this config lacks although the served config has them, and keys that were lost at a start. */
+/** Reports guarded keys of the served config that the config file lacks, and keys that were lost when the daemon started. */
 export const checkServed: Check = {
   name: 'config',
   needsConfig: true,

@@ -13,7 +13,7 @@ export interface FollowedConfig {
   /** Whether the file is usable and its content is in force. */
   readonly isGood: boolean;
   /**
-   * Loads the file now; returns the earlier change if the daemon has already loaded this content. @throws Error; the current config then stays in
+   * Loads the file now. If the daemon has just loaded this content by itself, returns that change. @throws Error; the current config then stays in
    * force.
    */
   reload(

@@ -35,7 +35,7 @@ export interface CsiProxyService {
 }
 
 export interface KeeperOptions {
-  /** Absolute path of the folder with the installation record. It must be private; if missing, it is created. */
+  /** Absolute path of the folder with the installation record. The folder must be private, and is created if missing. */
   readonly stateFolder: string;
   readonly service: CsiProxyService;
   /** @throws if a download is impossible, for example without the file of certificate authorities. */
@@ -46,7 +46,7 @@ export interface KeeperOptions {
   readonly onAct: (act: Decision) => Promise<void> | undefined;
   readonly onState: (state: CsiProxyState) => void;
   readonly onWarning: (message: string) => void;
-  /** csi-proxy of the Go release of wins; a service that runs this program is adopted. Default: none. */
+  /** Path of the csi-proxy from the Go release of wins. A service that runs it is adopted. Default: none. */
   readonly goProgram?: string;
   /** True: removal covers `goProgram` and its service too. Default: both stay. */
   readonly removesGo?: boolean;
@@ -56,7 +56,7 @@ export interface KeeperOptions {
   readonly graceMs?: number;
 }
 
-/** Why csi-proxy cannot run on this system; undefined if it can. Specs replace it before first use (docs/adr/0048-ship-no-test-doubles.md). */
+/** `lacks` is the reason why csi-proxy cannot run here, if any. Specs replace `lacks` before first use (docs/adr/0048-ship-no-test-doubles.md). */
 export const csiProxyHost: { lacks: string | undefined } = {
   lacks: process.platform === 'win32' ? undefined : 'csi-proxy is for Windows nodes only',
 };

@@ -43,7 +43,7 @@ export function csiProxyFeature(
         logger[state === 'failed' ? 'warn' : 'info']({ state, ...facts }, 'the state of csi-proxy');
         events.publish({ type: 'kept', event: 'csiProxy', facts: { state } });
         changed();
-        // No csi-proxy is wanted, and none of ours is left (one that still serves is of another installer), so the feature ends.
+        // No csi-proxy is wanted and ours is gone, so the feature ends. One that still serves belongs to another installer.
         if (current.kind === 'none' && (state === 'absent' || state === 'serving'))
           finished(current, NO_SECTION);
       };
@@ -66,7 +66,7 @@ export function csiProxyFeature(
         close: () => kept.close(),
       };
     },
-    // The next daemon finishes a longer change of the service.
+    // The next daemon finishes a change that takes longer.
     closeWithinMs: 5_000,
     whenOff: {
       code: 'csiProxyOff',

@@ -470,7 +470,6 @@ describe('a node', () => {
     await squatter.remove();
     await node.publish('v1.1.3');
     try {
-      // The squatter needs a moment to listen.
       for (let isUp = false; !isUp; isUp = await squatter.isServing());
       const kept = node.keep(node.wish('v1.1.3'));
       expect(await kept.apply()).toMatchObject({
@@ -499,7 +498,7 @@ describe('a daemon that dies while it changes the service', () => {
       const dead = new Promise<never>(() => undefined);
       let died: () => void = () => undefined;
       const dying = new Promise<void>((resolve) => (died = resolve));
-      // After `call` nothing happens any more, as if the process had died.
+      // `call` and all later calls never return, as if the process had died.
       let isDead = false;
       let isArmed = false;
       const service = new Proxy<CsiProxyService>(node.service, {

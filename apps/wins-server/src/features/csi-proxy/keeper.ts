@@ -12,7 +12,7 @@ import type { CsiProxyWish } from './settings/judge-settings.js';
 
 const LOOK_EVERY_MS = 60_000;
 
-/** Keeps csi-proxy in the desired state. Each pass starts from the actual state of the node; every failure is retried. */
+/** Keeps csi-proxy in the desired state. Each pass starts from the actual state of the node. A failed pass is retried. */
 export class Keeper implements AsyncDisposable {
   readonly #options: KeeperOptions;
   readonly #look: ReturnType<typeof nodeLook>;
@@ -49,7 +49,7 @@ export class Keeper implements AsyncDisposable {
     return this.#wish;
   }
 
-  /** Changes the wish; undefined removes the daemon's installation. Aborts a download in progress. */
+  /** Changes the desired state; undefined removes the csi-proxy that the daemon installed. Aborts a download in progress. */
   want(wish: CsiProxyWish | undefined): void {
     if (isDeepStrictEqual(wish, this.#wish)) return;
     this.#wish = wish;
@@ -63,7 +63,7 @@ export class Keeper implements AsyncDisposable {
     return planSteps(this.#wish, await this.#look());
   }
 
-  /** Starts a pass at once and resolves with its outcome. @throws FeatureError `closed`; the signal's reason. */
+  /** Requests a pass without delay, and resolves with its outcome. @throws FeatureError `closed`; the signal's reason. */
   async apply(signal?: AbortSignal): Promise<CsiProxyState> {
     signal?.throwIfAborted();
     if (this.#closing.signal.aborted) throw closed();
@@ -74,7 +74,7 @@ export class Keeper implements AsyncDisposable {
     });
   }
 
-  /** The service keeps running; the next keeper completes an unfinished change. Idempotent. */
+  /** Leaves the service running. The next `Keeper` completes an unfinished change. Idempotent. */
   async close(): Promise<void> {
     this.#closing.abort(closed());
     await this.#working;

@@ -42,7 +42,8 @@ async function windowsManager(): Promise<CsiProxyManager> {
 }
 
 /**
- * Accepts certificates of the system's authorities and of `tls-config`; with `insecure` any certificate, if the digest is known.
+ * Accepts certificates of the system's authorities and of `tls-config`. With `insecure`, accepts any certificate but
+ * requires a digest.
  * @throws Error for an unusable `certFilePath`.
  */
 async function downloadFor(

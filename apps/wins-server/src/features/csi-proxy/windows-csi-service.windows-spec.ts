@@ -27,7 +27,7 @@ import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { WindowsCsiService } from './windows-csi-service.js';
 
-/** With this word in its command line, this file acts as csi-proxy; the folder of its program selects the behaviour. */
+/** If this word is in the command line, this file acts as csi-proxy. The path of the program selects the behaviour. */
 const ROLE = 'be-csi-proxy';
 const NAME = 'csiproxy';
 const PIPE = '\\\\.\\pipe\\csi-proxy-filesystem-v1';
@@ -85,7 +85,7 @@ function theSuite(): void {
   };
 
   before(async () => {
-    // Refuses a node with a real csi-proxy.
+    // Fail if the node has a real csi-proxy.
     assert.throws(() => services.status(NAME), { code: 'notFound' });
     folder = mkdtempSync(path.join(process.env['ProgramFiles'] ?? 'C:\\', 'wins csi '));
     const node = readFileSync(process.execPath);

@@ -144,7 +144,7 @@ function requireLevel(wanted: string, seconds: number): void {
     throw refused(`${seconds} s`, `more than 0 and at most ${LONGEST_LEVEL_SECONDS} s`);
 }
 
-/** A missing feature of Node is no fault of the host, so `unavailable` becomes FAILED_PRECONDITION. */
+/** Here `unavailable` reports a failure or a missing feature of Node.js, not a fault of the host, so it becomes FAILED_PRECONDITION. */
 function debugError(error: unknown): ReturnType<typeof toRpcError> {
   return error instanceof FeatureError && error.code === 'unavailable'
     ? rpcError(status.FAILED_PRECONDITION, error.code, error.message)

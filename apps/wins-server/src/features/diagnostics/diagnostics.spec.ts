@@ -10,7 +10,7 @@ async function whole(pieces: Pieces): Promise<Buffer> {
   return Buffer.concat(parts);
 }
 
-/** Keeps the thread busy during the recording, so that it has a stack to show. */
+/** Keeps the thread busy, so that the recording has a stack to show. */
 async function keepBusyWhile<Result>(recording: Promise<Result>): Promise<Result> {
   let over = false;
   void recording.finally(() => (over = true)).catch(() => undefined);

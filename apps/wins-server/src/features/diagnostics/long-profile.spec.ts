@@ -12,7 +12,7 @@ describe('a profile of a whole run', () => {
     'of kind %s that cannot start leaves no session',
     async (kind) => {
       const ended = jest.spyOn(Session.prototype, 'disconnect');
-      // Acts like a Node that does not know the method.
+      // Acts like a release of Node that lacks the method.
       jest
         .spyOn(Session.prototype, 'post')
         .mockImplementationOnce((_method: string, _parameters?: object, told?: unknown) =>

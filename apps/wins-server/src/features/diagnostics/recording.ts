@@ -169,7 +169,7 @@ const COMMA = Buffer.from(',\n');
 
 export type LongProfileKind = 'cpu' | 'heap';
 
-/** Maximum duration of a CPU profile, because its samples stay in memory until the end. */
+/** CPU profiles end after this, because their samples stay in memory until the end. */
 const LONGEST_MS = 3600 * 1000;
 
 /** `cpu` samples every 10 ms for at most an hour, `heap` once per 128 KiB of allocations. @throws FeatureError */

@@ -3,7 +3,7 @@ import { replaceFile } from '@wins/trusted-files';
 import { readdir, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 
-/** Event that makes a service write its stacks. The name is the same as in the Go release. */
+/** Name of the event that makes a service write its stacks. Go releases use the same name. */
 export function stackDumpEvent(pid: number): string {
   return `Global\\stackdump-${pid}`;
 }

@@ -69,7 +69,7 @@ type ReadCall = Caller & {
   once(event: 'cancelled', listener: () => void): unknown;
 };
 
-/** Only for administrators of the host, because events show the actions of all clients. */
+/** Serves only administrators of the host, because events show the actions of all clients. */
 export function createEventsService({
   journal,
   callers,

@@ -75,7 +75,7 @@ function wordsOf(choice: ChoiceMessage): readonly string[] {
   return choice === undefined ? [] : [choice.value];
 }
 
-/** Parses a name, or an address in canonical form. Go clients send an empty text for no selector. @throws FeatureError `invalidArgument` */
+/** Parses a name, or an address in canonical form. Go clients send an empty text if they select nothing. @throws FeatureError `invalidArgument` */
 function readChoice(choice: ChoiceMessage): NetworkSelector | undefined {
   if (choice === undefined || choice.value === '') return undefined;
   const { $case, value } = choice;

@@ -95,7 +95,7 @@ describe('the services of the host', () => {
   let records: HostDecision[];
   let auditFails: boolean;
   let granted: readonly string[];
-  /** If set, an allowed call waits until its result resolves. */
+  /** An allowed call waits until the promise of this function resolves. */
   let recording: (() => Promise<void>) | undefined;
   let served: AsyncDisposable;
   let client: WinsClient;
@@ -326,7 +326,7 @@ describe('the services of the host', () => {
     await isAsked();
     left.abort();
     await expect(second).rejects.toMatchObject({ code: 'aborted' });
-    // An answer to a later call, which no service here implements, proves that the daemon has read the cancellation.
+    // The answer to this later call proves that the daemon has read the cancellation. No service here implements `info`.
     await expect(client.info()).rejects.toMatchObject({ grpcCode: status.UNIMPLEMENTED });
     expect(host.asked).toEqual([['add', '192.0.2.1']]);
     open();

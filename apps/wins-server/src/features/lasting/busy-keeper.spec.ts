@@ -87,7 +87,7 @@ describe('runs that last, and their keeper', () => {
     const first = await serve();
     await start('one');
     await serve();
-    // The system requests the keeper's end, which the daemon has not noticed yet.
+    // The keeper is ending, but the daemon has not noticed this yet.
     first.endAll();
     await manager.find({ value: 'rancher-wins-tool' }).ended;
     expect(await start('two')).toBe('two');

@@ -3,7 +3,7 @@ import { startOf } from '../../doctor/check-history.js';
 import { ok, problem } from '../../doctor/finding.js';
 import { wantedPrograms } from './kept-programs.js';
 
-/** Reports each program of `keep` that the daemon has given up since its start. */
+/** Reports each program of `keep` that the running daemon has given up. */
 export const checkKept: Check = {
   name: 'keep',
   look: async (host, { config }) => {

@@ -27,7 +27,7 @@ export async function endLastingRuns(
   configFile: string,
   { reason, keepsOutput }: EndOptions,
 ): Promise<string | undefined> {
-  // A missing config has no runs left; the default config, which need not exist, is used instead.
+  // If the config is missing, uses the default config, which need not exist.
   const isAbsent = configFile === defaultConfigPath() || !existsSync(configFile);
   const named = isAbsent ? undefined : configFile;
   const loaded = await loadStartConfig(named).catch((error: unknown) => {

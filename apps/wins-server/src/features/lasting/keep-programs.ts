@@ -15,7 +15,7 @@ export interface KeptProgramsParts {
 export class KeptPrograms {
   readonly #parts: KeptProgramsParts;
   #wanted: ReadonlyMap<string, WantedProgram> = new Map();
-  /** Queue of changes, one at a time; undefined before the first. */
+  /** Settles after all changes so far; undefined before {@link begin}. */
   #changes: Promise<void> | undefined;
 
   constructor(parts: KeptProgramsParts) {
@@ -31,13 +31,13 @@ export class KeptPrograms {
     return this.#wanted.get(label)?.grantedBy;
   }
 
-  /** Sets the desired programs; takes effect at once, or at {@link begin}. */
+  /** Sets the desired programs. Before {@link begin}, this starts nothing. */
   want(programs: readonly WantedProgram[]): void {
     this.#wanted = new Map(programs.map((program) => [program.label, program]));
     this.#changes = this.#changes?.then(() => this.#reconcile(false));
   }
 
-  /** Call this as soon as the runs of earlier daemons are known. A program that ended before this daemon started gets another attempt. */
+  /** Call this as soon as the runs of earlier daemons are known. Also restarts desired programs that have ended. */
   begin(): void {
     this.#changes = this.#reconcile(true);
   }

@@ -12,7 +12,7 @@ import type { Shares } from '../../kernel/admission/shares.js';
 import { lostEnd, newEntry, ownerFacts, type Entry } from './kept-run.js';
 import { newPlan, type RestartPlan } from './restart-plan.js';
 
-/** Prefix of the labels; a client's label cannot contain a colon. */
+/** Label prefix that no client can use, because a client's label contains no colon. */
 const PREFIX = 'keep:';
 const GRANT: LastingGrant = {
   ...{ maxRuns: 1, restart: true },
@@ -20,7 +20,7 @@ const GRANT: LastingGrant = {
   maxAgeMs: Number.MAX_SAFE_INTEGER,
 };
 
-/** Owner of the programs in `keep`; no client has its key. */
+/** Owner of the programs in `keep`. No client has the key `host`. */
 const HOST: ClientIdentity = {
   ...{ key: 'host', isAdministrator: true, isEverybody: false },
   ...{ description: {}, names: ['administrators'] },
@@ -34,7 +34,7 @@ export interface WantedProgram {
   readonly grant: LastingGrant;
 }
 
-/** Fault in an entry of `keep`; the daemon then ignores the entry. */
+/** Fault for which the daemon ignores an entry of `keep`. */
 export interface KeepFault {
   readonly index: number;
   readonly found: string;

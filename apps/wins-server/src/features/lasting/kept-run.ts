@@ -1,4 +1,4 @@
-/** Detached run over all its attempts, as a daemon sees it. */
+/** A detached run, including its restarts, as the daemon sees it. */
 import type { ClientIdentity } from '@wins/base';
 import type { ManagedProcess, ProcessError } from '@wins/process-manager';
 import type { EventEmitter } from 'node:events';
@@ -75,7 +75,7 @@ export function isSeenBy(
   return known !== undefined && owner.key === known.key && owner.since === known.since;
 }
 
-/** Returns false until an attempt has started. The daemon may refuse every start of a kept program. */
+/** Returns false until an attempt has started. Refused starts do not count. */
 export function isBegun({ facts }: Kept): boolean {
   return facts.pid !== 0;
 }

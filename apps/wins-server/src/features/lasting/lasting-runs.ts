@@ -209,8 +209,8 @@ export class LastingRuns {
   }
 
   /**
-   * Starts a run that ends with its client, but waits for the client while the daemon is replaced. If that is impossible, the run ends with the
-   * daemon. `warning` then gives the reason, provided that the run's entry allows it to outlive the daemon.
+   * Starts a run that ends with its client, but waits for the client while the daemon is replaced. A run that cannot wait ends with the daemon.
+   * `warning` then gives the reason, if the run's entry allows the run to outlive the daemon.
    *
    * @throws ProcessError.
    */
@@ -365,7 +365,7 @@ export class LastingRuns {
       await process.stop(requester, { runId: process.runId });
       await entry.over;
     }
-    // Ends the wait of followers for another attempt.
+    // Followers no longer wait for another attempt.
     if (entry.plan !== undefined) entry.plan = { ...entry.plan, next: { kind: 'none' } };
     entry.changes.emit('more');
     await this.#forget(entry);
@@ -444,7 +444,7 @@ export class LastingRuns {
     const { logger, resources, processHost } = this.#kernel;
     const facts = await this.#folders.run(folder).read();
     if (facts === undefined || folderNameOf(facts) !== folder) {
-      // The folder is left from an incomplete start, or has no record of ours. A living keeper may be starting this run right now.
+      // The folder has no record, or a wrong one. If a keeper is alive, it may be starting the folder's run right now.
       if (!hasKeeper) await this.#folders.remove(folder);
       return;
     }
@@ -642,7 +642,7 @@ export class LastingRuns {
     return end;
   }
 
-  /** Disconnects from idle keepers, but not from the one of this release while a restart is planned. */
+  /** Disconnects from idle keepers. While a restart is planned, stays connected to this release's keeper. */
   #leaveIdle(): void {
     if (!this.#isAdopted || this.#starts > 0) return;
     const keepsOwn = [...this.#entries.values()].some(({ plan }) => plan?.next.kind === 'again');
@@ -650,7 +650,7 @@ export class LastingRuns {
   }
 
   /**
-   * Reserves disk space for one more run. Removes ended runs for it, the oldest end first.
+   * Reserves disk space for one more run. If necessary, removes ended runs, the oldest end first.
    *
    * @param mayYield - Selects the ended runs that may be removed. Default: all.
    */

@@ -43,10 +43,10 @@ const restartPlan = z.object({
   failures: count,
   /** Consecutive attempts shorter than `BURST.ms`. */
   shortLives: count,
-  /** Mark of the attempt that was counted last; empty before the first end. */
+  /** Mark of the attempt whose end was counted last; empty before the first end. */
   counted: text,
   next: z.discriminatedUnion('kind', [
-    /** No attempt is planned: the newest one is alive, or it was the last. */
+    /** No restart is planned: the newest attempt is alive, or its end requires none. */
     z.object({ kind: z.literal('none') }),
     z.object({ kind: z.literal('again'), atMs: count }),
     z.object({
@@ -73,7 +73,7 @@ export interface AttemptEnd {
 /**
  * @param policy - `always`, `on-failure` or `on-failure:N`; empty or `no`: no restarts.
  * @param kept - Digest of the config entry of a program of `keep`, which always has a plan.
- * @returns Undefined without restarts and without `kept`.
+ * @returns Undefined if `policy` allows no restarts and `kept` is absent.
  * @throws ProcessError `invalidArgument`.
  */
 export function newPlan(

@@ -20,7 +20,7 @@ export const treeLimits = z.object({
   cpus: z.exactOptional(z.number().check(z.positive())),
 });
 
-/** Facts by which a daemon takes over a run of another daemon. */
+/** Record from which a daemon takes over another daemon's run. */
 export const keptRun = z.object({
   version: z.literal(1),
   label: text,
@@ -45,9 +45,9 @@ export const keptRun = z.object({
   }),
   spoolBytes: count,
   maxAgeMs: count,
-  /** Only for a later attempt: the folder of the run, and the size of the earlier output. */
+  /** Absent for the first attempt. `folder` is that of the run, and `outputBytes` counts the output of the attempts before this one. */
   continues: z.exactOptional(z.object({ folder: text.check(z.regex(MARK)), outputBytes: count })),
-  /** Only for a held run: it ends after this time without a daemon, and its unread output is not dropped. */
+  /** Set only for a held run. Such a run ends after this time without a daemon, and waits while unread output fills its spool. */
   leaseMs: z.exactOptional(count),
 });
 

@@ -102,7 +102,7 @@ export class MetricRegistry {
           const now = samples();
           if (now === undefined) return;
           this.reset();
-          // A reset would set a metric without labels to zero, but an unknown value must be absent.
+          // `reset` sets a gauge without labels to zero. A gauge without samples must be absent.
           if (now.length === 0 && definition.labelNames.length === 0) this.remove();
           for (const [each, value] of now) this.inc(each, value);
         };

@@ -9,7 +9,7 @@ import type { ServedMethod } from '../../kernel/rpc/call-server.js';
 
 export type MetricType = 'counter' | 'gauge' | 'histogram';
 
-/** Label values that are limited by a type instead of a list; no text of a client has this type. */
+/** Label values that a type limits, instead of a list. A client's text does not have this type. */
 export interface TypedValues<Value extends string = string> {
   readonly what: string;
   readonly value?: Value;

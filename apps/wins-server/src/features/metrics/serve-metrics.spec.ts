@@ -85,7 +85,7 @@ describe('the listener for scrapes', () => {
   it('gives the places of scrapers that read nothing to others after a time-out (A93)', async () => {
     await using strict = await serveMetrics({
       ...{ listen: '127.0.0.1:0', contentType: 'text/plain', answerMs: 100 },
-      // More than the buffers of both ends hold.
+      // Exceeds the socket buffers of both ends.
       scrape: () => Promise.resolve('x'.repeat(12 * 1024 * 1024)),
     });
     const silent = Array.from({ length: 16 }, () =>

@@ -33,7 +33,7 @@ export const network: Feature<NetworkSettings, RunningFeature<NetworkSettings> &
   start: async (settings, kernel, { changed, finished }) => {
     const { logger, audit, events, trust, stateDirectory } = kernel;
     const recordFile = recordFileIn(stateDirectory);
-    // Without a record there is nothing to remove, so nothing is loaded.
+    // Without a record there is nothing to remove, so the network code is not loaded.
     if (wantsNothing(settings) && !existsSync(recordFile)) return NO_SECTION;
     const { startNetwork } = heavyParts().network();
     let current = settings;
@@ -98,7 +98,7 @@ export const network: Feature<NetworkSettings, RunningFeature<NetworkSettings> &
     },
   ],
   health: ({ state, running }) => ({
-    // Also SERVING while nothing is desired.
+    // SERVING even while the feature is off.
     'wins.HostNetworkService':
       state.kind !== 'failed' &&
       (running === undefined || (isWell(running.kept.status) && isInTouch(running.sources))),

@@ -23,7 +23,7 @@ export interface KeptNetwork {
 
 export interface KeptPorts {
   readonly relays: Pick<PortRelays, 'standings' | 'setDown'>;
-  /** Sources of published ports; does not include the config. */
+  /** Sources of published ports, except the config. */
   readonly sources: readonly NamedStatus[];
 }
 

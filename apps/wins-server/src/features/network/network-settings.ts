@@ -4,7 +4,7 @@ import type { Cloud, DesiredNetwork, DesiredRoute } from '@wins/host-network';
 import path from 'node:path';
 import { agentSettings, isOff } from '../agent/agent-settings.js';
 
-/** Records the items that wins created. */
+/** The file lists the items that wins created. */
 export function recordFileIn(stateDirectory: string): string {
   return path.join(stateDirectory, 'host-network.json');
 }
@@ -14,7 +14,7 @@ export interface NetworkSettings extends DesiredNetwork {
   readonly keep: readonly Cloud[];
   /** Absent: Rancher's metadata service is not queried. */
   readonly metadata?: Omit<HostMetadataSettings, 'ports'>;
-  /** Absent: no API server is queried. If only `connectionInfoFile` is absent, no server is known. */
+  /** Absent: no API server is queried. Without `connectionInfoFile`, no server is known. */
   readonly nodes?: { readonly connectionInfoFile?: string; readonly isStrict: boolean };
 }
 

@@ -57,7 +57,7 @@ export class PeerSources implements AsyncDisposable {
     return this.statuses.flatMap(({ items }) => items);
   }
 
-  /** True while any source has not reported since it was turned on. */
+  /** True until every source that is on has reported since its start. */
   get holds(): boolean {
     return [...this.#running.values()].some(({ source }) => !source.hasSpoken);
   }

@@ -6,7 +6,7 @@ import { thisSystem } from '../../this-system.js';
 import { recordFileIn } from './network-settings.js';
 
 /**
- * Removes everything that the daemon of a config added to the host's network. Called by an uninstallation, after the daemon has stopped.
+ * Removes everything that the daemon with this config added to the host's network. An uninstallation calls it after stopping the daemon.
  *
  * @param load - Default: the bundle beside this one.
  * @returns The reason why something stays; undefined when nothing is left.

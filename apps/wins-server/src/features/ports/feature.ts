@@ -23,7 +23,7 @@ const PROTOCOLS = ['tcp', 'udp'] as const;
 export interface PortsSettings {
   readonly ports: readonly HostPortSettings[];
   readonly ownPorts: readonly number[];
-  /** Container network of this host. Ports lead only into it, or with `allowHost` to this host. Absent: not checked. */
+  /** Container network of this host. Relays connect only to this network, or with `allowHost` to this host. Absent: not checked. */
   readonly own?: DesiredSubnet;
   /** Rancher's metadata service, which reports published ports. Absent: no published ports. */
   readonly containers?: HostMetadataSettings;

@@ -111,7 +111,7 @@ function judgeTarget(
   return isEnd(network, address) ? `${host} is not an address of a container` : undefined;
 }
 
-/** The first and last address of a network mean the network itself and its broadcast. */
+/** Reports whether the address is the network's own (its first) or its broadcast address (its last). */
 function isEnd({ bytes, prefix }: IpNetwork, { bytes: address }: IpNetwork): boolean {
   const most = 2 ** (32 - prefix) - 1;
   const at = Buffer.from(address).readUInt32BE() - Buffer.from(bytes).readUInt32BE();

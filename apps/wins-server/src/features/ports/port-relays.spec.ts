@@ -111,7 +111,6 @@ describe('relayed ports', () => {
     const [tcp, udp] = [own(await startTcp('web')), own(await startUdp('dns'))];
     const [a, b] = [await freePort(), await freePort()];
     await want(relayed('tcp', a, portOf(tcp)), relayed('udp', b, portOf(udp)));
-    // The container answers only after the end of its input.
     expect(await ask(a, 'question')).toBe('web question');
     expect(await askUdp(b)).toBe('dns x');
     expect(relays.standings.map(({ open }) => open)).toEqual([0, 1]);

@@ -18,7 +18,7 @@ import type { Shares } from '../../kernel/admission/shares.js';
 import { judgePorts, type Endpoint, type JudgedPort, type PortFacts } from './judge-ports.js';
 
 export interface RelayParts {
-  /** Limits the connections of all relays together, per source address. */
+  /** Limits the connections of all relays, in total and per source address. */
   readonly connections: Pick<Shares, 'take' | 'row'>;
   readonly flows: UdpTracker;
   readonly onChange: (relay: PortRelay) => void;
@@ -76,7 +76,7 @@ export class PortRelay {
     return this.#listener?.openCount() ?? 0;
   }
 
-  /** Open connections keep their target; flows start anew. */
+  /** Changes the target. Open TCP connections keep the old one; UDP flows end. */
   leadTo(to: Endpoint): void {
     this.#to = to;
     this.#listener?.endFlows?.();
@@ -218,7 +218,7 @@ export class PortRelays implements AsyncDisposable {
     });
   }
 
-  /** Leaves unchanged ports alone; a port with a new target keeps its listener. */
+  /** Starts and closes relays to match `ports`. A relay with a new target keeps its listener. */
   want(ports: readonly HostPortSettings[], facts: PortFacts): void {
     this.#judged = judgePorts(ports, facts);
     this.#reconcile();

@@ -1,8 +1,8 @@
-/** Source of ports that containers publish. Loaded when the config relays them. */
+/** Source of ports that containers publish. Loaded if the config enables relaying. */
 import { containerFeed, Source, type DesiredPort, type SourceOptions } from '@wins/host-network';
 import type { HostMetadataSettings } from '@wins/config';
 
-/** Keeps no report across a restart, because another container may get the address meanwhile. */
+/** Omits `lastGood`, because after a restart another container may have the address. */
 export function followContainers(
   settings: HostMetadataSettings,
   listener: Pick<SourceOptions, 'onChange' | 'onWarning'>,

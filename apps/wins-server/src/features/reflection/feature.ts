@@ -56,7 +56,7 @@ export function createReflection(): {
   };
 }
 
-/** Passes encoded messages, so that no call needs the library to decode them. */
+/** Passes encoded messages, so that the definition does not need the library. */
 function encodedMethod(path: string): MethodDefinition<Buffer, Buffer> {
   const asItIs = (bytes: Buffer): Buffer => bytes;
   return {

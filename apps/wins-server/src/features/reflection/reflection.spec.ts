@@ -85,7 +85,7 @@ describe('reflection', () => {
   it('answers every request of a client that reads late, in order', async () => {
     const call = exchange(connect());
     const REQUESTS = 100;
-    // Field 4 is the name of a symbol, which an answer repeats.
+    // Field 4 is the name of a symbol. The answer repeats the name.
     for (let index = 0; index < REQUESTS; index += 1) {
       const name = Buffer.from(`no.such.symbol.${index}`);
       call.write(Buffer.concat([Buffer.from([0x22, name.length]), name]));

@@ -3,7 +3,7 @@ import type { Check, DoctorHost } from '../../doctor/doctor-host.js';
 import { ok, problem, warning, type Finding } from '../../doctor/finding.js';
 
 const ENTRY = 'white_list.processPaths[';
-/** Refusal reasons for a link in a path, on both systems. */
+/** Faults that report a link in a path, on Linux or Windows. */
 const LINKS: ReadonlySet<string> = new Set(['symbolic link', 'link or junction', 'another path']);
 
 export const checkWhiteList: Check = {

@@ -15,7 +15,7 @@ const encoded = (request: Partial<ProcessStartRequest>): Buffer =>
 
 it('decodes what the generated decoder does', () => {
   expect(decodeStartRequest(encoded({}))).toEqual(REQUEST);
-  // A varint, and numbers of eight and four octets, in unknown fields.
+  // Unknown fields: a varint, and numbers of eight and four octets.
   const unknown = Buffer.from('f801ffffffffffffffffff01f1010000000000000000f50100000000', 'hex');
   expect(decodeStartRequest(Buffer.concat([unknown, encoded({})]))).toEqual(REQUEST);
 });
@@ -41,7 +41,7 @@ it.each(['0b0c', '1aff', '1affffffffffffffffffff', '08', '1d0000', '1a05'])(
   },
 );
 
-// A counter that ignores lengths could mistake a thousand variables for parts of a message or of an unknown field.
+// A counter that trusts the lengths would miss a thousand variables, which the generated decoder reads.
 it.each([
   ['reaches beyond its end', '220239017ad00f'],
   ['of limits reaches beyond its end', '420239017ad00f'],

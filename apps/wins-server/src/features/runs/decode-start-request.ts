@@ -4,7 +4,7 @@ import { START_LIMITS, type RunFile, type StartRequest } from '@wins/process-man
 import { RunExposeProtocol, type RunFile as FileMessage } from '@wins/wins-api';
 import { ProcessStartRequest, UNKNOWN_PARTS, type RunLimits } from '@wins/wins-api/contract';
 
-/** Maximum of decoded entries, by field number of the list: one above the limit, so that the manager refuses the request. */
+/** Maximum number of decoded entries, by field number: one above the limit, so that the manager refuses a longer list. */
 const DECODED: ReadonlyMap<number, number> = new Map([
   [3, START_LIMITS.arguments + 1],
   [4, START_LIMITS.exposes + 1],
@@ -15,7 +15,7 @@ const DECODED: ReadonlyMap<number, number> = new Map([
 /** Fields that contain messages: exposed ports, limits and files. */
 const MESSAGES: ReadonlySet<number> = new Set([4, 8, 14]);
 
-/** Lists are decoded up to their limits: 200,000 entries would block the event loop for 80 ms. @throws Error when malformed. */
+/** Decodes lists only up to `DECODED`: 200,000 entries would block the event loop for 80 ms. @throws Error when malformed. */
 export function decodeStartRequest(message: Buffer): ProcessStartRequest {
   try {
     return ProcessStartRequest.decode(message.subarray(0, endOfDecoded(message)));
@@ -66,7 +66,7 @@ function tagOf(reader: BinaryReader): [field: number, wireType: WireType] {
   return [field, wireType];
 }
 
-/** All calls that start runs use this function, so that none omits a field, which could be a limit. */
+/** Shared by all calls that start runs, so that none drops a field such as a limit. */
 export function startRequestOf(message: ProcessStartRequest): Omit<StartRequest, 'owner'> {
   const { Path, Args, Envs, Dir, Exposes, Checksum, ChecksumSHA256 } = message;
   const { Limits, Replace, Files } = message;

@@ -132,7 +132,7 @@ function createManager(
   });
 }
 
-/** Never rejects, because the node needs its daemon in any case. */
+/** Never rejects, because a firewall failure must not stop the daemon. */
 async function sweepPorts({ system, logger }: Kernel): Promise<void> {
   try {
     const marks = (await system.portOpener?.sweep([])) ?? [];

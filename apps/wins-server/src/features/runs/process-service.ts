@@ -36,7 +36,7 @@ import {
   startRequestOf,
 } from './decode-start-request.js';
 
-/** Decodes the lists of a request only up to their limits. */
+/** Decodes the lists of a start request only up to their limits. */
 export const servedProcessDefinition: typeof processServiceDefinition = {
   ...processServiceDefinition,
   start: { ...processServiceDefinition.start, requestDeserialize: decodeStartRequest },
@@ -55,10 +55,10 @@ export function warningsAbout(limits: ManagedProcess['limits']): readonly string
   ];
 }
 
-/** Run that its client holds across restarts of the daemon. */
+/** Run that its client may hold across restarts of the daemon. */
 export interface HeldStart {
   readonly run: ManagedProcess;
-  /** Time that the run waits for its client while the daemon is replaced. 0: it ends with the daemon. */
+  /** Time that the run waits for its client during a restart; 0 if the run ends with the daemon. */
   readonly leaseMs: number;
   readonly warning: string | undefined;
 }
@@ -128,7 +128,7 @@ export function createProcessService(
     },
 
     keepAlive: (call, respond) => {
-      // The first message names the process, later ones are heartbeats. `end`: the client releases the lease; `cancelled`: the call broke.
+      // The first message names the run, and later messages are heartbeats. The client ends the call to release the lease.
       let lease: ReturnType<ManagedProcess['holdLease']> | undefined;
       let failed = false;
       call.on('data', ({ Data }: ProcessKeepAliveRequest) => {
@@ -189,7 +189,7 @@ export function limitsMessage({ limits }: Pick<ManagedProcess, 'limits'>): { Lim
   return { Limits: { MemoryBytes: BigInt(memoryBytes), CpuMillis, Pids: pids, Means: means } };
 }
 
-/** Streams output as fast as the client reads it, then the exit; a slow client gets large chunks. */
+/** Sends output as fast as the client reads it, then the exit. A slow client gets larger chunks. */
 function sendOutput(
   process: ManagedProcess,
   ownerId: string,
@@ -216,7 +216,7 @@ function sendOutput(
   });
   const runId = call.request.Data?.RunID ?? '';
   const reader = process.read(ownerId, { onReadable: pump, runId });
-  // grpc-js emits `cancelled` at the end of every call, also of a finished one.
+  // grpc-js emits `cancelled` at the end of every call, even a finished one.
   call.once('cancelled', () => {
     finished = true;
     reader.close();
@@ -243,7 +243,7 @@ function nameOf(process: ManagedProcess): ProcessName {
   return { Value: process.name, RunID: process.runId };
 }
 
-/** Only the owner gets the id, because anyone with the id may follow the run. */
+/** Only the owner gets the `RunID`, because anyone with it may follow the run. */
 function summaryOf(process: ManagedProcess, askedBy: string): ProcessSummary {
   const isOwner = process.owner.id === askedBy;
   return {

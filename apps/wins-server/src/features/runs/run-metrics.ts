@@ -21,7 +21,7 @@ export function runMetrics(
   entries: () => readonly EntryName[],
 ): (event: DaemonEvent) => void {
   const totals = new RunTotals();
-  // Creates the series of each entry in advance, so that its first run shows as an increase.
+  // Creates the series of each entry in advance, so that the entry's first run shows as an increase.
   metrics.refresh(() => {
     for (const entry of entries()) beginEntry(metrics, entry);
     return Promise.resolve();
@@ -90,7 +90,7 @@ type Part = keyof Totals;
 /** Sums resource use by entry: from events for ended runs, from measurements for living ones. */
 export class RunTotals {
   readonly #ended = new Map<EntryName, Totals>();
-  /** Last reported totals, because a counter must not decrease: Prometheus would see a restart. */
+  /** Totals as last reported. They must not decrease, or Prometheus would see a restart. */
   readonly #told = new Map<EntryName, Totals>();
   #memoryBytes = new Map<EntryName, number>();
 

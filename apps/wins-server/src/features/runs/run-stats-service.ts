@@ -10,7 +10,7 @@ import type { Caller, Connections } from '../../kernel/rpc/connections.js';
 import { respondWith } from '../../kernel/rpc/rpc-errors.js';
 import { limitsMessage } from './process-service.js';
 
-/** A client sees its own runs, an administrator all, because activity is private. All unidentified clients count as one. */
+/** Activity is private, so a client sees only its own runs; an administrator sees all. All unidentified clients count as one. */
 export function createRunStatsService(
   manager: () => Pick<ProcessManager, 'find' | 'measure'>,
   connections: Pick<Connections, 'clientOf' | 'ownerOf'>,

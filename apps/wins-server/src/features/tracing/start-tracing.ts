@@ -55,7 +55,7 @@ export function startTracing(
   );
   const end = async (): Promise<void> => {
     subscription[Symbol.dispose]();
-    // A failing collector is not awaited.
+    // Do not wait for a failing collector.
     if (isTaken) {
       let timer: NodeJS.Timeout | undefined;
       const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, CLOSE_MS)));
@@ -96,7 +96,7 @@ function send(tracer: Tracer, event: Extract<DaemonEvent, { type: 'call' }>): vo
   span.end(startTime + ms);
 }
 
-/** OpenTelemetry's own exporter obeys environment variables, and uses `import()`, which packaged executables refuse. */
+/** Replaces OpenTelemetry's exporter, which obeys environment variables and uses `import()`. Packaged executables refuse `import()`. */
 function spanPoster(url: URL, onChange: (isTaken: boolean, reason?: Error) => void): SpanExporter {
   const closed = new AbortController();
   const client = new HttpClient({

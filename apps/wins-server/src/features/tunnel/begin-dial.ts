@@ -3,7 +3,7 @@ import type { ClientIdentity } from '@wins/base';
 import type { Claim, Shares } from '../../kernel/admission/shares.js';
 
 /**
- * Starts a dial when its client's share allows it. Runs for every stream, so it uses neither a promise nor a signal.
+ * Starts a dial when the client's share allows one. Runs for every stream, so avoids promises and signals.
  *
  * @returns A function that cancels the dial, also while it is queued. Idempotent.
  */

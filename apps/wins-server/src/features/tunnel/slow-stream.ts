@@ -8,7 +8,7 @@ const SLOW_MS = 15_000;
  */
 export function noticeSilence(stream: TunnelStream, isSilent: () => void): void {
   const timer = setTimeout(() => {
-    // Both counts are from the dialled program's side: it reads the client's bytes and writes its own.
+    // `bytesRead` came from the client, `bytesWritten` from the dialled program.
     if (stream.bytesRead > 0 && stream.bytesWritten === 0) isSilent();
   }, SLOW_MS);
   timer.unref();

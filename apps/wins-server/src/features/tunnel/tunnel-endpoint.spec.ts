@@ -21,8 +21,8 @@ onUnix('the Connects of a tunnel', () => {
   const pipe = path.join(folder, 'tunnel');
   const { logger, events } = kernelOf();
   const resources = daemonResources(logger);
-  // A clock that stands still, so that no rate recovers.
   const row = { ...PROCESSOR, requests: { burst: BURST, perSecond: 1 } };
+  // The clock stands still, so that no rate recovers.
   const turns = new ClientTurns({ row, now: () => 0 });
   const connected: string[] = [];
   let program: Server;

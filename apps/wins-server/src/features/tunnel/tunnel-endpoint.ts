@@ -69,7 +69,7 @@ export interface TunnelEndpoint {
 }
 
 /**
- * A WebSocket handshake on any path opens a tunnel, which carries TCP streams and UDP flows to allowed ports.
+ * Listens on a pipe, where a WebSocket handshake on any path opens a tunnel for TCP streams and UDP flows to allowed ports.
  *
  * @throws PipeError.
  */
@@ -144,7 +144,7 @@ export async function openTunnelEndpoint(options: TunnelEndpointOptions): Promis
         const verdict = allowed ? 'allowed' : 'refused';
         try {
           if (isTold) {
-            // One literal, for speed: V8 would give each copied and extended object a hidden class of its own.
+            // For speed, `about` does not copy `who`: V8 would give each copied and extended object its own hidden class.
             const { description } = client;
             const about = { requester, clientSays, client: description, rule, address, port };
             void audit.decided({ action: 'connect', verdict, ...about }, client.key);

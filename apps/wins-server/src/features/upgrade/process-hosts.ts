@@ -2,7 +2,7 @@ import { namedUpgrader, upgradeFolder } from '@wins/service-upgrade';
 import type { FileTrust } from '@wins/trusted-files';
 import { RUN_RUNTIME_DIR_VARIABLE, RUN_SERVICE_VARIABLE, type ProcessHost } from '@wins/base';
 
-/** Gives runs variables that locate their daemon. These override variables of clients, which must not choose the service to upgrade. */
+/** Gives runs the variables that locate their daemon. Clients cannot override them, because no client may choose the service to upgrade. */
 export function withDaemonVariables(
   host: ProcessHost,
   {

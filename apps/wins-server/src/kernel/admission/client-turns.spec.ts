@@ -157,7 +157,7 @@ describe('the turns of clients', () => {
       for (let tick = 0; tick < 8; tick += 1)
         await new Promise<void>((done) => process.nextTick(done));
     }
-    // The client is above its limit of immediate turns, so the event loop looks for others first.
+    // The client has used up its immediate turns, so its last write waits for the event loop.
     expect(reads).toBeGreaterThan(10);
     await loops(4);
     expect(hostile.octets).toBe(1000 * reads);

@@ -10,7 +10,7 @@ const SETTLED = Promise.resolve();
 const OTHERS_MS = 1000;
 /** Size of a client's first read, which is assumed to cost one quantum. */
 const FIRST_READ_OCTETS = 4096;
-/** Maximum number of a client's connections with input buffered here; the input of its other connections stays in the system. */
+/** Maximum number of connections per client whose input is buffered here. The operating system keeps the other input. */
 const MOST_WAITING = 8;
 /** Maximum debt of a client, in quanta. Limited, because other processes may have lengthened a turn. */
 const MOST_OWED_QUANTA = 10;
@@ -58,7 +58,7 @@ interface Party {
   readonly ready: Set<Readable>;
   /** Remainder of the client's quantum, in milliseconds; negative when a turn took longer. */
   leftMs: number;
-  /** True: when the input arrived, no other input of this client waited. The client is served first while it has quantum left. */
+  /** True if input arrived while the client was not queued. The client then goes first while it has quantum left. */
   isFresh: boolean;
   /** Estimated cost while others are served. Rises at once; falls by half the difference per turn. */
   msPerOctet: number;
@@ -79,9 +79,9 @@ interface OpenTurn {
 }
 
 /**
- * Shares the thread among clients by use (deficit round robin). A connection is read only in its client's turn; other input stays in the sockets.
- * Each read is sized to fit the quantum, and its actual time is charged. A client whose input did not have to wait goes first. Administrators with
- * input get every second turn.
+ * Divides the thread's time among clients (deficit round robin). A connection is read only in its client's turn; until then, its input stays in the
+ * socket. Each read is sized to fit the quantum, and its actual time is charged. A client that was not queued goes first. Administrators with input
+ * get every second turn.
  *
  * A turn starts with a read and ends after the callbacks and promises that the read settles. The owner of the connection listens for `data` as usual.
  */
@@ -117,8 +117,8 @@ export class ClientTurns implements Disposable {
   }
 
   /**
-   * Sets up a connection in a turn of its client, and charges the time since the accept. Above the client's rate the connection waits unread. It is
-   * destroyed if its set-up fails.
+   * Sets up a connection in a turn of its client, and charges the time since the accept. If the client exceeds its rate, the connection waits
+   * unread. It is destroyed if its set-up fails.
    */
   admit(socket: Readable, client: ClientIdentity, acceptedAt: number, setUp: () => void): void {
     const party = this.#join(client);
@@ -163,7 +163,7 @@ export class ClientTurns implements Disposable {
     this.#open.requests += 1;
   }
 
-  /** Resumes all connections, and stops measuring. */
+  /** Resumes watched connections and destroys those not yet set up. */
   [Symbol.dispose](): void {
     for (const [socket, arrived] of this.#listeners) {
       socket.off('readable', arrived);
@@ -221,7 +221,7 @@ export class ClientTurns implements Disposable {
     return client.isAdministrator ? this.#administrators : this.#others;
   }
 
-  /** True when no other client waits and this client has quantum left, or may exceed its quantum because no others are served. */
+  /** True if no client waits and this one has quantum left. While no others are served, it may exceed its quantum. */
   #isFree(party: Party): boolean {
     if (this.#open !== undefined || this.#administrators.size + this.#others.size > 0) return false;
     const isShared = this.#isShared(party.client.key, this.#now());
@@ -241,7 +241,7 @@ export class ClientTurns implements Disposable {
     this.#isScheduled = true;
     setImmediate(() => {
       this.#isScheduled = false;
-      // Node accepts one connection per round of the event loop. Postpones the turn, so that not every accept waits for a turn.
+      // Node accepts one connection per round of the event loop. Without this delay, each accept would wait for a turn.
       const isAccepting = this.#hasAccepted && this.#accepts < this.#row.acceptsPerTurn;
       this.#hasAccepted = false;
       if (isAccepting) {
@@ -372,8 +372,8 @@ export class ClientTurns implements Disposable {
   }
 
   /**
-   * Estimates how much input fits the quantum. While the client is alone, a single expensive read does not count: often the system just ran another
-   * process meanwhile, and small reads cost more per octet.
+   * Estimates how much input fits the quantum. While the client is alone, ignores a single expensive read. The system may have run another process
+   * meanwhile, and small reads cost more per octet.
    */
   #octetsFor({ client, msPerOctet: cautious, cheaperMsPerOctet }: Party, now: number): number {
     const { quantumMs, readOctets } = this.#row;

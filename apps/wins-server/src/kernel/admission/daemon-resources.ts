@@ -31,7 +31,7 @@ export function daemonResources(logger: Logger, tunnels?: number): DaemonResourc
   };
 }
 
-/** Returns the soft limit, which Node raises to the hard one at its start. */
+/** Returns the soft limit, which Node raises to the hard limit when it starts. */
 function descriptorLimit(): number {
   try {
     const line = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'latin1'));

@@ -120,7 +120,7 @@ describe('the places of a pipe', () => {
     for (let count = 0; count < 5; count += 1) expect(enter(honest).place.settle()).toBe(true);
     expect(away).toEqual(['a idle', 'b most-held', 'a most-held', 'b most-held', 'a most-held']);
     expect(idle.map(({ connection }) => connection.destroyed).indexOf(true)).toBe(5);
-    // A connection above its client's share replaces another one of that client.
+    // If a client exceeds its share, its new connection replaces one of its own.
     expect(enter(honest).place.settle()).toBe(true);
     expect(away.at(-1)).toBe('honest idle');
   });

@@ -18,13 +18,13 @@ export interface PlacesOptions {
   readonly handshakes: Shares;
   /** Limits connections after their preface. */
   readonly connections: Shares;
-  /** Called for each connection closed here; a hostile client can cause many calls. */
+  /** Called for each connection that `Places` closes. A hostile client can cause many calls. */
   readonly turnedAway: (client: ClientIdentity, why: TurnedAway) => void;
 }
 
 /** Permission of a connection to stay open. The end of the connection releases it. */
 export interface Place {
-  /** Marks the connection as established. Without capacity, closes it and returns false. */
+  /** Marks the connection as established. If no capacity is left, closes it and returns false. */
   settle(): boolean;
   /** Marks the start of a call: until its end, idle connections are closed before this one. */
   begin(): void;

@@ -1,4 +1,4 @@
-/** The only table of limits that clients can exhaust. `Shares` divides these resources. */
+/** All resources that clients can exhaust. `Shares` divides them among the clients. */
 import type { Rate } from '@wins/time';
 
 export interface ResourceRow {
@@ -9,7 +9,7 @@ export interface ResourceRow {
   readonly reserve: number;
   /** Minimum share of a client, however many clients there are. */
   readonly floor: number;
-  /** `yields`: the largest holder loses claims, idle ones first. `waits`: claims are queued. `refused`: new claims fail. */
+  /** `yields`: the largest holder loses claims, idle claims first. `waits`: claims are queued. `refused`: new claims fail. */
   readonly atLimit: 'yields' | 'waits' | 'refused';
 }
 
@@ -44,7 +44,7 @@ function refused(what: string, total: number, floor = 1): ResourceRow {
   return { what, total, reserve: 0, floor, atLimit: 'refused' };
 }
 
-/** Descriptors: clients get three quarters, and the rest is for administrators, the log and files. */
+/** Clients get three quarters of the `descriptors`; administrators, the log and files get the rest. */
 export function resourceTable(
   descriptors: number,
   tunnels = 16,
@@ -70,7 +70,7 @@ export function resourceTable(
       ...{ what: 'streams of all tunnels', total: part(16_384, 4), reserve: part(64, 128) },
       ...{ floor: 4, atLimit: 'yields' },
     },
-    // Two sockets per relayed connection. A client here is a network address, and no claim is revoked.
+    // A relayed connection needs two sockets. Its client is a network address.
     relayed: refused('connections to published ports', part(2048, 128)),
     relayedFlows: refused('UDP flows of published ports', part(2048, 64)),
     dials: { what: 'dials of all tunnels', total: 64, reserve: 4, floor: 1, atLimit: 'waits' },
@@ -106,7 +106,7 @@ export interface ProcessorRow {
   readonly acceptsPerTurn: number;
 }
 
-/** For scale: a scrape is one request, a rollout a few hundred, a run that a client follows two. */
+/** For scale: a scrape sends one request, a followed run two, and a rollout a few hundred. */
 export const PROCESSOR: ProcessorRow = {
   quantumMs: 1,
   readOctets: { shared: 16 * 1024, alone: 64 * 1024 },

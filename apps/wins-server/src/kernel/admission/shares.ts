@@ -177,7 +177,7 @@ export class Shares {
     return most;
   }
 
-  /** Returns the claim to revoke: the oldest idle one, else the newest of the largest. Undefined where claims cannot be revoked. */
+  /** Returns the claim to revoke: the oldest idle one, else the newest of the largest. Undefined if the resource does not revoke claims. */
   #firstToYield({ claims }: Party): OwnClaim | undefined {
     if (this.row.atLimit !== 'yields') return undefined;
     let largest: OwnClaim | undefined;

@@ -1,7 +1,7 @@
 import type { Turn } from './client-turns.js';
 import type { Logger } from '../log/logger.js';
 
-/** Duration in milliseconds from which a turn is noticeable for other clients. */
+/** Threshold in milliseconds. Other clients notice an event-loop turn that takes longer. */
 const SLOW_MS = 20;
 
 export function slowTurnLog(logger: Logger): (turn: Turn) => void {
@@ -32,8 +32,8 @@ export interface SlowTurnOptions {
 }
 
 /**
- * Counts turns that other clients notice; a turn includes time that other processes use. Probes run only after the loop was busy, because a probe
- * every 10 ms would use 0.5 % of a processor. Timers do not keep the process alive.
+ * Counts turns that other clients notice. A turn includes time that other processes use. Probes run only while the loop is busy, because a probe
+ * every 10 ms would use 0.5 % of a processor. The timers do not keep the process alive.
  */
 export function watchSlowTurns({
   isWanted,

@@ -21,7 +21,7 @@ import { readAuditLog, verifyAuditLog } from './verify-audit-log.js';
 
 const onPosix = process.platform === 'win32' ? it.skip : it;
 
-/** Writes a record too long for the disk, then a short one. Prints the error code, and whether the file ended with a whole line in between. */
+/** Writes a record too long for the disk, then a short one. Prints the error code, and whether the first write left only whole lines. */
 const FULL_DISK = `
   import { readFileSync } from 'node:fs';
   import path from 'node:path';

@@ -44,7 +44,7 @@ export class AuditLog {
   #state: boolean | undefined;
   #waiting: Waiting[] = [];
   #waitingBytes = 0;
-  /** Lost records that no record has reported yet. */
+  /** Lost records that the log has not reported yet. */
   #lost = 0;
   #refused = 0;
   readonly #counts = { written: 0, lost: 0, refused: 0 };
@@ -60,7 +60,7 @@ export class AuditLog {
     this.#writer = new ChainWriter(options);
   }
 
-  /** Continues the existing log with a first record. If that fails, the log is open but not available. */
+  /** Appends an `opened` record to the log. If that fails, the log is open but not available. */
   async open(): Promise<void> {
     this.#isOpen = true;
     this.note({ kind: 'opened' });
@@ -161,7 +161,7 @@ export class AuditLog {
     this.#options.onCounted?.(counted);
   }
 
-  /** @param share - Fraction of the queue for this record. */
+  /** @param share - Fraction of the queue that may be in use. */
   #take(text: string, share: number, settle?: Waiting['settle']): boolean {
     const sizeBytes = Buffer.byteLength(text);
     const isFull =
@@ -188,7 +188,7 @@ export class AuditLog {
     this.#writing = undefined;
   }
 
-  /** @returns False when the disk refuses, so that further records would fail too. */
+  /** @returns False when the write failed: further writes would fail too. */
   async #writeSome(): Promise<boolean> {
     const batch = this.#nextBatch();
     const { lost, refused } = { lost: this.#lost, refused: this.#refused };
@@ -260,7 +260,7 @@ export class AuditLog {
   }
 }
 
-/** For an untrusted folder, the text names the untrusted part of its path. */
+/** Names the untrusted part of the path, if it is not the whole path. */
 function foundBy(error: unknown): string {
   if (!(error instanceof TrustedFileError)) return messageOf(error);
   return error.at === error.path ? error.found : `${quoteText(error.at)}: ${error.found}`;

@@ -3,7 +3,7 @@ import { escapeJson } from '@wins/base';
 import { hash } from 'node:crypto';
 import { FeatureError } from '../feature-error.js';
 
-/** Without the line end. */
+/** Excludes the line end. */
 export const MAX_LINE_BYTES = 64 * 1024;
 /** `prev` of the very first record. */
 export const NO_LINE = '0'.repeat(64);
@@ -12,7 +12,7 @@ export const NO_LINE = '0'.repeat(64);
 const LINK_BYTES = 256;
 const SHORT_TEXT = 256;
 const SHORT_LIST = 16;
-/** Deeper values of a shortened record become null. */
+/** In shortened records, objects and lists at this depth become null. */
 const MAX_DEPTH = 8;
 const RESERVED = ['seq', 'prev', 'time'] as const;
 

@@ -4,18 +4,18 @@ import type { Logger } from '../log/logger.js';
 import type { AuditFacts } from './audit-record.js';
 import { decisionMessage, recordRule, type Decision } from './decision.js';
 
-/** `log` field of lines in the daemon's log that copy an audit record. */
+/** Value of `log` in lines of the daemon's log that copy audit records. */
 export const AUDIT = 'audit';
 
 export interface AuditTrailOptions extends Omit<AuditLogOptions, 'onChange' | 'onCounted'> {
-  /** Receives each decision once it is recorded, or counted in a flood. Must not throw. */
+  /** Receives each decision after the audit log has recorded or counted it. Must not throw. */
   readonly onDecision?: (decision: Decision) => void;
 }
 
 /**
  * The audit log is authoritative; copies in the daemon's log may be lost. In a flood of allowed actions, both logs list the first ones and count the
- * rest. The daemon's log has a line for each refusal except {@link counted} ones. While the audit log cannot be written, actions that need a record
- * are refused.
+ * rest. The daemon's log has a line for each refusal that is not passed to {@link counted}. While the audit log cannot be written, actions that
+ * need a record are refused.
  */
 export class AuditTrail {
   readonly #log: AuditLog;
@@ -53,7 +53,7 @@ export class AuditTrail {
 
   /**
    * Records a decision. Returns a promise if the action has to wait for the record. Floods are counted per `client`; default: the requester.
-   * @throws FeatureError `auditUnavailable`, also as a rejection, when the action must not happen.
+   * @throws FeatureError `auditUnavailable`, possibly as a rejection, if the action must not happen.
    */
   decided(decision: Decision, client?: string): Promise<void> | undefined {
     const { when, flood } = recordRule(decision, client);

@@ -110,7 +110,7 @@ export class ChainWriter {
       const { strangeLines, tornBytes, ...tail } = await this.#tailOf(number);
       if (steps === 0 && this.#file.hasHalfLine) {
         if (tail.end === undefined && tornBytes < sizeBytes) {
-          // No valid line in the examined part, so this is not our file any more and stays as it is.
+          // The examined part has no complete line, so this file is not ours any more. Leave it unchanged.
           findings.push({ kind: 'repaired', file, keptBytes: sizeBytes });
           await this.#file.open(number + 1);
           continue;

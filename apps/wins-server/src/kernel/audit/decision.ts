@@ -34,7 +34,7 @@ export interface DecisionFacts {
   readonly outcome?: string;
 }
 
-/** `before`: the action waits for its record. `with`: it is refused if the audit log does not work. `after`: nothing waits. */
+/** `before`: the action waits for its record. `with`: the action is refused if the audit log fails. `after`: neither. */
 export interface RecordRule {
   readonly when: 'before' | 'with' | 'after';
   /** Absent: every decision is written. */
@@ -43,7 +43,7 @@ export interface RecordRule {
 
 type Subject = Pick<DecisionFacts, 'path' | 'name' | 'port' | 'address'>;
 type Act = readonly [
-  /** `before` for actions that change the host or are rare; `with` for actions that only return something. */
+  /** `before` for actions that change the host or are rare, `after` for reads of the host, `with` for others. */
   when: RecordRule['when'],
   /** Words after "allowed to" or "refused to". */
   words: string | ((about: Subject) => string),
@@ -100,7 +100,7 @@ export function recordRule(
   if (verdict !== 'allowed') return { when: 'after', flood };
   const [when] = ACTS[action];
   if (when !== 'before') return { when, flood };
-  // A run stops only once, so repeated requests are counted.
+  // A run stops only once, so repeated requests may be counted instead of recorded.
   return action === 'stop' ? { when, flood: { ...flood, act: mark ?? '' } } : { when };
 }
 

@@ -5,15 +5,15 @@ const WINDOW_MS = 1000;
 const FULL_PER_WINDOW = 10;
 const MAX_KEYS = 1024;
 const TOLD_GROUPS = 8;
-/** Bytes of records that all clients together can cause: a burst, then a rate per second. */
+/** Byte limit for the records of all clients together: a burst, then a rate per second. */
 const RATE_BYTES = { burst: 1024 * 1024, perSecond: 4_000 };
 const OTHERS = '*others';
 
 export interface Flood {
   readonly client: string;
-  /** Allowed actions have one byte limit; all other verdicts have another. */
+  /** Allowed actions share one byte limit; all other verdicts share another. */
   readonly verdict: string;
-  /** Subject of the action. If set, the first ten records per second of a client, kind and subject ignore the byte limit. */
+  /** Subject of the action. If set, it is part of the group's key, and the group's ten records per second bypass the byte limit. */
   readonly act?: string;
 }
 
@@ -25,7 +25,7 @@ interface Group {
   counted: number;
 }
 
-/** Passes ten records per second for each client, kind and verdict, and counts the rest; groups beyond 1,024 are counted together. */
+/** Admits ten records per second for each group of client, kind and verdict. Counts the rest; counts groups beyond 1,024 together. */
 export class FloodGate {
   #windowStartMs = 0;
   #groups = new Map<string, Group>();

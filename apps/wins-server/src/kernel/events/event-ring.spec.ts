@@ -16,7 +16,7 @@ import { privateFolder } from '../../testing/private-folder.js';
 import { EventRing, type EventRingOptions } from './event-ring.js';
 import { readEvents, type RingEvent } from './ring-files.js';
 
-// Folders of /proc can be opened but not written, like a full disk; other systems have no /proc.
+// On Linux, a folder of /proc simulates a full disk: it can be opened but not written.
 const onLinux = process.platform === 'linux' ? it : it.skip;
 
 describe('a ring of events', () => {

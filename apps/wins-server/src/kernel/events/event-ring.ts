@@ -76,7 +76,7 @@ export class EventRing implements AsyncDisposable {
 
   /**
    * Adds an event. Facts beyond 16 are dropped, and texts cut at 256 characters. Never throws; a closed ring ignores the event.
-   * @param share - Key for events that clients can cause at will: after a burst of a thousand, all but one per second are only counted.
+   * @param share - Key of events that clients can cause at will. After a burst of 1,000, adds one per second and counts the rest.
    */
   tell(type: string, facts: EventFacts = {}, share?: string): void {
     if (this.#isClosed) return;
@@ -199,7 +199,7 @@ export class EventRing implements AsyncDisposable {
   }
 
   #addCounts(): void {
-    // On a full disk, each attempt would add more events to the queue.
+    // While the disk is full, each attempt to write would otherwise grow the queue.
     if (this.#waiting.length >= MAX_WAITING) return;
     for (const [share, count] of this.#shares.takeCounted(this.#isClosed))
       this.#waiting.push({ ...stamp('counted'), share, count });

@@ -21,7 +21,7 @@ interface Current {
   readonly events: number;
 }
 
-/** Must be the folder's only writer, with one call at a time. No file stays open, so a removed folder is re-created by the next write. */
+/** Must be the folder's only writer. Calls must not overlap. Keeps no file open, so the next write re-creates a removed folder. */
 export class SegmentWriter {
   readonly #options: SegmentWriterOptions;
   readonly #files: NumberedFiles;
@@ -53,7 +53,7 @@ export class SegmentWriter {
     let events = 0;
     let lastSeq = firstSeq - 1;
     try {
-      // Drops the remains of a failed append, because those events are written again.
+      // Removes the bytes of a failed append, because the caller writes those events again.
       await this.#file.open(firstSeq);
       for await (const { event, endBytes } of eventsOf(this.#files, firstSeq)) {
         sizeBytes = endBytes;
@@ -70,7 +70,7 @@ export class SegmentWriter {
 
   /**
    * Writes as many events as fit into the file, at least 1, and returns their number.
-   * @throws any error of Node. Nothing counts as written then, and the next call examines the folder again.
+   * @throws any error of Node. In that case nothing counts as written, and the next call examines the folder again.
    */
   async append(events: readonly UnnumberedEvent[]): Promise<number> {
     try {

@@ -1,7 +1,7 @@
 import type { ManagerEvent } from '@wins/process-manager';
 import type { Logger } from './logger.js';
 
-/** `warn` for events that an operator needs to see. Clients can cause the others at will, such as a failed start. */
+/** `warn` marks events that an operator needs to see. Clients can cause other events, such as a failed start, at will. */
 const MESSAGES: Readonly<Record<ManagerEvent['type'], readonly [message: string, level?: 'warn']>> =
   {
     started: ['a run has started'],

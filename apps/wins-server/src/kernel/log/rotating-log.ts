@@ -8,7 +8,7 @@ export interface RotatingLogOptions {
   readonly maxFileBytes: number;
   /** The oldest files beyond this number are deleted. */
   readonly maxFiles: number;
-  /** Called when lines can no longer be written; not called again until a line was written. */
+  /** Called when a write fails, but only once until a write succeeds. */
   readonly onProblem?: (error: unknown) => void;
 }
 

@@ -1,13 +1,13 @@
 import type { EventLog, LogEvent } from '@wins/windows-host';
 import { AUDIT } from '../audit/audit-trail.js';
 
-/** Limit for the daemon's own events; refusals have a separate limit of the same size. */
+/** Limit for the daemon's own events, and separately for refusals. */
 const EVENTS_PER_MINUTE = 60;
 /** Higher, because allowed actions matter more than refusals. */
 const ACTS_PER_MINUTE = 600;
 const MINUTE_MS = 60_000;
 
-/** Event ids, as in earlier releases; an event with fields has an id that is 10 higher. */
+/** Ids of events without fields, as in earlier releases. If an event has fields, `WITH_FIELDS` is added. */
 const EVENTS: Readonly<Record<string, Pick<LogEvent, 'type' | 'id'>>> = {
   debug: { type: 'information', id: 2 },
   info: { type: 'information', id: 1 },
@@ -51,8 +51,8 @@ export function eventOf(line: LogLine): (LogEvent & { readonly cause: Cause }) |
 }
 
 /**
- * Keeps clients from displacing other events in the event log, whose size is limited. Events beyond the limit are counted, and reported with the
- * first event of the next minute.
+ * Limits the events of each cause per minute, so that clients cannot fill the event log. The first event of a later minute also
+ * reports how many were omitted.
  */
 export function createEventDestination(log: EventLog): { write(line: string): void } {
   const causes: Readonly<Record<Cause, Minutes>> = {

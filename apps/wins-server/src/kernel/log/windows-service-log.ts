@@ -6,7 +6,7 @@ import { createLoggerTo, type LogFileOptions, type LogOptions, type Logger } fro
 import { openRotatingLog, type RotatingLog } from './rotating-log.js';
 import { createEventDestination } from './windows-service-events.js';
 
-/** Creates a folder, or restricts an existing one, so that only administrators and the system can write it. @throws when it cannot. */
+/** Creates or restricts a folder, so that only administrators and the system can write to it. @throws if that fails. */
 export type SecureFolder = (folder: string) => void | Promise<void>;
 
 export interface ServiceLog {

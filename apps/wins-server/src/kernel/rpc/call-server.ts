@@ -2,7 +2,7 @@ import { Server, status } from '@grpc/grpc-js';
 import type { ServedStream, RequestHeaders } from '@wins/http2-connection';
 import { quoteText } from '@wins/base';
 
-/** Internal method of grpc-js that accepts streams of any HTTP/2 implementation. */
+/** Internals of grpc-js. `_streamHandler` accepts streams of any HTTP/2 implementation. */
 interface ServerInside {
   readonly handlers: ReadonlyMap<string, { readonly type: string }>;
   _streamHandler(interceptors: readonly unknown[], stream: ServedStream, headers: object): void;
@@ -14,7 +14,7 @@ const ONE_REQUEST: ReadonlySet<string> = new Set(['unary', 'serverStream']);
 
 declare const served: unique symbol;
 
-/** `package.Service/Method` of a served method; any other is `unknown`, because clients choose those names. */
+/** `package.Service/Method` of a served method. Any other name is `unknown`, because clients choose it. */
 export type ServedMethod = 'unknown' | (string & { readonly [served]: true });
 
 /** Other limits are in `@wins/http2-connection`. */
@@ -23,7 +23,7 @@ const LARGEST_REQUEST_OCTETS = 1024 * 1024;
 export interface CallServer {
   readonly server: Server;
   serve(stream: ServedStream, headers: RequestHeaders): void;
-  /** Also true for an unknown path, because nothing waits for its requests. */
+  /** Also true for an unknown path, because no handler reads its requests. */
   hasOneRequest(path: string): boolean;
   methodOf(path: string): ServedMethod;
 }

@@ -66,7 +66,7 @@ describe('the calls of one client', () => {
     const gone = first?.closed;
     first?.[Symbol.dispose]();
     await gone;
-    // The server has noticed the end once it answers a later ping on another connection.
+    // When the server answers this ping, it has noticed that the first connection ended.
     await second?.ping('later');
     const [fourth] = (await call(1)) as [FrameClient];
     expect(answers(fourth)).toEqual([]);

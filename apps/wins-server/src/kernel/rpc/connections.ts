@@ -51,7 +51,7 @@ export interface ConnectionsOptions {
   readonly read?: ((octets: number) => void) | undefined;
 }
 
-/** A connection is named `PREFIX:N`. */
+/** Prefixes of connection names, such as `pipe:7`. */
 const NAMES: Readonly<Record<ConnectionsOptions['pipe'], string>> = {
   main: 'pipe',
   admin: 'admin',
@@ -217,7 +217,7 @@ export class Connections {
     };
   }
 
-  /** Claims the resources of a call. If the client has used its share, refuses the call and returns undefined. */
+  /** Claims the resources of a call. If a limit is reached, refuses the call and returns undefined. */
   #claim(client: ClientIdentity, stream: ServedStream, path: string): readonly Claim[] | undefined {
     const { resources } = this.#options;
     const claims: Claim[] = [];

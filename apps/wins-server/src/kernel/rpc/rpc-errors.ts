@@ -9,7 +9,7 @@ import {
   type HostSystemErrorCode,
 } from '../feature-error.js';
 
-/** The Go client takes INVALID_ARGUMENT with "invalid path" for a whitelist refusal, and NOT_FOUND for a missing or different binary. */
+/** To the Go client, INVALID_ARGUMENT with "invalid path" means a whitelist refusal; NOT_FOUND means a missing or different binary. */
 const STATUS: Readonly<Record<ProcessErrorCode, status>> = {
   aborted: status.CANCELLED,
   alreadyRunning: status.ALREADY_EXISTS,

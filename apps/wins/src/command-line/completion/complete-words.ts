@@ -29,7 +29,7 @@ export async function completeWords(root: Group, argv: readonly string[], source
   const [request = '', _program, ...typed] = argv;
   const [asked, count] = REQUEST.exec(request) ?? [];
   if (asked === undefined && request !== EARLIER_REQUEST) return false;
-  // Windows PowerShell drops an empty last word.
+  // Add the empty last word that Windows PowerShell drops.
   const whole = count !== undefined && typed.length + 1 < Number(count) ? [...typed, ''] : typed;
   const words = whole.length > 1 && whole[0] === 'help' ? whole.slice(1) : whole;
   const { kind, words: found } = await completionsOf(root, words, sources);
@@ -128,7 +128,7 @@ async function runs(sources: ValueSources, server?: string): Promise<[string, st
   }
 }
 
-/** A client in a container gets the adapters of its container, not of the host. */
+/** In a container, returns the adapters of the container, not of the host. */
 async function adapters(): Promise<[string, string][]> {
   const { networkInterfaces } = await import('node:os');
   return Object.entries(networkInterfaces()).map(([name, addresses = []]) => [

@@ -49,7 +49,7 @@ const run = command({
       free('SIZE'),
     ),
     'log-files': textOption('Number of log files to keep, 1 to 100 (default: 5)', free('NUMBER')),
-    // The next two are ignored without --register. They are accepted, because a service that an earlier release registered may pass them.
+    // Without --register, the next two are accepted and ignored, because a service that an earlier release registered may pass them.
     'delayed-start': switchOption(
       'With --register: start the service with a delay after the system',
     ),

@@ -26,7 +26,7 @@ export class ImageArchive {
   readonly #file: OpenFile;
   readonly #limits: ImageLimits;
   readonly #signal: AbortSignal;
-  /** Targets by link: Docker writes a repeated layer as a link. */
+  /** Maps links to their targets, because Docker writes a repeated layer as a link. */
   readonly #links = new Map<string, string>();
 
   constructor(file: OpenFile, limits: ImageLimits, signal: AbortSignal) {
@@ -127,7 +127,7 @@ const OCI = 'index.json';
 const NAMES = ['io.containerd.image.name', 'org.opencontainers.image.ref.name'];
 
 /**
- * Accepts archives of `docker save` and OCI layouts. Undefined without an image of this name.
+ * Accepts archives of `docker save` and OCI layouts. Returns undefined if there is no image of this name.
  * @throws AgentError `imageFailed`; an Error when the file is not an archive.
  */
 export async function findInArchive(archive: ImageArchive, wanted: Wanted) {

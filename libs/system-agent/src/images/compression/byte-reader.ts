@@ -26,7 +26,7 @@ export class ByteReader {
     return this.#held.subarray(0, count);
   }
 
-  /** @throws AgentError `imageFailed` when there are fewer. */
+  /** @throws AgentError `imageFailed` if fewer bytes are left. */
   async read(count: number): Promise<Buffer> {
     const bytes = await this.peek(count);
     if (bytes.length < count) throw imageFailed(this.#what, 'its end', 'more bytes');

@@ -13,7 +13,7 @@ export const ARCHIVE_COMPRESSIONS: readonly Compression[] = ['gzip', 'zstd', 'lz
 
 /**
  * Recognises the compression by the first bytes only. Decodes at most a few MiB ahead of the reader.
- * @throws AgentError `imageFailed` for a compression that is not in `allowed`; errors of the input.
+ * @throws AgentError `imageFailed` if `allowed` lacks the compression. Errors of the input pass through.
  */
 export async function* decompress(
   bytes: AsyncIterable<Uint8Array>,

@@ -7,7 +7,7 @@ const SKIPPABLE = 0x184d2a50;
 const HISTORY_BYTES = 64 * 1024;
 const STORED = 0x80000000;
 
-/** Decodes at most 4 MiB ahead. Skips checksums, because layers have digests. */
+/** Yields one decoded block at a time, at most 4 MiB. Skips checksums, because layers have digests. */
 export async function* unlz4(input: ByteReader): AsyncGenerator<Buffer> {
   while ((await input.peek(1)).length > 0) {
     const magic = (await input.read(4)).readUInt32LE();
@@ -27,7 +27,7 @@ async function* readFrame(input: ByteReader): AsyncGenerator<Buffer> {
   if (size < 4) throw refused('an unknown size of blocks');
   const blockBytes = 2 ** (8 + 2 * size);
   await input.read((has(8) ? 8 : 0) + 1);
-  // Begins with the history: earlier output that blocks may copy.
+  // `room` begins with the history, which is earlier output that blocks may copy.
   const room = Buffer.alloc(HISTORY_BYTES + blockBytes);
   let history = 0;
   for (;;) {

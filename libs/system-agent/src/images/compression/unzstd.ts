@@ -7,7 +7,7 @@ const SKIPPABLE = 0x184d2a50;
 /** Largest window that zstd itself accepts by default: `--long=27`. */
 const MAX_WINDOW_BYTES = 128 * 1024 * 1024;
 const MAX_BLOCK_BYTES = 128 * 1024;
-/** Lets other work run after moving this many bytes, because the decoder moves its whole window for each block. */
+/** Bytes that the decoder may move before other work runs. For each block, it moves its whole window. */
 const BYTES_MOVED_AT_A_TIME = 256 * 1024 * 1024;
 const WHAT = 'read zstd';
 
@@ -38,7 +38,7 @@ export async function* unzstd(input: ByteReader): AsyncGenerator<Buffer> {
       }
       yield* decoded.splice(0);
     }
-    // Skip the checksum, because layers and archives have digests.
+    // Nothing verifies the checksum, because layers and archives have digests.
     decoder.push(await input.read(checksumBytes), true);
     yield* decoded;
   }

@@ -45,8 +45,8 @@ export interface CredentialProvidersOptions {
 }
 
 /**
- * Credential providers by the kubelet's exec protocol: programs that supply short-lived credentials, such as a cloud's.
- * Caches an answer for the time that it states, else for the configured time.
+ * Runs credential providers: programs that supply short-lived credentials by the kubelet's exec protocol.
+ * Caches an answer for its `cacheDuration`, or for the provider's `defaultCacheDuration` if it has none.
  */
 export class CredentialProviders {
   readonly #options: CredentialProvidersOptions;
@@ -147,8 +147,8 @@ export async function runProvider(
     const value = environment[each];
     return value === undefined ? [] : [[each, value] as const];
   });
-  // `detached` makes a process group, so that the program's children end with it.
   const own = (env ?? []).map((each) => [each.name, each.value] as const);
+  // `detached` makes a process group, so that the program's children end with it.
   const child = spawn(file, args ?? [], {
     ...{ env: Object.fromEntries([...passed, ...own]), stdio: 'pipe', windowsHide: true },
     detached: process.platform !== 'win32',

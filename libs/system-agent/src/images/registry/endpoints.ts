@@ -8,7 +8,7 @@ export interface Endpoint {
   /** The part of the address before `/<repository>/manifests/…`, without a trailing slash. */
   readonly base: URL;
   readonly repository: string;
-  /** Registry that this mirror on another host represents. */
+  /** The mirrored registry; absent if the mirror is on the registry's host. */
   readonly namespace?: string;
   /** Entry of `mirrors`; absent for the registry itself. */
   readonly mirrorOf?: string;
@@ -73,7 +73,7 @@ export function parseUrl(text: string): URL | undefined {
 }
 
 /**
- * Uses the first expression that changes the name, in linear time; `$1` and `${name}` stand for groups.
+ * Applies only the first expression that changes the name. Takes linear time. `$1` and `${name}` insert groups.
  * @throws AgentError `imageFailed` for an invalid expression, or a result that is not a repository name.
  */
 export async function rewrite(

@@ -53,7 +53,7 @@ export interface FoundRegistries {
 
 /**
  * Reads the first existing file, which must be trusted because it decides where code comes from. Parses like Rancher's
- * library wharfie: YAML 1.1, scalars as written, first document only, repeated keys joined.
+ * library wharfie: YAML 1.1, scalars as text, first document only, repeated keys joined.
  * @throws AgentError `imageFailed` for an untrusted or unreadable file: using another registry would be worse.
  */
 export async function readRegistries(
@@ -79,7 +79,7 @@ function parseRegistries(content: string, file: string): Omit<FoundRegistries, '
   return { registries: value ?? {}, warnings: more === 0 ? [] : [warning] };
 }
 
-/** Like Go, merges repeated structs, and keeps the last of repeated map entries. */
+/** Like Go, merges the values of a repeated key in a struct, and keeps the last in a map. */
 function joinTwice({ contents }: Document): void {
   const join = (node: unknown, depth: number): void => {
     if (!isMap(node)) return;
@@ -110,7 +110,7 @@ export async function readTrusted(name: string, trust: Pick<FileTrust, 'distrust
 
 const HUB = ['docker.io', 'index.docker.io', 'registry-1.docker.io'];
 
-/** Like wharfie, returns the entry with the first matching name, in any letter case, even if it is empty; else the entry `*`. */
+/** Returns the entry for the first of `names` that has one, even an empty one; else the entry `*`. Ignores letter case, like wharfie. */
 export function entryOf<Value>(
   entries: Readonly<Record<string, Value>> | null | undefined,
   names: readonly string[],

@@ -136,7 +136,7 @@ export class RegistryAccess implements Disposable {
       }
       current = await askForRest(gotBytes);
       const isRest = current.headers['content-range']?.startsWith(`bytes ${gotBytes}-`) === true;
-      // Other answers count as the whole content. If that is wrong, the digest will not match.
+      // Treat any other answer as the whole content. If it is not, the digest will not match.
       skippedBytes = current.status === 206 && isRest ? 0 : gotBytes;
     }
   }

@@ -11,7 +11,7 @@ import { imageFailed } from '../image-failure.js';
  * One repository of one registry. Sends no credentials until the registry requests them with 401. A 403 or 404 may hide
  * content from anonymous clients, so the session then checks whether `/v2/` requests credentials.
  * By Docker's protocol, the registry names the token server, which receives the registry's credentials even on another
- * host, as with Docker Hub. Credentials go only over HTTPS, except to a token server on a plain-HTTP registry's own host.
+ * host, as with Docker Hub. A token server must use HTTPS, unless it is on the host of a plain-HTTP registry.
  */
 export class RegistrySession {
   readonly #endpoint: Endpoint;
@@ -139,7 +139,7 @@ export interface Challenge {
 }
 
 const tokenAnswer = z.object({ token: z.string().nullish(), access_token: z.string().nullish() });
-/** Statuses of a server that exchanges no identity tokens. It then gets the identity token as a password. */
+/** A server that cannot exchange identity tokens answers with one of these. It then gets `password` instead. */
 const KNOWS_NO_EXCHANGE = new Set([401, 404, 405]);
 
 /** An empty `repository` requests no access. @throws AgentError `unreachable`, `unauthorized`, `imageFailed`. */

@@ -41,7 +41,7 @@ export class Subtree {
     this.#parts = path.split('/').filter((part) => part !== '');
   }
 
-  /** Returns the path from this folder; undefined for a path outside. */
+  /** Returns the path relative to this folder; undefined for a path outside. */
   inside(parts: readonly string[]): readonly string[] | undefined {
     return this.#matches(parts, this.#parts.length) ? parts.slice(this.#parts.length) : undefined;
   }

@@ -14,7 +14,7 @@ const ALLOWED_BITS = 0o755;
 export class ImageFolder {
   readonly #root: string;
   readonly #onFolder: (path: string) => void;
-  /** Paths of the current layer, which its own whiteouts do not remove. */
+  /** Paths of the current layer. The whiteouts of this layer do not remove them. */
   #made = new Set<string>();
 
   private constructor(root: string, onFolder: (path: string) => void) {
@@ -107,7 +107,7 @@ export class ImageFolder {
     return place;
   }
 
-  /** Returns the real folder, and creates missing ones. `isEntry`: the layer lists this folder, so it is counted already. */
+  /** Creates missing folders, and returns the real path. `isEntry`: the layer lists the folder, so it is already counted. */
   async #enter(parts: readonly string[], isEntry = false): Promise<string> {
     let current = this.#root;
     for (const [index, part] of parts.entries()) {

@@ -20,7 +20,7 @@ export interface UnpackOptions {
   readonly signal: AbortSignal;
 }
 
-/** @throws AgentError `imageFailed`, `unreachable`; the reason of the signal. The unpacked files stay. */
+/** @throws AgentError `imageFailed`, `unreachable`; the reason of the signal. Unpacked files stay after an error. */
 export async function unpackImage(image: FoundImage, options: UnpackOptions): Promise<void> {
   const { diffIds } = image;
   const { limits, signal } = options;

@@ -5,8 +5,8 @@ import type { SecretTable } from './secret-table.js';
 
 export interface WatchOptions {
   /**
-   * Support of `sendInitialEvents`. Servers before 1.32 refuse it with 422. `failing` refuses it with an ERROR event after
-   * status 200, as 1.35 does on etcd 3.4.
+   * Support of `sendInitialEvents`. `false` refuses it with 422, as servers before 1.32 do. `failing` refuses it with an
+   * ERROR event after status 200, as 1.35 does on etcd 3.4.
    */
   readonly watchList: boolean | 'failing';
   /** Refuses an expired version with an ERROR event after status 200, or with status 410. */
@@ -17,7 +17,7 @@ export interface WatchOptions {
 export interface OpenWatch {
   /** Sends the current version, if the client requested bookmarks. */
   bookmark(): void;
-  /** Ends the answer, as after `timeoutSeconds`. */
+  /** Ends the answer, as a server does after `timeoutSeconds`. */
   end(): void;
 }
 

@@ -78,7 +78,7 @@ describe('the double of the API server answers as the real one did', () => {
     return secret;
   }
 
-  // In order, because each exchange depends on those before.
+  // Exchanges run in order, because each depends on earlier ones.
   it.each([...recorded.values()].filter(({ name }) => /^(0|1\d|2[45])/.test(name)))(
     '$name',
     async (exchange) => {

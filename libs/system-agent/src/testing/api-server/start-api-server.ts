@@ -37,7 +37,7 @@ export interface KubeconfigOptions {
   /** Null: no authority. */
   readonly ca?: string | null;
   readonly server?: string;
-  /** Replaces the token. */
+  /** Used instead of the token. */
   readonly client?: KeyPair;
 }
 
@@ -60,7 +60,7 @@ export interface ApiServer {
   /** Content of a `connectionInfoFile`. */
   connectionInfo(options?: KubeconfigOptions): string;
   create(data: Readonly<Record<string, string | Buffer>>): SecretObject;
-  /** Writes as another writer; undefined removes a key. Without `changes`, changes a label. */
+  /** Writes as Rancher; undefined removes a key. Without `changes`, changes a label. */
   update(changes?: Readonly<Record<string, string | Buffer | undefined>>): SecretObject;
   remove(): void;
   read(): SecretObject | undefined;
@@ -71,7 +71,7 @@ export interface ApiServer {
   bookmark(): void;
   /** Open watches continue, like on a real server. */
   rotateToken(): void;
-  /** Acts like the server after `timeoutSeconds`. */
+  /** Ends watches as a server does after `timeoutSeconds`. */
   endWatches(): void;
   resetConnections(): void;
   /** Undefined ends the fault. */
@@ -79,7 +79,7 @@ export interface ApiServer {
   nextRequest(isWanted?: (request: ApiRequest) => boolean): Promise<ApiRequest>;
   /** Stops listening, and cuts all connections. */
   down(): Promise<void>;
-  /** Uses the same port. */
+  /** Listens again on the same port. */
   up(): Promise<void>;
   close(): Promise<void>;
 }

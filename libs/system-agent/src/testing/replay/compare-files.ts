@@ -3,17 +3,17 @@ import path from 'node:path';
 
 import type { Recording } from './recording.js';
 
-/** Comparable: times in names are replaced, and varying contents are omitted. */
+/** Pairs of name and description, without times. */
 export type ComparedFiles = readonly (readonly [string, string])[];
 
-/** The player's folder for each folder of the recordings. */
+/** Maps a folder of the recordings to the folder that `playedFiles` reads. */
 const ROOMS: Readonly<Record<string, string>> = {
   applied: 'applied',
   files: 'files',
   plans: 'plans',
   work: 'execution',
 };
-/** Instruction folders differ from the Go agent's: they are private, removed after each pass, and named otherwise for periodic instructions. */
+/** Not compared with the Go agent's folders: ours are private, removed after each pass, and named differently for periodic instructions. */
 const FOLDERS_OF_INSTRUCTIONS = /^work(?:\/[^/]+){0,2}$/;
 
 export function recordedFiles({ filesAtEnd }: Recording): ComparedFiles {

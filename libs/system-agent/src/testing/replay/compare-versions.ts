@@ -11,7 +11,7 @@ export interface ComparedVersion {
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-/** Completes the Go agent's versions from the recorded differences. */
+/** Rebuilds the Go agent's complete versions from the recorded differences. */
 export function recordedVersions(
   { secretBefore }: Recording,
   versions: readonly RecordedVersion[],
@@ -50,7 +50,7 @@ function shown(value: Buffer): unknown {
   return { gzipJson: mapValues(saved, shownOutput) };
 }
 
-/** The output of a one-time instruction is text; that of a periodic one is a status. */
+/** A one-time instruction saves base64 text; a periodic one saves an object with base64 `stdout` and `stderr`. */
 function shownOutput(saved: unknown): unknown {
   if (typeof saved !== 'object' || saved === null) return textOf(saved);
   return mapValues(saved as Record<string, unknown>, (value, key) =>

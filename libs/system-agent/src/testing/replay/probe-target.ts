@@ -6,8 +6,8 @@ export class ProbeTarget {
   #status = 200;
   #asked = 0;
   readonly #server = createServer((request, response) => {
-    // A broken connection fails like a time-out or a refusal, but at once.
     this.#asked += 1;
+    // A broken connection fails a probe like a time-out, but at once.
     if (request.url === '/slow' || request.url === '/') request.destroy();
     else if (request.url === '/redir') response.writeHead(302, { location: '/ok' }).end();
     else if (request.url === '/flapping') response.writeHead(this.#asked % 2 ? 200 : 500).end();

@@ -10,7 +10,7 @@ export interface RecordedAction {
   readonly content?: string;
 }
 
-/** Values that differ from the previous version, with gzip unpacked. */
+/** A version of the Secret: the values that changed, with gzip unpacked. */
 export interface RecordedVersion {
   readonly t: number;
   readonly by: string;

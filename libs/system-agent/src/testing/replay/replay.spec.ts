@@ -13,7 +13,7 @@ import { ScenarioPlayer } from './scenario-player.js';
 import { type Scenario, SCENARIOS } from './scenarios.js';
 import { ServedSecrets } from './served-secrets.js';
 
-/** Tolerance, because the recorded agent took real time, but this agent acts while the clock stands still. */
+/** Tolerance: the recorded agent took real time, but this agent runs on a fake clock. */
 const WITHIN_SECONDS = 0.6;
 
 describe('a recorded scenario of the original agent, played to ours', () => {

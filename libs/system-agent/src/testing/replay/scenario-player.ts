@@ -36,7 +36,7 @@ export interface PlayedSecrets {
   recover(): void | Promise<void>;
 }
 
-/** An action on anything but the Secret and the agent. */
+/** Performs one recorded action, instead of the player's own handling of it. */
 export type Deed = (player: ScenarioPlayer, action: RecordedAction) => void | Promise<void>;
 
 const STARTS = /^agent (?:re)?started|^restart /;
@@ -50,7 +50,7 @@ const START_MS = 150;
 export class ScenarioPlayer {
   readonly events: AgentEvent[] = [];
   readonly written: PlayedVersion[] = [];
-  /** Runs after each write of the agent; if it throws, the call fails. */
+  /** Called after each write by the agent. If it throws, the agent's call fails, although the Secret was written. */
   onWrite: () => void = () => undefined;
   readonly #sleeps: StoppedSleeps;
   readonly #recording: Recording;
@@ -108,7 +108,7 @@ export class ScenarioPlayer {
         registriesFiles: [],
         platform: { os: 'linux', arch: 'amd64' },
         trust: posixFileTrust(),
-        // The recordings have no registries, so no time-out of a registry may expire.
+        // No recording uses a registry, so no time-out needs to expire: waits on this clock never end.
         clock: { now: () => new Date(), wait: () => new Promise(() => undefined) },
         environment: {},
         onWarning: (message) => this.events.push({ kind: 'warning', source: 'images', message }),
@@ -123,7 +123,7 @@ export class ScenarioPlayer {
     return this.#agent;
   }
 
-  /** Moves from one due wait to the next, and lets the work finish. */
+  /** Advances the clock from timer to timer. After each, lets the agent finish its work. */
   async advanceBy(ms: number): Promise<void> {
     await this.#advanceTo(this.#nowMs + ms);
     await this.settle();
@@ -145,7 +145,7 @@ export class ScenarioPlayer {
     return typeof file?.content === 'string' ? file.content : '';
   }
 
-  /** Error of the agent's clock in milliseconds; its waits are exact. */
+  /** Error of the agent's `now` in milliseconds. Does not affect `wait`. */
   wrongByMs = 0;
 
   #wrongClock(clock: Clock): Clock {
@@ -163,7 +163,7 @@ export class ScenarioPlayer {
     else if (action.action === 'secret deleted') this.secrets.delete();
     else if (action.patch) this.secrets.change(action.patch.dataText);
     else if (/^agent sent SIG|^recorder ends the agent/.test(action.action)) await this.stop();
-    // `start` does nothing if only the Go agent had ended.
+    // `start` does nothing if our agent did not end with the Go agent.
     else if (STARTS.test(action.action)) this.start();
     else if (!/^agent exited|^ps /.test(action.action)) {
       throw new Error(`nothing is known of the action "${action.action}"`);
@@ -184,7 +184,7 @@ export class ScenarioPlayer {
   /** Resolves when the agent can do nothing more until the clock moves. */
   async settle(): Promise<void> {
     for (let quiet = 0, turns = 0; quiet < 3; turns += 1) {
-      // This process needs a few turns of the event loop; programs need milliseconds.
+      // Work in this process needs a few turns of the event loop; programs need milliseconds.
       await new Promise((resolve) =>
         turns < 100 ? setImmediate(resolve) : setTimeout(resolve, 1),
       );

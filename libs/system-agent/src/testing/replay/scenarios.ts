@@ -13,15 +13,15 @@ export interface Scenario {
   readonly difference?: string;
   /** Times of the Go agent's writes that this agent omits. */
   readonly notWritten?: readonly number[];
-  /** For each write that this agent combines with a later one: the Go agent's time, then the time of the later write. */
+  /** Writes that this agent combines with a later write. Maps the recorded time to the recorded time of the later write. */
   readonly writtenLater?: Readonly<Record<number, number>>;
-  /** Last version of this agent, which the Go agent would have written after the recording. */
+  /** Last version that this agent writes. The recording ends before the Go agent would have written it. */
   readonly alsoWritten?: RecordedVersion;
-  /** Changes the recorded versions, as JSON. */
+  /** Edits the JSON of the recorded versions. */
   readonly replaced?: (json: string) => string;
   /** Outputs that depend on the machine. */
   readonly notCompared?: readonly string[];
-  /** For each write at another time: the recorded time, then this agent's time. */
+  /** Writes at other times. Maps the recorded time to this agent's time. */
   readonly at?: Readonly<Record<number, number>>;
   readonly timesDiffer?: boolean;
   readonly filesDiffer?: boolean;
@@ -222,7 +222,7 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
   'garbage-state': UNCHANGED,
   'garbage-trailing': UNCHANGED,
   'garbage-unknown': UNCHANGED,
-  // Folder listings in the outputs depend on the disk; the files are compared instead.
+  // The outputs contain folder listings, which depend on the disk. The test compares the files instead.
   image: { before: IMAGE, notCompared: ['img', 'img2'] },
   'image-missing': UNCHANGED,
   local: {
@@ -245,7 +245,7 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
       'server answers 200 again': (player) => player.target.answer(200),
       'web server hits': nothing,
     },
-    // A pass of the Go agent lasted as long as its slowest probe.
+    // A pass of the Go agent lasted as long as its slowest probe, so its writes have other times.
     timesDiffer: true,
   },
   'ps-conflict': UNCHANGED,

@@ -8,12 +8,12 @@ import {
 } from '../api-server/start-api-server.js';
 import type { PlayedSecrets } from './scenario-player.js';
 
-/** No report to the agent yet. */
+/** Value of `#told` before the store's first report. */
 const NOTHING = Symbol('nothing');
 
 /**
- * Lets the daemon's own store read the Secret over HTTPS. Counts the requests in transit, so that a clock can stand still
- * until they have arrived.
+ * Lets the daemon's own store read the Secret over HTTPS. `isAtRest` is false while requests are pending, so that the
+ * scenario's clock does not advance.
  */
 export class ServedSecrets implements PlayedSecrets {
   onWritten: () => void = () => undefined;
@@ -34,7 +34,7 @@ export class ServedSecrets implements PlayedSecrets {
     return new ServedSecrets(await startApiServer(options), clock);
   }
 
-  /** Acts like a new process: own connections, and no known Secret. */
+  /** Simulates a new process: the store opens new connections and knows no Secret. */
   connect(): SecretStore {
     this.#told = NOTHING;
     this.#isConnected = false;

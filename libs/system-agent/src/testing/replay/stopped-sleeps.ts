@@ -4,7 +4,7 @@ import path from 'node:path';
 
 import { errnoOf } from '@wins/base';
 
-/** Writes down how long to sleep, and reads a FIFO until woken. Ends with its process group like any program. */
+/** Writes its argument to a file, then waits until `wake` writes to the FIFO. Killing its process group ends it. */
 const PROGRAM = `#!/bin/sh
 me="$0.waiting/$$"
 /usr/bin/mkfifo "$me.fifo" && echo "$1" > "$me.new" && /bin/mv "$me.new" "$me.seconds" && read woken < "$me.fifo"

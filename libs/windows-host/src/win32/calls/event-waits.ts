@@ -5,7 +5,7 @@ import { lazily, loadKoffi } from './system-library.js';
 const WT_EXECUTEONLYONCE = 0x8;
 /** The callback may block, because it waits for the JavaScript thread. */
 const WT_EXECUTELONGFUNCTION = 0x10;
-/** For UnregisterWaitEx: return when no callback runs any more. */
+/** Makes `UnregisterWaitEx` wait until no callback runs. */
 const WAIT_FOR_CALLBACKS = INVALID_HANDLE_VALUE;
 
 // https://learn.microsoft.com/windows/win32/api/winnt/nc-winnt-waitortimercallback
@@ -17,9 +17,8 @@ const waitCallback = lazily(() => {
 /**
  * Notifies JavaScript when objects such as events and processes are signalled, without a thread per object.
  *
- * Unregisters a wait only after its callback has returned: a system thread blocks until JavaScript has run the
- * callback, so waiting for that thread earlier would deadlock. Every wait must have ended before `close`. To cancel a
- * wait, set its event.
+ * A system thread blocks until JavaScript has run the callback. `UnregisterWaitEx` waits for that thread, so calling it
+ * in the callback would deadlock. Every wait must have ended before `close`. To cancel a wait, set its event.
  */
 export class EventWaits {
   readonly #pending = new Map<number, () => void>();
@@ -30,7 +29,7 @@ export class EventWaits {
   #count = 0;
   #isClosed = false;
 
-  /** Resolves when the object is signalled; does not keep the process alive. @throws WindowsError at once when it cannot wait. */
+  /** Resolves when the object is signalled; does not keep the process alive. @throws WindowsError synchronously if registration fails. */
   signalled(object: Handle, tried: string): Promise<void> {
     const context = (this.#count += 1);
     const wait: [Handle] = [0];
@@ -40,7 +39,7 @@ export class EventWaits {
     call(tried, RegisterWaitForSingleObject, wait, object, callback, context, INFINITE, flags);
     return new Promise((resolve) => {
       this.#pending.set(context, () =>
-        // Defer to the next turn, when the callback has returned to its thread.
+        // Defer until the callback has returned to its thread.
         setImmediate(() => {
           this.#pending.delete(context);
           UnregisterWaitEx(wait[0], WAIT_FOR_CALLBACKS);
@@ -59,7 +58,7 @@ export class EventWaits {
   }
 }
 
-/** Keeps the event loop alive until the object is signalled. @throws WindowsError at once. */
+/** Keeps the event loop alive until the object is signalled. @throws WindowsError synchronously. */
 export function signalledOnce(object: Handle, tried: string): Promise<void> {
   const waits = new EventWaits();
   const keepAlive = setInterval(() => undefined, 2 ** 30);

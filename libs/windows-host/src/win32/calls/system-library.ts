@@ -16,7 +16,7 @@ export function lazily<T>(make: () => T): () => T {
   return () => (made ??= { value: make() }).value;
 }
 
-/** The foreign function interface; its structures work on every system. */
+/** Loads the foreign function interface. Its structures also work on Linux. */
 export const loadKoffi = lazily((): Koffi => {
   try {
     // eslint-disable-next-line @typescript-eslint/no-require-imports -- at first use, never at import
@@ -32,7 +32,7 @@ export const loadKoffi = lazily((): Koffi => {
  * Declares functions of a DLL; their types follow from the prototypes. Loads the DLL at the first call, only from
  * System32.
  *
- * @param feature - Feature that is missing when the DLL or a function is absent, such as `Windows`.
+ * @param feature - Feature that errors report as not installed, such as `Windows`.
  * @throws WindowsError `unavailable`, at the first use of a function that this system does not have.
  */
 export function systemLibrary<const Prototypes extends readonly string[]>(

@@ -38,7 +38,7 @@ export async function readProgram(
   if (programs === 0) throw refused(`no ${PROGRAM_NAME}`, 'one, as bin/csi-proxy.exe');
 }
 
-/** Only the program is written, under a name of our own. An archive with a link, or with a name that leads outside, is refused. */
+/** Returns true for the program, the only entry to extract. Refuses an archive with a link or a name that leads outside. */
 function isProgram({ name, type }: TarEntry['header']): boolean {
   const refuse = (found: string, wanted: string): FeatureError =>
     refused(`${quoteText(name, { maxLength: 128 })}, ${found}`, wanted);

@@ -30,7 +30,7 @@ export const MOVES: Readonly<Record<StateKind, readonly StateKind[]>> = {
   failed: ['fetching', 'verified', 'serving', 'absent'],
 };
 
-/** @throws FeatureError `serviceFailed` for an illegal transition, which is a bug of the keeper. */
+/** @throws FeatureError `serviceFailed` for an illegal transition, which is a bug. */
 export function nextState(from: CsiProxyState, to: CsiProxyState): CsiProxyState {
   if (from.kind === to.kind || MOVES[from.kind].includes(to.kind)) return to;
   throw new FeatureError('serviceFailed', `cannot go from ${from.kind} to ${to.kind}`);

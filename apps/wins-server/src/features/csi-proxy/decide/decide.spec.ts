@@ -135,7 +135,7 @@ describe('the decision', () => {
     expect(decide(WISH, facts(running(OLD.program), record))).toMatchObject({
       ...{ act: 'switch', to: trial.to, from: trial.from },
     });
-    // A rollback never restores a command on trial that does not serve.
+    // A rollback restores `from`, which is the command on trial only if that command serves.
     const other = { ...WISH, args: ['-v=1'] };
     expect(decide(other, { ...served, isServing: false })).toMatchObject({ from: trial.from });
     expect(decide(other, served)).toMatchObject({ from: trial.to });

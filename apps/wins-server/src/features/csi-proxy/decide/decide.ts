@@ -33,11 +33,11 @@ export type Step = { readonly reason: string } & (
   | { readonly act: 'start'; readonly command: ServiceCommand }
   | { readonly act: 'record'; readonly installed: ServiceCommand }
   | { readonly act: 'tidy'; readonly programs: readonly string[] }
-  /** Removes the daemon's installation; includes the service only when it is ours. */
+  /** Removes the installed programs; with `service`, also the service. */
   | { readonly act: 'remove'; readonly service: boolean }
 );
 
-/** Decides the next step. After a few steps this is `rest` or `leave`. */
+/** Decides the next step. A sequence of steps ends with `rest` or `leave`. */
 export function decide(wish: CsiProxyWish | undefined, facts: CsiProxyFacts): Step {
   const { service, record } = facts;
   if (wish === undefined) return decideWithoutWish(facts);
@@ -152,7 +152,7 @@ export const MAX_STEPS = 16;
 /** Placeholder for digests that are known only after the download. */
 const UNKNOWN = '0'.repeat(64);
 
-/** Predicts the state of the node after a step, for dry runs and for the proof that the steps end. */
+/** Predicts the state of the node after a step, for dry runs and for the test that the steps end. */
 export function afterStep(
   step: Step,
   facts: CsiProxyFacts,

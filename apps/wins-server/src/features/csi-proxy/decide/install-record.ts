@@ -4,7 +4,7 @@ const text = z.string().max(4096);
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 /** `program` is an absolute path. */
 const command = z.object({ program: text, args: z.array(text).max(128).readonly() }).readonly();
-/** `archiveSha256` is the digest of the archive, `programSha256` that of the program in it, whose path is `program`. */
+/** `program` is the path of the unpacked program. `programSha256` is its digest, and `archiveSha256` that of the archive. */
 const release = z
   .object({ version: text, archiveSha256: sha256, programSha256: sha256, program: text })
   .readonly();
@@ -15,7 +15,7 @@ export const installRecord = z
     /** For each version, the digest of its archive when first downloaded. */
     pins: z.record(text, sha256).readonly(),
     releases: z.array(release).max(256).readonly(),
-    /** Proven command of the service; absent if nothing of ours is installed. */
+    /** Proven command of the service; absent if wins has not installed it. */
     installed: command.exactOptional(),
     /** Unfinished change of the service. A failure restores `from`, which is absent for a new service. */
     trial: z.object({ to: command, from: command.exactOptional() }).readonly().exactOptional(),

@@ -71,7 +71,7 @@ export function serviceChange(
       await startAndProve(version);
       return { isDone: true, text: 'the previous release was restored and serves' };
     } catch (error) {
-      // The caller reports why the change failed; the trial stays in the record for the next attempt.
+      // The caller reports why the change failed, and keeps the trial in the record for the next attempt.
       return {
         isDone: false,
         text: `the previous state could not be restored: ${messageOf(error)}`,
@@ -80,9 +80,9 @@ export function serviceChange(
   };
   return {
     /**
-     * Records the change, ends the service's processes, changes the command durably, and waits for the pipe. On failure runs `from` again;
-     * without `from` removes the service.
-     * @throws FeatureError `notServing` with the outcome of the rollback, `serviceFailed`, `fileFailed`; the signal's reason.
+     * Records the change, ends the service's processes, changes the command durably, and waits for the pipe. On failure, restores `from`, or
+     * removes the service if there is no `from`.
+     * @throws FeatureError `notServing` or `serviceFailed` with the outcome of the rollback; `fileFailed`; the signal's reason.
      */
     switch: async (
       { to, from }: { readonly to: ServiceCommand; readonly from?: ServiceCommand },

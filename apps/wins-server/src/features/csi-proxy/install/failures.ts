@@ -3,7 +3,7 @@ import { messageOf } from '@wins/base';
 import { FeatureError } from '../../../kernel/feature-error.js';
 import type { CsiProxyService } from '../csi-proxy-port.js';
 
-/** @throws FeatureError `fileFailed`, which names the operation and the path; a FeatureError passes through. */
+/** @throws FeatureError `fileFailed`, which names the operation and the path. A FeatureError of `act` passes through. */
 export async function withFile<Result>(
   tried: string,
   file: string,

@@ -30,7 +30,7 @@ const EXECUTABLE = 0o700;
 /**
  * Unpacks the archive only after its digest or its server's certificate is verified. Renames the program into place only after it is flushed
  * and recognised. A failure leaves the existing releases untouched.
- * @param sha256 - Required digest. Absent: the server's certificate vouches for the archive.
+ * @param sha256 - Required digest. If absent, the server's certificate authenticates the archive.
  * @throws FeatureError `downloadFailed`, `digestMismatch`, `archiveRefused`, `fileFailed`; the signal's reason.
  */
 export async function fetchRelease(

@@ -41,7 +41,7 @@ export function nodeLook(
   };
 }
 
-/** Spells the path as in the record, so that each program has one spelling. */
+/** Spells the service's program as the record or `goProgram` does, so that callers can compare paths. */
 function spelled(
   facts: ServiceFacts,
   { releases, installed, trial }: InstallRecord,

@@ -15,7 +15,7 @@ const FORMAT = 1;
 export interface RecordFile {
   /** Resolves with {@link NO_RECORD} if there is no file; rejects for another format. */
   readonly read: () => Promise<InstallRecord>;
-  /** Replaces the record atomically and durably. An empty record is deleted, with its folder if that is empty. */
+  /** Replaces the record atomically and durably. For an empty record, removes the file, and the folder if it is then empty. */
   readonly write: (record: InstallRecord) => Promise<void>;
 }
 

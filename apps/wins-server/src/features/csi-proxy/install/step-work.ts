@@ -20,7 +20,7 @@ export function stepWork(options: KeeperOptions, records: RecordFile, closing: A
   const { trust, programMagic = MZ, onState, service: manager } = options;
   const change = serviceChange(options, records, closing);
 
-  /** Records an act before it happens. A rejection prevents the act. */
+  /** Records an action before it starts. A rejection prevents the action. */
   const act = async (
     action: DecidedAction,
     facts: Pick<Decision, 'path' | 'name' | 'address'> = {},
@@ -68,12 +68,12 @@ export function stepWork(options: KeeperOptions, records: RecordFile, closing: A
     const isOfGo = goProgram !== undefined && service?.command?.program === goProgram;
     let obsolete = known;
     if (isOfGo)
-      // If the service stays, the Go release's program that it runs stays too.
+      // Keep the Go release's program if the service, which runs it, stays.
       obsolete = isOurs
         ? await withFile('read', goProgram, () => seenProgram(goProgram))
         : undefined;
     const record = { ...others, ...(obsolete && { obsolete }) };
-    // Written first, because only the record names the program once the service is removed.
+    // Write the record first: after the service is removed, nothing else names the program.
     if (obsolete !== known) await records.write(record);
     if (isOurs) await change.remove(service?.command);
     const programs = record.releases.map(({ program }) => program);
@@ -84,7 +84,7 @@ export function stepWork(options: KeeperOptions, records: RecordFile, closing: A
     if (done.length < programs.length) throw new FeatureError('fileFailed', problems.join('; '));
   };
 
-  /** Executes a step; resolves with true when the pass is over. */
+  /** Executes a step. Resolves with true if the pass ends with this step. */
   return async (
     step: Step,
     facts: CsiProxyFacts,

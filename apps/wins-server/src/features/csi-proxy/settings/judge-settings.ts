@@ -17,7 +17,7 @@ const FIRST: VersionNumbers = [1, 0, 0];
 /** First release in which a path cannot inject a command. */
 const SAFE: VersionNumbers = [1, 1, 3];
 
-/** Accepts strict versions only, because the version becomes part of an address and of a folder name. */
+/** Accepts only strict versions, such as `v1.1.3` or `1.1.3-rc.1`, because the version becomes part of an address and of a folder name. */
 export function judgeVersion(
   text: string,
 ): Fault | { readonly numbers: VersionNumbers; readonly doubt?: string } {
@@ -86,7 +86,7 @@ const ALLOWED: Readonly<Partial<Record<string, VersionNumbers>>> = {
   ...{ v: FIRST, vmodule: FIRST, 'working-dir': [1, 1, 0] },
 };
 
-/** Flags that the daemon sets, each with the config key that changes it. */
+/** Flags that the daemon sets, each with the config key that changes it, or why there is none. */
 const OURS: Readonly<Partial<Record<string, string>>> = {
   'windows-service': 'none: a service always has it',
   log_file: 'none: the log is beside the config',
@@ -132,7 +132,7 @@ export function judgeArguments(
 export interface CsiProxyWish {
   readonly url: string;
   readonly version: string;
-  /** Lower-case hex. Absent: the version must keep the digest of its first download. */
+  /** Lower-case hex. If absent, later downloads of the version must have the digest of the first. */
   readonly sha256?: string;
   readonly args: readonly string[];
   /** Contains a folder for each release. */
@@ -159,7 +159,7 @@ export type CsiProxySettings =
 /** Config folder of Rancher's installer. */
 const CONFIG_FOLDER = { win32: 'C:\\etc\\rancher\\wins', other: '/etc/rancher/wins' } as const;
 
-/** Does not read the disk. `file` (the config) is ignored for another system, where the default path is assumed. */
+/** Does not read the disk. If `platform` is another system's, ignores `file` (the config) and assumes the default folder. */
 export function csiProxySettings(
   { csiProxy: section, tlsConfig: trust = {} }: Pick<WinsConfig, 'csiProxy' | 'tlsConfig'>,
   file: string,

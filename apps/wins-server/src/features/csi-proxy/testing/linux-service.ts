@@ -11,7 +11,7 @@ interface Definition {
   readonly isDisabled: boolean;
 }
 
-/** Replaces the csi-proxy service: a file holds its definition, its process outlives its starter, and its pipe is the socket `CSI_PROXY_PIPE`. */
+/** Fakes the csi-proxy service: a file holds its definition, its process outlives its starter, and its pipe is the socket `CSI_PROXY_PIPE`. */
 export class LinuxService implements CsiProxyService {
   readonly name = 'csiproxy';
   readonly #file: string;
@@ -97,7 +97,7 @@ export class LinuxService implements CsiProxyService {
   }
 }
 
-/** Compares two words, because the command line of a script starts with its interpreter. */
+/** Compares the first two words, because a script's command line starts with its interpreter. */
 function runsProgram(pid: string, program: string): boolean {
   try {
     const words = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');

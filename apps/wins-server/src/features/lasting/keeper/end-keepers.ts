@@ -17,7 +17,7 @@ export interface EndParts {
 }
 
 /**
- * Asks the keepers to end their runs, then kills what is left. Only for use when no daemon will return.
+ * Asks the keepers to end their runs, then kills what is left. Call this only if no daemon will start again.
  *
  * @returns The number of processes that are still alive.
  */

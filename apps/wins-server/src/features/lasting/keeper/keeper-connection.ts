@@ -1,4 +1,3 @@
-/** A keeper's connection and runs, in one file because they end together. */
 import { connectPipe, PipeError } from '@wins/pipe-transport';
 import {
   messageOf,
@@ -25,7 +24,7 @@ import {
   type MessageEnd,
 } from './keeper-messages.js';
 
-/** Assumed exit of a run whose keeper died, because the keeper held the pipes of the run. */
+/** Exit that is assumed for a run whose keeper died, because the keeper held the pipes of the run. */
 const LOST: HostExit = { code: 137, signal: 'SIGKILL' };
 const CODES: readonly ProcessErrorCode[] = [
   ...(['spawnFailed', 'invalidArgument', 'notFound', 'limitsUnavailable'] as const),
@@ -65,11 +64,11 @@ export class KeeperConnection {
   }
 
   /**
-   * Waits while the previous daemon is ending or the keeper is frozen. If the keeper dies meanwhile, or another process serves its pipe, the
-   * connection reports the keeper's runs as lost.
+   * Waits while the previous daemon is ending or the keeper is frozen. If the keeper dies meanwhile, or another process serves the keeper's
+   * pipe, the connection reports the keeper's runs as lost.
    *
-   * @param security - Checks that the recorded process serves the pipe. Default: the socket's private folder is the proof.
-   * @throws ProcessError `stateUnavailable` when the keeper refuses; the reason of the signal.
+   * @param security - Checks that the recorded process serves the pipe. Default: none, because the socket is in a private folder.
+   * @throws ProcessError `stateUnavailable` when the keeper refuses; the signal's reason when it aborts.
    */
   static async open(
     record: KeeperRecord,
@@ -160,7 +159,7 @@ export class KeeperConnection {
     await this.#ask({ kind: 'terminate', mark, mode }).catch(() => undefined);
   }
 
-  /** Ends all runs with their grace period, and then the keeper. @throws the reason of the signal when it aborts first. */
+  /** Ends all runs with their grace period, and then the keeper. @throws the signal's reason if the signal aborts first. */
   async endAll(signal: AbortSignal): Promise<void> {
     this.#end?.send({ kind: 'end' });
     if (!this.#isLost) await once(this.#events, 'lost', { signal });

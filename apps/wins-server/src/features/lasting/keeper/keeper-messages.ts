@@ -12,7 +12,7 @@ export const KEEPER_PROTOCOL = 1;
 /** Reasons of `refused` after which a daemon retries. */
 export const ANOTHER_DAEMON = 'another daemon is connected';
 export const ENDING = 'it ends';
-/** Maximum message size; enough for any client request, whose size JSON may double. */
+/** Maximum message size: enough for any client request, even if JSON doubles its size. */
 const MAX_MESSAGE_BYTES = 8 * 1024 * 1024;
 const LENGTH_BYTES = 4;
 
@@ -49,7 +49,7 @@ export const daemonMessage = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('terminate'), id, mark, mode: z.enum(['graceful', 'force']) }),
   /** Answered by `looked`. */
   z.object({ kind: z.literal('look'), id, mark }),
-  /** The daemon has read the output before this offset. Also stops the lease of a held run, so a daemon sends offset 0 when it adopts one. */
+  /** The daemon has read the output before this offset. Also cancels the `leaseMs` timer, so a daemon sends offset 0 when it adopts a held run. */
   z.object({ kind: z.literal('read'), mark, offset: z.int().check(z.minimum(0)) }),
 ]);
 

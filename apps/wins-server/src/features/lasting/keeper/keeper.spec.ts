@@ -287,7 +287,7 @@ describe('a keeper', () => {
     );
     const [socket] = (await once(server, 'connection')) as [Socket];
     socket.destroy();
-    // The keeper closed the connection but is alive, so the daemon retries until it has died. Then its runs are lost.
+    // While the keeper is alive, the daemon retries. Once the keeper has died, its runs count as lost.
     isAlive = false;
     expect([(await waiting).isOpen, (await waiting).has('any')]).toEqual([false, true]);
     const abandoned = new AbortController();

@@ -1,4 +1,3 @@
-/** Keeper and its runs, in one file because the end of a keeper depends on its runs. */
 import { Backoff } from '@wins/time';
 import {
   errnoOf,
@@ -49,7 +48,7 @@ export interface KeeperOptions {
   readonly stateDirectory: string;
   readonly host: ProcessHost;
   readonly release: string;
-  /** Identifies clients; if present, only administrators are served. */
+  /** Identifies clients. If present, the keeper accepts only administrators. */
   readonly identify: IdentifyClient | undefined;
   /** Only on systems where pipes are not files. Default: a socket in the state folder. */
   readonly adminPipe?: DaemonSystem['adminPipe'];
@@ -103,7 +102,7 @@ export class Keeper {
       ...{ security, identify },
       maxConnections: 8,
       onConnection: (socket, client) => {
-        // Third barrier, after the private folder and the token in it.
+        // Third barrier against other users, after the private folder and the token in it.
         if (identify !== undefined && !client.isAdministrator) socket.destroy();
         else this.#serve(socket);
       },
@@ -237,7 +236,7 @@ export class Keeper {
     }
   }
 
-  /** Refuses limits that this keeper would enforce by other means than the daemon promised the client. */
+  /** Refuses limits if the keeper would not enforce them by the means that the daemon promised the client. */
   #assertMeans({ limits }: StartMessage['command'], run: KeptRun['run']): void {
     if (limits === undefined) return;
     const means = this.#options.host.limitMeans?.(limits);
@@ -299,7 +298,7 @@ class RunOfKeeper {
     return this.process.terminate(mode);
   }
 
-  /** Ends the run with its grace period, without a request by a client. */
+  /** Ends the run with its grace period, although no client asked for it. */
   stop(): void {
     if (this.#exit === undefined) this.#reason = 'daemonStopping';
     void endProcessTree(this.process, GRACE_MS);
@@ -311,7 +310,7 @@ class RunOfKeeper {
     if (leaseMs !== undefined) this.#lease = setTimeout(() => this.stop(), leaseMs);
   }
 
-  /** Records that output before this offset was read. Also stops the lease, because only a daemon that supports leases sends this. */
+  /** Records that output before this offset was read. Also stops the lease, because only a daemon that supports leases sends the offset. */
   readTo(offset: number): void {
     clearTimeout(this.#lease);
     this.#readTo = Math.max(this.#readTo, offset);
@@ -346,7 +345,7 @@ class RunOfKeeper {
         if (!output.isPaused()) this.#output.pauses += 1;
         [stdout, stderr].forEach((each) => each.pause());
       });
-      // A failed pipe counts as ended; 'close' follows.
+      // The error is ignored, because `close` follows and ends the wait.
       output.on('error', () => undefined);
       return new Promise((resolve) => output.once('close', resolve));
     });
@@ -357,7 +356,7 @@ class RunOfKeeper {
     this.#goOn();
     this.tellExit();
     await endProcessTree(this.process, GRACE_MS);
-    // A process outside the run may keep a pipe open.
+    // A process outside the run may keep a pipe open, so the wait for the pipes is limited.
     const late = setTimeout(() => this.process.close(), GRACE_MS);
     await Promise.all(outputs);
     clearTimeout(late);

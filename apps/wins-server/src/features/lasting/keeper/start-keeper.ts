@@ -6,7 +6,7 @@ import { isSea } from 'node:sea';
 import { keeperRecord, RunFolders, type KeeperRecord } from '../run-folders.js';
 import { copyForKeeper, ownExecutable } from './keeper-program.js';
 
-/** Time limit for the start. A Node program starts within a second, or several on a fully loaded host. */
+/** Time limit for the start. A Node program takes up to a second, and several seconds on a fully loaded host. */
 const START_MS = 20_000;
 const MAX_LINE_BYTES = 4096;
 /** The only variables of the daemon that a keeper receives. Runs get their variables with their commands. */
@@ -18,7 +18,7 @@ export interface KeeperStart {
   readonly release: string;
   /** Existing private folder. */
   readonly stateDirectory: string;
-  /** Starts the process. Default: in its own session. */
+  /** Starts the keeper. Default: in a session of its own. */
   readonly apart: Pick<ProcessesApart, 'start'> | undefined;
 }
 

@@ -9,7 +9,7 @@ export const HEADER_BYTES = 24;
 const CRC_BYTES = 4;
 const STREAMS = ['stdout', 'stderr'] as const;
 
-/** Approximate number of files in a full spool; files are removed as a whole. */
+/** Approximate number of files in a full spool. Only whole files are removed. */
 export const FILES_OF_SPOOL = 16;
 
 /** The number of a file is the offset of its first output byte. */
@@ -23,7 +23,7 @@ export interface SpoolFrame {
   readonly offset: number;
   /** Time of the write, in milliseconds since 1970. */
   readonly timeMs: number;
-  /** 1 to {@link MAX_FRAME_BYTES}. */
+  /** 1 to {@link MAX_FRAME_BYTES} bytes. */
   readonly bytes: Buffer;
 }
 
@@ -72,7 +72,7 @@ export class FrameBatch {
     return from;
   }
 
-  /** The batch takes no more pieces afterwards. */
+  /** Do not call `add` afterwards. */
   encoded(): Buffer {
     this.#seal();
     return this.#space.subarray(0, this.#end);

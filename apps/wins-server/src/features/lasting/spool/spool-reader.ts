@@ -4,9 +4,9 @@ import { errnoOf } from '@wins/base';
 import { decodeFrame, HEADER_BYTES, MAX_FRAME_BYTES } from './spool-frame.js';
 import { spoolFiles, type SpoolFrame } from './spool-frame.js';
 
-/** Size of a file's first read; fits a whole frame. */
+/** Initial read size, enough for a whole frame. */
 const READ_BYTES = 2 * (HEADER_BYTES + MAX_FRAME_BYTES);
-/** Size of all later reads once a read has filled its buffer. */
+/** Read size after a read has filled its buffer. */
 const NEXT_READ_BYTES = 16 * (HEADER_BYTES + MAX_FRAME_BYTES);
 const LINE_END = 0x0a;
 
@@ -19,7 +19,7 @@ export interface SpoolReadOptions {
   readonly offset?: number;
   /** Returns only output from this time on, in milliseconds since 1970. Default: all. */
   readonly sinceMs?: number;
-  /** Returns the total size of the output once it is complete; undefined before. Default: the existing output is complete. */
+  /** Returns the output's total size, or undefined while the output may grow. Default: the existing output is complete. */
   readonly end?: () => number | undefined;
   /** Resolves when there may be more output than at the previous call. Absent: reading ends with the existing output. */
   readonly more?: () => Promise<unknown>;
@@ -82,7 +82,7 @@ export async function tailOffset(folder: string, lines: number): Promise<number>
     }
     if (last === undefined) continue;
     start = number;
-    // The line end of the last line does not start another line.
+    // A final line end does not start another line.
     skip ??= (last.bytes.at(-1) === LINE_END ? 0 : 1) - lines;
     skip += lineEnds;
     if (lines === 0) return last.offset + last.bytes.length;

@@ -182,7 +182,7 @@ export class SpoolWriter {
     }
     const isFull = (this.#sizes.get(number) ?? 0) + bytes.length > this.#fileBytes;
     const next = isFull && this.#sizes.has(number) ? start : number;
-    // Drops an incomplete frame that an earlier attempt left in the first file.
+    // In this writer's first file, drop an incomplete frame of an earlier attempt.
     const keptBytes = this.#isBegun ? Infinity : 0;
     if (!this.#sizes.has(next) || !this.#file.isIntact()) await this.#file.open(next, keptBytes);
     this.#isBegun = true;

@@ -133,7 +133,7 @@ describe('a spool', () => {
     const all = Buffer.concat(chunks.map(([, bytes]) => bytes)).toString('latin1');
     expect(textOf(found)).toBe(all.slice(first.bytes));
     expect(found.filter(({ kind }) => kind === 'skipped')).toHaveLength(1);
-    // The size limit is used well: at most two of sixteen files are missing.
+    // The dropped files leave less than 3/16 of the size limit unused.
     expect(sizeOnDisk()).toBeGreaterThan((MIB * 13) / 16);
   });
 
