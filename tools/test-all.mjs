@@ -40,7 +40,7 @@ const ofProjects = await runJestProjects([
     console.log('\n── tests');
     return runShown([
       ...[nx, 'run-many', '-t', 'test', '--outputStyle=static'],
-      ...['--parallel=3', `--exclude=${others}`, ...ARGS],
+      ...['--parallel=4', `--exclude=${others}`, ...ARGS],
     ]);
   },
   ...OF_PROGRAMS.map((name) => async () => {
