@@ -92,7 +92,7 @@ async function report(
   return tell({ ...options, show }, exitCode, { value: outcome, names: namesOf(outcome), text });
 }
 
-/** Without a result, prints `null` for programs and in a run, or a message for people. */
+/** Without a result, prints a message for people if the output is text outside a run, and otherwise `null`. */
 async function showResult(
   command: UpgradeCommand,
   options: UpgradeOptions,

@@ -13,13 +13,13 @@ export interface ContainerLimits {
   readonly away: readonly AddressRange[];
 }
 
-/** Rancher's metadata and DNS addresses. Containers serve them. */
+/** Addresses of Rancher's metadata and DNS services, which run in containers. */
 const METADATA = '169.254.169.250/31';
 const MAX_NETWORKS = 16;
 
 /**
- * Parses the value of a `filter` item: first the containers' own network, then the networks that they may reach. Adds Rancher's
- * metadata addresses to `near` and `away`. Returns undefined for invalid text or more than 16 networks.
+ * Parses the value of a `NetworkItem` of kind `filter`: first the containers' own network, then the networks that they may reach.
+ * Adds Rancher's metadata addresses to `near` and `away`. Returns undefined for invalid text or more than 16 networks.
  */
 export function containerLimits(networks: readonly string[]): ContainerLimits | undefined {
   if (networks.length > MAX_NETWORKS) return undefined;

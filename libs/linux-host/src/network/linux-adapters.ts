@@ -21,8 +21,8 @@ export interface FoundAdapter extends Omit<NetworkAdapter, 'interfaceIndex' | 'h
 }
 
 /**
- * Finds the selected adapter; by default, the adapter with the default route. If `which` has no address, prefers an address of the default
- * route's family (IPv4 for a named adapter), and then an address that is not link-local.
+ * Finds the selected adapter; by default, the adapter with the default route. Unless `which` gives the address, selects one of the adapter's
+ * addresses: preferably of the wanted family (IPv4 for a named adapter, otherwise the default route's), and then one that is not link-local.
  *
  * @throws LinuxError `notFound`; `invalidArgument` for a text that is not an address.
  */

@@ -31,7 +31,10 @@ export class SecretWatch {
   readonly #options: WatchOptions;
   /** Version from which to continue. Undefined: read the Secret anew. */
   #version: string | undefined;
-  /** True: read anew by a list. False: by a watch with initial events. A failed read toggles this, but a refused account sets it to false. */
+  /**
+   * True: read anew by a list. False: by a watch with initial events. A failed read toggles this, but `unauthorized` or `forbidden` sets it
+   * to false.
+   */
   #lists = false;
   /** `none` for no Secret; undefined before the first report. */
   #reported: string | undefined;
