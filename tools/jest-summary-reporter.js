@@ -5,7 +5,7 @@ const fs = require('node:fs');
 const path = require('node:path');
 const { stripVTControlCharacters } = require('node:util');
 
-const LINGER_MS = 5000;
+const LINGER_MS = 30_000;
 
 module.exports = class SummaryReporter {
   constructor(globalConfig) {

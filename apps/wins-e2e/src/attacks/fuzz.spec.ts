@@ -15,5 +15,5 @@ it('every target of the fuzzer withstands its corpus and 50 cases', async () => 
   const printed = `${stdout.toString()}${stderr}`;
   expect({ code, printed: code === 0 ? '' : printed }).toEqual({ code: 0, printed: '' });
   for (const target of TARGETS)
-    expect(printed).toMatch(new RegExp(`^${target}: seed 1, 2\\d\\d cases`, 'm'));
+    expect(printed).toMatch(new RegExp(`^${target}: seed 1, [56]\\d cases`, 'm'));
 });
