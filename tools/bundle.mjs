@@ -152,8 +152,8 @@ for (const [name, entry] of Object.entries(entries)) {
       hasProtoLoader ? protoFilesInside : withoutServer,
     ],
     minifySyntax: true,
-    // Removing comments saves heap: V8 keeps a program's text, with two bytes per character if any character is not in Latin-1. Names and line
-    // breaks stay for stack traces.
+    // Removes comments to save heap. V8 keeps a program's text there, with two bytes per character if any character is not in Latin-1. Names and
+    // line breaks stay for stack traces.
     minifyWhitespace: true,
     lineLimit: 160,
     sourcemap: flags['source-maps'] && 'linked',

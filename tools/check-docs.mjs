@@ -69,7 +69,7 @@ function specs(folder, name) {
 }
 
 /**
- * Unescapes quotes and replaces line breaks, in which source and page differ.
+ * Makes the texts of source and page comparable: unescapes quotes and replaces line breaks.
  *
  * @param {string} source
  */

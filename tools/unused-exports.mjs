@@ -1,7 +1,7 @@
 // node tools/unused-exports.mjs [--list]
-// Finds exports of libraries' main entry points that this repository does not use: no package, tool or example imports the name, and no
-// declaration of a used name (in etc/) contains it. The library's README must mention such a name, for other users. At most MOST_FOR_OTHERS
-// names may be unused. --list prints them.
+// Finds exports of libraries' main entry points that this repository does not use. An export is in use if another package, a tool or an example
+// imports it, or if its name occurs in the declaration of a used export. The declarations are in etc/. The library's README must mention each
+// unused export, for other users. At most MOST_FOR_OTHERS exports may be unused. --list prints them.
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';

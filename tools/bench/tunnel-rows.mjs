@@ -106,7 +106,7 @@ export async function measureTunnel({ run, programs, wins, folder }) {
   run.addOnce({ name: STALLS, unit: 'MiB', figure: { is: 'value', atMost: 64 } }, grown);
 }
 
-/** Puts the shared socket first, as the floor for several streams, because wins shares one too. */
+/** If `isFirst`, puts the shared socket first, so that it is the floor. With several streams, wins shares a connection too. */
 function sharedFirstIf(isFirst, ways) {
   return isFirst ? { [ONE_SOCKET]: ways[ONE_SOCKET], ...ways } : ways;
 }

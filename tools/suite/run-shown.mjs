@@ -13,7 +13,8 @@ const KEPT_CHARACTERS = 8192;
  * @param {readonly string[]} args
  * @param {{ cwd?: string, env?: NodeJS.ProcessEnv, besideAs?: string }} [options] - `besideAs` is the title of a program that runs in parallel with
  * others. The output of such a program is shown when it ends.
- * @returns Whether the exit code is 0, the ending in words, and the last 8,192 characters of the output.
+ * @returns `isGreen`: whether the exit code is 0. `ending`: the exit code or the signal, in words. `printed`: the last 8,192
+ * characters of the output.
  */
 export async function runShown(args, { cwd = root, env = {}, besideAs } = {}) {
   const child = spawn(process.execPath, args, {

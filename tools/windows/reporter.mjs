@@ -4,7 +4,7 @@ export default async function* report(events) {
   for await (const { type, data } of events) {
     if (type === 'test:start') open[data.nesting] = data.name;
     if (type !== 'test:pass' && type !== 'test:fail') continue;
-    // Skip a suite unless its own hook failed, because its tests are already reported.
+    // Skip suites, because their tests are already reported. But report a suite whose own hook failed.
     if (data.details?.type === 'suite' && data.details.error?.failureType !== 'hookFailed')
       continue;
     const title = [...open.slice(0, data.nesting), data.name].join(' › ');

@@ -35,7 +35,10 @@ export interface DaemonSystem {
   readonly identify?: IdentifyClient;
   /** Security of the administrators' pipe, independent of the config. Absent: as for the other pipes. */
   readonly adminPipe?: { readonly security: PipeSecurity; readonly identify: IdentifyClient };
-  /** Returns the start time of a client session, if known, because Windows reuses session numbers. Absent: the system never reuses them. */
+  /**
+   * Returns the start time of a client's logon session, if known. Windows reuses session numbers, so a number alone identifies no
+   * session. Absent: the system never reuses them.
+   */
   readonly sessionStart?: (session: number) => string | undefined;
   readonly trimMemory?: () => void;
   /** Writes plan files with their permissions. Absent: uses POSIX permissions. */

@@ -79,8 +79,8 @@ export async function composeNode(
 }
 
 /**
- * Returns the config that the daemon uses: its stored copy, else the saved content that was in place when the daemon started, else the file.
- * A Go release stores no copy.
+ * Returns the config that the running daemon uses. The first of these that exists counts: the daemon's stored copy; the saved content that was
+ * in place when the daemon started; the file. A Go release stores no copy.
  */
 async function configServed({ command, pid }: ServiceStatus, host: UpgradeContext['host']) {
   const file = configFileOf(command.args, defaultConfigPath());
@@ -104,8 +104,8 @@ async function configServed({ command, pid }: ServiceStatus, host: UpgradeContex
 }
 
 /**
- * Returns the `signedBy` lists of the served config and of the config file. For a new service, `winsArgs` names the file. An invalid config
- * has no list, but an upgrade refuses it if the new daemon would read it.
+ * Returns the `signedBy` lists of the served config and of the config file. For a new service, `winsArgs` names the file. Skips an invalid
+ * config. If the new daemon would read it, the upgrade refuses it elsewhere.
  */
 function signersOf(host: UpgradeContext['host']): SignersOf {
   return async (status, { winsArgs }) => {

@@ -62,9 +62,9 @@ export interface StartRequest {
   /** Digests of the file as the client sees it, hexadecimal; one is required unless `grantedBy` is set. `sha256` takes precedence. */
   readonly sha1?: string;
   readonly sha256?: string;
-  /** Passed unchanged without a shell: at most 4,096 of 64 KiB each, as the entry's `args` allows. */
+  /** Passed unchanged, without a shell. At most 4,096 of 64 KiB each. The entry's `args` must allow them. */
   readonly args: readonly string[];
-  /** `NAME=value`, besides the variables of every run: at most 256 of 64 KiB each, as the entry's `envs` allows. */
+  /** `NAME=value`, besides the variables of every run. At most 256 of 64 KiB each. The entry's `envs` must allow them. */
   readonly envs: readonly string[];
   /** Absolute working directory, one of the entry's `directories`; default the directory of the program. */
   readonly directory?: string;
@@ -74,7 +74,7 @@ export interface StartRequest {
   readonly limits?: TreeLimits;
   /**
    * True to end the current run of the same program first, instead of failing with `alreadyRunning`. Of several such
-   * starts, the newest gets the name. Default false.
+   * starts, only the newest goes on. Default false.
    */
   readonly replaces?: boolean;
   /** Files for the run's folder, whose path is in `WINS_FILES`; at most 32, as the entry's `files` allows. */

@@ -119,8 +119,8 @@ export interface OpenTunnelOptions extends TunnelOptions {
   /** Maximum number of concurrent streams. Default 1,024, at most 16,384. Exceeding it throws `tooManyStreams`. */
   readonly maxStreams?: number;
   /**
-   * If the peer lacks half-close, this side reports the local writer's end only after this many milliseconds without
-   * data, because the report also ends the peer's answer. Default 10,000.
+   * Used if the peer lacks half-close: reporting the end of the local writer would then also end the peer's answer.
+   * This side reports the end only after this many milliseconds without data. Default 10,000.
    */
   readonly heldEndIdleMs?: number;
 }

@@ -39,9 +39,9 @@ export interface ServeTunnelOptions extends TunnelOptions {
   /** Loopback UDP ports that clients may reach. Default: none. */
   readonly allowedUdpPorts?: readonly number[];
   /**
-   * Separate limit for streams (including closing sockets) and for UDP flows. Default 1,024, at most 16,384. At the limit,
-   * a new stream is refused. A new flow replaces the oldest flow whose source may be forged; if there is none, the new
-   * flow is refused.
+   * Maximum number of streams, including closing sockets. The same maximum applies to UDP flows, counted separately.
+   * Default 1,024, at most 16,384. At the limit, a new stream is refused. A new flow replaces the oldest flow whose source
+   * may be forged; if there is none, the new flow is refused.
    */
   readonly maxStreams?: number;
   /** Time-out of a dial to 127.0.0.1 and ::1 together, in milliseconds. Default 10,000. */
@@ -55,8 +55,8 @@ export interface ServeTunnelOptions extends TunnelOptions {
   readonly lingerMs?: number;
   /**
    * Called for every Connect, before the dial. `isTold` is false for a refusal above the peer's rate limit: count
-   * such refusals, but do not log them, because their number is unlimited. If it returns false, an allowed Connect
-   * is refused as `not-recorded`, and a second call reports this. Must not throw.
+   * such refusals, but do not log them, because their number is unlimited. If `onConnect` returns false for an allowed
+   * Connect, this Connect is refused as `not-recorded`, and a second call reports the refusal. Must not throw.
    */
   readonly onConnect?: (record: ConnectRecord, isTold: boolean) => unknown;
   /** Called for each allowed TCP Connect, before the dial. A failed dial destroys the stream. Must not throw. */

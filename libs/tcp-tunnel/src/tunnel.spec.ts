@@ -339,7 +339,7 @@ describe('a tunnel between two of our peers', () => {
       },
     });
     const stream = tunnel.client.connect(server.port);
-    // More than a quarter of a read, so the tunnel passes on each write uncopied while the program reads.
+    // 20,000 bytes are more than a quarter of a read. The tunnel does not copy such a write while the program reads.
     const write = () => stream.write(Buffer.alloc(20_000));
     while (waiting.length === 0) {
       if (!write()) await once(stream, 'drain');

@@ -3,7 +3,7 @@ import type { ServiceError, status } from '@grpc/grpc-js';
 /** Key of the trailing metadata with the daemon's error code, such as `pathNotAllowed`. Go daemons send none. */
 export const ERROR_METADATA_KEY = 'wins-error';
 
-/** Start of the error for a request with unknown fields that must not be ignored. */
+/** Start of the daemon's error message for a request with fields that the daemon does not know and must not ignore. */
 export const UNKNOWN_PARTS = 'the request has parts that this daemon does not know';
 
 /** Kinds of failure of a call. */

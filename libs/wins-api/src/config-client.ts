@@ -82,7 +82,10 @@ export interface ConfigClient {
   /** Returns whether the caller may do something, and if not, why. Does not do it. */
   explain(subject: ConfigSubject, options?: CallOptions): Promise<ConfigVerdict>;
   describe(options?: CallOptions): Promise<ConfigDescription>;
-  /** Reloads the config file. An unusable file yields `rejected`. The file may lack guarded keys only if `allowDrop` names them. */
+  /**
+   * Reloads the config file. An unusable file yields `rejected`. So does a file that drops a guarded key, such as `keep`,
+   * unless `allowDrop` names the key.
+   */
   reload(options?: ConfigReloadOptions): Promise<ConfigReload>;
 }
 

@@ -131,8 +131,8 @@ export interface WinsClient extends AsyncDisposable {
   /** Starts a program. Call `keepAlive` soon: otherwise the daemon ends the process. */
   startProcess(request: StartRequest, options?: StartOptions): Promise<ProcessName>;
   /**
-   * Follows a process to its end. Iterate the result once, or abort the call. The daemon pauses the stream while chunks
-   * are unread. Output is a view of the received message: copy bytes that you keep for long.
+   * Follows a process to its end. Iterate the result exactly once; if you do not iterate it, abort the call. The daemon
+   * pauses the stream while chunks are unread. Output is a view of the received message: copy bytes that you keep for long.
    */
   waitProcess(name: RunName, options?: CallOptions): AsyncIterable<ProcessWaitResponse>;
   /** Keeps a process alive: sends its name at once and every five minutes. The daemon stops the process when the call ends. */

@@ -106,7 +106,7 @@ export function wasThere(error: unknown): boolean {
   return cause?.connectionLost === true || cause?.reason === 'shuttingDown';
 }
 
-/** Returns `error` or, if it reports an abort, the cause. Undefined if that is no `WinsClientError`. */
+/** Returns `error`. If it reports an abort, returns the cause of the abort instead. Returns undefined for anything but a `WinsClientError`. */
 function causeOf(error: unknown): WinsClientError | undefined {
   if (!(error instanceof WinsClientError)) return undefined;
   return error.code === 'aborted' ? causeOf(error.cause) : error;

@@ -96,7 +96,10 @@ export async function upgradeDaemon(options: UpgradeOptions, { show }: CommandSu
   return await report(last, options, show);
 }
 
-/** Records beside the config which keys it may drop. The daemon's clients choose the helper's arguments, so no argument may permit a drop. */
+/**
+ * Records, in a file beside the config, which keys the config may drop. An argument of the helper must not permit this, because the daemon's
+ * clients choose the arguments.
+ */
 async function permitDrops({ config, configs, ...options }: UpgradeOptions): Promise<void> {
   const keys = options['allow-drop'];
   if (keys.length === 0) return;

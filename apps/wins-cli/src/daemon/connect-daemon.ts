@@ -38,7 +38,7 @@ export interface DaemonOptions extends ClientLogOptions {
   readonly quiet: boolean;
 }
 
-/** Limits for a task that does its own waiting. They replace the limits in the options, and hide the progress. */
+/** Limits for a task that does its own waiting. They replace the limits in the options. With them, `withDaemon` shows no progress. */
 export interface Patience {
   readonly waitTimeoutMs: number;
   /** Default: no limit. */

@@ -28,7 +28,10 @@ export interface Delivery {
   readonly permit?: ((sha256: string) => Promise<void>) | undefined;
   /** Called before each attempt to replace a file; an error leaves that file in place. */
   readonly beforeReplace?: (() => Promise<void>) | undefined;
-  /** Replaces the target only if it still has this digest or, with an undefined digest, is still absent. Default: replaces any target. */
+  /**
+   * Replaces the target only if it still has this digest. An undefined `sha256` means that the target must still be absent. Default: replaces any
+   * target.
+   */
   readonly decidedFor?: { readonly sha256: string | undefined };
 }
 

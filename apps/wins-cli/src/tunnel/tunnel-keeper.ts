@@ -82,7 +82,10 @@ export class TunnelKeeper {
     throw new TunnelError('sessionEnded', 'cannot open a flow: the tunnel is down', { port });
   }
 
-  /** Opens no more streams, ends those whose local end is held back, and lets the others finish. Then the tunnel ends and is not reopened. */
+  /**
+   * Opens no more streams, and lets the open ones finish. A stream ends at once if its local writer has ended but the peer was not told yet (see
+   * `heldEndIdleMs`). Then the tunnel ends and is not reopened.
+   */
   async drain(): Promise<void> {
     if (this.#state.kind !== 'up') return;
     await Promise.all([this.#state.tunnel.drain(), this.#trials.drain()]);

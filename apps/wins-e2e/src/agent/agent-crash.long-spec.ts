@@ -1,9 +1,10 @@
 /**
- * Kills the daemon at a sample of the acts of its agent, and restarts it. An act changes the node, writes the Secret or starts a program. A plan with
- * a result does not run again, except in the older protocol, which applies it at each start. A plan without a result runs again as the same attempt.
+ * Kills the daemon at a sample of the acts of its agent, and restarts it. An act changes the node, sends a request to the API server or starts a
+ * program. A plan without a result runs again as the same attempt. With `plan-state`, a plan with a result does not run again. Without `plan-state`,
+ * each start applies the plan again unless it has failed.
  *
- * The node does not change between two acts, so a crash after one equals a crash before the next. The daemon is also killed during requests and
- * programs, because the API server or the program then continues.
+ * The node does not change between two acts, so a crash after one equals a crash before the next. The API server finishes a request, and a program
+ * continues, without the daemon. Therefore the daemon is also killed during requests and programs.
  */
 import { CrashedAgent, type Crash, type PlanOfCrash } from '../testing/agent/crashed-agent.js';
 import { sampleOf } from '../testing/sample.js';

@@ -52,7 +52,7 @@ describe('the packaged program for Linux', () => {
     });
     afterAll(() => host[Symbol.asyncDispose]());
 
-    // A sample, because only the daemon's folders differ from the service's.
+    // A sample is enough: this daemon differs from the one of the service only in its folders.
     it.each(sampleOf(Object.entries(EVERY_COMMAND), 12))(
       'does what it should: wins %s',
       (_name, check) => check(host),

@@ -11,7 +11,7 @@ describe('a command that dies at any change of a file', () => {
   it('is finished or undone by the next command', async () => {
     const changes = await node.changesOf('install');
     expect(changes.length).toBeGreaterThan(100);
-    // Also before a program has its final name.
+    // Besides the sample, always kill the command before it gives the program its final name.
     const named = changes.indexOf('rename usr/local/bin/.wins.installing') + 1;
     const sample = sampleOf(numbersTo(changes.length), 4);
     for (const change of new Set([named, ...sample])) await node.installAt(change);

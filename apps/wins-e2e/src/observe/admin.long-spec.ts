@@ -161,7 +161,7 @@ describe('the pipe of administrators', () => {
 
   it('is asked for a detached run that the main one does not have', async () => {
     await detached();
-    // On Windows the main pipe hides runs from an administrator at a console. Here another daemon, which has no runs, serves the main pipe.
+    // On Windows, the main pipe hides runs from an administrator at a console. To imitate this, another daemon, without runs, serves the main pipe.
     using elsewhere = new Workspace();
     await using _other = await Daemon.start(elsewhere, elsewhere.config([]));
     renameSync(main(), `${main()}.away`);

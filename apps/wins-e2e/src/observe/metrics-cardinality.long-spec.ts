@@ -153,7 +153,7 @@ describe('the metrics of a daemon that strangers ask for everything', () => {
     const ofVariables = 'wins_refusals_total{action="start",rule="variable not granted"}';
     expect(now.get(ofVariables)).toBeGreaterThan(VARIABLES);
     const refusals = [...now.keys()].filter((series) => /^wins_(?:refusals|forged)/.test(series));
-    // Labels are fixed words: none merges two rules (`other`) or comes from a client.
+    // Each label consists of fixed words. None comes from a client, such as a name in `HOSTILE_NAMES`.
     for (const series of refusals)
       expect(series).toMatch(/^wins_refusals_total\{action="[A-Za-z]+",rule="[A-Za-z -]+"\}$/);
     expect(refusals.filter((series) => /forged|"other"|[^a]not listed[^"]/.test(series))).toEqual(

@@ -1,5 +1,6 @@
 // Upgrades through a Go daemon, with the released executable. The Go daemon starts the upgrade helper as `rancher-wins-wins-upgrade`. The new daemon
-// uses this path for its verified copy, but must not end its own upgrader as a leftover of this copy.
+// uses the same path for its verified copy of the helper. At its start, it ends programs that still run from this path, but it must not end the
+// helper that is upgrading it.
 import { copyFileSync, existsSync, readFileSync } from 'node:fs';
 import { runWins } from '../testing/built-program.js';
 import { standIn } from '../testing/packages/package-folder.js';

@@ -6,7 +6,7 @@ import { connect } from 'node:net';
 import type { Outcome, RunningProgram } from './built-program.js';
 import { freePorts } from './tunnel/tunnel.js';
 
-/** A host on which each command can be tried. One file is both daemon and client. */
+/** A host on which each command can be tried. The daemon and the client are the same executable. */
 export interface CommandHost {
   /** The creator of the host ends remaining processes. */
   start(...args: string[]): RunningProgram;

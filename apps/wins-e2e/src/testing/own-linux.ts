@@ -16,8 +16,8 @@ export function hasOwnLinux(): boolean {
 }
 
 /**
- * Boots a Linux that has cgroup v2 with all controllers, which containers and CI machines often lack, and runs a shell script in it as root. The
- * guest sees the files of this host, and may write only the workspace. `/run` is in memory, because `hostfs` does not support sockets.
+ * Boots a Linux and runs a shell script in it as root. This Linux has cgroup v2 with all controllers, which containers and CI machines often lack.
+ * It sees the files of this host, and may write only the workspace. `/run` is in memory, because `hostfs` does not support sockets.
  *
  * @returns The output of the script.
  */

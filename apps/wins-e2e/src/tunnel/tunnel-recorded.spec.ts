@@ -95,7 +95,7 @@ describe.each(['0.2.6pre', '0.5.0'])('the recorded conversation of release %s', 
     {
       const publish = `TCP:${port}:${RECORDED_PORT}`;
       await using _tunnel = await Tunnel.start(workspace, publish, '--proxy', pipe);
-      // The client tries a port of a Go daemon in a separate session first, which gets no recorded answers.
+      // The client first tries a port of a Go daemon in a separate session. That session gets no recorded answers.
       const first = await connected(port);
       await until(() => isTried);
       first.destroy();

@@ -62,7 +62,7 @@ describe('the commands of the chart', () => {
     assert.ok(found);
     return found;
   };
-  /** Replaces the mounts: checks that containers use the host's own paths, and writes the config map to its folder. */
+  /** Stands in for the mounts of a pod. Checks that the containers use the host's own paths, and writes the config map to its folder. */
   const mount = (name: string): void => {
     const { config, containers } = release(name);
     for (const { mounts } of containers) {

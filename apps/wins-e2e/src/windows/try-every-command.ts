@@ -28,8 +28,8 @@ export interface PackagedProgram {
 }
 
 /**
- * Tries the commands of the packaged program with a daemon from the same file, and the checks in `more`. If the daemon is the service, tries every
- * command. At a terminal, where only the daemon's folders differ, tries a sample.
+ * Tries the packaged program's commands with a daemon from the same file, and runs the checks in `more`. With the service, tries every command. At
+ * a terminal, tries only a sample, because such a daemon differs only in its folders.
  */
 export function tryEveryCommand(
   how: 'at a terminal' | 'as the service',

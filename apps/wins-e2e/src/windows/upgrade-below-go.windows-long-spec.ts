@@ -132,7 +132,7 @@ async function dieAt(act: number): Promise<string> {
   assert.ok(acts.length === act || acts[act - 1] === 'remove upgrader', 'it was not killed');
   await world.powerFails();
   let serves: string | undefined;
-  // A release on trial exits if it starts too early; the service then starts the old release.
+  // The new release exits if it starts outside its trial, or fails the trial. The next start runs the old release.
   await until(async () => {
     await world.start();
     serves = (await world.answer())?.version;

@@ -1,5 +1,6 @@
 /** @needs releases */
-// Installs the service on a node without one, also when the helper dies. Finally, the service works or does not exist.
+// Installs the service on a node without one. A failed installation leaves nothing behind. If the helper dies, its next run or the daemon finishes
+// the installation.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { sampleOf } from '../testing/sample.js';

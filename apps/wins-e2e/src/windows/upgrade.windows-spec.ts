@@ -155,7 +155,7 @@ describe('wins up on Windows', () => {
     it(`is finished or undone by the daemon that starts after a helper was killed (${phase})`, async () => {
       const helper = startProgram(release('v1.1.0'), ['up', '--allow-downgrade'], process.env);
       const journal = path.join(folder, 'journal.json');
-      // If the phase passes between two polls, the helper ends. Then the daemon runs, with nothing left to finish.
+      // The polls may miss the phase. The helper then ends by itself and leaves nothing to finish.
       await until(
         () =>
           helper.child.exitCode !== null ||

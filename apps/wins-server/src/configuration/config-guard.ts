@@ -29,8 +29,8 @@ export function droppedIn(error: unknown): readonly GuardedKey[] {
 }
 
 /**
- * Keeps a daemon from losing guarded keys by accident. A reload that drops a key succeeds only if the request names the key, or `permitDrops`
- * recorded it. A start uses the config anyway, because there is no other, and reports the lost keys.
+ * Keeps a daemon from losing guarded keys by accident. A reload may drop a key only if the request names the key, or if `permitDrops` has recorded
+ * a permission beside the config. A start uses the config anyway, and only reports the lost keys.
  */
 export class ConfigGuard implements AsyncDisposable {
   readonly #parts: ConfigGuardParts;

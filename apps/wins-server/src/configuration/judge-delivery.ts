@@ -37,8 +37,9 @@ const LIMITS = { maxBytes: 1024 * 1024 };
 const NOTHING: GuardedParts = { whiteList: { processPaths: [], proxyPorts: [] } };
 
 /**
- * Judges a file before its delivery, so that no guarded key is lost by accident. A merged config is judged as at the daemon's start.
- * An existing file that does not parse counts as no config. A running daemon also refuses a file that drops a guarded key of the config in force.
+ * Judges a file before its delivery, so that no guarded key is lost by accident. With `merge`, judges the whole merged config. Otherwise, compares
+ * the guarded keys with those of the existing config; an existing file that does not parse has none. Later, a running daemon compares the delivered
+ * config with the config in force.
  * @throws TrustedFileError for an unreadable file.
  */
 export async function judgeDelivery(offered: OfferedFile): Promise<JudgedFile> {

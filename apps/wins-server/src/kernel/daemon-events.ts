@@ -109,7 +109,7 @@ export class DaemonEvents {
     for (const listener of isRoutine(event) ? this.#counters : this.#listeners) listener(event);
   }
 
-  /** Calls the listener until disposal, but for routine events (`isRoutine`) only with `routine`. */
+  /** Calls the listener for each event until disposal. Omits routine events (`isRoutine`) unless `routine` is true. */
   subscribe(listener: Listener, { routine = false }: { routine?: boolean } = {}): Disposable {
     let hasFailed = false;
     const guarded: Listener = (event) => {

@@ -17,7 +17,7 @@ import type { ServedPipe } from './served-pipe.js';
 export interface FeatureOff {
   /** A clause for a message. */
   readonly reason: string;
-  /** Whether a fault of the config is the reason, so that the feature is unhealthy. Default: no. */
+  /** Whether the reason is a fault in the config. The feature then counts as unhealthy. Default: no. */
   readonly isFault?: boolean;
 }
 
@@ -27,7 +27,7 @@ export function isOff(settings: object): settings is FeatureOff {
 }
 
 export interface RunningFeature<Settings> {
-  /** Called with the initial settings and after each change, and again after a failure. If absent, each change restarts the feature. */
+  /** Called after the start, after each change of the settings, and for each retry. If absent, each change restarts the feature. */
   configure?(settings: Settings): Promise<void> | void;
   /** Idempotent. */
   close(): Promise<void> | void;
@@ -150,7 +150,7 @@ export interface Kernel {
   readonly system: DaemonSystem;
   /** Answers calls about the host. Calls that change it run one at a time. */
   readonly hostCalls: Pick<HostCallGate, 'answer'>;
-  /** Starts processes with variables about this daemon. */
+  /** Starts processes with the variables that locate this daemon. */
   readonly processHost: ProcessHost;
   /** Folder of the process records that must survive a crash. */
   readonly stateDirectory: string;

@@ -2,7 +2,7 @@ import { performance } from 'node:perf_hooks';
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
-/** V8 starts a full mark when the heap has grown by this much. Up to 32 MiB of buffers count as growth, so busy output needs at least 300. */
+/** V8 starts a full mark when the heap has grown by this much. Buffers count too, up to 32 MiB, so a value below 300 is too small for busy output. */
 const GROWING_PERCENT = 320;
 
 /**

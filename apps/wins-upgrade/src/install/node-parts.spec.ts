@@ -15,7 +15,7 @@ async function reasonOf(isThere: boolean, answers: readonly DaemonAnswer[]): Pro
       service: { name: 'rancher-wins', query } as ServiceControl,
       pipeOf: () => Promise.resolve('/run/wins'),
       probe: () => Promise.resolve(left.shift()),
-      // Too short for a whole time limit of an answer, also at the first attempt.
+      // Even the first attempt has less time than `ONE_ANSWER_MS`.
       waitMs: 150,
     },
     [],

@@ -111,7 +111,7 @@ export function removeNode(
 ): Promise<NodeOutcome> {
   return withNode(node, task, async (context) => {
     if (how.adopts) {
-      // Ignore a plan that adopts nothing, because there may be nothing to remove either.
+      // A plan that adopts nothing is no error: `planUninstall` decides whether there is anything to remove.
       const taken = planAdopt(await readFacts(context, wish), wish);
       if (taken.kind === 'adopt' && task.isDryRun)
         return { outcome: 'planned', reason: 'the manifest', steps: describePlan(taken) };

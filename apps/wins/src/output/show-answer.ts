@@ -8,7 +8,8 @@ type Layouts = Pick<ReturnType<typeof output>, 'tableOf' | 'yamlOf'>;
 export type AnswerTerminal = Pick<NodeJS.WriteStream, 'isTTY' | 'rows'>;
 
 /**
- * @param form - `json`, `yaml`, `table`, `name` or `text`. Any other value: JSON, but at a terminal a table or, if there is none, the text.
+ * @param form - `json`, `yaml`, `table`, `name` or `text`. Any other value selects JSON. At a terminal, it selects the answer's table, else its
+ * text, if there is one.
  * @returns False when the reader has closed the stream.
  */
 export function showAnswer(answer: Answer, form: unknown): Promise<boolean> {

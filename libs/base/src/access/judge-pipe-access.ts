@@ -21,7 +21,7 @@ const OF_SYSTEM: ReadonlySet<string> = new Set([SYSTEM, ADMINISTRATORS, 'S-1-1-0
 const OWNERS: ReadonlySet<string> = new Set([SYSTEM, ADMINISTRATORS]);
 /** FILE_GENERIC_READ and FILE_GENERIC_WRITE. A server needs both to open another instance of its pipe. */
 const SERVES = 0x12_019f;
-/** Rights to write, create instances, delete, or change the access list or owner. Each lets an account send commands or gain the right to. */
+/** Rights to write, create instances, delete, or change the access list or owner. Each lets an account send commands, or give itself that right. */
 const COMMANDS = 0x2 | 0x4 | 0x10 | 0x40 | 0x100 | 0x1_0000 | 0x4_0000 | 0x8_0000;
 /** FILE_CREATE_PIPE_INSTANCE, WRITE_DAC, WRITE_OWNER. If an unprivileged account has one of them, clients in containers refuse the pipe. */
 const SERVE = 0x4 | 0x4_0000 | 0x8_0000;

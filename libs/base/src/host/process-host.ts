@@ -137,7 +137,7 @@ export interface ProcessHost {
   readonly dialect: 'windows' | 'posix';
   /** Identifies this daemon's process among all that ever ran on this host. */
   readonly daemon: string;
-  /** Whether a daemon may still run. The argument is the daemon's own `daemon` value. */
+  /** Whether the daemon whose `ProcessHost.daemon` has this value may still run. */
   isDaemonAlive(daemon: string): boolean;
   /** Throws unless only administrators and the daemon's user could have created the file. @throws `notFound`, `pathNotTrusted`, `unknown`. */
   assertTrustedFile(path: string): Promise<void>;

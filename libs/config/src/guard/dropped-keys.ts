@@ -44,8 +44,8 @@ export function presentKeys(parts: GuardedParts): Readonly<Record<GuardedKey, bo
 }
 
 /**
- * Returns the guarded keys that only the previous config has. The whitelist counts as dropped if none of its old entries remains, apart from
- * upgrade helpers (`mayBreakAway`). If it listed only helpers, it counts as dropped if it is now empty. Programs are compared by path only.
+ * Returns the guarded keys that only the previous config has. The whitelist counts as dropped if none of its old entries remains. Upgrade
+ * helpers (`mayBreakAway`) are ignored, but a whitelist of helpers alone counts as dropped if it is now empty. Programs are compared by path only.
  */
 export function droppedKeys(before: GuardedParts, after: GuardedParts): readonly GuardedKey[] {
   const [had, has] = [presentKeys(before), presentKeys(after)];

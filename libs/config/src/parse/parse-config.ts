@@ -37,8 +37,7 @@ export interface ParsedConfig {
 /**
  * Parses a YAML or JSON file. Empty text gives the defaults. Limits: 1 MiB, 32 levels, 100,000 values, 1,000 problems.
  *
- * @throws ConfigError `tooLarge`; `invalid` with all problems of the structure, or with all problems of keys and values if the
- * structure is sound.
+ * @throws ConfigError `tooLarge` or `invalid`. Problems of keys and values are reported only if the structure is sound.
  */
 export function parseConfig(source: string | Uint8Array, options: ParseOptions = {}): ParsedConfig {
   const { fileName = 'config', strict = false, platform = process.platform } = options;

@@ -2,7 +2,7 @@ import { isScalar, isSeq, type Node, type Scalar } from 'yaml';
 import * as z from 'zod';
 import { quote } from '../problems/config-problem.js';
 
-/** Converts a boolean or number; returns other text unchanged. */
+/** Converts the text to a boolean or number if `schema` wants one. Returns any other text unchanged. */
 export function scalarValue(node: Scalar, schema: z.core.$ZodType): unknown {
   const text = String(node.value);
   const plain = isPlain(node);

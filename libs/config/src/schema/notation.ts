@@ -3,7 +3,7 @@ import * as z from 'zod';
 /**
  * How a part of the file may be written and shown; stored in the schema's metadata.
  *
- * - `shorthand`: a key `k` if a scalar `x` may replace the object `{k: x}`; `true` if it may replace the list `[x]`.
+ * - `shorthand`: with a key `k`, a scalar `x` may replace the object `{k: x}`. With `true`, a scalar `x` may replace the list `[x]`.
  * - `strictKeys`: an unknown or empty key is always an error, because ignoring it would widen what is allowed. A list
  *   without a value is an error too.
  * - `asWritten`: the operator chooses the keys. `text`: each scalar is text. `typed`: numbers and booleans keep their type.

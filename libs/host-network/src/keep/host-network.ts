@@ -225,8 +225,8 @@ export class HostNetwork implements AsyncDisposable {
     for (;;) {
       const desired = this.#isDown ? NOTHING : this.#desired;
       const planned = plan(desired, await this.#list(this.#record), this.#record, { tried });
-      // Write the record before the steps, so that it survives a crash during a step. After a reboot, `read` returns an
-      // empty record, and writing it removes the file.
+      // Write the record before the steps, so that it survives a crash during a step. If the first record is empty, write it
+      // even if `read` returned the same: writing removes the file, which may be from before a reboot.
       const isStale = isFirst && planned.record.length === 0;
       if (isStale || !isDeepStrictEqual(planned.record, this.#record))
         await records.write(planned.record);

@@ -136,7 +136,7 @@ describe('the network of own containers on Windows', () => {
     model.loseNetwork();
     model.onChange = () => (wasOpen ||= isOpenWithoutLimits(model));
     expect((await keep(model, wants())).kind).toBe('settled');
-    // Stops the check, because the new index leaves the interface without filters until the next pass.
+    // Stop calling `isOpenWithoutLimits`: after `renumber`, the interface has no filters until the next pass.
     model.onChange = () => undefined;
     model.renumber('Ethernet 2');
     await keep(model, wants());

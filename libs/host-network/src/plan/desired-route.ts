@@ -34,8 +34,8 @@ export interface DesiredNetwork {
   /** Addresses that no peer may take over: resolvers, the Rancher server, the API server. */
   readonly reserved?: readonly string[];
   /**
-   * True until each peer source has delivered once. Until then, routes of wins stay even if they are not desired, but
-   * changes in `routes` apply.
+   * True until each peer source has delivered once. Until then, existing routes of wins stay even if nothing here desires
+   * them, because their peers may still be reported. Changed entries of `routes` apply at once.
    */
   readonly holds?: boolean;
 }

@@ -49,9 +49,9 @@ function plan(
 }
 
 /**
- * Puts the steps that need a stopped daemon between its stop and its start. If rke2 runs and depends on the daemon, the plan
- * removes the dependency meanwhile, because it would prevent the stop. A plan that only starts the daemon removes it too,
- * because undoing the start stops the daemon.
+ * Puts the steps that need a stopped daemon between its stop and its start. If rke2 runs and depends on the daemon, this
+ * dependency would prevent the stop, so the plan removes it meanwhile. A plan that only starts the daemon also removes the
+ * dependency, because undoing the start needs a stop.
  */
 function inOrder(wanted: WantedItems, facts: NodeFacts, service: string): readonly Step[] {
   const { quiet, files, last } = wanted;

@@ -106,7 +106,7 @@ async function doStep(context: InstallContext, files: InstallFiles, step: Step, 
   }
 }
 
-/** Throws if others own or can change a file in the folder: they could add it before the step restricted access. */
+/** Throws if others own or can change a file in the folder. They may have added it before the step restricted access. */
 async function requireNoStrangers({ host }: InstallContext, { path }: Item<'folder'>) {
   const [stranger] = await host.strangersIn(path);
   if (stranger === undefined) return;

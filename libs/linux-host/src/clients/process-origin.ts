@@ -3,7 +3,10 @@ import { closeSync, openSync, readlinkSync, readSync } from 'node:fs';
 export type ProcessOrigin =
   /** The process has the same mounts as this process, so no container separates them. */
   | { readonly kind: 'host' }
-  /** The process has its own mounts. `id`: the runtime's 64 hex digits, or `mounts:N` for mount namespace N, which some processes can leave. */
+  /**
+   * The process has its own mounts. `id`: the runtime's 64 hex digits; if there are none, `mounts:N` for mount namespace N.
+   * A process with enough rights can leave namespace N, and so get another id.
+   */
   | { readonly kind: 'container'; readonly id: string }
   /** The process has ended, or may not be inspected. */
   | { readonly kind: 'unknown' };

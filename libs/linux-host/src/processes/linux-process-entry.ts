@@ -87,8 +87,8 @@ export class LinuxProcessEntry {
     return this.#executable;
   }
 
-  // After an empty read, returns true if the process was within `execve`. Then its new memory has no environment yet, or its old memory is
-  // gone. If the environment has kept its address, it really is empty.
+  // After an empty read of the environment, returns true if the process was within `execve`. Then its new memory has no environment
+  // yet, or the environment has another address than before. An environment with the same address really is empty.
   #changesProgram(): boolean {
     const before = this.#environmentEnd;
     this.#environmentEnd = environmentEndIn(statFieldsOf(this.pid) ?? []);

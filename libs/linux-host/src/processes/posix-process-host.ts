@@ -149,7 +149,7 @@ async function startOnce(
     const child = spawn(file, [...args], {
       argv0,
       cwd: command.directory,
-      // The mark comes first, so that searches find it quickly. A shell may reorder the variables of its own children.
+      // The mark comes first, so that searches find it quickly. It may come later in children of a shell, which may reorder variables.
       env: { [RUN_MARKER_VARIABLE]: formatRunMarker({ mark, lineage, daemon }), ...command.env },
       detached: true,
       shell: false,

@@ -112,8 +112,9 @@ function invalid(message: string): ProcessError {
   return new ProcessError('invalidArgument', `cannot build the environment: ${message}`);
 }
 
-// Variables that make a program load code of the setter's choice. They may be set for one program, never for all. Names
-// are in upper case, unless programs read lower case. A trailing `*` matches every name with that prefix.
+// Variables that make a program load code of the setter's choice. An entry may grant them by exact name. The operator must
+// not set them for every run. Names are in upper case, unless programs read lower case. A trailing `*` matches every name
+// with that prefix.
 const LOADER_VARIABLES = (
   'LD_* DYLD_* GCONV_PATH GLIBC_TUNABLES LOCPATH NLSPATH MALLOC_* HOSTALIASES RESOLV_HOST_CONF ' +
   'NODE_OPTIONS NODE_PATH NODE_REPL_* NODE_COMPILE_CACHE* NODE_V8_COVERAGE NODE_REDIRECT_WARNINGS NODE_ICU_DATA ' +

@@ -75,7 +75,7 @@ describe('judgeExecutablePath', () => {
     ['reserved', 'C:\\etc\\Rancher-Wins-nginx.exe', 'name reserved for verified copies'],
   ])('%s: refuses %j on Windows', (_attack, path, rule) => {
     expect(judge(path, NGINX)).toMatchObject({ allowed: false, rule });
-    // Even an entry for exactly this path does not allow it, except for A15: those paths are legal.
+    // Even an entry for exactly this path does not allow it. The paths of A15 are legal, so an entry would allow them.
     if (rule !== 'A15 not listed') expect(judge(path, path).allowed).toBe(false);
   });
 

@@ -40,7 +40,7 @@ async function isGoneWithin(
   for (;;) {
     await beforeEachLook();
     if (await tree.isGone()) return true;
-    // `leftMs` predates this poll. If the poll outlasts the limit on a busy system, one more follows.
+    // `leftMs` was computed before this poll. So even if the poll outlasts the limit on a busy system, one more follows.
     if (leftMs <= 0 || signal?.aborted === true) return false;
     const pauseMs = Math.min(looks.nextMs(), Math.max(1, leftMs));
     await systemClock.wait(pauseMs, signal).catch(() => undefined);

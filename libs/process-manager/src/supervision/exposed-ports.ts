@@ -75,7 +75,7 @@ export class ExposedPorts {
     return signal.aborted ? 'aborted' : 'portsNotOpened';
   }
 
-  /** Retries `#stuck` after `marks`. Stops at the first failure. */
+  /** Closes the ports of `marks`, then retries those of `#stuck`. Stops at the first failure. */
   async #closeAll(marks: readonly string[]): Promise<void> {
     for (const mark of new Set([...marks, ...this.#stuck])) {
       try {

@@ -138,7 +138,7 @@ describe('a supervised process', () => {
   });
 
   it('gives up a pipe that a stranger holds open, after the grace time, and says so', async () => {
-    // This process has no mark, another session and no parent, so /proc does not show that it belongs to the run.
+    // This process has no mark and no parent, and is in another session. So /proc does not show that it belongs to the run.
     const stranger = 'echo $$ >stranger; exec sleep 1000';
     const { run, pids } = await startFamily(
       `env -i /usr/bin/setsid -f /bin/sh -c '${stranger}'

@@ -69,10 +69,13 @@ interface CaCerts {
 }
 
 /**
- * Verifies the server and returns the authorities to trust. With a checksum, `/cacerts` must match it. Without one, the
- * system's authorities must verify the server, or the server must prove that it knows the token. After a match or a
- * proof, or with `strictTls`, tests the certificates of `/cacerts` with a request. If only the system's authorities verify
- * the server, returns those with a warning, unless `strictTls` forbids it.
+ * Verifies the server and returns the authorities to trust.
+ *
+ * - With a checksum, `/cacerts` must match it.
+ * - Without one, the system's authorities must verify the server, or the server must prove that it knows the token.
+ *
+ * After a match or a proof, or with `strictTls`, tests the certificates of `/cacerts` with a request. If they do not verify
+ * the server but the system's authorities do, returns the system's, and warns. With `strictTls`, throws instead.
  * @throws RancherError `untrusted`, `checksumMismatch`, `proofFailed`, `strictWithoutCa`, and the errors of requests.
  */
 export async function establishTrust(

@@ -38,7 +38,7 @@ export interface UpgradeRecord {
   readonly reason?: string | undefined;
   /** Run that requested the upgrade; absent for a request on the host itself. */
   readonly askedBy?: string | undefined;
-  /** Counts consecutive upgrades to this program by the daemon itself; absent for a requested upgrade. */
+  /** Number of the daemon's own attempt to upgrade to this program, from 1. Absent for a requested upgrade. */
   readonly attempt?: number | undefined;
 }
 

@@ -13,7 +13,7 @@ export type UpgradeStep =
  * Phase in the journal, written before its work begins.
  *
  * - `staging`: the new program is copied and judged; the service is unchanged.
- * - `trial`: the service names the new program just for its start; then the new daemon is judged.
+ * - `trial`: the service names the new program until it has started, then the old one again. The new daemon is judged.
  * - `committing`: the new daemon has passed, and the target is being replaced. Once it is replaced, the upgrade cannot be undone.
  * - `installing`: there is no old program to return to.
  */

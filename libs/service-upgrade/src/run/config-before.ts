@@ -25,7 +25,7 @@ export async function keepConfigBefore(
   return { ...rest, sha256: digestOf(bytes) };
 }
 
-/** Copies the replaced file to `.not-taken`. Returns a description of the change, if any. @throws UpgradeError `fileFailed`. */
+/** First copies the current config to `.not-taken`. Returns a description of the change, if any. @throws UpgradeError `fileFailed`. */
 export async function restoreConfigBefore({
   context: { effects, log },
   places,

@@ -68,8 +68,8 @@ async function isPending({ effects }: UpgradeContext, places: UpgradePlaces): Pr
 }
 
 /**
- * Copies `program` to the path of the helper. In a run, `program` is a verified copy, whose leftover processes the daemon
- * would end.
+ * Copies `program` to the path of the helper. In a run, `program` is a verified copy. A helper
+ * that executes that file would count as a leftover of the run, and the daemon would end it.
  * @throws UpgradeError `refused`; `fileFailed`.
  */
 export async function makeHelper(

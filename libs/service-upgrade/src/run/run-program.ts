@@ -14,7 +14,10 @@ const LONGEST_OUTPUT = 64 * 1024;
 const PASSED_ON = ['PATH', 'SYSTEMROOT', 'SystemRoot', 'TEMP', 'TMP', 'ProgramData'] as const;
 const MAX_TRIES = 6;
 const FIRST_DELAY_MS = 10;
-/** Errors to retry: a scanner (libuv reports UNKNOWN), or a forked child before its exec, may briefly have a new program open. */
+/**
+ * Errors to retry, because another process may have a new program open for a moment: on Windows a scanner, for which libuv
+ * reports UNKNOWN; elsewhere a forked child before its exec.
+ */
 const TRANSIENT: ReadonlySet<string> = new Set(
   process.platform === 'win32' ? ['UNKNOWN', 'EBUSY', 'EACCES', 'EPERM'] : ['ETXTBSY', 'EBUSY'],
 );

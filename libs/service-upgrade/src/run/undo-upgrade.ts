@@ -102,7 +102,8 @@ async function proveOld({ context, record }: UpgradeRun, from: ProgramIdentity) 
   try {
     await passHealthGate({
       ...{ service, pipe, healthRequired: false },
-      // The upgrade read `oldPipe` from the config file. With its stored copy or the restored config, the old daemon may use `configBefore.pipe`.
+      // The upgrade read `oldPipe` from the config file. If the old daemon uses its stored copy or the restored config instead,
+      // its pipe may be `configBefore.pipe`.
       probe: async (asked, limitMs) =>
         (await context.probe(asked, limitMs)) ??
         (configBefore?.pipe === undefined || configBefore.pipe === asked

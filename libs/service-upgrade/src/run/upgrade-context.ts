@@ -7,7 +7,10 @@ import type { UpgradeLog } from '../journal/upgrade-log.js';
 
 export interface ServedConfig {
   readonly file: string;
-  /** The first that exists: the daemon's stored copy, the content that a delivery kept when it replaced `file`, or `file` itself. */
+  /**
+   * The daemon's stored copy of the config. Without one, the content of `file` when the daemon started, if that was kept;
+   * otherwise the content of `file` now.
+   */
   readonly bytes: Uint8Array;
   readonly pipe?: string;
 }

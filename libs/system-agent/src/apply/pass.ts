@@ -40,7 +40,7 @@ export interface Pass {
   /** Present when files and one-time instructions are due. All periodic instructions are then due too, and probes wait for their initial delay. */
   readonly oneTime?: {
     readonly attempt: number;
-    /** True if the previous attempt had the same plan. The history should then contain that plan. */
+    /** True if the previous attempt had the same plan. The plan is then added to the history only if it is missing there. */
     readonly isRepeated?: boolean;
   };
   /** Earlier outputs; this pass adds its own. */

@@ -117,7 +117,10 @@ export interface FileStep {
 }
 
 export interface FileAhead {
-  /** Preparing a file overlaps only steps of the same owner, because those cannot affect the preparation. */
+  /**
+   * `uid:gid`. A file is prepared while earlier files of the same owner are still written. Other steps end first, because
+   * they could affect the preparation.
+   */
   readonly owner: string;
   /** Prepares a file; then call `place` instead of `run`. Undefined if `run` is needed. Never rejects. */
   readonly begin: () => Promise<PendingPlanFile | undefined>;

@@ -49,8 +49,8 @@ export class LocalPlan {
   }
 
   /**
-   * Applies the plan if the checksum in the `.pos` file differs, and runs other due work. Reports and retries failures, but never
-   * repeats a plan that was carried out, even if an instruction failed.
+   * Applies the plan if the checksum in the `.pos` file differs, and runs other due work. If it cannot apply the plan,
+   * reports the failure; the next call tries again. A plan whose instruction failed counts as applied, and is not repeated.
    * @throws AgentError `closed`.
    */
   async look(signal: AbortSignal): Promise<void> {

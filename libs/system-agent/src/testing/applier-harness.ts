@@ -69,7 +69,7 @@ export class ApplierHarness {
     };
   }
 
-  /** Like `pass`, but no files and one-time instructions are due. */
+  /** Like `pass`, but without `oneTime`: neither files nor one-time instructions are due. */
   idle(plan: object, changes: Partial<Pass> = {}): Pass {
     const { oneTime: _, ...pass } = this.pass(plan, changes);
     return pass;

@@ -24,7 +24,7 @@ function refuse(response: ServerResponse, status: number, challenge?: string): t
   return true;
 }
 
-/** Sends `answer` at the path `at` to a known client. Accepts only the token `abc` elsewhere. */
+/** Requests below the path `at` get `answer`, if the client is known. All other requests need the token `abc`. */
 function byTokens(
   registry: PlayingRegistry,
   at: string,
@@ -45,7 +45,7 @@ function byTokens(
   };
 }
 
-/** Answers unknown clients with 401 and a Bearer challenge. Sends a token under both names. */
+/** Answers unknown clients with 401 and a Bearer challenge. Sends the token twice, as `token` and `access_token`. */
 const harbor: RegistryShape = (registry) =>
   byTokens(registry, '/service/token', { token: 'abc', access_token: 'abc' }, (_, response, how) =>
     refuse(response, 401, how),

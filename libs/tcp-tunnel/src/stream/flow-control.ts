@@ -15,11 +15,11 @@ export const DEFAULT_FLOW_LIMITS = {
   repeatPauseBytes: 512 * KIB,
   /** Unread bytes above which a stream is reset, because its peer does not honour Pause. */
   streamCapBytes: 16 * MIB,
-  /** Unread bytes of a session above which a receiving stream is reset if it holds more than `leastShareBytes`. */
+  /** While a session has more unread bytes, a stream that receives data is reset if it holds more than `leastShareBytes`. */
   sessionCapBytes: 128 * MIB,
   /** Streams wait to send while the WebSocket buffers this many bytes. */
   inFlightBytes: MIB,
-  /** Queued bytes of a session below which a writer may continue before its data is sent. */
+  /** While a session has fewer queued bytes, a writer may continue before its data is sent. */
   sendAheadBytes: 4 * MIB,
   /** Bytes after which a session pauses large messages, if another stream is interactive. */
   turnBytes: 512 * KIB,
@@ -67,7 +67,8 @@ type ReceiveState =
 
 /**
  * Receiving half of a stream's flow control: decides when to send Pause and Resume. Repeats both, because either may
- * be lost. A Pause is repeated when the peer keeps sending and at every tick, a Resume at every tick without data.
+ * be lost. A Pause is repeated at every tick, and sooner if the peer keeps sending. A Resume is repeated at every tick,
+ * unless data has arrived since the last one.
  */
 export class ReceiveGate {
   readonly #shared: SharedBuffer;
@@ -141,9 +142,9 @@ const FIRST_PROBE_TICKS = 6;
 const SLOWEST_PROBE_TICKS = 128;
 
 /**
- * Sending half of a stream's flow control. A Resume may be lost, so a pause expires after three missed renewals. If the
- * peer does not renew pauses, one message is sent after six ticks, and more at doubling intervals. Then a lost
- * Resume only slows the stream, and a stopped reader is not flooded.
+ * Sending half of a stream's flow control. A Resume may be lost, so no pause may last forever. If the peer renews its
+ * pauses, a pause expires after three missed renewals. Otherwise one message is sent after six ticks, and more at
+ * doubling intervals: few enough not to flood a stopped reader.
  */
 export class SendGate {
   #state: SendState = { kind: 'open' };

@@ -62,16 +62,19 @@ export interface SessionLink extends WaitingBytes {
 }
 
 const READ_AHEAD_BYTES = 64 * 1024;
-/** Small, because every stalled stream holds this much. {@link joinSocket} does not pause for a larger chunk that is sent at once. */
+/**
+ * Small, because every stalled stream holds this much. A larger chunk makes `write` return false, but {@link joinSocket}
+ * pauses the socket only if the chunk was not sent at once.
+ */
 const WRITE_AHEAD_BYTES = 16 * 1024;
 const CHUNK_OVERHEAD_BYTES = 256;
-/** The writer continues while at most this many bytes wait uncopied. They fit into one message with the next socket read. */
+/** The writer continues while at most this many bytes wait uncopied. One message can carry them and the next socket read. */
 const SEND_AHEAD_BYTES = 64 * 1024;
 /** A shorter chunk is copied into one buffer with the message's header and other waiting chunks. */
 const LEAST_VIEW_BYTES = 4 * 1024;
 /** Delay between the last bytes of an answer and the end of its stream. */
 const HELD_AFTER_ANSWER_MS = 1_000;
-/** A received view is always copied if its buffer, which it keeps in memory, is more than this many times as long. */
+/** A received view keeps its whole buffer in memory. It is always copied if the buffer is more than this many times as long. */
 const MOST_PINNED = 4;
 
 /** A {@link TunnelStream} with the methods that only its session may call. */

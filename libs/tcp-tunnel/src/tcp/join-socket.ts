@@ -100,7 +100,8 @@ function confirmEnd(socket: Socket, then: () => void): void {
     socket.write(NOTHING, (error) => {
       if (!error) then();
     });
-  // A reset makes the pending write fail in this turn. Otherwise the write may take long, or the socket may have sent it and closed.
+  // After a reset, the pending write fails in this turn and destroys the socket. Do not wait for the write, which may take long.
+  // A socket that was destroyed after it sent everything was not reset.
   else
     setImmediate(() => {
       if (!socket.destroyed || socket.writableFinished) then();

@@ -164,7 +164,10 @@ class PublishedPort implements TcpListener {
   }
 }
 
-/** A class, because V8 gives each object literal with getters its own hidden class, which keeps the socket in the old generation. */
+/**
+ * A class, because V8 creates a hidden class for each object literal with getters. Each hidden class would keep its socket in
+ * the old generation.
+ */
 class AcceptedConnection implements PendingConnection {
   readonly #socket: Socket;
   #gone: AbortController | undefined;

@@ -15,8 +15,8 @@ export interface TunnelWebSocketOptions {
 /** A peer that splits at 4 KiB needs 257 frames for the longest message. */
 const MOST_FRAGMENTS = 1024;
 /**
- * While a remotedialer client waits for a slow reader, it reads nothing, but pings every 5 s. A limit of 4096 pongs permits
- * this for 5.7 h, the default of `ws` (60) for 5 minutes. A pong takes less than 1 KiB.
+ * While a remotedialer client waits for a slow reader, it reads nothing, but pings every 5 s, so our pongs wait. A limit of
+ * 4096 pongs permits this for 5.7 h. The default of `ws`, 60, would permit only 5 minutes. A pong takes less than 1 KiB.
  */
 const MOST_PENDING_PONGS = 4096;
 

@@ -84,7 +84,7 @@ describe('the place of a file', () => {
     const hostile = path.join(directory, 'hostile');
     writeFileSync(foreign, '');
     linkSync(foreign, hostile);
-    // Only root can change the owner of a file. Other users judge on behalf of a different user id instead.
+    // Only root can give a file to another user. Without root, the test judges for another user id instead.
     const asked = posixFileTrust(OWN_UID === 0 ? 0 : OWN_UID + 1);
     if (OWN_UID === 0) chownSync(foreign, 65534, 65534);
     expect(asked.distrustOfFile(hostile)?.rule).toBe('A7 owned by another user');

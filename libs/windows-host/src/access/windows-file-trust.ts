@@ -52,8 +52,9 @@ function translated<T>(tried: string, place: string, act: () => T): T {
 }
 
 /**
- * Distrusts a file that anyone except SYSTEM, administrators, TrustedInstaller and this account could have created or
- * can change, and a path with a link. Judges the steps from the drive down, so that nobody else can change a judged step.
+ * Distrusts a file that an untrusted account could have created or can change. Only SYSTEM, administrators,
+ * TrustedInstaller and this account are trusted. Distrusts any path with a link. Judges the steps from the drive down, so
+ * that no untrusted account can change a judged step.
  *
  * @param file - In its canonical spelling, `C:\a\b.exe`.
  * @throws WindowsError `notFound`, and others of the system.

@@ -26,7 +26,7 @@ describe('files of plans', () => {
   after(() => rmSync(folder, { recursive: true }));
   class Failure extends Error {}
   const files = windowsPlanFiles({ failure: (message, options) => new Failure(message, options) });
-  /** Returns the other accounts in the access list. Tests compare no whole list, because Wine does not store that it is protected. */
+  /** Returns the other accounts in the access list. A whole list cannot be compared: Wine does not store whether it is protected. */
   const othersOf = (file: string) => {
     const { entries = [] } = parseSecurityDescriptor(fileSecurity(file));
     const own = [SYSTEM, ADMINISTRATORS, processAccount().user];

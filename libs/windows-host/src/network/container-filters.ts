@@ -45,8 +45,8 @@ export interface FilterLabel {
 export interface LabelledFilter extends PacketFilter, FilterLabel {}
 
 /**
- * Returns filters for forwarded packets and, if `kind` is `filter`, for packets of the host itself: containers reach
- * its addresses without forwarding.
+ * Returns filters for forwarded packets. If `kind` is `filter`, adds filters for packets of the host itself, because
+ * containers reach the host's addresses without forwarding.
  *
  * @returns undefined if `key` or `value` is invalid.
  */

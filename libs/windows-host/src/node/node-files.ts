@@ -88,8 +88,8 @@ export function nodeFiles(): room.ContentRoom<{ readonly path: string }, FileSta
 }
 
 /**
- * Returns up to 100 paths below `folder` that are links or that others can change. Does not follow links. If others
- * own `folder` or may change its access list, returns only `folder`, because they may still have it open.
+ * Returns up to 100 paths below `folder` that are links or that others can change. Does not follow links. Returns only
+ * `folder` if others own it or may change its access list: they may still have it open, and keep those rights.
  */
 export async function strangersIn(folder: string): Promise<readonly string[]> {
   const trusted = [processAccount().user];

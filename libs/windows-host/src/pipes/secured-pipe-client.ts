@@ -33,10 +33,12 @@ const SERVE = 0x4 | 0x4_0000 | 0x8_0000;
  * Judges whether the server of a pipe is the service, or has the privileges to replace the service anyway. Missing or
  * inconsistent evidence counts against the server.
  *
- * Requires two things, because each alone can be forged or mistaken. The owner must be SYSTEM, Administrators or the
- * account of a privileged server: only a privileged process can create such a pipe, whereas a PID may be reused. The
- * server must be the service or a privileged process. If the server cannot be queried, as from a container, no unprivileged
- * account may have the right to serve the pipe.
+ * Requires two things, because each alone can be forged or mistaken:
+ *
+ * - The owner of the pipe is SYSTEM, Administrators or the account of a privileged server. Only a privileged process can
+ *   create such a pipe.
+ * - The server is the service or a privileged process. The PID alone proves nothing, because it may be reused. If the server
+ *   cannot be queried, as from a container, no unprivileged account may have the right to serve the pipe.
  */
 export function judgePipeServer(evidence: PipeServerEvidence) {
   const { serverPid, servicePid, account, sddl } = evidence;

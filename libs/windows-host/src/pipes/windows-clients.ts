@@ -18,8 +18,8 @@ export function windowsClients(
 }
 
 /**
- * @param isOfAdministrators - True if no container can open the pipe; then the session of an administrator does not
- * matter. On other pipes only session 0 proves that the client is not in a container. Default: false.
+ * @param isOfAdministrators - True for a pipe that no container can open. On such a pipe, an administrator may be in
+ * any session. On other pipes, only session 0 proves that the client is not in a container. Default: false.
  */
 export function windowsClient(client: PipeClient, isOfAdministrators = false): ClientIdentity {
   const { pid, session, account } = client;

@@ -32,8 +32,9 @@ export interface ConsoleEvents {
 }
 
 /**
- * Listens to events that end a console program: Ctrl-C, Ctrl-Break, a closed console, a log-off, and a shutdown,
- * which also stops a Windows container. Node does not report a log-off or a shutdown.
+ * Listens to events that end a console program: Ctrl-C, Ctrl-Break, a closed console, a log-off, and a shutdown. The
+ * programs of a Windows container get the shutdown event when the container is stopped. Node does not report a log-off
+ * or a shutdown.
  *
  * After a close, log-off or shutdown, the process must end by itself. Because of the listener, the system waits 5 s,
  * or longer in a container, before it kills the process. Programs that load user32, such as Node, may miss a log-off
@@ -61,8 +62,8 @@ export function listenToConsole(onEvent: (event: ConsoleEvent) => void): Console
   }, handlerRoutine());
   for (const handler of [hold, tell])
     call('cannot listen to the console', SetConsoleCtrlHandler, handler, 1);
-  // The system locks the list of handlers while it calls `tell` on this thread, so this thread must not wait for the
-  // lock. Remove `hold` first, while `tell` still keeps events away from it.
+  // The system locks the list of handlers while it calls `tell`. `tell` runs on this thread, so waiting for the lock on
+  // this thread would deadlock. Remove `hold` first: without `tell`, an event would reach `hold`, which never returns.
   const forget = async (): Promise<void> => {
     await inBackground(SetConsoleCtrlHandler, hold, 0);
     await inBackground(SetConsoleCtrlHandler, tell, 0);

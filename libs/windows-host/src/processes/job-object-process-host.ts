@@ -33,7 +33,8 @@ export function jobObjectProcessHost(
       const found = processOfText(daemon);
       return found !== undefined && isRunning(found);
     },
-    // `windowsFileTrust` resolves each path first, but this host must refuse a path that Windows would read differently.
+    // Replaces two checks of `windowsFileTrust`, because they resolve the path first. This host must refuse a path that
+    // Windows would read differently.
     ...hostPaths({ ...trust.windowsFileTrust(), distrustOfFile, distrustOfFolder }, failure, {
       file: `a file ${ONLY_OURS}`,
       directory: `a folder ${ONLY_OURS}`,
@@ -76,8 +77,8 @@ function windowsFailure(code: HostFailureCode, message: string, { cause }: Error
 type FoundLeftover = ProcessIdentity & Omit<Leftover, keyof ProcessTree>;
 
 /**
- * Selects leftovers of dead daemons. The jobs of a dead daemon have ended, so a process that is in a job and
- * whose parent runs belongs to a living daemon: it is `claimed`. Never selects this process or its ancestors.
+ * Selects possible leftovers of dead daemons, but never this process or its ancestors. The jobs of a dead daemon have
+ * ended. Therefore a process that is in a job, and whose parent runs, belongs to a living daemon: it is `claimed`.
  */
 export function pickLeftovers(
   processes: ReadonlyMap<number, ProcessEntry>,

@@ -145,8 +145,8 @@ export class CrashedAgent implements AsyncDisposable {
   }
 
   /**
-   * Kills the daemon at an act, restarts it, and checks that nothing is lost. The instructions run again only if the plan has no result yet, or
-   * under the older protocol, which repeats a successful plan at each start.
+   * Kills the daemon at an act, restarts it, and checks that nothing is lost. The instructions run again only if the plan has no result yet. The
+   * older protocol also repeats a successful plan at each start.
    */
   async dieAndFollow(crash: Crash): Promise<void> {
     const crashing = this.#launch(crash);

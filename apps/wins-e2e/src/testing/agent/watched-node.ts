@@ -9,7 +9,7 @@ import { readFileSync } from 'node:fs';
 import { base64, PlanNode } from './plan-node.js';
 import { until } from '../process-table.js';
 
-/** A node whose API server fails watches that should begin with the Secret. */
+/** A node whose API server cannot begin a watch with the Secret (`sendInitialEvents`). */
 export class WatchedNode implements AsyncDisposable {
   readonly #api: ApiServer;
   readonly #node = new PlanNode();

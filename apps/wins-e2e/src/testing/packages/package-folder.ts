@@ -17,7 +17,7 @@ export function packageFolder(): string {
  * Returns the path of a file, such as `wins.cjs` or the executable `wins`, that is built with a stand-in for a service manager. Without `name`,
  * returns the folder.
  *
- * @throws Error when the stand-ins do not match the programs in dist/; `node tools/prepare.mjs stand-ins` rebuilds it.
+ * @throws Error when the stand-ins do not match the programs in dist/; `node tools/prepare.mjs stand-ins` rebuilds them.
  */
 export function standIn(name = ''): string {
   return path.join(made('stand-ins'), name);

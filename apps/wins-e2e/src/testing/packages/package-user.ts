@@ -118,7 +118,10 @@ export class PackageUser {
     symlinkSync(path.join(ROOT, types), path.join(this.#folder, types), 'dir');
   }
 
-  /** Imports all entry points, and requires the main one. Returns the types of `first`, imported and required, and whether both are one object. */
+  /**
+   * Imports all entry points, and requires the main one. Returns the type of the export `first`, once imported and once required. `isOne`: both are
+   * the same object.
+   */
   loads({ name, first, doors }: Library): { imported: string; required: string; isOne: boolean } {
     const printed = this.#run(
       'both.mjs',

@@ -22,7 +22,10 @@ export interface Result {
   readonly to?: { readonly version?: string; readonly sha256: string };
 }
 
-/** Runs `wins` with injected faults, as UPGRADE_PROGRAM if that is set. The trace file keeps the count of effects across processes. */
+/**
+ * Runs `wins` with injected faults. If UPGRADE_PROGRAM is set, `wins` takes it for the path of its own program. The trace file keeps the count of
+ * effects across processes.
+ */
 const driver = (upgrade: string, wins: string) => `
 const fs = require('node:fs');
 if (process.env.UPGRADE_PROGRAM) process.argv[1] = process.env.UPGRADE_PROGRAM;

@@ -43,7 +43,7 @@ export function csiProxyFeature(
         logger[state === 'failed' ? 'warn' : 'info']({ state, ...facts }, 'the state of csi-proxy');
         events.publish({ type: 'kept', event: 'csiProxy', facts: { state } });
         changed();
-        // No csi-proxy is wanted and ours is gone, so the feature ends. One that still serves belongs to another installer.
+        // No csi-proxy is wanted and ours is gone, so the feature ends. A csi-proxy that still serves belongs to another installer.
         if (current.kind === 'none' && (state === 'absent' || state === 'serving'))
           finished(current, NO_SECTION);
       };

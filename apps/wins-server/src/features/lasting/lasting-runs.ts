@@ -210,7 +210,7 @@ export class LastingRuns {
 
   /**
    * Starts a run that ends with its client, but waits for the client while the daemon is replaced. A run that cannot wait ends with the daemon.
-   * `warning` then gives the reason, if the run's entry allows the run to outlive the daemon.
+   * If its entry grants `lasting`, `warning` then tells why the run cannot wait.
    *
    * @throws ProcessError.
    */

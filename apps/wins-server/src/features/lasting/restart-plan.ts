@@ -72,7 +72,7 @@ export interface AttemptEnd {
 
 /**
  * @param policy - `always`, `on-failure` or `on-failure:N`; empty or `no`: no restarts.
- * @param kept - Digest of the config entry of a program of `keep`, which always has a plan.
+ * @param kept - Digest of the program's entry in `keep`. A program with such an entry always has a plan.
  * @returns Undefined if `policy` allows no restarts and `kept` is absent.
  * @throws ProcessError `invalidArgument`.
  */

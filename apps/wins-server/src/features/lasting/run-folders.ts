@@ -45,9 +45,9 @@ export const keptRun = z.object({
   }),
   spoolBytes: count,
   maxAgeMs: count,
-  /** Absent for the first attempt. `folder` is that of the run, and `outputBytes` counts the output of the attempts before this one. */
+  /** Absent for the first attempt. `folder` is the mark of the first attempt. `outputBytes` counts the output of all earlier attempts. */
   continues: z.exactOptional(z.object({ folder: text.check(z.regex(MARK)), outputBytes: count })),
-  /** Set only for a held run. Such a run ends after this time without a daemon, and waits while unread output fills its spool. */
+  /** Set only for a held run. Without a daemon, the run ends after this time. While unread output fills the spool, the program waits. */
   leaseMs: z.exactOptional(count),
 });
 

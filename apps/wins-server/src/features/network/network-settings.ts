@@ -14,7 +14,7 @@ export interface NetworkSettings extends DesiredNetwork {
   readonly keep: readonly Cloud[];
   /** Absent: Rancher's metadata service is not queried. */
   readonly metadata?: Omit<HostMetadataSettings, 'ports'>;
-  /** Absent: no API server is queried. Without `connectionInfoFile`, no server is known. */
+  /** Absent: no API server is queried. Present without `connectionInfoFile`: each query fails, because no API server is known. */
   readonly nodes?: { readonly connectionInfoFile?: string; readonly isStrict: boolean };
 }
 

@@ -2,7 +2,7 @@
 import { containerFeed, Source, type DesiredPort, type SourceOptions } from '@wins/host-network';
 import type { HostMetadataSettings } from '@wins/config';
 
-/** Omits `lastGood`, because after a restart another container may have the address. */
+/** Omits `lastGood`, so that no port is stored for the next start: by then, another container may have the address. */
 export function followContainers(
   settings: HostMetadataSettings,
   listener: Pick<SourceOptions, 'onChange' | 'onWarning'>,

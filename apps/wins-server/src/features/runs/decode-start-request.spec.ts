@@ -41,7 +41,7 @@ it.each(['0b0c', '1aff', '1affffffffffffffffffff', '08', '1d0000', '1a05'])(
   },
 );
 
-// A counter that trusts the lengths would miss a thousand variables, which the generated decoder reads.
+// The lengths in these messages are wrong. A counter that trusted them would miss the thousand variables that the generated decoder reads.
 it.each([
   ['reaches beyond its end', '220239017ad00f'],
   ['of limits reaches beyond its end', '420239017ad00f'],

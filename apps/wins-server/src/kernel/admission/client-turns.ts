@@ -60,7 +60,7 @@ interface Party {
   leftMs: number;
   /** True if input arrived while the client was not queued. The client then goes first while it has quantum left. */
   isFresh: boolean;
-  /** Estimated cost while others are served. Rises at once; falls by half the difference per turn. */
+  /** Estimated cost, used while others are served. Rises at once to the cost of a read; falls only halfway to it. */
   msPerOctet: number;
   /** Cost of the last read, and of the cheaper of the last two. */
   lastMsPerOctet: number;
@@ -83,7 +83,7 @@ interface OpenTurn {
  * socket. Each read is sized to fit the quantum, and its actual time is charged. A client that was not queued goes first. Administrators with input
  * get every second turn.
  *
- * A turn starts with a read and ends after the callbacks and promises that the read settles. The owner of the connection listens for `data` as usual.
+ * A turn starts with a read. It ends when the read's callbacks and promises have run. The owner of the connection listens for `data` as usual.
  */
 export class ClientTurns implements Disposable {
   readonly #parties = new Map<string, Party>();

@@ -177,7 +177,10 @@ export class Shares {
     return most;
   }
 
-  /** Returns the claim to revoke: the oldest idle one, else the newest of the largest. Undefined if the resource does not revoke claims. */
+  /**
+   * Returns the claim to revoke: the oldest idle one, or else the largest. Among equally large claims, selects the newest.
+   * Undefined if the resource does not revoke claims.
+   */
   #firstToYield({ claims }: Party): OwnClaim | undefined {
     if (this.row.atLimit !== 'yields') return undefined;
     let largest: OwnClaim | undefined;

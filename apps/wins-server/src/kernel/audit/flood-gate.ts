@@ -13,7 +13,7 @@ export interface Flood {
   readonly client: string;
   /** Allowed actions share one byte limit; all other verdicts share another. */
   readonly verdict: string;
-  /** Subject of the action. If set, it is part of the group's key, and the group's ten records per second bypass the byte limit. */
+  /** Subject of the action, part of the group's key. If set, the byte limit does not apply to the group. */
   readonly act?: string;
 }
 

@@ -52,7 +52,7 @@ export async function verifyAuditLog(
   const check = new ChainCheck(files, isPart);
   let isExpectedThere = expect === undefined;
   for (const number of numbers) {
-    // The daemon may have removed the oldest files meanwhile. Once a line was read, a missing file is an error: the log would seem edited.
+    // The daemon may have removed the oldest files meanwhile, so these may be missing. After the first line read, a gap would look like an edit.
     const limits = { maxLineBytes: MAX_LINE_BYTES, lastBytes: newestBytes };
     for await (const line of files.lines(number, { ...limits, mustExist: !check.isEmpty })) {
       check.add(number, line, number === numbers.at(-1));
@@ -136,7 +136,7 @@ class ChainCheck {
     };
   }
 
-  /** Returns `wanted` for the first line of a whole log. If earlier lines were removed or not read, returns `found`. */
+  /** Returns the value that the first line must have. If earlier lines were removed or not read, any is valid: returns `found`. */
   #beginning<T>(found: T, wanted: T): T {
     return this.#firstNumber === 1 && !this.#isPart ? wanted : found;
   }

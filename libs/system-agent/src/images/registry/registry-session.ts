@@ -10,8 +10,8 @@ import { imageFailed } from '../image-failure.js';
 /**
  * One repository of one registry. Sends no credentials until the registry requests them with 401. A 403 or 404 may hide
  * content from anonymous clients, so the session then checks whether `/v2/` requests credentials.
- * By Docker's protocol, the registry names the token server, which receives the registry's credentials even on another
- * host, as with Docker Hub. A token server must use HTTPS, unless it is on the host of a plain-HTTP registry.
+ * By Docker's protocol, the registry names a token server. That server receives the registry's credentials, even if it is
+ * another host, as with Docker Hub. It must use HTTPS, unless it is on the host of a plain-HTTP registry.
  */
 export class RegistrySession {
   readonly #endpoint: Endpoint;

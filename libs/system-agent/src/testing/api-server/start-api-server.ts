@@ -60,7 +60,7 @@ export interface ApiServer {
   /** Content of a `connectionInfoFile`. */
   connectionInfo(options?: KubeconfigOptions): string;
   create(data: Readonly<Record<string, string | Buffer>>): SecretObject;
-  /** Writes as Rancher; undefined removes a key. Without `changes`, changes a label. */
+  /** Writes the Secret, as Rancher would. An undefined value removes its key. Without `changes`, only a label changes. */
   update(changes?: Readonly<Record<string, string | Buffer | undefined>>): SecretObject;
   remove(): void;
   read(): SecretObject | undefined;

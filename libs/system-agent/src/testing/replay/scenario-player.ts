@@ -163,7 +163,7 @@ export class ScenarioPlayer {
     else if (action.action === 'secret deleted') this.secrets.delete();
     else if (action.patch) this.secrets.change(action.patch.dataText);
     else if (/^agent sent SIG|^recorder ends the agent/.test(action.action)) await this.stop();
-    // `start` does nothing if our agent did not end with the Go agent.
+    // Our agent may still run where the Go agent had ended. Then `start` does nothing.
     else if (STARTS.test(action.action)) this.start();
     else if (!/^agent exited|^ps /.test(action.action)) {
       throw new Error(`nothing is known of the action "${action.action}"`);

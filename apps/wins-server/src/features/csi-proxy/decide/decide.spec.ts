@@ -135,7 +135,7 @@ describe('the decision', () => {
     expect(decide(WISH, facts(running(OLD.program), record))).toMatchObject({
       ...{ act: 'switch', to: trial.to, from: trial.from },
     });
-    // A rollback restores `from`, which is the command on trial only if that command serves.
+    // A rollback restores `from`. The command on trial may become `from` only if it serves.
     const other = { ...WISH, args: ['-v=1'] };
     expect(decide(other, { ...served, isServing: false })).toMatchObject({ from: trial.from });
     expect(decide(other, served)).toMatchObject({ from: trial.to });

@@ -310,7 +310,10 @@ class RunOfKeeper {
     if (leaseMs !== undefined) this.#lease = setTimeout(() => this.stop(), leaseMs);
   }
 
-  /** Records that output before this offset was read. Also stops the lease, because only a daemon that supports leases sends the offset. */
+  /**
+   * Records that output before this offset was read. Also stops the lease. A daemon's connection alone does not stop it, because daemons of earlier
+   * releases do not support leases.
+   */
   readTo(offset: number): void {
     clearTimeout(this.#lease);
     this.#readTo = Math.max(this.#readTo, offset);
