@@ -40,9 +40,9 @@ const STAND_INS = [
 const NEEDS = {
   /** The content of a release: dist/package. */
   package: { make: () => node('tools/package/package.mjs') },
-  /** Programs with a stand-in for a service manager on Linux, also as one executable: dist/stand-ins. */
+  /** Built programs that use a stand-in for a service manager on Linux, as files and packed into one executable: dist/stand-ins. */
   'stand-ins': { make: () => node('tools/package/stand-ins.mjs', 'dist/stand-ins') },
-  /** An executable that prints what its program sees inside it: dist/package-probe.exe. */
+  /** An executable whose packed program prints what it sees from inside the executable: dist/package-probe.exe. */
   probe: { make: () => node('tools/package/probe/make-probe.mjs', 'dist/package-probe.exe') },
   /** Releases for Windows, most with a flaw: dist/upgrade/NAME.exe. */
   releases: {

@@ -23,7 +23,7 @@ export const PROBES = {
   pipesAreClosed: 'only Administrators and SYSTEM may open the pipes',
   userIsRefused: 'a user without privileges cannot open the main pipe, nor that of administrators',
   administratorHere:
-    'an administrator can use the pipe of administrators from the Windows session of the script (session 0: SSH or WinRM; another: console or RDP)',
+    'an administrator can use the pipe of administrators from the script: in Windows session 0 over SSH or WinRM, in another at a console or RDP',
   secondDaemon: 'a second daemon on the pipe ends with an error, and the first is unharmed',
   firewallRules: 'firewall rules appear for `--exposes`, and go at the end',
   firewallOff:
@@ -47,7 +47,8 @@ export const PROBES = {
   upgradeThroughDaemon: 'an upgrade through the daemon outlives it',
   upgradeByClient: '`wins cli upgrade` says that it is done',
   upgradeFolder: 'nobody else may use the folder of upgrades',
-  heldProgram: 'an upgrade of a program that another process holds leaves a service that serves',
+  heldProgram:
+    'after an upgrade of a program that another process has locked, the service still serves',
   eventsAreReadable: 'texts in the event log are readable',
   wrongConfig:
     'a wrong config ends in event 7024 of the service control manager, and not in a hang',
@@ -77,11 +78,11 @@ export const BY_HAND = {
   dockerStop: '`docker stop` of a container that runs `wins cli proxy` is heard',
   containerTrust: 'the client trusts the pipe of the host from inside a container',
   helperWithoutBreakAway:
-    'a helper without `mayBreakAway` says so and ends with 65; with it, it outlives the daemon',
+    'an upgrade helper in a run whose entry lacks `mayBreakAway` reports this and ends with 65; with the key, the helper outlives the daemon',
   upWhileHanging:
     '`wins up` while the daemon hangs: failure actions do not get in the way of ending it by force after `--wait`',
   upWhileDependent:
-    '`wins up` while a service that depends on it runs: it is refused, the message names the reason, and the daemon still serves',
+    '`wins up`, while a service runs that depends on wins, is refused; the message names the reason, and the daemon still serves',
   chartOnCluster:
     'the chart on a cluster: what is mounted, the mounted pipe after a restart of the daemon, the change from a Go daemon',
   powerOff: 'power off during `wins up`, ten times: the service comes up, its program is whole',

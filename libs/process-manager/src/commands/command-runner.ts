@@ -13,7 +13,10 @@ export interface CommandRunnerOptions {
   readonly host: HostOf;
   /** State directory of the process manager. The manager's `recover` ends commands that a dead daemon left running. */
   readonly stateDirectory: string;
-  /** Time in milliseconds between asking a tree to end and killing it; also limits waits for killed processes and outputs. Default 10,000. */
+  /**
+   * Time in milliseconds between asking a tree to end and killing it. After the kill, each wait, for the processes to be gone and for
+   * their outputs to close, has the same limit. Default 10,000.
+   */
   readonly graceMs?: number;
 }
 

@@ -207,7 +207,7 @@ function byAddress(state: NetworkState, text: string): NetworkAdapter {
   throw new WindowsError('notFound', `${tried}: no adapter has it`);
 }
 
-/** Prefers an address that reaches the gateway, then one that is not link-local. */
+/** Prefers an address that is not link-local, and among those one that reaches the gateway. */
 function describeIn(
   family: number,
   state: NetworkState,

@@ -5,7 +5,7 @@ import { dockerArchive, tarOf } from '../image-archive.js';
 import type { RecordedVersion } from './recording.js';
 import type { Deed } from './scenario-player.js';
 
-/** Declares deliberate differences from the Go agent. */
+/** One replay of a recording of the Go agent: what the test does, and where this agent deliberately differs. */
 export interface Scenario {
   readonly deeds?: Readonly<Record<string, Deed>>;
   readonly before?: (folder: string) => void | Promise<void>;
