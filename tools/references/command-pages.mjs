@@ -68,8 +68,11 @@ function markdownPage({ root, commands, common }) {
     '',
     'Written by `npm run generate` from the tree of commands in `apps/wins/src/commands`. `wins help COMMAND` says the same.',
     '',
-    `${root.details} An invalid command line ends with 64, that of \`wins cli prc run\` with 125 ([errors.md](errors.md)).`,
-    'The keys of JSON and YAML are in camelCase, but for four commands whose JSON is that of the Go client: `cli app info`, `cli hst get-version`, `cli net get` and `cli hns get-network`.',
+    `${root.details} An invalid command line ends with exit code 64, or 125 for ` +
+      '`wins cli prc run` ([errors.md](errors.md)).',
+    'The keys of JSON and YAML are in camelCase. Four commands are the exception, because their ' +
+      'JSON is that of the Go client: `cli app info`, `cli hst get-version`, `cli net get` and ' +
+      '`cli hns get-network`.',
     '',
     ...table(
       ['command', 'what it does'],

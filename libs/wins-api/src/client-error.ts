@@ -36,7 +36,7 @@ export interface WinsClientErrorDetails {
   /** True when an open connection broke; only with `unavailable`. */
   readonly connectionLost?: boolean;
   readonly grpcCode?: status;
-  /** Error code of the daemon (`ERROR_METADATA_KEY`), if any. */
+  /** Error code of the daemon (`ERROR_METADATA_KEY`), if any. `streamRefused`: it refused the request unprocessed (RFC 9113, section 8.7). */
   readonly reason?: string;
   readonly cause?: unknown;
 }
@@ -97,8 +97,10 @@ const NOT_ENCODED = /^Request message serialization failure/;
 // grpc-js text for a connection that broke during a call. A status from the daemon reads differently. The pattern may
 // also match the text for a connection that was never made, which `NEVER_CONNECTED` excludes.
 const LOST_CONNECTION =
-  /^Connection dropped|^Stream refused|^Write error|^Write failed|^read E|transport is closing|triggered by internal client error|\b(?:ECONNRESET|EPIPE)\b/;
+  /^Connection dropped|^Write error|^Write failed|^read E|transport is closing|triggered by internal client error|\b(?:ECONNRESET|EPIPE)\b/;
 const NEVER_CONNECTED = /^No connection established/;
+// grpc-js text for REFUSED_STREAM; grpc-js has then repeated the call once by itself.
+const REFUSED = /^Stream refused by server/;
 
 const CLOSED_EARLY = 'its server closed the connection before it spoke HTTP/2';
 /** grpc-js texts for a connection that was never made, with their meanings. The first match counts. */
@@ -129,6 +131,11 @@ function isLostConnection(code: number, details: string): boolean {
   return brokenOff && !NEVER_CONNECTED.test(details) && LOST_CONNECTION.test(details);
 }
 
+/** Call only for a status without the daemon's error code. */
+function isUnprocessed(code: number, details: string): boolean {
+  return code === UNAVAILABLE && REFUSED.test(details);
+}
+
 export function fromServiceError(
   error: ServiceError,
   call: { readonly method: string; readonly address: string },
@@ -137,6 +144,10 @@ export function fromServiceError(
   const facts = { ...call, details: error.details, grpcCode: error.code, cause: error };
   if (reason === undefined && isLostConnection(error.code, error.details))
     return new WinsClientError('unavailable', { ...facts, connectionLost: true });
+  if (reason === undefined && isUnprocessed(error.code, error.details)) {
+    const details = 'the daemon refused the request and did not process it';
+    return new WinsClientError('unavailable', { ...facts, details, reason: 'streamRefused' });
+  }
   const isNever = reason === undefined && NEVER_CONNECTED.test(error.details);
   return new WinsClientError(codeOfStatus(error.code, error.details), {
     ...facts,

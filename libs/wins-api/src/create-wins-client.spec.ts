@@ -2,6 +2,7 @@ import { Metadata, Server, ServerCredentials, status } from '@grpc/grpc-js';
 import type { ServerUnaryCall, ServerWritableStream } from '@grpc/grpc-js';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
+import http2 from 'node:http2';
 import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
@@ -622,6 +623,24 @@ describe('createWinsClient', () => {
       expect(error).toMatchObject({ grpcCode: sent.code, details: sent.details, ...expected });
       expect(error.cause).toBeInstanceOf(Error);
       expect(error.message).toBe(`Start at ${address}: ${sent.details}`);
+    });
+
+    it('say that the daemon refused a request and did not process it', async () => {
+      const asked: string[] = [];
+      const refusing = http2.createServer().listen(`${address}-refusing`);
+      refusing.on('stream', (stream, headers) => {
+        asked.push(String(headers[':path']));
+        stream.on('error', () => undefined).close(http2.constants.NGHTTP2_REFUSED_STREAM);
+      });
+      await once(refusing, 'listening');
+      await replaceClient({ address: `${address}-refusing` });
+      expect(await failure(client.startProcess(REQUEST))).toMatchObject({
+        ...{ code: 'unavailable', connectionLost: false, reason: 'streamRefused' },
+        details: 'the daemon refused the request and did not process it',
+      });
+      expect(asked.length).toBeGreaterThan(0);
+      await client.close();
+      await new Promise((resolve) => refusing.close(resolve));
     });
 
     it('come after the messages that were sent before them', async () => {

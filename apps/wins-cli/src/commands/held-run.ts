@@ -103,7 +103,8 @@ function mayComeBack(error: unknown): boolean {
 /** True if a daemon was serving this call when it failed. */
 export function wasThere(error: unknown): boolean {
   const cause = causeOf(error);
-  return cause?.connectionLost === true || cause?.reason === 'shuttingDown';
+  const isRefused = cause?.reason === 'shuttingDown' || cause?.reason === 'streamRefused';
+  return isRefused || cause?.connectionLost === true;
 }
 
 /** Returns `error`. If it reports an abort, returns the cause of the abort instead. Returns undefined for anything but a `WinsClientError`. */

@@ -2,10 +2,12 @@ import { Server, ServerCredentials, type ServerUnaryCall } from '@grpc/grpc-js';
 import { processServiceDefinition } from '@wins/wins-api/contract';
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
+import { constants, createServer as createHttp2Server } from 'node:http2';
 import { createServer, type Server as LocalServer, type Socket } from 'node:net';
 import { promisify } from 'node:util';
-import { runWins, startProgram, type Outcome } from '../testing/built-program.js';
+import { runWins, startProgram, startWins, type Outcome } from '../testing/built-program.js';
 import { Daemon } from '../testing/daemon.js';
+import { until } from '../testing/process-table.js';
 import { freePorts } from '../testing/tunnel/tunnel.js';
 import { wherePossible } from '../testing/where-possible.js';
 import { WINS, Workspace } from '../testing/workspace.js';
@@ -196,4 +198,33 @@ describe('an unreachable daemon is described in words of wins', () => {
     expect(stderr).toContain(text);
     expect(stderr).not.toMatch(/ENOENT:|EADDRNOTAVAIL|cannot be made \(ENOENT\)/);
   });
+});
+
+it('a daemon that refuses a request while it ends is waited for like one that is not there', async () => {
+  using workspace = new Workspace();
+  const tool = workspace.script('tool', 'echo ran');
+  const pipe = workspace.path('pipe');
+  const args = ['cli', 'prc', 'run', '--server', pipe, '--path', tool];
+  let requests = 0;
+  const ending = createHttp2Server().listen(pipe);
+  ending.on('stream', (stream) => {
+    requests += 1;
+    stream.on('error', () => undefined).close(constants.NGHTTP2_REFUSED_STREAM);
+  });
+  await once(ending, 'listening');
+  const refused = await runWins(args, workspace.environment);
+  expect([refused.code, refused.stderr]).toEqual([
+    125,
+    expect.stringMatching(
+      /^wins: the daemon on pipe [^\n]* accepts no calls now: the daemon refused the request and did not process it; [^\n]*\n$/,
+    ),
+  ]);
+
+  const before = requests;
+  const patient = startWins([...args, '--wait-timeout', '60s'], workspace.environment);
+  await until(() => requests > before);
+  await new Promise((resolve) => ending.close(resolve));
+  await using _daemon = await Daemon.start(workspace, workspace.config([tool], { listen: pipe }));
+  expect(await patient.outcome).toMatchObject({ code: 0, stderr: '' });
+  expect(patient.stdout()).toBe('ran\n');
 });

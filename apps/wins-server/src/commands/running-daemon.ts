@@ -137,7 +137,7 @@ function failure(
     return failed('its release does not know this call; wanted 1.0.0 or later');
   const reach = nextStep ?? 'start it, or name its pipe with --server. "wins doctor" shows details';
   if (!(cause instanceof PipeError) || cause.code === 'notFound')
-    return failed(error.connectionLost ? 'it ended' : 'no daemon answers', reach);
+    return failed(hasEnded(error) ? 'it ended' : 'no daemon answers', reach);
   if (cause.code === 'accessDenied') {
     const step = `run this as an administrator of the host${isWindows ? ', elevated' : ''}`;
     return failed('access is denied', step, noPermission);
@@ -159,4 +159,8 @@ export async function pipeOfConfig(config: string | undefined): Promise<string> 
     if (error instanceof ConfigError && error.code === 'invalid') return DEFAULT_PIPE_NAME;
     throw error;
   }
+}
+
+function hasEnded({ connectionLost, reason }: WinsClientError): boolean {
+  return connectionLost || reason === 'streamRefused';
 }

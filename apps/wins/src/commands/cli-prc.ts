@@ -28,7 +28,7 @@ const run = command({
     'The command prints the output of the program and ends with its exit code; Ctrl-C stops the program. The daemon runs the programs in ' +
     'white_list.processPaths of its config if the file at the same path here has the same content. It refuses a run with a limit that the host ' +
     'cannot enforce or that exceeds maxLimits of the entry. --replace stops the current run of the same program first, for a rolling ' +
-    'update; of several such clients the newest wins, and the others end with 125.',
+    'update; of several clients with --replace the newest wins, and the others end with 125.',
   page: 'getting-started.md',
   environment: PIPE_ENVIRONMENT,
   options: {
@@ -51,7 +51,8 @@ const run = command({
     cpus: processorsOption('cpus', 'Processor limit, such as 0.5'),
     pids: numberOption('pids', 'Limit of processes at a time; on Linux, threads count too'),
     'mount-file': listOption(
-      'File to give the program as NAME in the folder named by the variable WINS_FILES, and to update on each change; repeatable',
+      'File PATH to put as NAME into the folder that the variable WINS_FILES names, and again ' +
+        'after each change of PATH; repeatable',
       { placeholder: 'PATH=NAME', completes: 'files' },
     ),
     replace: switchOption('Stop the current run of the same program first'),

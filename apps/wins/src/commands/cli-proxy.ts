@@ -13,7 +13,8 @@ export const proxy = command({
   environment: PIPE_ENVIRONMENT,
   options: {
     publish: requiredOption(
-      'Ports to listen on: "TCP:443 TCP:80-81" forwards to the same ports of the host, TCP:8080:9796 to its port 9796; or UDP:53',
+      'Ports to listen on: "TCP:443 TCP:80-81" or UDP:53 forwards to the same ports of the host, ' +
+        'TCP:8080:9796 forwards port 8080 to port 9796 of the host',
       '--publish "TCP:443 TCP:80-81"',
       free('PORTS'),
     ),

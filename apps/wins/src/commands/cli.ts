@@ -75,7 +75,8 @@ export const deliver = command({
   summary: 'Copy a file from this container to a mounted folder of the host',
   details:
     'The file is replaced atomically: readers see the old content or the new. The folder must exist. A new config may not drop ' +
-    'systemagent, csi-proxy, hostNetwork, keep or the whole whitelist, unless --allow-drop names it.',
+    'the keys systemagent, csi-proxy, hostNetwork or keep, or the whole whitelist, ' +
+    'unless --allow-drop names it.',
   page: 'upgrade.md',
   options: {
     from: requiredOption('File to copy', 'the file to copy', FILE),
@@ -83,7 +84,7 @@ export const deliver = command({
     merge: switchOption(
       'Merge the keys of --from into the config at --to, and keep its other keys',
     ),
-    base: textOption('Config of the host to start from while there is no file at --to', FILE),
+    base: textOption('Config of the host to start from if --to does not exist yet', FILE),
     'allow-drop': allowDropOption,
     sha256: digestOption('sha256', 'SHA-256 digest that the file must have'),
     settle: durationOption(
@@ -98,7 +99,7 @@ export const deliver = command({
     ['cli deliver --from wins.yaml --to c:/host/wins/config --settle 5s', 'install a config'],
     [
       'cli deliver --merge --from keys.yaml --to c:/host/wins/config',
-      'set only the keys that it has',
+      'set only the keys that keys.yaml has',
     ],
   ],
   run: (values, _given, more) => client().deliver({ ...values, configs: server }, more),

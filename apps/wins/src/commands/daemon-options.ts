@@ -54,7 +54,8 @@ export const recordsOutput = outputOption(['table', 'json', 'yaml', 'name'], 'ta
 
 /** `--config`, for commands that accept a missing file only at the default path. */
 export const configOption = textOption(
-  'Config file; it must exist if it is named (default: c:/etc/rancher/wins/config on Windows, /etc/rancher/wins/config elsewhere)',
+  'Config file; if this option is given, the file must exist (default: ' +
+    'c:/etc/rancher/wins/config on Windows, /etc/rancher/wins/config elsewhere)',
   FILE,
 );
 

@@ -5,7 +5,8 @@ import { textOutput, FILE, free } from './daemon-options.js';
 
 const EXIT_CODES =
   'The exit code is 0 if the node is in the requested state, 1 if a step failed and all was rolled back, 64 for an invalid command line, 65 if ' +
-  'the command was refused, 70 if it failed, 75 if another installation or upgrade is running.';
+  'the command was refused, 70 if it failed otherwise, 75 if another installation or upgrade ' +
+  'is running.';
 
 const LONGEST_MS = 3_600_000;
 const helper = () => upgradeHelper().nodeCommands();
@@ -21,7 +22,7 @@ const common = {
 };
 const install = {
   'allow-downgrade': switchOption('Allow an older release'),
-  'delayed-start': switchOption('Start the service with a delay after the system'),
+  'delayed-start': switchOption('Start the service with a delay after the system starts'),
 };
 const asking = {
   'allow-http': switchOption(
@@ -47,7 +48,7 @@ export const installCommand = command({
   page: 'install.md',
   options: {
     ...install,
-    adopt: switchOption('Adopt an installation of another program: only write its manifest'),
+    adopt: switchOption('Adopt an installation made by another program: only write its manifest'),
     ...common,
   },
   examples: [
@@ -77,7 +78,8 @@ export const joinCommand = command({
     taint: listOption('Taint of the node, KEY=VALUE:EFFECT; repeatable', { placeholder: 'TAINT' }),
     'node-name': textOption('Name of the node', free('NAME')),
     address: textOption(
-      'Address of the node, an adapter name, or a keyword such as awspublic; two separated by a comma',
+      'Address of the node, an adapter name, or a keyword such as awspublic; ' +
+        'or two of these, separated by a comma',
       { placeholder: 'ADDRESS', completes: 'adapters' },
     ),
     'internal-address': textOption('Address of the node in its private network', {
@@ -104,7 +106,9 @@ export const joinCommand = command({
 export const leaveCommand = command({
   name: 'leave',
   summary: 'Leave the cluster; the daemon stays',
-  details: `Removes the connection info, the authorities and the id of the node: a node that joins again is a new machine. ${EXIT_CODES}`,
+  details:
+    'Removes the connection info, the certificate authorities of the server and the id of the ' +
+    `node: to Rancher, a node that joins again is a new machine. ${EXIT_CODES}`,
   page: 'install.md',
   options: common,
   examples: [['leave', 'leave the server']],
@@ -119,7 +123,7 @@ export const uninstallCommand = command({
   options: {
     'keep-data': switchOption('Keep config, connection info and the data of the agent'),
     force: switchOption('Also remove parts that were changed since the installation'),
-    adopt: switchOption('First adopt an installation of another program'),
+    adopt: switchOption('First adopt an installation made by another program'),
     ...common,
   },
   examples: [
@@ -140,7 +144,8 @@ export const sucCommand = command({
   name: 'suc',
   summary: 'Keep this node up to date, as a job of the system-upgrade-controller',
   details:
-    'Sets connection info, authorities, settings and the program from the environment of the job; keeps what is not set. ' +
+    'Updates the program. Sets connection info, certificate authorities and settings from the ' +
+    'environment of the job; keeps what is not set there. ' +
     `Restarts the daemon only if something that it runs with has changed. ${EXIT_CODES}`,
   page: 'install.md',
   environment: [

@@ -61,7 +61,7 @@ export const FILE_SCHEMA = section({
   reflection: off('List the services of the gRPC pipe for generic clients.'),
   debugPipe: about(
     flag(),
-    'Answer "wins srv debug" on the pipe of administrators, which exists in any case.',
+    'Answer "wins srv debug" on the pipe of administrators. If false, that pipe still exists.',
   ).default(true),
   audit: about(
     section({

@@ -6,7 +6,8 @@ import { stopKeys, treeLimits } from './white-list-schema.js';
 export function keptPrograms() {
   return about(
     list(keptProgram(), 'sections'),
-    'Programs that the daemon starts by itself and keeps running, even after it ends. Clients do not see them.',
+    'Programs that the daemon starts by itself and keeps running. They outlive the daemon. ' +
+      'Clients do not see them.',
   ).default([]);
 }
 

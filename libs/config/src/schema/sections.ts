@@ -59,13 +59,13 @@ export function systemAgentSection() {
       workDirectory: place(
         'Folder for executions of plans; by default /var/lib/rancher/agent/work, on drive C: on Windows.',
       ),
-      localPlanDirectory: place('Folder of local plans; by default plans beside work.'),
-      appliedPlanDirectory: place('Folder of applied plans; by default applied beside work.'),
+      localPlanDirectory: place('Folder of local plans; by default "plans" beside "work".'),
+      appliedPlanDirectory: place('Folder of applied plans; by default "applied" beside "work".'),
       connectionInfoFile: place(
         'File with the connection to Rancher; by default rancher2_connection_info.json beside work.',
       ),
       imagesDirectory: place(
-        'Folder of images that need no download; by default images beside work.',
+        'Folder of images that need no download; by default "images" beside "work".',
       ),
       agentRegistriesFile: place(
         'File that configures registries; by default the files of Rancher, RKE2 and K3s are tried.',
@@ -188,7 +188,9 @@ function metadataKeys() {
       ipv4Address(GATEWAY),
       'Required value of the label router_ip of this host. Absent: any.',
     ).optional(),
-    ports: off('Relay the ports that containers of this host publish, to addresses in the subnet.'),
+    ports: off(
+      'Relay the published ports of containers of this host. Targets must be in the subnet.',
+    ),
   });
 }
 
@@ -254,7 +256,8 @@ export function hostNetworkSection() {
       ).default([]),
       keep: about(
         shown(list(z.enum(CLOUDS, { error: 'aws, azure, gce or rancher' }), 'clouds')),
-        'Clouds whose metadata and platform addresses get routes. Those of rancher lead to containers of this host.',
+        'Clouds whose metadata and platform addresses get routes. ' +
+          'The routes for rancher lead to containers of this host.',
       ).default([]),
       metadata: about(
         metadataKeys(),
@@ -262,7 +265,8 @@ export function hostNetworkSection() {
         { absent: 'none' },
       ).optional(),
       nodes: off(
-        'Routes to the subnets of the other nodes that the API server lists, from which the system agent gets its plans.',
+        'Routes to the subnets of the other nodes, as listed by the API server ' +
+          'that sends the system agent its plans.',
       ),
       probePort: about(
         port(),

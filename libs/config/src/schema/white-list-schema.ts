@@ -129,7 +129,8 @@ function allowedPath() {
         ).refine((names) => names.length === 1 || !names.includes('any'), {
           error: 'names, or "any" alone',
         }),
-        'Environment variables that a client may set: names, prefixes such as KUBE_*, or "any", which excludes guarded ones. By default none.',
+        'Environment variables that a client may set: names, prefixes such as KUBE_*, or "any". ' +
+          'Variables that can make a program load code need their exact name. By default none.',
         { shorthand: true, absent: 'none' },
       ).optional(),
       args: about(

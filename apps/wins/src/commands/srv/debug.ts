@@ -60,7 +60,8 @@ const heap = command({
   name: 'heap',
   summary: 'Write a heap snapshot of the daemon, secrets included, to a file',
   details:
-    'The daemon pauses for about a second per 10 MB of its heap, and needs up to 16 times that memory meanwhile. It refuses above 64 MiB.',
+    'The daemon pauses for about a second per 10 MB of its heap, and meanwhile needs up to ' +
+    '16 times the memory of the heap. It refuses if the heap is above 64 MiB.',
   ...common,
   positional: file,
   options: { ...ofDaemon, output: textOutput },

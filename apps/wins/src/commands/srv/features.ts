@@ -17,9 +17,9 @@ export const planCommands: Group = {
     command({
       ...asText,
       name: 'status',
-      summary: 'Show the state of each plan: applied, failed, and its probes',
+      summary: 'Show the state of each plan, such as applied or failed, and its probes',
       page: agent,
-      examples: [['srv plan status', 'the node of this host']],
+      examples: [['srv plan status', 'the plans of this node']],
       run: (values, _given, more) => server().showPlanStatus(values, more),
     }),
     command({
@@ -68,7 +68,8 @@ export const registryCommands: Group = {
       name: 'check',
       summary: 'Show which registry has an image, and why others failed',
       details:
-        'Asks the registries of registries.yaml in the order of the agent, and unpacks nothing. Uses the proxies of this shell. ' +
+        'Asks the registries of registries.yaml in the same order as the agent, ' +
+        'and unpacks nothing. Uses the proxies set in this shell. ' +
         'The exit code is 1 if no registry has the image.',
       page: agent,
       positional: {
@@ -96,7 +97,7 @@ export const csiProxyCommands: Group = {
       name: 'status',
       summary: 'Show the configured csi-proxy and its state',
       page: 'csi-proxy.md',
-      examples: [['srv csi-proxy status', 'the node of this host']],
+      examples: [['srv csi-proxy status', 'csi-proxy on this node']],
       run: (values, _given, more) => server().showCsiProxy(values, more),
     }),
     command({
@@ -104,7 +105,8 @@ export const csiProxyCommands: Group = {
       name: 'apply',
       summary: 'Fetch, install, upgrade or start csi-proxy now',
       details:
-        'The exit code is 1 if a new csi-proxy did not serve and was rolled back, 65 if the download was refused, and 70 if it failed.',
+        'The exit code is 1 if a new csi-proxy did not serve and was rolled back, ' +
+        '65 if the download was refused, and 70 after any other failure.',
       page: 'csi-proxy.md',
       options: { ...ofDaemon, 'dry-run': dryRun, output: textOutput },
       examples: [['srv csi-proxy apply --dry-run', 'what it would do']],
@@ -146,7 +148,7 @@ export const networkCommands: Group = {
     command({
       inherits,
       name: 'teardown',
-      summary: 'Remove what the daemon changed in the network of the host, until "apply"',
+      summary: 'Remove what the daemon changed in the host network; "apply" restores it',
       details:
         'Removes only what the daemon made. A restart of the daemon or a changed config restores it, too. The exit code is 1 if a change failed.',
       page: network,

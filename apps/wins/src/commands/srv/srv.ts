@@ -51,7 +51,7 @@ const run = command({
     'log-files': textOption('Number of log files to keep, 1 to 100 (default: 5)', free('NUMBER')),
     // Without --register, the next two are accepted and ignored, because a service that an earlier release registered may pass them.
     'delayed-start': switchOption(
-      'With --register: start the service with a delay after the system',
+      'With --register: start the service with a delay after the system starts',
     ),
     'depends-on': textOption(
       'With --register: services that must run first, such as "HNS Tcpip"',
@@ -160,7 +160,8 @@ const reload = command({
   name: 'reload',
   summary: 'Make the running daemon read its config again',
   details:
-    'Prints what changed and what needs a restart. If the config is invalid, or drops systemagent, csi-proxy, hostNetwork, keep or the whole whitelist, ' +
+    'Prints what changed and what needs a restart. If the config is invalid, or drops the key ' +
+    'systemagent, csi-proxy, hostNetwork or keep, or the whole whitelist, ' +
     'the old config stays in force, and the exit code is 78. --allow-drop accepts the loss.',
   page: 'config.md',
   inherits,
