@@ -261,8 +261,9 @@ describe('a run that is started again', () => {
 
   it('is started again by the next daemon when it ended while there was none, with its counters', async () => {
     const file = (name: string): string => path.join(folder, name);
+    const isSecond = `[ -e ${file('lived')} ] && echo life && exec sleep 60`;
     const wait = `while [ ! -e ${file('go')} ]; do sleep 0.02; done`;
-    await start(`echo life; [ -e ${file('go')} ] && exec sleep 60; ${wait}; exit 3`, 'always');
+    await start(`${isSecond}; : > ${file('lived')}; echo life; ${wait}; exit 3`, 'always');
     await written('life\n');
     await daemon.close();
     writeFileSync(file('go'), '');
