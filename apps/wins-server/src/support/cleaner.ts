@@ -23,8 +23,8 @@ const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*/g;
 type Clean = (text: string) => string;
 
 /**
- * Second line of defence: removes known secrets, JSON-escaped ones too, and users, passwords and queries of addresses. JSON stays valid.
- * Keeps secrets shorter than four characters, and words such as `true` and log levels. Keeps a numeric secret inside a longer number.
+ * Second line of defence: removes known secrets, also in JSON-escaped form, and the user, password and query of each URL. JSON stays valid.
+ * Does not remove secrets shorter than four characters, words such as `true` and log levels, or a numeric secret inside a longer number.
  */
 export function cleanerOf(known: readonly string[]): (text: string) => string {
   const secrets = known

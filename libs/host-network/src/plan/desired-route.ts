@@ -40,7 +40,7 @@ export interface DesiredNetwork {
   readonly holds?: boolean;
 }
 
-/** Default of `New-NetRoute` on Windows. A route of another program with a lower metric wins. */
+/** Default of `New-NetRoute` on Windows. A route of another program with a lower metric takes precedence. */
 export const DEFAULT_METRIC = 256;
 
 /**

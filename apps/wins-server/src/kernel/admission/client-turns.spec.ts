@@ -74,7 +74,7 @@ describe('the turns of clients', () => {
     turns.watch(socket, { client, what: 'test', ...(mayRead && { mayRead }) });
     return connection;
   }
-  /** Waits for turns of the event loop. Each may contain one turn of a client. */
+  /** Waits for iterations of the event loop. A client may get one turn in each. */
   async function loops(count: number): Promise<void> {
     for (let each = 0; each < count; each += 1) await new Promise((done) => setImmediate(done));
   }
