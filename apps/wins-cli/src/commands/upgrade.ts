@@ -19,6 +19,7 @@ import type { DeliveredConfigs } from '../delivery/delivered-configs.js';
 import { deliverFile } from '../delivery/deliver-file.js';
 import { showProgress } from '../progress.js';
 import { digestProgram, type ProgramDigests } from '../delivery/program-digests.js';
+import { wasThere } from './held-run.js';
 
 export interface UpgradeOptions extends DaemonOptions {
   readonly path: string;
@@ -247,13 +248,9 @@ async function output(
     await lease.end();
   } catch (error) {
     await lease.end().catch(() => undefined);
-    if (!isLost(error)) throw error;
+    if (!wasThere(error)) throw error;
   }
   return { stdout: texts.StdOut, stderr: texts.StdErr };
-}
-
-function isLost(error: unknown): boolean {
-  return error instanceof Error && 'connectionLost' in error && error.connectionLost === true;
 }
 
 function parseReport(stdout: string, stderr: string): UpgradeReport | undefined {
