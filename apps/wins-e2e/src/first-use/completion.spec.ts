@@ -37,13 +37,15 @@ afterAll(async () => {
   workspace[Symbol.dispose]();
 });
 
+/** The only line whose completion needs the daemon. */
+const ASKS_DAEMON = 'wins cli prc stop ran';
 const TYPED = [
   ['wins sr', 'wins srv '],
   ['wins cl', 'wins cli '],
   ['wins cli prc ru', 'wins cli prc run '],
   ['wins help cli prc ru', 'wins help cli prc run '],
   ['wins completion b', 'wins completion bash '],
-  ['wins cli prc stop ran', 'wins cli prc stop rancher-wins-stay '],
+  [ASKS_DAEMON, 'wins cli prc stop rancher-wins-stay '],
   ['wins cli net get --name l', 'wins cli net get --name lo '],
   ['wins cli prc ls -o ya', 'wins cli prc ls -o yaml '],
   ['wins srv app run --con', 'wins srv app run --config '],
@@ -55,7 +57,14 @@ const TYPED = [
 ] as const;
 
 /** Types into a shell at a terminal; returns the completed lines. */
-function type(shell: string, begin: readonly string[]): string[] {
+async function type(shell: string, begin: readonly string[]): Promise<string[]> {
+  return answered(
+    async () => typeOnce(shell, begin),
+    (lines) => !lines.includes(ASKS_DAEMON),
+  );
+}
+
+function typeOnce(shell: string, begin: readonly string[]): string[] {
   // Ctrl-A and Ctrl-E wrap the completed line in echo, so that the shell prints it instead of running it.
   const lines = TYPED.map(([typed]) => `${typed}\t\u0001echo "<\u0005>"\n`);
   const { stdout } = spawnSync(SCRIPT, ['-qec', shell, '/dev/null'], {
@@ -65,6 +74,13 @@ function type(shell: string, begin: readonly string[]): string[] {
     encoding: 'utf8',
   });
   return [...stdout.matchAll(/^<([^>]*)>\r$/gm)].map(([, line = '']) => line);
+}
+
+/** Asks again, as a person does, if the daemon of a busy host needed over a second for the names of its runs. */
+async function answered<T>(complete: () => Promise<T>, hasNames: (found: T) => boolean) {
+  let found = await complete();
+  for (let tries = 1; tries < 5 && !hasNames(found); tries += 1) found = await complete();
+  return found;
 }
 
 const completed = TYPED.map(([, line]) => line);
@@ -77,9 +93,9 @@ describe('a tab (finding 15)', () => {
     'completion in bash: there is no script(1)',
   )(
     'completes commands, options and values in bash, and never takes a folder for a command',
-    () => {
+    async () => {
       const begin = ['source <(wins completion bash); PS1='];
-      expect(type('bash --norc -i', begin)).toEqual(completed);
+      expect(await type('bash --norc -i', begin)).toEqual(completed);
     },
   );
 
@@ -96,14 +112,18 @@ describe('a tab (finding 15)', () => {
     ];
     // zsh removes the blank after a word, and the slash after a folder, unless typing continues.
     const trimmed = (lines: readonly string[]) => lines.map((line) => line.replace(/[ /]$/, ''));
-    expect(trimmed(type(`${ZSH} -f -i`, begin))).toEqual(trimmed(completed));
+    expect(trimmed(await type(`${ZSH} -f -i`, begin))).toEqual(trimmed(completed));
   });
 
   it('gets a description of each word, for the shells that show it', async () => {
     const ask = async (...words: string[]) =>
       (await runWins(['--get-completions', 'wins', ...words], environment)).stdout.toString();
     expect(await ask('cli', 'prc', '')).toContain('ls\tList the processes that the daemon runs\n');
-    expect(await ask('cli', 'prc', 'stop', '')).toBe(`:words\n${name}\ta run of the daemon\n`);
+    const runs = await answered(
+      async () => ask('cli', 'prc', 'stop', ''),
+      (found) => found.includes(name),
+    );
+    expect(runs).toBe(`:words\n${name}\ta run of the daemon\n`);
     // Windows PowerShell drops the empty last word, so `=4` passes the number of words.
     const { stdout } = await runWins(
       ['--get-completions=4', 'wins', 'cli', 'prc'],

@@ -24,7 +24,7 @@ describe('wins cli upgrade on Windows', () => {
     }
     const { code, stdout } = await world.clientUpgrade('v1.2.0');
     assert.equal(code, 0);
-    assert.match(stdout.toString(), /^wins: nothing: the release v1\.2\.0 serves/);
+    assert.match(stdout.toString(), /^wins: nothing: the release v1\.2\.0 already serves/);
     const older = await world.clientUpgrade('v1.1.0');
     assert.equal(older.code, 126);
     assert.match(older.stderr, /refused: .*older/);
