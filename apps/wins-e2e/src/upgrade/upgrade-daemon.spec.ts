@@ -1,7 +1,12 @@
 import { once } from 'node:events';
 import { chmodSync, copyFileSync, existsSync } from 'node:fs';
-import { createServer } from 'node:http2';
+import { constants, createServer } from 'node:http2';
 import path from 'node:path';
+import {
+  ProcessStartRequest,
+  ProcessStartResponse,
+  ProcessWaitResponse,
+} from '@wins/wins-api/contract';
 import { runWins } from '../testing/built-program.js';
 import { standIn } from '../testing/packages/package-folder.js';
 import { cliUpgrade, runHelper } from '../testing/upgrade/daemon-upgrades.js';
@@ -62,7 +67,63 @@ async function answeringAll(address: string, statusOf: (call: string, bytes: Buf
   return { address, [Symbol.asyncDispose]: () => Promise.resolve(void server.close()) };
 }
 
+/** A daemon that refuses every stream of the first run of the helper, because it ends, and then reports the result of the upgrade. */
+async function endingDaemon(address: string, outcome: string) {
+  const server = createServer();
+  let id = '';
+  let starts = 0;
+  server.on('stream', (stream, headers) => {
+    const call = String(headers[':path']);
+    stream.on('error', () => undefined);
+    const answer = (message: Uint8Array) => {
+      stream.respond(
+        { ':status': 200, 'content-type': 'application/grpc' },
+        { waitForTrailers: true },
+      );
+      stream.on('wantTrailers', () => stream.sendTrailers({ 'grpc-status': 0 }));
+      stream.end(framed(message));
+    };
+    if (/\/Start(?:Exactly)?$/.test(call)) {
+      const chunks: Buffer[] = [];
+      stream.on('data', (chunk: Buffer) => chunks.push(chunk));
+      stream.on('end', () => {
+        starts += 1;
+        const { Args } = ProcessStartRequest.decode(Buffer.concat(chunks).subarray(5));
+        id = Args.find((word) => word.startsWith('--id='))?.slice(5) ?? id;
+        const Data = { Value: 'rancher-wins-upgrade', RunID: '0'.repeat(32) };
+        answer(ProcessStartResponse.encode({ Data, Warnings: [], LeaseMs: 0 }).finish());
+      });
+    } else if (starts === 1) stream.close(constants.NGHTTP2_REFUSED_STREAM);
+    else if (call.endsWith('/Wait')) {
+      const value = Buffer.from(JSON.stringify({ id, outcome, reason: 'as it says' }));
+      answer(ProcessWaitResponse.encode({ Options: { $case: 'StdOut', value } }).finish());
+    } else stream.resume().on('end', () => answer(new Uint8Array()));
+  });
+  await once(server.listen(address), 'listening');
+  return { address, [Symbol.asyncDispose]: () => Promise.resolve(void server.close()) };
+}
+
+/** Prefixes a gRPC message with its compression flag and its length. */
+function framed(message: Uint8Array): Buffer {
+  const prefix = Buffer.alloc(5);
+  prefix.writeUInt32BE(message.length, 1);
+  return Buffer.concat([prefix, message]);
+}
+
 describe('wins cli upgrade', () => {
+  it('asks for the result if the daemon ends, and refuses calls, once the helper runs', async () => {
+    using workspace = new Workspace();
+    await using ending = await endingDaemon(workspace.path('ending'), 'nothing');
+    const { code, stdout, stderr } = await runWins(
+      [
+        ...['cli', 'upgrade', '--server', ending.address, '--wait-timeout', '60s'],
+        ...['--path', workspace.script('wins-upgrade', 'exit 0')],
+      ],
+      workspace.environment,
+    );
+    expect([code, stdout.toString(), stderr]).toEqual([0, 'wins: nothing: as it says\n', '']);
+  });
+
   it('comes back when the new daemon serves, with the config that the service has', async () => {
     await using world = await nodeWithDaemon();
     const before = world.supervisor.command;
