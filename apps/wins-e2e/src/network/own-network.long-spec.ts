@@ -89,7 +89,8 @@ inOwnNetwork('the network of containers of a host', () => {
     expect(host.ip('rule show')).toContain('19901');
     await host.run('/bin/umount', '/sbin/tc').outcome;
     expect(await host.network('apply')).toMatchObject({ State: 'settled', Problems: [] });
-    expect(networkOf(host)).toEqual(there);
+    // If the daemon completed the teardown on its own before, the bridge is a new one.
+    expect(networkOf(host).map(withoutMac)).toEqual(there.map(withoutMac));
   });
 
   it('is the same after a daemon that was killed, and goes without the section', async () => {

@@ -51,8 +51,8 @@ const run = command({
     cpus: processorsOption('cpus', 'Processor limit, such as 0.5'),
     pids: numberOption('pids', 'Limit of processes at a time; on Linux, threads count too'),
     'mount-file': listOption(
-      'File PATH to put as NAME into the folder that the variable WINS_FILES names, and again ' +
-        'after each change of PATH; repeatable',
+      'Copy the file PATH as NAME into the folder that the variable WINS_FILES names, and copy ' +
+        'it again after each change; repeatable',
       { placeholder: 'PATH=NAME', completes: 'files' },
     ),
     replace: switchOption('Stop the current run of the same program first'),

@@ -13,7 +13,7 @@ export const proxy = command({
   environment: PIPE_ENVIRONMENT,
   options: {
     publish: requiredOption(
-      'Ports to listen on: "TCP:443 TCP:80-81" or UDP:53 forwards to the same ports of the host, ' +
+      'Ports to listen on. "TCP:443 TCP:80-81" and UDP:53 forward to the same ports of the host. ' +
         'TCP:8080:9796 forwards port 8080 to port 9796 of the host',
       '--publish "TCP:443 TCP:80-81"',
       free('PORTS'),

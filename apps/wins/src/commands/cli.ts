@@ -118,9 +118,9 @@ export const upgrade = command({
       'the path of the new release',
       FILE,
     ),
-    from: textOption('File to copy to --path if there is none', FILE),
+    from: textOption('File to copy to --path if no file is there yet', FILE),
     once: readOption(
-      'Name of this upgrade; one that was rolled back is not retried under the same name',
+      'Name of this upgrade; a rolled-back upgrade is not retried under the same name',
       (name) => {
         if (/^[0-9A-Za-z-]{1,48}$/.test(name)) return name;
         throw new UsageError(

@@ -89,7 +89,9 @@ export const joinCommand = command({
     'strict-tls-verification': switchOption(
       'Trust only the certificate authorities in /cacerts of the server',
     ),
-    'trust-machine': switchOption('Also add these authorities to the root store of the machine'),
+    'trust-machine': switchOption(
+      'Also add the authorities in /cacerts to the root store of the machine',
+    ),
     'winhttp-proxy': switchOption('Also set the proxy of WinHTTP, without its password'),
     ...install,
     ...asking,

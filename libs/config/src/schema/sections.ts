@@ -102,7 +102,8 @@ export function csiProxySection() {
       ),
       sha256: about(
         shown(sha256()),
-        'SHA-256 digest of the archive. Absent: the digest of the first download over TLS.',
+        'Required SHA-256 digest of the archive. ' +
+          "Absent: that of the version's first download, which must use TLS.",
         { absent: 'the first download' },
       ).optional(),
       args: about(
@@ -275,7 +276,7 @@ export function hostNetworkSection() {
       ).optional(),
       subnet: about(
         containersNetwork(),
-        "Network of this host's own containers (wins-subnet), such as 10.42.1.0/24.",
+        "Network of this host's own containers, such as 10.42.1.0/24. Its name is wins-subnet.",
         { absent: 'none' },
       ).optional(),
       gateway: about(ipv4Address(GATEWAY_IN), 'The address of this host in the subnet.', {
@@ -341,7 +342,7 @@ export function tlsSection() {
 }
 
 export function agentStrictTlsMode() {
-  return about(flag(), 'Make the system-agent trust only the CA from its settings.', {
+  return about(flag(), 'Make the system-agent trust only the CA in its connectionInfoFile.', {
     since: '0.4.18',
   }).default(false);
 }

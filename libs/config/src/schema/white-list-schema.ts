@@ -79,7 +79,8 @@ export function stopKeys() {
       z.enum([...STOP_SIGNALS.posix, ...STOP_SIGNALS.windows], {
         error: `${STOP_SIGNALS.posix.join(', ')}, or on Windows CTRL_BREAK or WM_CLOSE`,
       }),
-      'Signal that asks a run to end; 10 s later the run is killed. On Windows CTRL_BREAK for its consoles, WM_CLOSE for its windows.',
+      'Signal that asks a run to end; 10 s later the run is killed. ' +
+        'On Windows: CTRL_BREAK for the consoles of the run, or WM_CLOSE for its windows.',
       { absent: 'SIGTERM; on Windows the run is killed at once' },
     ).optional(),
     stopEvent: about(
@@ -163,7 +164,8 @@ function allowedPath() {
       ).optional(),
       argv0: about(
         z.enum(['copy', 'listed'], { error: 'copy or listed' }),
-        'Path that the program gets as argv[0], which process lists show: the path of the verified copy (copy), or the listed path. By default copy.',
+        'Path that the program gets as argv[0] and that lists of processes show: ' +
+          'copy for the path of the verified copy, listed for the listed path. By default copy.',
         { absent: 'copy' },
       ).optional(),
       ...stopKeys(),
