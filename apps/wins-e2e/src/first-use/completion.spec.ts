@@ -59,7 +59,7 @@ const TYPED = [
 /** Types into a shell at a terminal; returns the completed lines. */
 async function type(shell: string, begin: readonly string[]): Promise<string[]> {
   return answered(
-    async () => typeOnce(shell, begin),
+    () => typeOnce(shell, begin),
     (lines) => !lines.includes(ASKS_DAEMON),
   );
 }
@@ -77,7 +77,7 @@ function typeOnce(shell: string, begin: readonly string[]): string[] {
 }
 
 /** Asks again, as a person does, if the daemon of a busy host needed over a second for the names of its runs. */
-async function answered<T>(complete: () => Promise<T>, hasNames: (found: T) => boolean) {
+async function answered<T>(complete: () => T | Promise<T>, hasNames: (found: T) => boolean) {
   let found = await complete();
   for (let tries = 1; tries < 5 && !hasNames(found); tries += 1) found = await complete();
   return found;
