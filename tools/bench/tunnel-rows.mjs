@@ -106,7 +106,7 @@ export async function measureTunnel({ run, programs, wins, folder }) {
   run.addOnce({ name: STALLS, unit: 'MiB', figure: { is: 'value', atMost: 64 } }, grown);
 }
 
-/** If `isFirst`, puts the shared socket first, so that it is the floor. With several streams, wins shares a connection too. */
+/** If `isFirst`, puts the shared socket first, which makes it the floor: with several streams, wins too sends all of them over one connection. */
 function sharedFirstIf(isFirst, ways) {
   return isFirst ? { [ONE_SOCKET]: ways[ONE_SOCKET], ...ways } : ways;
 }

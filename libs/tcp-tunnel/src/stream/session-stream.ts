@@ -47,7 +47,7 @@ export interface SessionLink extends WaitingBytes {
   readonly traffic: TunnelTraffic;
   /** True when the peer sent Hello: it supports half-close and renews its pauses. */
   readonly peerExtended: boolean;
-  /** For a peer without half-close: true holds the local end back, false ends the whole stream at once. */
+  /** If the local side ends and the peer lacks half-close: true delays telling the peer, false ends the whole stream at once. */
   readonly holdsLocalEnd: boolean;
   readonly settings: SessionSettings;
   /** Called when a stream holds more than its share, and again as the excess grows. */
@@ -397,7 +397,7 @@ export class SessionStream extends Duplex implements TunnelStream, RoundMember {
     else if (this.bytesRead > 0) this.#tellEndAfterAnswer();
   }
 
-  /** Ends the whole stream a second after the answer. Usually the local program reads no more, but TCP does not report that. */
+  /** Ends the whole stream after the peer sent nothing for a second: usually the local program reads no more, but TCP hides that. */
   #tellEndAfterAnswer(): void {
     const { bytesRead } = this;
     this.#link.later(HELD_AFTER_ANSWER_MS, () => {
