@@ -82,7 +82,7 @@ export const BY_HAND = {
   upWhileHanging:
     '`wins up` while the daemon hangs: failure actions do not get in the way of ending it by force after `--wait`',
   upWhileDependent:
-    '`wins up`, while a service runs that depends on wins, is refused; the message names the reason, and the daemon still serves',
+    '`wins up` fails while a service runs that depends on wins; the message names the reason, and the daemon still serves',
   chartOnCluster:
     'the chart on a cluster: what is mounted, the mounted pipe after a restart of the daemon, the change from a Go daemon',
   powerOff: 'power off during `wins up`, ten times: the service comes up, its program is whole',

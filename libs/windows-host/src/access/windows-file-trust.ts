@@ -17,7 +17,7 @@ const CODES: Readonly<Partial<Record<WindowsErrorCode, TrustedFileErrorCode>>> =
 
 /**
  * Trust by owner and access list: only SYSTEM, administrators, TrustedInstaller and the account of this process may
- * write. Refuses links, junctions and mount points. Paths may have either separator, and begin with a drive letter.
+ * write. Refuses links, junctions and mount points. Paths must begin with a drive letter; either separator is allowed.
  */
 export function windowsFileTrust(): FileTrust {
   return {

@@ -5,7 +5,7 @@ import { ok, warning } from '../../doctor/finding.js';
 const MOST_PORTS = 32;
 const RECENT_MS = 15 * 60_000;
 
-/** Checks each port that containers may reach, with one connection of at most a second. */
+/** Checks up to `MOST_PORTS` of the ports that containers may reach, each with one connection of at most a second. */
 export const checkPorts: Check = {
   name: 'port',
   needsConfig: true,
