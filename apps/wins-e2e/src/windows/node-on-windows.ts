@@ -199,7 +199,7 @@ export class NodeOnWindows implements AsyncDisposable {
     return { dependencies: dependencies.length > 0, delayedStart: startType === 'delayed' };
   }
 
-  /** Running programs that were moved to `Temp`, and will be removed after they end. */
+  /** Names of programs that were moved to `Temp` because they still ran. Each is removed after it has ended. */
   get movedPrograms(): readonly string[] {
     return readdirSync(path.join(WINDOWS, 'Temp')).filter((name) => /^wins-.*\.exe$/.test(name));
   }

@@ -27,11 +27,11 @@ const OLD_GROWTH_BYTES = 8 * 1024 * 1024;
 const QUIET_SHARE = 0.2;
 /** V8 shrinks the young generation only if a collection finds little allocation in the five seconds before. */
 const REST_MS = 5500;
-/** Longest pause between cycles. Pauses double up to this limit while steady work re-creates the garbage at once. */
+/** Longest pause before a cycle that new growth causes. Pauses double up to this limit while steady work re-creates the garbage at once. */
 const LONGEST_REST_MS = 60_000;
 /**
- * First pause before another cycle if a cycle leaves too much memory. A client may have held that memory and released it later.
- * Each further pause is twice as long, because the memory may also be needed.
+ * First pause before another cycle if a cycle frees too little memory. A client may have held the rest, and released it since.
+ * Each further pause is twice as long, because the memory may still be in use.
  */
 const RETRY_MS = 120_000;
 /** Per cycle: the first collection frees garbage, the second shrinks the young generation. */

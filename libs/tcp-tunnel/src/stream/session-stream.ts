@@ -319,7 +319,8 @@ export class SessionStream extends Duplex implements TunnelStream, RoundMember {
     const { peerExtended, holdsLocalEnd, settings } = this.#link;
     switch (this.#state.kind) {
       case 'open':
-        // A client without extensions cannot report the end of its data, so only its streams time out.
+        // Only a server limits open streams, and only those of a client without extensions, which cannot report the end of its data.
+        // `holdsLocalEnd` is true only on the client's side.
         return peerExtended || holdsLocalEnd ? Infinity : settings.untoldIdleMs;
       case 'local-ended':
         // While data is unread, the peer may be paused with more data to send.

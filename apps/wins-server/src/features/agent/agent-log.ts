@@ -25,7 +25,7 @@ export function providerDecision({ name, file, image }: ProviderRun): Decision {
   return { action: 'planCredentials', verdict: 'allowed', ...asked };
 }
 
-/** Skips decisions, because the log already gets a copy of their audit records. */
+/** Skips `file` and `instruction`, because the log already gets copies of the audit records of these acts. */
 export function logAgentEvent(logger: Logger, event: AgentEvent): void {
   switch (event.kind) {
     case 'file':

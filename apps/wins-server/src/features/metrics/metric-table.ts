@@ -160,9 +160,12 @@ export const METRICS = {
       state: ['absent', 'fetching', 'verified', 'installed', 'serving', 'failed'],
     },
   ),
-  wins_host_routes: gauge('Wanted routes, and parts of the network of containers, by state.', {
-    state: ['applied', 'foreign', 'planned', 'waiting', 'conflict', 'rejected', 'failed'],
-  }),
+  wins_host_routes: gauge(
+    'Wanted routes, and parts of the network of containers, such as its bridge, by state.',
+    {
+      state: ['applied', 'foreign', 'planned', 'waiting', 'conflict', 'rejected', 'failed'],
+    },
+  ),
   wins_host_source_age_seconds: gauge(
     'Time since a source that lists other hosts or containers last answered, or since it started.',
     { source: ['metadata', 'nodes', 'containers'] },
