@@ -1,7 +1,8 @@
 // node tools/references.mjs [--check]
 // Writes the generated parts of pages. Sources: config, commands and metrics from the code, attacks from docs/attacks.yaml, and results on real
 // Windows from transcripts. Targets: docs/config.md, docs/observability.md, docs/threat-model.md and docs/windows.md between their marks,
-// docs/commands.md, and docs/man/*.1. With --check it writes nothing, and fails when a page differs.
+// docs/commands.md, docs/man/*.1, and the first example of each library's README, from examples/libraries. With --check it writes nothing, and fails
+// when a page differs.
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { format, resolveConfig } from 'prettier';
@@ -37,6 +38,7 @@ const pages = new Map([
   ['docs/windows.md', between('docs/windows.md', acceptanceTable(filedTranscripts()))],
   ['docs/commands.md', markdown],
   ...manuals.map(([name, text]) => /** @type {const} */ ([`${MANUALS}/${name}`, text])),
+  ...readdirSync(path.join(root, 'libs')).map((name) => withExample(name)),
 ]);
 
 const isCheck = process.argv.includes('--check');
@@ -71,4 +73,19 @@ function between(page, text) {
   const [head, tail] = [before.split(BEGIN)[0], before.split(END)[1]];
   if (tail === undefined) throw new Error(`cannot write ${page}: found no "${END}" in it`);
   return `${head}${BEGIN}\n\n${text}\n\n${END}${tail}`;
+}
+
+/**
+ * Returns the README of a library with the text of its example in the first block of TypeScript.
+ *
+ * @param {string} library
+ * @returns {[page: string, text: string]}
+ */
+function withExample(library) {
+  const page = `libs/${library}/README.md`;
+  const example = readFileSync(path.join(root, `examples/libraries/${library}.ts`), 'utf8');
+  const before = readFileSync(path.join(root, page), 'utf8');
+  const block = /```ts\n.*?```/s;
+  if (!block.test(before)) throw new Error(`cannot write ${page}: found no \`\`\`ts block in it`);
+  return [page, before.replace(block, () => `\`\`\`ts\n${example}\`\`\``)];
 }

@@ -16,7 +16,7 @@ for (const step of steps)
 for (const { destination, state: standing, detail } of standings)
   console.log(destination, standing, `(${detail})`);
 
-// With the routes in place, the plan has no steps. It later removes only recorded routes that are no longer wanted.
+// With the routes in place, the plan has no steps. A later plan removes only recorded routes that are no longer wanted.
 const made = record.flatMap((owned) => ('route' in owned ? [owned.route] : []));
 const later = { ...state, routes: [byDefault, ...made] };
 console.log(plan({ routes: desired }, later, record).steps.length);

@@ -1,7 +1,7 @@
 // Only reads files; packages.long-spec.ts packs the libraries, installs them and runs their examples.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { exampleOf, LIBRARIES, readmeOf } from '../testing/packages/package-user.js';
+import { LIBRARIES, readmeOf } from '../testing/packages/package-user.js';
 import { ROOT } from '../testing/workspace.js';
 
 describe('the READMEs of the packages', () => {
@@ -13,11 +13,6 @@ describe('the READMEs of the packages', () => {
       expect(readmeOf(library)).toContain('\n## What it does not do\n');
     },
   );
-
-  it.each(LIBRARIES)('$name: it has the text of its example', (library) => {
-    const example = readFileSync(exampleOf(library.folder), 'utf8');
-    expect(readmeOf(library)).toContain(`\`\`\`ts\n${example}\`\`\``);
-  });
 });
 
 describe('the page about the libraries', () => {

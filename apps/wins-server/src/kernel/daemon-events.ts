@@ -14,7 +14,7 @@ export type DaemonPipe = 'main' | 'tunnel' | 'admin';
  * addresses, and names that clients chose.
  */
 export type DaemonEvent =
-  /** Published even if a flood makes the audit log only count the decision. */
+  /** Published even when, in a flood, the audit log only counts the decision. */
   | { readonly type: 'decided'; readonly decision: Decision }
   | { readonly type: 'run'; readonly event: ManagerEvent }
   | {

@@ -33,7 +33,7 @@ describe('a start that waits for the network of the host', () => {
     expect(await waiting).toBe(true);
   });
 
-  it('continues when its time has passed, or when the daemon has to end', async () => {
+  it('continues when it has waited long enough, or when the daemon has to end', async () => {
     await networkStands(kernelOf(WANTED).kernel, never, 1);
     await networkStands(kernelOf(WANTED).kernel, Promise.resolve());
   });
