@@ -4,7 +4,7 @@ import path from 'node:path';
 import { ConfigError, loadConfig } from '@wins/config';
 import { windowsFileTrust } from '@wins/windows-host';
 
-// On other systems, the owner and mode of the file decide who can write to it.
+// On systems other than Windows, the owner and mode of the file decide who can write to it.
 const trust = process.platform === 'win32' ? windowsFileTrust() : undefined;
 const file = path.join(await mkdtemp(path.join(tmpdir(), 'example-')), 'config');
 

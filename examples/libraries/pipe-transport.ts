@@ -2,7 +2,7 @@ import { linuxClients } from '@wins/linux-host';
 import { connectPipe, listenPipe } from '@wins/pipe-transport';
 import { securedPipe, windowsClients } from '@wins/windows-host';
 
-// Only this user may open a Unix socket; an access list guards a named pipe. Both systems identify the client.
+// On Linux, only this user may open the socket; on Windows, an access list guards the pipe. Both systems identify the client.
 const security = process.platform === 'win32' ? securedPipe() : undefined;
 const listener = await listenPipe('greeter', {
   security,

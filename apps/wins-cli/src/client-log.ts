@@ -12,7 +12,7 @@ export interface ClientLogOptions {
 export type Fields = Readonly<Record<string, unknown>>;
 type Level = 'debug' | 'info' | 'warn' | 'fatal';
 
-/** Log of the client on standard error, with untrusted text escaped. `pretty` shows time and fields only on `--debug` lines. */
+/** Log of the client on standard error, with untrusted text escaped. In the `pretty` format, only debug lines show time and fields. */
 export class ClientLog {
   /** Check it before building expensive fields for `debug`. */
   readonly isDebug: boolean;

@@ -43,7 +43,7 @@ export interface DaemonSystem {
   readonly trimMemory?: () => void;
   /** Writes plan files with their permissions. Absent: uses POSIX permissions. */
   readonly planFiles?: PlanFilesOf;
-  /** Starts processes that outlive the daemon. Absent: each gets its own session, and a socket in a private folder. */
+  /** Starts processes that outlive the daemon. Absent: each process gets its own session, and a socket in a private folder. */
   readonly processesApart?: ProcessesApart;
   /** Opens ports of the host firewall for runs. */
   readonly portOpener?: PortOpener & RecoveredPorts;

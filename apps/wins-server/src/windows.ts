@@ -46,7 +46,7 @@ function serverCheck(): PipeServerCheck {
 
 const processesApart: ProcessesApart = {
   start: ({ file, args, env }) => {
-    // Windows cannot remove a folder in which a process works, so the new process works in the root of the drive.
+    // Windows cannot remove the working directory of a process, so the new process runs in the root of the drive.
     const { root: directory } = path.win32.parse(file);
     const program = { file, argv0: file, args, env, directory };
     const { output: stdout, ...started } = startDetachedWithOutput(program);

@@ -67,7 +67,7 @@ function contextOf(
   };
 }
 
-/** `waitMs` limits the wait for the daemon's end, and then for a healthy start. Default: 60,000. */
+/** `waitMs` limits each of two waits: for the daemon's end, and for a healthy start. Default: 60,000. */
 export async function composeNode(
   places: InstallPlaces,
   { waitMs, log }: Pick<UpgradeSettings, 'waitMs'> & { readonly log: (line: string) => void },
@@ -79,8 +79,8 @@ export async function composeNode(
 }
 
 /**
- * Returns the config that the running daemon uses. The first of these that exists counts: the daemon's stored copy; the saved content that was
- * in place when the daemon started; the file. A Go release stores no copy.
+ * Returns the config that the running daemon uses: the daemon's stored copy, if there is one. A Go release stores none. Otherwise, returns the
+ * saved content that the file had when the daemon started. If none was saved, reads the file.
  */
 async function configServed({ command, pid }: ServiceStatus, host: UpgradeContext['host']) {
   const file = configFileOf(command.args, defaultConfigPath());
@@ -105,7 +105,7 @@ async function configServed({ command, pid }: ServiceStatus, host: UpgradeContex
 
 /**
  * Returns the `signedBy` lists of the served config and of the config file. For a new service, `winsArgs` names the file. Skips an invalid
- * config. If the new daemon would read it, the upgrade refuses it elsewhere.
+ * config. If the new daemon would read that config, the step `checkConfig` refuses the upgrade.
  */
 function signersOf(host: UpgradeContext['host']): SignersOf {
   return async (status, { winsArgs }) => {

@@ -23,7 +23,7 @@ export function enterRun(environment: NodeJS.ProcessEnv = process.env): DaemonRu
   if (mark === undefined) return undefined;
   for (const name of Object.keys(environment))
     if (!KEPT.has(name.toUpperCase())) Reflect.deleteProperty(environment, name);
-  // The upgraded daemon has its pipes in the same folder.
+  // The pipes stay in this folder after the daemon is upgraded.
   if (pipes !== undefined) environment['WINS_RUNTIME_DIR'] = pipes;
   const [, name] = /^([0-9A-Za-z]{1,64})(?::|$)/.exec(mark) ?? [];
   return { name, service: service === '' ? undefined : service };

@@ -92,7 +92,7 @@ async function report(
   return tell({ ...options, show }, exitCode, { value: outcome, names: namesOf(outcome), text });
 }
 
-/** Without a result, prints a message for people if the output is text outside a run, and otherwise `null`. */
+/** Prints the last result. If there is none, prints a message if the output is text and this is no run; otherwise `null`. */
 async function showResult(
   command: UpgradeCommand,
   options: UpgradeOptions,

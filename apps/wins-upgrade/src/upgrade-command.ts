@@ -156,7 +156,7 @@ async function withLockOfHelper<T>(context: UpgradeContext, task: () => Promise<
   }
 }
 
-/** On Windows a running helper cannot be removed, so the `upgraded` release or the next upgrade removes it. */
+/** On Windows a running helper cannot be removed, so the program `upgraded` or the next upgrade removes it. */
 async function removeHelper(
   { host, ownFile }: UpgradeContext,
   service: string | undefined,

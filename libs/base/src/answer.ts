@@ -10,13 +10,13 @@ export interface Answer {
   readonly text?: string;
   /** Printed one per line, for scripts. */
   readonly names?: readonly string[];
-  /** Omit the line feed after JSON unless stdout is a terminal, as the Go client does. */
+  /** Prints JSON without a final line feed when stdout is not a terminal, like the original client in Go. */
   readonly isAsOriginal?: boolean;
   /** Indent JSON for people, even when the output is a file. */
   readonly isForReaders?: boolean;
   /** Part of a series: each answer is one line of JSON or one YAML document. */
   readonly isOneOfMany?: boolean;
-  /** Replaces the previous answer on a terminal. Other outputs append this answer to the series. */
+  /** On a terminal, text and tables replace the previous answer. JSON, YAML and redirected output follow it. */
   readonly isRenewed?: boolean;
   readonly exitCode?: number;
 }

@@ -1,6 +1,6 @@
 /** The `code` of an error that Node raised, such as `ENOENT`; undefined for anything else. */
 export function errnoOf(error: unknown): string | undefined {
-  // `instanceof Error` is false for an error of another realm.
+  // Not `instanceof Error`, which is false for an error from another realm.
   if (typeof error !== 'object' || error === null || !('code' in error)) return undefined;
   return typeof error.code === 'string' ? error.code : undefined;
 }

@@ -70,7 +70,7 @@ export function formatNetwork({ bytes, prefix }: IpNetwork): string {
   return `${formatAddress(bytes)}/${prefix}`;
 }
 
-/** Whether two networks share an address, so that one contains the other. */
+/** Whether two networks share an address. If so, one contains the other. */
 export function overlap(one: IpNetwork, other: IpNetwork): boolean {
   if (one.bytes.length !== other.bytes.length) return false;
   const prefix = Math.min(one.prefix, other.prefix);

@@ -16,7 +16,7 @@ export const RUN_MARKER_VARIABLE = 'RANCHER_WINS_RUN';
 /** Service name of the daemon that started the run. Only the daemon sets it. */
 export const RUN_SERVICE_VARIABLE = 'RANCHER_WINS_SERVICE';
 
-/** Socket folder of the daemon that started the run, where pipes are sockets. Only the daemon sets it. */
+/** Socket folder of the daemon that started the run, on systems where pipes are sockets. Only the daemon sets it. */
 export const RUN_RUNTIME_DIR_VARIABLE = 'RANCHER_WINS_RUNTIME_DIR';
 
 /** Config keys whose loss would silently disable part of a node. To drop one, an operator must name it in `--allow-drop`. */

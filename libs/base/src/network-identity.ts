@@ -3,8 +3,8 @@ import { readFileSync, readlinkSync } from 'node:fs';
 import { networkInterfaces } from 'node:os';
 
 /**
- * Returns a SHA-256 (hex) by which two processes learn only whether they share a network. On Linux it comes from the network
- * namespace and the boot id; elsewhere from the adapters, so it may change. Undefined when nothing distinguishes the network.
+ * Returns a SHA-256 (hex) that tells two processes whether they share a network, and nothing else. On Linux it covers the network
+ * namespace and the boot id. Elsewhere it covers the adapters, so it may change. Undefined when nothing distinguishes the network.
  */
 export function networkIdentity(): string | undefined {
   const facts = process.platform === 'linux' ? namespaceOfBoot() : adapters();

@@ -19,7 +19,7 @@ const MAX_TEXT_LENGTH = 32;
 /**
  * Parses a duration in Go's notation (`500ms`, `1m30s`, `1.5h`), days (`7d`), or seconds without a unit (`30`). Returns milliseconds.
  *
- * @throws RangeError for other text or a duration beyond a limit. The message lacks the option's name.
+ * @throws RangeError for other text or a duration beyond a limit. The message leaves the option's name to the caller.
  */
 export function parseDuration(text: string, { minMs, maxMs }: DurationLimits): number {
   const durationMs = text.length > MAX_TEXT_LENGTH ? undefined : millisecondsOf(text);

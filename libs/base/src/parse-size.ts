@@ -6,7 +6,7 @@ const MAX_TEXT_LENGTH = 32;
 /**
  * Parses a number of bytes: `64MiB`, `512m`, `1.5Gi`, `1048576`. Units are powers of 1,024. Limit: 2^53 - 1.
  *
- * @throws RangeError for other text. The message lacks the option's name.
+ * @throws RangeError for other text. The message leaves the option's name to the caller.
  */
 export function parseSize(text: string): number {
   const [, amount, unit = ''] = /^(\d{1,16}(?:\.\d{1,3})?)(?:([kmg])(?:i?b?)?)?$/i.exec(text) ?? [];

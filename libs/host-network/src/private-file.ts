@@ -3,7 +3,7 @@ import { replaceFile, type FileTrust } from '@wins/trusted-files';
 import path from 'node:path';
 
 export interface PrivateFileOptions {
-  /** Absolute path. Before each write the folder is created private, or checked if it exists. */
+  /** Absolute path. Before each write, a missing folder is created private, and an existing folder is checked. */
   readonly path: string;
   readonly trust: Pick<FileTrust, 'distrustOfFile' | 'ensurePrivateFolder'>;
   /** Called for an invalid file, which then counts as missing. */

@@ -1,6 +1,6 @@
 import type { Rate } from '@wins/time';
 
-/** Limits of one connection: sizes in octets, times in milliseconds. Defaults of rates: the burst, then the refill. */
+/** Limits of one connection: sizes in octets, times in milliseconds. The default of a rate is its burst, then its refill. */
 export interface Http2Limits {
   /** Maximum size of a request message, without its five-octet gRPC prefix. Default 1 MiB. */
   readonly messageOctets: number;
@@ -18,7 +18,7 @@ export interface Http2Limits {
    * Output per stream not counted in `waitingOctets`, because a slow client with many streams is not hostile. Default 128 KiB.
    */
   readonly freeOctetsPerStream: number;
-  /** Maximum data waiting in the socket: answers to pings and settings, headers and refusals. Default 512 KiB. */
+  /** Maximum data waiting in the socket: headers, refusals, and replies to PING and SETTINGS. Default 512 KiB. */
   readonly socketOctets: number;
   /** Maximum number of simultaneous streams; excess streams are refused. Default 256. */
   readonly streams: number;

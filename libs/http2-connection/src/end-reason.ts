@@ -49,7 +49,7 @@ export const END_REASONS = {
   tooManyIgnoredFrames: HTTP2_CODE.enhanceYourCalm,
   /** Messages that are incomplete or not yet read exceed the memory limit of the connection. */
   tooMuchUnfinished: HTTP2_CODE.enhanceYourCalm,
-  /** Output waiting for a client that does not read exceeds the limit of the connection. */
+  /** The client does not read, and the output that waits for it exceeds the limit of the connection. */
   notReading: HTTP2_CODE.enhanceYourCalm,
   /** All connections together exceed a limit, and this one uses the most. */
   mostHeld: HTTP2_CODE.enhanceYourCalm,

@@ -1,4 +1,4 @@
-/** One file, because frames, streams, windows and accounts depend on each other. */
+/** This is one file, because frames, streams, windows and accounts depend on each other. */
 import { TokenBucket } from '@wins/time';
 import type { Duplex } from 'node:stream';
 import type { Http2Limits } from './connection-limits.js';
@@ -497,7 +497,7 @@ export class Connection {
     else this.#idle.start();
   }
 
-  /** Disconnects a client that does not read, because its output stays in our memory. */
+  /** Disconnects a client that does not read, because the output for it stays in our memory. */
   #judgeWaiting(): void {
     if (this.#ended !== undefined) return;
     const inSocket = this.#socket.writableLength;

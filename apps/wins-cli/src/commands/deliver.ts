@@ -33,7 +33,7 @@ export async function deliver(options: DeliverOptions, { show }: CommandSurround
       '--sha256 cannot be combined with --merge: the merged file differs on each node',
     );
   using delivering = showProgress(`delivering ${to}`, { afterMs: SHOW_AFTER_MS, quiet });
-  // A new file cannot drop any keys, unless it supersedes the file at `base`.
+  // Without `--merge`, a delivery needs no check if neither file exists: no keys can be dropped.
   const isFirst = !merge && ![to, base ?? to].some((file) => existsSync(file));
   const judged = isFirst
     ? undefined

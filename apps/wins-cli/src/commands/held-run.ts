@@ -79,7 +79,7 @@ export function holdThroughDaemons(
 /** Returns a CommandError, because after a WinsClientError the caller might start the run again. */
 function endedUnseen({ Value }: ProcessName, cause: unknown): CommandError {
   const details = cause instanceof WinsClientError ? cause.details : messageOf(cause);
-  // For `notFound`, hides the daemon's message, because the message quotes the secret id of the run.
+  // The daemon's message for `notFound` is not shown, because it quotes the secret id of the run.
   const isUnknown = cause instanceof WinsClientError && cause.code === 'notFound';
   const found = isUnknown ? 'the next daemon does not have this run' : details;
   const message = `the daemon ended, and the exit of ${Value} is unknown: ${found}`;

@@ -1,4 +1,4 @@
-/** Does not call `runProcess` of the client library, which hides the run's name. Messages and a forced end need the name. */
+/** This command does not call `runProcess` of the client library, which hides the run's name. Messages and a forced end need the name. */
 import {
   type ProcessExit,
   type ProcessName,

@@ -141,7 +141,7 @@ async function proxy(options: ProxyOptions, log: ClientLog): Promise<number> {
 
 interface TunnelAttempt extends TunnelPipe {
   readonly log: ClientLog;
-  /** `hasOwnNetwork`: true when the daemon and this process share a network. May throw to end the tunnel. */
+  /** `hasOwnNetwork`: true when the daemon is on this process's own network. May throw to end the tunnel. */
   readonly judge: (hasOwnNetwork: boolean) => void;
   /** Returns true if the daemon must be able to relay UDP. */
   readonly needsUdp: () => boolean;

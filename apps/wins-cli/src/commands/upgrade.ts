@@ -98,8 +98,8 @@ export async function upgradeDaemon(options: UpgradeOptions, { show }: CommandSu
 }
 
 /**
- * Records, in a file beside the config, which keys the config may drop. An argument of the helper must not permit this, because the daemon's
- * clients choose the arguments.
+ * Records, in a file beside the config, which keys the config may drop. The helper takes no argument for this, because any client of the daemon
+ * could pass it.
  */
 async function permitDrops({ config, configs, ...options }: UpgradeOptions): Promise<void> {
   const keys = options['allow-drop'];
@@ -153,7 +153,7 @@ async function putBack({ from }: UpgradeOptions, file: string, sha256?: string):
   await deliverFile({ from: source, to: file, sha256, waitTimeoutMs: 0 });
 }
 
-/** A helper that a Go daemon runs may set the service's config. With any other daemon, the service must use `config` already. */
+/** Lets the helper set the service's config under a Go daemon. Under any other daemon, the service must use `config` already. */
 async function configWords(options: UpgradeOptions, endMs: number): Promise<readonly string[]> {
   const { config } = options;
   if (config === undefined) return [];

@@ -98,7 +98,7 @@ export async function withDaemon<T>(options: DaemonOptions, task: Task<T>, patie
   }
 }
 
-/** Prefers the administrators' pipe, which recognises administrators in any session, and otherwise uses the main pipe. */
+/** Uses the administrators' pipe, which recognises administrators in any session. If it is absent, denied or too old, uses the main pipe. */
 export async function withDaemonOfAdministrators<T>(options: DaemonOptions, task: Task<T>) {
   try {
     return await withDaemon(onAdminPipe(options), task);
@@ -127,7 +127,7 @@ function onAdminPipe(options: DaemonOptions): DaemonOptions {
   return { ...options, server: adminPipeOf(options.server), 'wait-timeout': 0 };
 }
 
-/** True if the administrators' pipe was not reached, or its daemon does not know the call. False if another program serves the pipe. */
+/** True if the administrators' pipe is absent or denies access, or its daemon does not know the call. False if the pipe's server is not trusted. */
 function isOfOthers(error: unknown): boolean {
   const cause = error instanceof CommandError ? error.cause : undefined;
   if (cause instanceof WinsClientError) return cause.code === 'unimplemented';

@@ -43,7 +43,7 @@ export interface Delivered {
 
 /** Larger than any release. */
 const LIMITS = { maxBytes: 512 * 1024 * 1024 };
-/** Removes temporary files older than this, because no delivery takes that long. */
+/** Age above which temporary files are removed, because no delivery takes that long. */
 const ABANDONED_AFTER_MS = 10 * 60_000;
 
 /**

@@ -1,10 +1,10 @@
 /**
  * Kills the daemon at a sample of the acts of its agent, and restarts it. An act changes the node, sends a request to the API server or starts a
  * program. A plan without a result runs again as the same attempt. With `plan-state`, a plan with a result does not run again. Without `plan-state`,
- * each start applies the plan again unless it has failed.
+ * each start of the daemon applies the plan again unless the plan has failed.
  *
- * The node does not change between two acts, so a crash after one equals a crash before the next. The API server finishes a request, and a program
- * continues, without the daemon. Therefore the daemon is also killed during requests and programs.
+ * The node does not change between two acts, so a crash after one equals a crash before the next. Without the daemon, the API server still finishes
+ * a request, and a program continues. Therefore the daemon is also killed during requests and programs.
  */
 import { CrashedAgent, type Crash, type PlanOfCrash } from '../testing/agent/crashed-agent.js';
 import { sampleOf } from '../testing/sample.js';

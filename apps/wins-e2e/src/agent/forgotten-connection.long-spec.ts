@@ -19,7 +19,7 @@ describe('a daemon whose connection to the API server is forgotten by a device o
         const info = node.workspace.write('info.json', api.connectionInfo({ server: box.url }));
         await node.start(node.config({ remoteEnabled: true, connectionInfoFile: info }));
         await until(() => String(api.data()['success-count']) === '1');
-        // The agent removes this file once its write is answered.
+        // The agent removes this file once the agent's write is answered.
         const unwritten = node.workspace.path('agent/applied/state/unwritten.json');
         await until(() => !existsSync(unwritten));
         box.forget(what);

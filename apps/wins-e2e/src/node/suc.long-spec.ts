@@ -9,8 +9,8 @@ it('wins suc makes rke2 depend on the daemon, and removes the dependency while i
   await using world = new NodeWorld();
   expect((await world.say(['install'])).code).toBe(0);
   await using rke2 = await Rke2OfNode.start(world, false);
-  const ask = (variables: NodeJS.ProcessEnv, program?: string) =>
-    world.say(['suc', '--wait', '3s'], variables, program);
+  const ask = (variables: NodeJS.ProcessEnv, program?: string, wait = '1m') =>
+    world.say(['suc', '--wait', wait], variables, program);
   const { pid } = world;
   const linked = await ask({ CATTLE_ENABLE_WINS_SERVICE_DEPENDENCY: 'true' });
   expect([linked.outcome, rke2.dependencies, world.pid]).toEqual([
@@ -32,7 +32,7 @@ it('wins suc makes rke2 depend on the daemon, and removes the dependency while i
   ]);
 
   const deaf = `if (args[1] === 'app' && args[2] === 'run') process.exit(1);`;
-  const undone = await ask({}, nodeRelease(world.workspace, 'v1.2.0', deaf));
+  const undone = await ask({}, nodeRelease(world.workspace, 'v1.2.0', deaf), '10s');
   expect([undone.outcome, rke2.dependencies]).toEqual(['rolledBack', ['rancher-wins']]);
   expect(await world.version()).toBe('v1.1.0');
 

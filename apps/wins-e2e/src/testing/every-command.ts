@@ -8,7 +8,7 @@ import { freePorts } from './tunnel/tunnel.js';
 
 /** A host on which each command can be tried. The daemon and the client are the same executable. */
 export interface CommandHost {
-  /** The creator of the host ends remaining processes. */
+  /** Starts the program under test. The host's creator ends the process. */
   start(...args: string[]): RunningProgram;
   readonly server: string;
   readonly proxy: string;
@@ -20,7 +20,7 @@ export interface CommandHost {
   readonly tool: string;
   readonly greet: readonly string[];
   readonly stay: readonly string[];
-  /** Copy of the program, under a name that the daemon may run. */
+  /** Copy of the program under test, at a path that the daemon may run. */
   readonly upgrader: string;
   readonly isService: boolean;
   /** Options that name the service. */

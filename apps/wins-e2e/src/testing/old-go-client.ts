@@ -28,7 +28,7 @@ function withProgram(frame: Buffer, change: object): Buffer {
 }
 
 /**
- * Sends recorded bytes part by part. After each part it waits for the answer on that part's stream, as the client did.
+ * Sends recorded bytes part by part. Waits after each part for the answer on the part's stream, as the Go client did.
  *
  * @returns Answers by stream.
  */

@@ -20,7 +20,7 @@ export class Workspace implements Disposable {
     return path.join(this.folder, ...names);
   }
 
-  /** The runtime folder keeps programs of this workspace apart from those of others. */
+  /** Variables for programs. The runtime folder keeps this workspace apart from other workspaces. */
   get environment(): NodeJS.ProcessEnv {
     const { NODE_OPTIONS: _options, ...environment } = process.env;
     return { ...environment, WINS_RUNTIME_DIR: this.runtimeDirectory, ...this.variables };
@@ -38,7 +38,7 @@ export class Workspace implements Disposable {
     return this.write(name, `#!${process.execPath}\n${source}\n`, 0o755);
   }
 
-  /** A shell script starts much sooner than Node. */
+  /** Writes a shell script, which starts much faster than Node. */
   script(name: string, source: string): string {
     return this.write(name, `#!/bin/sh\n${source}\n`, 0o755);
   }

@@ -58,7 +58,7 @@ describe('a message of the tunnel that gets lost', () => {
     void writePattern(sent, SIZE_BYTES).then(() => sent.end());
     const answered = once(sent, 'response') as Promise<[IncomingMessage]>;
     const unread = await connected(down);
-    // A sender whose Pause was lost keeps sending, and so gets another Pause.
+    // The peer misses the lost Pause and keeps sending, so it gets another Pause.
     await until(() => loss.times('client pause') > 1 && loss.times('daemon pause') > 1);
     readOn();
     const [received, answer, reply] = await Promise.all([

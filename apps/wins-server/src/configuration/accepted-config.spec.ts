@@ -208,7 +208,7 @@ const VALUES: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   'routes.allow': listOf(
     fc.constantFrom('10.42.0.0/16', '127.0.0.0/8', '0.0.0.0/0', 'x', 'fd00::/8'),
   ),
-  // These values must not change this machine's routes. No interface reaches the gateway 203.0.113.77, and `x` in `hostNetwork.keep` is no cloud.
+  // These values must not change this machine's routes. No interface reaches the gateway 203.0.113.77. In `hostNetwork.keep`, `x` names no cloud.
   'hostNetwork.routes[].destination': fc.constantFrom('198.51.100.0/24', '0.0.0.0/0', 'x'),
   'hostNetwork.routes[].gateway': fc.constantFrom('203.0.113.77', '::1', 'x'),
   'hostNetwork.routes[].interface': text,
@@ -219,8 +219,8 @@ const VALUES: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   'hostNetwork.metadata.routerIp': fc.constantFrom('192.0.2.2', '::1', 'x'),
   // Published ports need a subnet.
   'hostNetwork.metadata.ports': flag,
-  // This machine must never get a subnet, so each config with `subnet` must be refused. It would need a `cluster` that contains the subnet. Only
-  // 0.0.0.0/0 does, and that is invalid.
+  // This machine must never get a subnet, so each config with `subnet` must be refused. A valid config needs a `cluster` that contains the subnet.
+  // Of the clusters below, only 0.0.0.0/0 does, and it is never valid.
   'hostNetwork.subnet': fc.constantFrom('10.42.1.0/24', 'x'),
   'hostNetwork.gateway': fc.constantFrom('10.42.1.1', 'x'),
   'hostNetwork.cluster': listOf(fc.constantFrom('10.43.0.0/16', '0.0.0.0/0', 'x')),

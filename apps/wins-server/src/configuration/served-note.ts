@@ -15,12 +15,12 @@ import { thisSystem } from '../this-system.js';
 
 export interface ServedNote {
   readonly served: GuardedParts;
-  /** Guarded keys that were lost at a start, and neither restored nor accepted as lost since. */
+  /** Guarded keys that were lost at a start. Since then, they were neither restored nor accepted as lost. */
   readonly lost: readonly GuardedKey[];
   readonly lostAt?: string;
 }
 
-/** A config has at most 1 MiB, so its whitelist fits. */
+/** A config is at most 1 MiB long, so its whitelist fits into the note. */
 const MAX_BYTES = 4 * 1024 * 1024;
 
 /** A damaged note counts as absent. A note that others could write is refused. */

@@ -64,7 +64,7 @@ export class AdminPipe implements AsyncDisposable {
   }
 }
 
-/** Limits the log, because administrators choose their names freely. */
+/** Maximum number of logged names, because administrators can choose any name. */
 const MOST_CLIENTS = 32;
 
 /** Warns once about each administrator on the main pipe, because that use is deprecated. */

@@ -54,7 +54,7 @@ export type DaemonEvent =
     }
   /** The host program on `port` received bytes, but has sent none for 15 s. */
   | { readonly type: 'stream'; readonly phase: 'slow'; readonly port: number }
-  /** The daemon reset the stream because no data moved. The host program does not read, or the client may be gone. */
+  /** The daemon reset the stream because no data moved. `readerStopped`: the host program does not read. `streamIdle`: the client may be gone. */
   | {
       readonly type: 'stream';
       readonly phase: 'cut';

@@ -17,7 +17,7 @@ export type FeatureErrorCode =
   | 'shuttingDown'
   /** The action must not happen, because the audit log cannot record it. */
   | 'auditUnavailable'
-  /** Diagnostics. `busy`: the same recording is already running. `tooLarge`: its result exceeds the limit. */
+  /** Diagnostics. `busy`: the same recording is already running. `tooLarge`: the result of a recording exceeds the limit. */
   | 'busy'
   | 'tooLarge'
   | 'eventsUnreadable'
@@ -27,9 +27,9 @@ export type FeatureErrorCode =
   | 'listenFailed'
   /** csi-proxy: the download failed. */
   | 'downloadFailed'
-  /** The archive's digest differs from the config's, or from that of this version's first download. */
+  /** The digest of the archive differs from the config, or from the first download of this version. */
   | 'digestMismatch'
-  /** The file is no archive, too large, or contains several programs. */
+  /** The file is not an archive, is too large, or does not contain exactly one program. */
   | 'archiveRefused'
   | 'fileFailed'
   /** The service manager refused, or the service did not follow a command. */

@@ -72,7 +72,7 @@ export interface Feature<
   readonly purpose: string;
   /** Config keys that are read only at the start of the daemon. Default: none. */
   readonly readAtStart?: readonly (keyof WinsConfig)[];
-  /** Equal settings count as unchanged. */
+  /** Settings equal to the old ones change nothing. */
   settings(loaded: LoadedConfig): Settings | FeatureOff;
   /** A failure is logged and retried, except in the stage `serves`, where it ends the daemon. */
   start?(
@@ -121,7 +121,7 @@ export interface StartedConfig {
 }
 
 export interface ConfigChange {
-  /** A list counts as one key. */
+  /** A config list counts as one key. */
   readonly changed: readonly string[];
   /** One line per changed key, with both values if they may be shown. */
   readonly changes: readonly string[];

@@ -2,15 +2,16 @@ import { performance } from 'node:perf_hooks';
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
-/** V8 starts a full mark when the heap has grown by this much. Buffers count too, up to 32 MiB, so a value below 300 is too small for busy output. */
+/** V8 starts a full mark when the heap has grown by this percentage. Up to 32 MiB of buffers count too, so busy output needs at least 300. */
 const GROWING_PERCENT = 320;
 
 /**
  * Bounds the growth of the heap and of the young generation. Both flags work at run time, because V8 reads them whenever it computes a limit.
- * If V8 does not know a flag, it prints a line and continues. Code loaded later gets no code cache, because V8 ties a cache to its flags.
+ * If V8 does not know a flag, it prints a line and continues. Code loaded later gets no code cache, because each cache is tied to one set of flags.
  *
- * Heap: between two young collections, output creates more buffers than V8's default limit allows. V8 would run a full mark every few milliseconds.
- * A larger limit would let an attacker create more garbage. Young generation: under load, it would grow from 4 MiB to 48 MiB.
+ * Heap: between two young collections, output creates more buffers than V8's default limit allows. With that limit, V8 would run a full mark every
+ * few milliseconds. With a limit above ours, an attacker could create more garbage.
+ * Young generation: without the second flag, it would grow from 4 MiB to 48 MiB under load.
  */
 export function boundHeap(): void {
   setFlagsFromString(`--heap-growing-percent=${GROWING_PERCENT}`);
@@ -27,7 +28,7 @@ const OLD_GROWTH_BYTES = 8 * 1024 * 1024;
 const QUIET_SHARE = 0.2;
 /** V8 shrinks the young generation only if a collection finds little allocation in the five seconds before. */
 const REST_MS = 5500;
-/** Longest pause before a cycle that new growth causes. Pauses double up to this limit while steady work re-creates the garbage at once. */
+/** Longest pause before a cycle caused by new growth. While steady work soon creates the garbage again, pauses double up to this limit. */
 const LONGEST_REST_MS = 60_000;
 /**
  * First pause before another cycle if a cycle frees too little memory. A client may have held the rest, and released it since.

@@ -44,7 +44,7 @@ function profileWords(
   return ['--profile', profile, ...file.flatMap((name) => ['--profile-output', name])];
 }
 
-/** Command of this program: one file, or node.exe and a script. A single executable has its own path as its script. */
+/** Command of this program: one file, or node.exe and a script. In a single executable, the script is the executable itself. */
 export function wordsOf({ execPath, argv: [, script] }: Program): readonly string[] {
   const isOneFile = script === undefined || path.win32.relative(execPath, script) === '';
   return isOneFile ? [execPath] : [execPath, script];

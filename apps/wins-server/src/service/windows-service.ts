@@ -18,7 +18,7 @@ import { listenForShutdown, type ShutdownRequest } from './shutdown-signal.js';
 export interface Surroundings {
   /** Undefined when this daemon is not a service. */
   readonly service: string | undefined;
-  /** Folder for files that an option names without a folder; undefined when there is none. */
+  /** Base folder of relative file names in options; undefined when there is none. */
   readonly folder: string | undefined;
   readonly logger: Logger;
   /** Resolves with the first request to stop. */
@@ -27,11 +27,11 @@ export interface Surroundings {
 }
 
 export interface WindowsServiceOptions extends LogOptions, LogFileOptions {
-  /** Makes the log folder private. Default: that of {@link windowsFileTrust}. */
+  /** Makes the log folder private. Default: {@link windowsFileTrust} does it. */
   readonly secureFolder?: SecureFolder;
 }
 
-/** Returns the exit code of `serve`. If `serve` throws, logs the error and returns its exit code. Outside of a service, returns `undefined`. */
+/** Returns the exit code of `serve`. If `serve` throws, logs the error and returns that error's exit code. Outside a service, returns `undefined`. */
 export async function runAsWindowsService(
   {
     secureFolder = (folder) => windowsFileTrust().ensurePrivateFolder(folder),

@@ -1,6 +1,6 @@
 import { SERVICE_NAME } from '@wins/base';
 
-/** Options whose values are no secrets. */
+/** Options whose values are not secret. */
 const SHOWN: ReadonlySet<string> = new Set(['config', 'log-file-size', 'log-files']);
 
 /** @throws Error on systems other than Windows. */

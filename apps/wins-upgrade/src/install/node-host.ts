@@ -17,7 +17,7 @@ import path from 'node:path';
 import type { NodeLock } from './node-lock.js';
 import { proveService, type NodeParts, type Proof } from './node-parts.js';
 
-/** Replaces the program like `wins up`, so the caller must hold the lock of `wins up`. `more`: further proofs. */
+/** Returns a host that replaces the program as `wins up` does, so the caller must hold that command's lock. `more`: further proofs. */
 export function nodeHost(parts: NodeParts, lock: NodeLock, more: readonly Proof[]): NodeHost {
   const { system, upgrade } = parts;
   const { service, host, runMs } = upgrade;

@@ -53,7 +53,10 @@ export interface NodeTask {
 /** Judges the node before the server registers it. @throws InstallError `refused`. */
 export type Judge = (parts: FetchedParts) => Promise<void>;
 
-/** If `how` is `keep`, changes only the parts in the wish. `ask` runs under the lock, so that only one command at a time registers the node. */
+/**
+ * Changes the parts in the wish; `install` also sets up the folders and the service. `ask` runs under the lock, so that only one
+ * command at a time registers the node.
+ */
 export function changeNode(
   node: NodeParts,
   wishWith: (fetched: FetchedParts) => InstallWish,
@@ -131,7 +134,7 @@ export function removeNode(
     const { config } = wish.places;
     const running = await stopDaemon(context, plan.steps);
     const csiProxy = running ?? (await how.removeCsiProxy(config, isAdopted).catch(messageOf));
-    // Runs end before the uninstallation, because some systems cannot remove a running program.
+    // End the runs before the uninstallation, because some systems cannot remove a running program.
     const runs =
       running ?? (await how.endLastingRuns(config, how.keepsData === true).catch(messageOf));
     const network = running ?? (await how.removeNetwork(config).catch(messageOf));

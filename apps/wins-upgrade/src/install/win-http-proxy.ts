@@ -1,6 +1,6 @@
 import type { EnvironmentWish, WinHttpProxy } from '@wins/installation';
 
-/** Omits user and password, because every program of the machine can read this setting. */
+/** Returns the proxy without user and password, because every program on the machine can read the setting. */
 export function winHttpProxyOf(proxies: EnvironmentWish['proxies']): WinHttpProxy | undefined {
   const text = (proxies['HTTPS_PROXY'] ?? proxies['HTTP_PROXY'])?.reveal();
   const url = text && (/^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `http://${text}`);

@@ -11,8 +11,8 @@ import { messageOf, RUN_MARKER_VARIABLE } from '@wins/base';
 const TICK_MS = 10;
 
 /**
- * For systems with POSIX sessions. A process leaves a run once it has its own session, no mark, and no parent in the run. `startApart` provides
- * the session and removes the mark. Its caller must exit at once, so that the new process also loses its parent in the run.
+ * Supports systems with POSIX sessions. A process leaves a run once it has its own session, no mark, and no parent in the run. `startApart` provides
+ * the session and removes the mark. The function's caller must exit at once, so that the new process also loses its parent in the run.
  */
 export function createPosixUpgradeHost(): UpgradeHost {
   return {

@@ -20,7 +20,7 @@ import { formatServiceCommand } from './format-service-command.js';
 const LIMIT_BYTES = 64 * 1024;
 const STATES: readonly unknown[] = ['running', 'stopped', 'paused', 'pending'];
 
-/** The supervisor answers with one line of JSON: either `state` and, if known, `pid`, or `error`. */
+/** The supervisor answers with one line of JSON: `error`, or `state` with the `pid` if it is known. */
 type SupervisorRequest =
   { readonly do: 'query' | 'start' } | { readonly do: 'stop'; readonly graceMs: number };
 

@@ -2,7 +2,7 @@ import { VERSION } from '@wins/base';
 import { isGroup, type Command, type Group } from './command.js';
 import { optionsAt } from './read-words.js';
 
-/** Such as `wins cli prc run --path FILE [options] [-- ARGUMENT…]`. */
+/** Returns a line such as `wins cli prc run --path FILE [options] [-- ARGUMENT…]`. */
 export function usageLine(path: readonly (Group | Command)[]): string {
   const at = path.at(-1);
   const words = ['wins', ...path.slice(1).map(({ name }) => name)];

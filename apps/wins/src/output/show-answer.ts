@@ -8,8 +8,8 @@ type Layouts = Pick<ReturnType<typeof output>, 'tableOf' | 'yamlOf'>;
 export type AnswerTerminal = Pick<NodeJS.WriteStream, 'isTTY' | 'rows'>;
 
 /**
- * @param form - `json`, `yaml`, `table`, `name` or `text`. Any other value selects JSON. At a terminal, it selects the answer's table, else its
- * text, if there is one.
+ * @param form - `json`, `yaml`, `table`, `name` or `text`. With any other value, a terminal gets the answer's table, or else its
+ * text. If it has neither, or without a terminal, the output is JSON.
  * @returns False when the reader has closed the stream.
  */
 export function showAnswer(answer: Answer, form: unknown): Promise<boolean> {
@@ -53,7 +53,7 @@ export function render(
   }
 }
 
-/** Without a table, returns the text if this is one of many answers, else the fields of the value. */
+/** Returns the table. Without one, returns the text if the answer is one of many, else the fields of the value. */
 function inColumns({ table, text, value, isOneOfMany = false }: Answer, layouts: () => Layouts) {
   if (table === undefined && isOneOfMany && text !== undefined) return text;
   const { tableOf } = layouts();

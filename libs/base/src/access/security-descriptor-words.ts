@@ -48,7 +48,7 @@ export function accessRights(text: string): number | undefined {
   return mask >>> 0;
 }
 
-/** Replaces an alias by its SID if every host has the same SID. Undefined for invalid text. */
+/** Replaces an alias by its SID if that SID is the same on every host. Keeps other aliases. Undefined for invalid text. */
 export function canonicalSid(text: string): string | undefined {
   const [, authority, subs] = /^S-1-(\d{1,15})((?:-\d{1,10}){1,15})$/.exec(text) ?? [];
   if (authority !== undefined && subs !== undefined) {

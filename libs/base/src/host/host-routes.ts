@@ -6,11 +6,11 @@ export interface StaticRoute {
   readonly gateway: string;
   /** `id` of the {@link RouteInterface}. */
   readonly interface: string;
-  /** Without the metric of the interface, which the system adds. The lowest sum wins. */
+  /** Excludes the metric of the interface, which the system adds. The route with the lowest sum wins. */
   readonly metric: number;
 }
 
-/** Compares all fields. A recorded route is removed only while it is unchanged. */
+/** Compares all fields, because wins removes a recorded route only while it is unchanged. */
 export function isSameRoute(one: StaticRoute, other: StaticRoute): boolean {
   return (
     one.destination === other.destination &&
@@ -27,7 +27,7 @@ export interface ListedRoute extends StaticRoute {
 
 /** An interface that routes can lead through. */
 export interface RouteInterface {
-  /** Survives a rename of the interface where the system permits. */
+  /** Survives a rename of the interface, except on systems where the id is the name. */
   readonly id: string;
   readonly name: string;
   /** Added to the metric of each route through the interface. */
@@ -45,8 +45,8 @@ export const CONTAINER_NETWORK = 'wins-subnet';
  * - `bridge`: the interface. The key is its name. The value is empty, or `SUBNET GATEWAY` if
  *   {@link RoutingState.hasSubnetOnBridge} is true.
  * - `address`: an address of the bridge, with its prefix length. The value is the name of the bridge.
- * - `filter`: drops all packets except those that containers may send (`NAME ingress`) and receive (`NAME egress`). The value is
- *   their own network, then the networks that they may reach. Rancher's metadata addresses are always allowed.
+ * - `filter`: drops forbidden packets that containers send (key `NAME ingress`) or receive (key `NAME egress`). The value lists
+ *   the containers' own network, then the networks that they may reach. Rancher's metadata addresses are always allowed.
  * - `rule`: `NAME allow` permits forwarding from interface NAME to the network in the value. `NAME deny` refuses all other
  *   forwarding.
  * - `forwarding`: whether the host forwards packets from an interface, `1` or `0`. This item always exists.
@@ -58,7 +58,7 @@ export interface NetworkItem {
 }
 
 export interface ListedItem extends NetworkItem {
-  /** Undefined if items of this kind have no mark of wins. */
+  /** True if wins marked the item. Undefined if items of this kind have no mark. */
   readonly isMarked?: boolean;
 }
 
@@ -78,7 +78,7 @@ export interface RoutingState {
   readonly items?: readonly ListedItem[];
   /** Error of listing the items. The items are then unknown, so they and their record must stay unchanged. */
   readonly itemsError?: unknown;
-  /** Whether the value of the `bridge` item contains subnet and gateway. If so, another subnet needs another bridge. */
+  /** Whether the value of the `bridge` item contains subnet and gateway. If so, a change of the subnet requires a new bridge. */
   readonly hasSubnetOnBridge?: boolean;
 }
 
@@ -102,8 +102,8 @@ export interface HostRoutes {
   isThisBoot(mark: string): boolean;
   list(withItems: boolean): Promise<RoutingState>;
   /**
-   * Makes every change even if others fail; changes items in order. Overwrites only items that always exist. Removes a route or
-   * item only if all its fields match.
+   * Attempts every change, even after one has failed. Changes items in the given order. Overwrites only items that always exist.
+   * Removes a route or item only if all its fields match.
    */
   change(changes: readonly NetworkChange[]): Promise<readonly RouteOutcome[]>;
   /**

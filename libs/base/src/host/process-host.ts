@@ -96,14 +96,14 @@ export interface HostProcess extends ProcessTree {
   readonly exited: Promise<HostExit>;
   /** Undefined if the system has no data, and after `close`. Cheap once the tree has ended. Never rejects. */
   usage(): Promise<TreeUsage | undefined>;
-  /** Releases handles; called after the end. Idempotent. */
+  /** Releases handles. Called when the run is over. Idempotent. */
   close(): void;
 }
 
 /** A process that an earlier daemon started. */
 export interface Leftover extends ProcessTree {
   readonly pid: number;
-  /** Why the process counts as one of an earlier daemon. */
+  /** Why the process is attributed to an earlier daemon. */
   readonly evidence: 'marker' | 'record' | 'executable';
   readonly mark: string | undefined;
   /** True if a running daemon owns the process, or the process is `LeftoverSearch.spared`. The caller must not end it. */
@@ -131,13 +131,13 @@ export interface LeftoverSearch {
 
 /**
  * Runs programs on the operating system. `@wins/linux-host` and `@wins/windows-host` implement it; `processHostContract` in
- * `@wins/process-manager/testing` tests both. The creator of a host may supply the class of its errors.
+ * `@wins/process-manager/testing` tests both. The option `failure` of each implementation selects the class of its errors.
  */
 export interface ProcessHost {
   readonly dialect: 'windows' | 'posix';
   /** Identifies this daemon's process among all that ever ran on this host. */
   readonly daemon: string;
-  /** Whether the daemon whose `ProcessHost.daemon` has this value may still run. */
+  /** Whether the daemon with this value of `ProcessHost.daemon` could still be running. */
   isDaemonAlive(daemon: string): boolean;
   /** Throws unless only administrators and the daemon's user could have created the file. @throws `notFound`, `pathNotTrusted`, `unknown`. */
   assertTrustedFile(path: string): Promise<void>;

@@ -57,9 +57,9 @@ export class DetachedProcess {
   }
 
   /**
-   * Starts the program and records it. First waits for the previous process, which it kills after `graceMs`.
+   * Waits for the previous process to end, and kills it after `graceMs`. Then starts the program and records it.
    *
-   * @throws any error of Node when the file cannot be executed.
+   * @throws a Node error when the file cannot be executed.
    */
   async start(program: DetachedProgram, graceMs: number): Promise<void> {
     const { file, args, environment, log = '/dev/null' } = program;

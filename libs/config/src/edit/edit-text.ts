@@ -1,4 +1,4 @@
-// This file is long, because it has one task: to find where to set a key, in each YAML notation.
+// This file is long because it does one job that is hard to split: it finds where to set a key in any YAML notation.
 import { isMap, isScalar, isSeq, type Node, type Pair, type YAMLMap, type YAMLSeq } from 'yaml';
 import { contentError, type ConfigError } from '../config-error.js';
 import { type EntryExtent, entryExtents } from './entry-extent.js';
@@ -152,7 +152,7 @@ class TextEditor {
     );
   }
 
-  /** Keeps current entries that are wanted in the same order, removes the rest, and appends the new entries. */
+  /** Keeps each current entry that equals the next wanted entry. Removes the others, then appends the wanted entries still missing. */
   #setList(map: Section, list: List, current: readonly EditItem[], wanted: readonly EditItem[]) {
     const kept = new Set<number>();
     for (const [index, item] of current.entries()) {
@@ -241,7 +241,7 @@ class TextEditor {
     return this.#text.slice(this.#ownLine(start), start);
   }
 
-  /** Returns the start of the line. Refuses if anything but blanks precedes the entry there. */
+  /** Returns the start of the line of an entry at `offset`. Throws unless only blanks precede the entry on that line. */
   #ownLine(offset: number): number {
     const start = this.#lineStart(offset);
     if (this.#text.slice(start, offset).trim() !== '') throw this.refusal();

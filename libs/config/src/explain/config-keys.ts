@@ -18,7 +18,7 @@ export interface ConfigKey {
   readonly default: unknown;
   /** Behaviour without the key, if no default value expresses it. */
   readonly absent: string | undefined;
-  /** First release with the key. Releases before 1.0.0 are those of the Go program. */
+  /** First release with the key. Releases before 1.0.0 belong to the Go program that wins replaces. */
   readonly since: string;
   /** Spellings of the last word of the path, canonical first. The daemon accepts the others with a warning, in any ASCII case. */
   readonly spellings: readonly string[];
@@ -97,7 +97,7 @@ export function maskedSettings(
   return maskedValue(FILE_SCHEMA, config, addressWithoutSecrets) as Record<string, unknown>;
 }
 
-/** Returns undefined for a text unless its schema declares `shown`. */
+/** Masks secrets: a string becomes undefined unless its schema declares `shown`. */
 export function maskedValue(
   schema: z.core.$ZodType,
   value: unknown,

@@ -87,7 +87,7 @@ export interface ConfigWatchEvents<Change> {
 /** A watched config file; disposing it ends the watch. */
 export interface ConfigWatch<Change> extends Disposable {
   /**
-   * Loads the file now, changed or not, and puts it in force. Also reports a failure to `rejected`.
+   * Loads the file now, changed or not, and puts it in force. Reports a failure to `rejected` and throws it.
    *
    * @throws ConfigError; Error for a removed or empty file.
    */

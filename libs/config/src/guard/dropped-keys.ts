@@ -73,7 +73,7 @@ export function guardedParts(parts: GuardedParts): GuardedParts {
   };
 }
 
-/** Such as `systemagent (which follows the plans of the node), …`. */
+/** Returns a list such as `systemagent (which follows the plans of the node), …`. */
 export function describeLosses(keys: readonly GuardedKey[]): string {
   return keys.map((key) => `${key} (${LOSSES[key]})`).join(', ');
 }

@@ -124,7 +124,7 @@ export async function keepReplaced(file: string): Promise<void> {
     const added = { name: `${found.since}-${Date.now()}`, since: found.since };
     await replaceFile(path.join(folder, added.name), found.bytes);
     const others = (await list(folder)).filter(({ name }) => name !== added.name);
-    // Earlier calls saved the same content, but the file was not replaced then. The new copy makes those copies obsolete.
+    // Copies with the same start have the same content: earlier calls saved it, but nobody replaced the file. The new copy makes them obsolete.
     const again = others.filter(({ since }) => since === added.since);
     const earlier = others.filter(({ since }) => since !== added.since);
     const surplus = Math.max(0, earlier.length + 1 - MOST_KEPT);

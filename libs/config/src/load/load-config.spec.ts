@@ -173,7 +173,7 @@ it('tells apart what is missing and a path that leads through a file or holds NU
 it('names a file that may not be read', async () => {
   writeFileSync(file, '', { mode: 0o600 });
   chmodSync(file, 0);
-  // Reads as the user nobody, because root can read everything.
+  // Read as the user `nobody`, because root can read every file.
   const asRoot = process.geteuid?.() === 0;
   if (asRoot) {
     chmodSync(folder, 0o755);

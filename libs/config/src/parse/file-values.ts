@@ -232,7 +232,7 @@ class FileReader {
     } as const;
     const field = level.fields.get(key);
     const isList = field !== undefined && (fieldsOf(field) ?? entryOf(field)) !== undefined;
-    // In these cases two spellings with different values are an error, because a wrong guess at the value may allow something forbidden.
+    // Two spellings with different values are an error wherever a wrong guess at the value may allow something forbidden.
     const isGuess = level.strictKeys || (isList && !isFoundByGo(counts.written, key));
     const found = `${quote(twin.written)} beside ${other}, which has`;
     if (isSame) report.warning({ ...finding, found: `${found} the same value` });

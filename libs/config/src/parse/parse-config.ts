@@ -13,7 +13,7 @@ export interface ParseOptions {
   readonly fileName?: string;
   /** Whether unknown keys are errors instead of warnings. Default false. */
   readonly strict?: boolean;
-  /** Platform of the defaults. Default: this one. */
+  /** Platform whose defaults apply. Default: `process.platform`. */
   readonly platform?: NodeJS.Platform;
 }
 
@@ -100,7 +100,7 @@ function nearestIssue(issue: z.core.$ZodIssue): z.core.$ZodIssue {
   return inner === undefined ? issue : { ...inner, path: [...issue.path, ...inner.path] };
 }
 
-/** Each pipe has its own protocol, so one name cannot serve both. */
+/** Reports the same pipe for `listen` and `proxy`, whose protocols differ. */
 function reportSamePipe(
   { listen, proxy }: FileContent,
   { places }: FileValues,

@@ -6,7 +6,7 @@ interface TextPlace {
   readonly column: number;
 }
 
-/** Line ends of YAML 1.1: LF, CR LF, CR, and NEL (U+0085). In line numbers, CR CR LF from a double conversion counts as one. */
+/** Line ends of YAML 1.1: LF, CR LF, CR, and NEL (U+0085). For line numbers, CR CR LF counts as one line end: a double conversion writes it. */
 const lineEnds = (): RegExp => /\r{0,2}\n|[\r\u0085]/g;
 
 export function firstLineEnd(text: string): string | undefined {
@@ -68,12 +68,12 @@ export class ProblemReport {
     this.#lineStarts = lineStarts(text);
   }
 
-  /** @throws ConfigError `invalid` when there are {@link MAX_PROBLEMS}. */
+  /** @throws ConfigError `invalid` when this problem is number {@link MAX_PROBLEMS}. */
   error(finding: Finding): void {
     this.#add('error', finding);
   }
 
-  /** @throws ConfigError `invalid` when there are {@link MAX_PROBLEMS}. */
+  /** @throws ConfigError `invalid` when this problem is number {@link MAX_PROBLEMS}. */
   warning(finding: Finding): void {
     this.#add('warning', finding);
   }

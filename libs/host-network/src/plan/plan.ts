@@ -59,7 +59,7 @@ export interface Standing {
 }
 
 export interface RoutePlan {
-  /** Items come before routes. In each group, all removals come before all additions, which may replace the removed ones. */
+  /** Items come before routes. In each group, removals come before additions, because an addition may replace a removed route or item. */
   readonly steps: readonly PlannedStep[];
   /** Must be on disk before the first step. */
   readonly record: readonly Owned[];
@@ -79,7 +79,7 @@ export interface PlanOptions {
 /**
  * Plans the changes after which the host has the desired routes and no other routes of wins. Pure, and never throws.
  *
- * A route belongs to wins while the record and the host have it unchanged. Only such routes are removed. If another program has
+ * A route belongs to wins while it is in the record and unchanged on the host. Only such routes are removed. If another program has
  * an equal route, the desired route counts as present; a different route with that destination and metric is a conflict.
  */
 export function plan(
@@ -250,7 +250,7 @@ function planOwn(
   return { ...planned, standings, orphans };
 }
 
-/** Each destination once: a route of the config wins over a route to a peer. */
+/** Returns one route per destination; a configured route takes precedence over a route to a peer. */
 function wantedRoutes(
   routes: readonly DesiredRoute[],
   { accepted }: JudgedPeers,

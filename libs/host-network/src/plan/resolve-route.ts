@@ -92,7 +92,7 @@ export class Surroundings {
       : this.#throughGateway(desired, gateway, candidates);
   }
 
-  /** Refuses a destination that would take over a network of the host, or one of its next hops. */
+  /** Refuses a destination that overlaps a network of the host or contains a next hop. */
   #ownReason(network: IpNetwork, { destination, gateway }: DesiredRoute): string | undefined {
     const extent = extentOf(network);
     const taken = this.taken.find((own) => meet(own, extent));

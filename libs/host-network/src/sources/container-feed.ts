@@ -13,7 +13,7 @@ export interface DesiredPort {
   readonly to: string;
 }
 
-/** Maximum number of ports. Beyond it, containers whose UUIDs sort last lose theirs. */
+/** Maximum number of ports. If there are more, the containers whose UUIDs sort last lose ports. */
 export const MAX_PORTS = 512;
 /** Further rules of a container are omitted. */
 const MAX_RULES = 64;
@@ -74,7 +74,7 @@ function readRule(
   };
 }
 
-/** Canonical IPv4 addresses of single hosts only. */
+/** True for the canonical IPv4 address of a single host. */
 function isHost(text: string): boolean {
   const network = parseNetwork(text);
   return (

@@ -41,7 +41,7 @@ export class ElementList<Item extends object> {
   #skippedCount = 0;
   #isLimited = false;
 
-  /** @param most - Maximum number of elements. Those with the last ids are omitted. */
+  /** @param most - Maximum number of elements. If there are more, those with the last ids are omitted. */
   constructor(most: number) {
     this.#most = most;
   }

@@ -26,7 +26,7 @@ const MAX_BODY_BYTES = 32 * 1024 * 1024;
 const MAX_ELEMENT_BYTES = 64 * 1024;
 const MAX_TEXT_BYTES = 4096;
 const LONG_POLL_S = 60;
-/** Longer than a long poll, because the service answers up to 5 s late. */
+/** Limit for a long poll. Exceeds `LONG_POLL_S`, because the service answers up to 5 s late. */
 const LONG_POLL_MS = 75_000;
 const LIMITS = { connectMs: 5_000, answerMs: 10_000, idleMs: 5_000, totalMs: 30_000 };
 /** Versions come in bursts, often without changes in the list. */

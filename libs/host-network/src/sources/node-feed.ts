@@ -116,7 +116,7 @@ function snapshotOf(
   return list.result();
 }
 
-/** Facts that are missing or of another type are undefined. */
+/** Missing facts are undefined; other facts are not validated. */
 function factsOf(node: unknown): readonly [string, NodeFacts] {
   const { metadata, spec, status } = (node ?? {}) as {
     readonly metadata?: { readonly name?: unknown } | null;

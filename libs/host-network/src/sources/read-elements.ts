@@ -2,7 +2,7 @@ import { HostNetworkError } from '../host-network-error.js';
 
 const [QUOTE, BACKSLASH, COMMA] = [0x22, 0x5c, 0x2c];
 const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d];
-/** Limit for white space, or `null`, outside the list. */
+/** Limit for text outside the list, or for `null` instead of a list. */
 const MAX_OUTSIDE_BYTES = 4096;
 
 /**

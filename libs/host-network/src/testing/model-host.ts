@@ -49,7 +49,7 @@ export class ModelHost implements HostRoutes, RouteRecords {
     for (const route of foreign) this.add(route);
   }
 
-  /** Adds a route of another program; returns false if the {@link Dialect} allows no further one. */
+  /** Adds a route of another program; returns false if the {@link Dialect} does not allow it. */
   add(route: StaticRoute, isMarked = false): boolean {
     if (this.routes.some((at) => this.#hasPlaceOf(at, route))) return false;
     this.routes.push({ ...route, ...(this.#dialect === 'linux' && { isMarked }) });

@@ -9,7 +9,7 @@ export interface HeaderLimits {
   readonly fields: number;
 }
 
-/** Five octets hold more than any index or length in an allowed block. */
+/** Five octets are enough for every index and every length in an allowed block. */
 const MOST_INTEGER_OCTETS = 5;
 /** Two table size changes at the beginning of a block are enough for every legal sequence. */
 const MOST_RESIZES = 2;

@@ -6,8 +6,8 @@ const INDEXED = new Map(
 const NAMED = new Map(STATIC_TABLE.map(([name], index) => [name, index + 1] as const).reverse());
 
 /**
- * HPACK encoder of one connection. gRPC answers have few and short headers, so it uses neither a dynamic table nor a
- * Huffman code. The first block sets the table size to zero.
+ * HPACK encoder of one connection. gRPC answers have few, short headers, so the encoder uses neither a dynamic table nor
+ * a Huffman code. The first block sets the table size to zero.
  */
 export class HpackEncoder {
   #begun = false;

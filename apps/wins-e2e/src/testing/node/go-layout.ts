@@ -4,20 +4,20 @@ import { csiProgram, CsiService } from '../csi-proxy/csi-service.js';
 import type { NodeWorld } from './node-world.js';
 import { startServiceOf } from './service-of-node.js';
 
-/** The Go release's script writes the id in lower-case hex, with a CRLF line end. */
+/** Node id, in lower-case hex as the Go release's script writes it. */
 export const GO_NODE_ID = 'ab'.repeat(31);
 
 /** A node as the script of the Go release leaves it: the installation is not recorded. */
 export interface GoLayout {
-  /** Commands find it by `WINS_CSI_PROXY_SERVICE`. */
+  /** Service that commands find through `WINS_CSI_PROXY_SERVICE`. */
   readonly csiProxy: CsiService;
   readonly csiProxyProgram: string;
   readonly variables: NodeJS.ProcessEnv;
 }
 
 /**
- * Lays out a node as the script of the Go release does after two runs. The service runs the copy in the folder of Windows, the PATH has each element
- * twice, and csi-proxy is a separate service.
+ * Lays out a node as two runs of the Go release's script leave it. The service runs a copy of wins.exe in the Windows folder. The PATH has each
+ * element twice. csi-proxy is a separate service.
  */
 export async function layOutAsGoScript(
   world: NodeWorld,

@@ -66,7 +66,7 @@ export function mortalRelease({ workspace }: NodeWorld, version?: string): strin
   return nodeRelease(workspace, version, MORTAL);
 }
 
-/** Change after which a command dies: its number from 1, or the first of a kind. */
+/** Change after which a command dies: its number, counted from 1, or the first start or stop. */
 export type Death = number | 'start' | 'stop';
 
 export interface Life {

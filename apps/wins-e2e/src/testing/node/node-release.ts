@@ -4,7 +4,7 @@ import { standIn } from '../packages/package-folder.js';
 import type { Workspace } from '../workspace.js';
 
 /**
- * Creates a small, fast release that runs the built programs, or copies that report `version`.
+ * Creates a small, fast release that runs the built programs. With `version`, it runs copies that report that version.
  *
  * @param more - JavaScript to run first; `args` holds the arguments.
  */

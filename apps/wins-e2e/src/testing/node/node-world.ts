@@ -98,7 +98,7 @@ export class NodeWorld implements AsyncDisposable {
     return path.join(this.root, ...names);
   }
 
-  /** Starts `program` without the shell's variables for servers and proxies. */
+  /** Starts `program` without the shell's variables for proxies, Rancher and csi-proxy. */
   start(
     args: readonly string[],
     variables: NodeJS.ProcessEnv = {},
@@ -174,7 +174,7 @@ export class NodeWorld implements AsyncDisposable {
     }
   }
 
-  /** Returns the mode and content of each path below the root, and `system`; skips files that a running daemon writes. */
+  /** Returns the mode and content hash of each path below the root. Adds `system`. Skips files that a running daemon writes. */
   snapshot(): Record<string, string> {
     const names = existsSync(this.root) ? readdirSync(this.root, { recursive: true }) : [];
     const entries = names

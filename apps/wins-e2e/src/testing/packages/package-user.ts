@@ -119,8 +119,8 @@ export class PackageUser {
   }
 
   /**
-   * Imports all entry points, and requires the main one. Returns the type of the export `first`, once imported and once required. `isOne`: both are
-   * the same object.
+   * Imports all entry points, and requires the main one. Returns the type of the export `first`, as imported and as
+   * required. `isOne` is true if both are the same object.
    */
   loads({ name, first, doors }: Library): { imported: string; required: string; isOne: boolean } {
     const printed = this.#run(

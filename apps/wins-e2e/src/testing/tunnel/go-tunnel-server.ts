@@ -20,7 +20,7 @@ export class GoTunnelServer implements AsyncDisposable {
     this.#http = http;
     this.#ports = new Set(ports);
     this.#endsSilently = endsSilently;
-    // Answers pings itself: `ws` would answer a ping that arrived together with the Connect, although the session is paused.
+    // This class answers pings, because `ws` would answer a ping that arrived together with the Connect even while the session is paused.
     new WebSocketServer({ server: http, autoPong: false }).on('connection', (session) =>
       this.#serve(session),
     );

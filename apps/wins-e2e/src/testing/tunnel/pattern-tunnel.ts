@@ -15,7 +15,7 @@ export function descriptorsOf(pid: number | undefined): number {
   return readdirSync(`/proc/${pid ?? 0}/fd`).length;
 }
 
-/** Answers a GET of `/1000` with 1000 bytes of the pattern, and a POST of the pattern with the number of received bytes. */
+/** Answers a GET of `/1000` with 1000 bytes of the pattern. Answers a POST, whose body is the pattern, with the number of received bytes. */
 export function answerPattern(incoming: IncomingMessage, response: ServerResponse): void {
   const url = incoming.url ?? '';
   if (incoming.method === 'POST') {
@@ -114,7 +114,7 @@ export class PatternTunnel implements AsyncDisposable {
     await until(() => this.web.openSockets.length === 0);
   }
 
-  /** Kills the daemon `deaths` times during downloads of four clients. No data may be wrong, and no descriptor may leak. */
+  /** Kills the daemon `deaths` times during four parallel downloads. No data may be wrong, and no descriptor may leak. */
   async surviveDeaths(deaths: number): Promise<void> {
     const file = this.config();
     let daemon = await Daemon.start(this.workspace, file);

@@ -69,7 +69,7 @@ export class TunnelFrames {
 
 const NO_MESSAGE = { stream: 0, type: 0, body: NOTHING };
 
-/** Ignores the fourth number of Data and Connect. */
+/** Parses a message. Skips the fourth number of Data and Connect. */
 function headOf(message: Buffer): { stream: number; type: number; body: Buffer } {
   let at = 0;
   const number = (): number => {

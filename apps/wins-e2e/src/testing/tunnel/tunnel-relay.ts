@@ -38,7 +38,7 @@ export class TunnelRelay implements AsyncDisposable {
     return relay;
   }
 
-  /** Freezes the open connections: neither data nor their end passes. New connections work. */
+  /** Freezes the open connections: they pass neither data nor a close. New connections work. */
   freeze(): void {
     for (const socket of this.#sockets) this.#frozen.add(socket);
   }

@@ -11,7 +11,7 @@ import { Workspace } from '../workspace.js';
 /** Kills the process before or after an effect, or makes the effect fail with a system error. */
 export type Fault = 'before' | 'after' | 'EBUSY' | 'ENOSPC' | 'EROFS' | 'EIO' | 'ECONNRESET';
 
-/** Faults by the number of the effect, from 1, or by its name. */
+/** Faults. A key is the name of an effect, or its number, counted from 1. */
 export type Faults = Readonly<Record<number | string, Fault>>;
 
 export interface Result {

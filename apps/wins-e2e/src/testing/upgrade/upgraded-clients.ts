@@ -74,7 +74,7 @@ export class Clients implements AsyncDisposable {
 }
 
 /**
- * Checks that an upgrade ends a run with a reason and a stream with a reset, and that later clients are served.
+ * Checks that an upgrade ends a run and tells its client why, and that it resets a stream. Later clients must be served.
  *
  * @param code - Exit code of the upgrade.
  * @param version - Version that serves afterwards.

@@ -5,7 +5,7 @@ import { processesWith, until } from '../process-table.js';
 import { singleFile } from './single-file.js';
 import { UpgradeWorld } from './upgrade-world.js';
 
-/** Creates a node whose daemon is v1.0.0 and watches a file, unless `mode` says otherwise. */
+/** Creates a node whose daemon is v1.0.0. The daemon watches a file unless `mode` says otherwise. */
 export async function watchingNode(mode: 'watching' | 'none' | 'absent' = 'watching') {
   const world = await UpgradeWorld.empty('program files/wins');
   const watched = world.workspace.path('offered/wins');

@@ -25,7 +25,7 @@ export function providerDecision({ name, file, image }: ProviderRun): Decision {
   return { action: 'planCredentials', verdict: 'allowed', ...asked };
 }
 
-/** Skips `file` and `instruction`, because the log already gets copies of the audit records of these acts. */
+/** Skips `file` and `instruction` events, because the log already gets copies of their audit records. */
 export function logAgentEvent(logger: Logger, event: AgentEvent): void {
   switch (event.kind) {
     case 'file':

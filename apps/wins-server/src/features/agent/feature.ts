@@ -64,7 +64,7 @@ export const agent: Feature<AgentSettings, RunningAgent> = {
     ),
   ],
   health: (view) => ({
-    // Also SERVING while the node is configured to follow no plan.
+    // This service is SERVING even if the node is configured to follow no plan.
     'wins.PlanService': isWell(view),
     'wins.PlanService.Server': isConnected(view),
   }),

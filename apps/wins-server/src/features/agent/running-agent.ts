@@ -129,7 +129,7 @@ async function effectOf(file: PlanFile): Promise<FileEffect> {
     const content = Buffer.from(file.content ?? '', 'base64');
     const found = await stat(file.path);
     if (!found.isFile() || found.size !== content.length) return 'replace';
-    // Since `stat`, a pipe may have replaced the file. `readBytes` does not wait for the writer of a pipe.
+    // After `stat`, a pipe may replace the file. `readBytes` does not wait for the writer of a pipe.
     const now = await readBytes(file.path, { followLinks: true, maxBytes: content.length });
     return content.equals(now) ? 'keep' : 'replace';
   } catch {

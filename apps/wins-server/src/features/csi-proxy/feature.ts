@@ -78,7 +78,7 @@ export function csiProxyFeature(
       ),
     ],
     health: ({ state, running }) => ({
-      // Also SERVING while no csi-proxy is desired.
+      // Reports SERVING even while no csi-proxy is desired.
       'wins.CsiProxyService':
         state.kind !== 'failed' &&
         !(state.kind === 'off' && state.isFault === true) &&

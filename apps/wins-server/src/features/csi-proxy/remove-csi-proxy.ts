@@ -9,7 +9,7 @@ const LOG_FILE = 'csi-proxy.log';
 
 export interface RemoveCsiProxyOptions {
   readonly trust?: FileTrust;
-  /** Default: from the bundle beside this one. */
+  /** By default, loads from the bundle beside this bundle. */
   readonly load?: HeavyParts['csiProxy'];
 }
 

@@ -20,7 +20,7 @@ const NAME = 'csiproxy';
 const PIPE = '\\\\.\\pipe\\csi-proxy-filesystem-v1';
 const REMOVED_MS = 10_000;
 
-/** The same as in the Go release. */
+/** Equals the definition in the Go release. */
 const DEFINITION: Omit<ServiceDefinition, 'command'> = {
   name: NAME,
   displayName: 'CSI Proxy',

@@ -184,7 +184,7 @@ describe('the service of diagnosis', () => {
         const given = new AbortController();
         const options = { signal: given.signal };
         const first = whole(daemon.stream(method, { Seconds: 60 }, options)).catch(() => 'ended');
-        // Once a second recording is refused, the first one is running.
+        // A refusal of another recording shows that the first recording is running.
         while ((await codeOf(whole(daemon.stream(method, { Seconds: 0.001 })))) !== 'busy');
         given.abort();
         expect(await first).toBe('ended');

@@ -9,7 +9,7 @@ export interface KeptEvent {
 }
 
 const CLIENT = /^(?:pipe|tunnel):/;
-/** Actions that every run causes besides its start and end; not stored when allowed. */
+/** Actions that every run causes besides its start and end. They are not stored if the verdict is `allowed`. */
 const ROUTINE: ReadonlySet<string> = new Set(['keepAlive', 'wait', 'updateFile']);
 
 /** Each fact is copied by name, here or at its source, so that a new field cannot leak secrets such as arguments. */

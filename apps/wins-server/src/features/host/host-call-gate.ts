@@ -8,7 +8,7 @@ import { respondWith } from '../../kernel/rpc/rpc-errors.js';
 
 const AUDITED = 64;
 
-/** `failed`: the system could not do an allowed call, or the client cancelled the queued call. */
+/** The verdict `failed` means that the system could not do an allowed call, or that the client cancelled a queued call. */
 export type HostDecision = Decision & {
   /** Name that the client gives itself; not verified. */
   readonly clientSays?: string;

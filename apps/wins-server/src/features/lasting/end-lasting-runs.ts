@@ -19,9 +19,9 @@ export interface EndOptions {
 }
 
 /**
- * Ends all detached runs and keepers of a config's daemon, and records this in its audit log. The daemon must have stopped before.
+ * Ends all detached runs and keepers of a config's daemon, and records this in its audit log. Call this only after the daemon has stopped.
  *
- * @returns Why some of them may still be alive; undefined when all have ended.
+ * @returns Reason why some runs or keepers may still be alive; undefined when all have ended.
  */
 export async function endLastingRuns(
   configFile: string,

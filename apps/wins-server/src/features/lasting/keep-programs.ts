@@ -11,7 +11,7 @@ export interface KeptProgramsParts {
   readonly remove: (entry: Entry) => Promise<unknown>;
 }
 
-/** Ensures that exactly the programs in the config run; replaces one whose entry has changed. */
+/** Runs exactly the config's programs, and replaces a program when its config entry has changed. */
 export class KeptPrograms {
   readonly #parts: KeptProgramsParts;
   #wanted: ReadonlyMap<string, WantedProgram> = new Map();
@@ -37,7 +37,7 @@ export class KeptPrograms {
     this.#changes = this.#changes?.then(() => this.#reconcile(false));
   }
 
-  /** Call this as soon as the runs of earlier daemons are known. Also restarts desired programs that have ended. */
+  /** Applies the desired programs, and restarts those that have ended. Call this as soon as the runs of earlier daemons are known. */
   begin(): void {
     this.#changes = this.#reconcile(true);
   }

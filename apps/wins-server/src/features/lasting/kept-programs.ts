@@ -34,7 +34,7 @@ export interface WantedProgram {
   readonly grant: LastingGrant;
 }
 
-/** Fault for which the daemon ignores an entry of `keep`. */
+/** Fault that makes the daemon ignore an entry of `keep`. */
 export interface KeepFault {
   readonly index: number;
   readonly found: string;

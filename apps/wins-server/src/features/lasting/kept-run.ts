@@ -52,7 +52,7 @@ export interface Entry extends Mutable<Kept> {
   /** Resolves when the restart is done or cancelled. */
   restarting: Promise<void>;
   readonly changes: EventEmitter;
-  /** Resolves when the run has ended and this daemon has recorded it. */
+  /** Resolves when the run has ended and this daemon has recorded its end. */
   over: Promise<void>;
 }
 

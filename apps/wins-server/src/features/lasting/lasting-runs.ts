@@ -47,7 +47,7 @@ import { readSpool, tailOffset, type SpoolPart } from './spool/spool-reader.js';
 
 const LABEL = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/;
 const SWEEP_EACH_MS = 10 * 60_000;
-/** Time that a held run survives without a daemon: longer than an upgrade, and as long as clients wait for the next daemon. */
+/** Time that a held run survives without a daemon. An upgrade takes less time. Clients wait equally long for the next daemon. */
 const LEASE_MS = 60_000;
 const REFUSED = /^cannot start a [a-z ]*run: /;
 
@@ -91,7 +91,7 @@ export class LastingRuns {
   /** Labels of starts in progress. */
   readonly #labels = new Set<string>();
   readonly #closing = new AbortController();
-  /** Aborted when the system shuts down: this daemon then restarts no run, but the next one does. */
+  /** Aborted when the system shuts down. This daemon then restarts no runs; the next daemon restarts them. */
   readonly #shutdown = new AbortController();
   readonly #options: LastingRunsOptions;
   readonly #clock: Clock;
@@ -209,8 +209,8 @@ export class LastingRuns {
   }
 
   /**
-   * Starts a run that ends with its client, but waits for the client while the daemon is replaced. A run that cannot wait ends with the daemon.
-   * If its entry grants `lasting`, `warning` then tells why the run cannot wait.
+   * Starts a run that ends with its client. The run waits for the client while the daemon is replaced. A run that cannot wait ends with the daemon.
+   * If its whitelist entry grants `lasting`, `warning` tells why the run cannot wait.
    *
    * @throws ProcessError.
    */
@@ -503,7 +503,7 @@ export class LastingRuns {
     this.#entries.set(entry.label, entry);
     entry.over = process.ended.then(async ({ reason }) => {
       await this.#ended(entry, reason);
-      // Until the client disconnects, it can ask for the exit.
+      // The client can query the exit status until it disconnects.
       const { disconnected } = process.owner;
       const forget = (): void => {
         if (this.isClosed) return;
@@ -628,7 +628,7 @@ export class LastingRuns {
     onEvent?.({ type: 'runRestarts', run: entry, waitMs, ...(refused && { refused }) });
   }
 
-  /** Records the end of a run whose keeper died. Its exit is unknown. */
+  /** Records the end of a run whose keeper died. The run's exit is unknown. */
   async #recordLost({ facts }: Entry): Promise<KeptEnd> {
     const { mark } = facts.run;
     const folder = folderNameOf(facts);
@@ -695,7 +695,7 @@ export class LastingRuns {
 
   async #sweep(): Promise<void> {
     const { logger } = this.#kernel;
-    // Copies are removed only if this release has no keeper, because a starting keeper does not hold its copy open.
+    // Copies of the program are removed only if this release has no keeper: a starting keeper does not hold its copy open.
     if (!this.#keepers.hasOwn)
       await removeCopies(this.#folders.folder).catch((error: unknown) => {
         logger.warn({ problem: messageOf(error) }, 'cannot remove the program of a keeper');

@@ -101,7 +101,7 @@ export function createLastingService(
   };
 }
 
-/** Streams output as fast as the client reads it, then the exit of the run if it has ended. */
+/** Streams output as fast as the client reads it. Then sends the exit of the run if the run has ended. */
 async function sendOutput(
   runs: LastingRuns,
   kept: Kept,

@@ -47,7 +47,7 @@ export const keptRun = z.object({
   maxAgeMs: count,
   /** Absent for the first attempt. `folder` is the mark of the first attempt. `outputBytes` counts the output of all earlier attempts. */
   continues: z.exactOptional(z.object({ folder: text.check(z.regex(MARK)), outputBytes: count })),
-  /** Set only for a held run. Without a daemon, the run ends after this time. While unread output fills the spool, the program waits. */
+  /** Set only for a held run. The run ends after this time without a daemon. A held run's program waits while unread output fills the spool. */
   leaseMs: z.exactOptional(count),
 });
 
@@ -112,7 +112,7 @@ export function folderNameOf({ continues, run }: Pick<KeptRun, 'continues' | 'ru
   return continues?.folder ?? run.mark;
 }
 
-/** One folder per detached run. It contains the record of the newest attempt, its end, the restart plan and the spool. */
+/** Folders of detached runs, one per run. Each contains the record of the newest attempt, the last recorded end, the restart plan and the spool. */
 export class RunFolders {
   readonly folder: string;
 

@@ -76,7 +76,7 @@ export const METRICS = {
     outcome: ['opened', 'closed', 'refused'],
   }),
   wins_calls_total: counter('Ended calls, by status.', { method: METHOD, code: CODE }),
-  // Without further labels, because each combination adds nine series in Prometheus.
+  // Has no further labels, because each combination of label values adds nine series in Prometheus.
   wins_call_duration_seconds: histogram(
     'Duration of calls. The lease and the output of a run last as long as the run.',
     { method: METHOD },

@@ -44,7 +44,7 @@ export async function serveMetrics(options: ServeMetricsOptions): Promise<Metric
     },
     (request, response) => {
       room.busy(request.socket, response);
-      // If even the refusal cannot be sent, `answer` rejects, which would end the program.
+      // `answer` rejects if it cannot even send an error response. An unhandled rejection would end the program.
       answer(request, response, options).catch(() => response.destroy());
     },
   );

@@ -23,7 +23,7 @@ export function startMetrics(kernel: Kernel): RunningMetrics {
   };
   return {
     scrape,
-    // Counters survive a change of the listen address, and the pipe still answers when the address is taken.
+    // Counters survive a change of the listen address. If the new address is in use, clients can still read metrics through the pipe.
     configure: async (settings) => {
       await end();
       listener = await serveMetrics({ ...settings, contentType: metrics.contentType, scrape });

@@ -8,7 +8,7 @@ import { recordFileIn } from './network-settings.js';
 /**
  * Removes everything that the daemon with this config added to the host's network. An uninstallation calls it after stopping the daemon.
  *
- * @param load - Default: the bundle beside this one.
+ * @param load - Default: loads the bundle `wins-features.cjs`.
  * @returns The reason why something stays; undefined when nothing is left.
  * @throws ConfigError when the config cannot be read, because the config locates the record.
  */

@@ -75,7 +75,7 @@ export async function startNetwork(
   };
 }
 
-/** Removes duplicate hosts; the config takes precedence over sources. */
+/** Removes duplicate peers. A peer of the config takes precedence over a peer of a source. */
 function withoutRepeats(peers: readonly DesiredPeer[]): readonly DesiredPeer[] {
   return [...new Map(peers.map((one) => [`${one.subnet} ${one.nextHop}`, one])).values()];
 }

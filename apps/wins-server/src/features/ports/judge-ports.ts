@@ -67,7 +67,7 @@ export function judgePorts(ports: readonly HostPortSettings[], facts: PortFacts)
   return judged;
 }
 
-/** Converts published ports, without special permissions. If two containers claim a port, the one already relayed wins, then the lower UUID. Pure. */
+/** Converts published ports, without special permissions. If two containers claim a port, its current holder wins, otherwise the lower UUID. Pure. */
 export function publishedPorts(
   published: readonly DesiredPort[],
   before: readonly (Place & { readonly state: string })[],
@@ -111,7 +111,7 @@ function judgeTarget(
   return isEnd(network, address) ? `${host} is not an address of a container` : undefined;
 }
 
-/** Reports whether the address is the network's own (its first) or its broadcast address (its last). */
+/** Reports whether the address is the first of the network (the network address) or the last (the broadcast address). */
 function isEnd({ bytes, prefix }: IpNetwork, { bytes: address }: IpNetwork): boolean {
   const most = 2 ** (32 - prefix) - 1;
   const at = Buffer.from(address).readUInt32BE() - Buffer.from(bytes).readUInt32BE();

@@ -8,7 +8,7 @@ import { PortRelays, type RelayState } from './port-relays.js';
 const FACTS = { ownAddresses: [], ownPorts: [] };
 const ROW = { what: 'connections', total: 8, reserve: 0, floor: 1, atLimit: 'refused' } as const;
 
-/** Reads until the end. Unlike an iteration, it leaves the other direction open. */
+/** Reads until the end. Unlike `for await`, this leaves the other direction of the socket open. */
 function text(socket: Socket): Promise<string> {
   return new Promise((resolve, reject) => {
     let read = '';

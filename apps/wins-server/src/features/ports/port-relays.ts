@@ -26,7 +26,7 @@ export interface RelayParts {
   readonly onRefused: (relay: PortRelay, error: unknown) => void;
 }
 
-/** State of a relay. `busy`: another program listens there. `busy` and `failed` are retried after 1 to 60 s. */
+/** State of a relay. `busy`: another program uses the listen address. `busy` and `failed` are retried after 1 to 60 s. */
 export type RelayState = 'starting' | 'listening' | 'busy' | 'failed';
 
 interface Listener {

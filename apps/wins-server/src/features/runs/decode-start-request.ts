@@ -4,7 +4,7 @@ import { START_LIMITS, type RunFile, type StartRequest } from '@wins/process-man
 import { RunExposeProtocol, type RunFile as FileMessage } from '@wins/wins-api';
 import { ProcessStartRequest, UNKNOWN_PARTS, type RunLimits } from '@wins/wins-api/contract';
 
-/** Maximum number of decoded entries, by field number: one above the limit, so that the manager refuses a longer list. */
+/** Maximum number of decoded entries, by field number: one above the limit, so that the manager can still see that a list is too long. */
 const DECODED: ReadonlyMap<number, number> = new Map([
   [3, START_LIMITS.arguments + 1],
   [4, START_LIMITS.exposes + 1],

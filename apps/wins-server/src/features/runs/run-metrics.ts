@@ -87,7 +87,7 @@ interface Totals {
 
 type Part = keyof Totals;
 
-/** Sums resource use by entry: from events for ended runs, from measurements for living ones. */
+/** Sums resource use by entry. Events supply the figures of ended runs, and measurements those of living runs. */
 export class RunTotals {
   readonly #ended = new Map<EntryName, Totals>();
   /** Totals as last reported. They must not decrease, or Prometheus would see a restart. */

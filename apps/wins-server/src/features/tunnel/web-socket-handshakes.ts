@@ -83,8 +83,8 @@ export class WebSocketHandshakes {
 }
 
 /**
- * After a stall of this process, timers run before Node reads buffered input. The immediate runs after this read, so that the stall does not cost the
- * client its connection.
+ * Destroys the connection after the time limit. After a stall of this process, timers run before Node reads buffered input. The immediate waits for
+ * this input, so that the stall does not cost the client its connection.
  *
  * @returns A function that cancels the deadline. Idempotent.
  */

@@ -29,7 +29,7 @@ export function withDaemonVariables(
   };
 }
 
-/** The upgrade helper is no leftover, although it has stopped the daemon that started it. */
+/** Excludes the upgrade helper from leftovers. The helper has stopped the daemon that started it, but is still needed. */
 export function sparingUpgrader(
   host: ProcessHost,
   runningFile: string,

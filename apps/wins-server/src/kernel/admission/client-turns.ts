@@ -6,7 +6,7 @@ import { PROCESSOR, type ProcessorRow } from './resources.js';
 import { weightOf } from './shares.js';
 
 const SETTLED = Promise.resolve();
-/** Another client counts as served for this long after its turn. */
+/** Time after a turn during which its client counts as served. */
 const OTHERS_MS = 1000;
 /** Size of a client's first read, which is assumed to cost one quantum. */
 const FIRST_READ_OCTETS = 4096;
@@ -60,7 +60,7 @@ interface Party {
   leftMs: number;
   /** True if input arrived while the client was not queued. The client then goes first while it has quantum left. */
   isFresh: boolean;
-  /** Estimated cost, used while others are served. Rises at once to the cost of a read; falls only halfway to it. */
+  /** Estimated cost, used while others are served. It rises to a higher measured cost at once, but falls only halfway to a lower one. */
   msPerOctet: number;
   /** Cost of the last read, and of the cheaper of the last two. */
   lastMsPerOctet: number;
@@ -349,7 +349,7 @@ export class ClientTurns implements Disposable {
     void SETTLED.then(this.#afterPromises);
   }
 
-  /** Begins a turn that sets up connections, as many as fit the quantum; false when none may be set up. */
+  /** Begins a turn that sets up as many connections as fit the quantum; returns false if none may be set up. */
   #setUp(party: Party): boolean {
     if (!this.#mayConnect(party)) return false;
     const now = this.#now();
@@ -372,8 +372,8 @@ export class ClientTurns implements Disposable {
   }
 
   /**
-   * Estimates how much input fits the quantum. While the client is alone, ignores a single expensive read. The system may have run another process
-   * meanwhile, and small reads cost more per octet.
+   * Estimates how much input fits the quantum. While the client is alone, a single expensive read does not count: another process may have run during
+   * that read, and small reads cost more per octet.
    */
   #octetsFor({ client, msPerOctet: cautious, cheaperMsPerOctet }: Party, now: number): number {
     const { quantumMs, readOctets } = this.#row;

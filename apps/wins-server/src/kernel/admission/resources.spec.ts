@@ -11,9 +11,9 @@ const SOURCES = [
     ...['linux-host', 'windows-host', 'base'],
   ].map((library) => `libs/${library}/src`),
 ];
-/** Matches constants that limit a number of things. */
+/** Matches declarations of constants that set a limit. */
 const LIMIT = /\bconst ((?:MAX|MOST)_\w+|\w*LIMITS?)\b/g;
-/** Matches names of limits of one text, message, file or time. */
+/** Matches names of limits that apply to one text, message, file or period. */
 const OF_ONE_THING = /_(BYTES|OCTETS|LENGTH|CHARACTERS|TEXT|MS)$/;
 /** Other limits that are not shared among clients, by reason. */
 const NO_SHARES: Readonly<Record<string, readonly string[]>> = {

@@ -106,7 +106,7 @@ export interface ProcessorRow {
   readonly acceptsPerTurn: number;
 }
 
-/** For scale: a scrape sends one request, a followed run two, and a rollout a few hundred. */
+/** For scale: a metrics scrape sends one request, following a run takes two, and a rollout takes a few hundred. */
 export const PROCESSOR: ProcessorRow = {
   quantumMs: 1,
   readOctets: { shared: 16 * 1024, alone: 64 * 1024 },

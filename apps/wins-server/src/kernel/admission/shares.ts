@@ -77,7 +77,7 @@ export class Shares {
     return this.#open(client, { end });
   }
 
-  /** Queues a claim of amount 1. Clients take turns, so many requests delay only their own client. @returns A function that cancels the wait. */
+  /** Queues a claim of amount 1. Clients take turns, so a client with many requests delays only itself. @returns A function that cancels the wait. */
   wait(client: ClientIdentity, granted: (claim: Claim) => void): () => void {
     if (this.#waiting.size === 0 && this.#mayTake(client)) {
       const claim = this.take(client);
@@ -167,7 +167,7 @@ export class Shares {
     return Math.max(1, Math.floor(share * weightOf(client)));
   }
 
-  /** Returns the largest holder; among equals, `asks`. Administrators lose nothing to other clients. */
+  /** Returns the largest holder. In a tie, prefers `asks`. Administrators lose nothing to other clients. */
   #most(asks: Party): Party {
     let most = asks;
     for (const party of this.#parties.values()) {

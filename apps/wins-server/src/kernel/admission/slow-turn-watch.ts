@@ -25,7 +25,7 @@ export interface SlowTurnOptions {
   readonly toleranceMs?: number;
   /** Interval of probes in milliseconds while the loop is busy. Default: 10. A turn longer than interval plus tolerance is always seen. */
   readonly intervalMs?: number;
-  /** Interval of checks whether the loop is busy, in milliseconds. Default 250. */
+  /** Interval, in milliseconds, at which the load of the event loop is checked. Default 250. */
   readonly restMs?: number;
   /** Length of a period, in milliseconds. Default 60,000. */
   readonly stretchMs?: number;

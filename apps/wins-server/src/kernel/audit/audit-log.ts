@@ -11,7 +11,7 @@ const MAX_BATCH_BYTES = 256 * 1024;
 const RETRY_MS = 1000;
 
 export interface AuditLogOptions extends ChainWriterOptions {
-  /** Called with the reason when records can no longer be written, and again when they can. */
+  /** Called with false and the reason when records can no longer be written, and with true when they can. */
   readonly onChange?: (isAvailable: boolean, reason?: FeatureError) => void;
   /** Called with the number of lost records, including those of refused actions. */
   readonly onLost?: (count: number) => void;
@@ -77,7 +77,7 @@ export class AuditLog {
   }
 
   /**
-   * Resolves once the record is flushed; then the action may happen. With a `flood` key, records beyond ten per second are only counted.
+   * Resolves once the record is flushed; then the action may happen. If `flood` is given, similar records beyond ten per second are only counted.
    * @throws FeatureError `auditUnavailable` when it cannot be written, 4,096 records or 4 MiB are queued, or the log is closed.
    */
   append(record: AuditFacts, flood?: Flood): Promise<void> {

@@ -4,7 +4,7 @@ import type { Logger } from '../log/logger.js';
 import type { AuditFacts } from './audit-record.js';
 import { decisionMessage, recordRule, type Decision } from './decision.js';
 
-/** Value of `log` in lines of the daemon's log that copy audit records. */
+/** Value of the field `log` in lines of the daemon's log. It marks copies of audit records. */
 export const AUDIT = 'audit';
 
 export interface AuditTrailOptions extends Omit<AuditLogOptions, 'onChange' | 'onCounted'> {

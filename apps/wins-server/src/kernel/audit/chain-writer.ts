@@ -11,7 +11,7 @@ import {
   type ChainEnd,
 } from './audit-record.js';
 
-/** Bytes searched for the last valid line: four lines of maximum length, because some may be damaged. */
+/** Limits of the search for the last valid line. It covers four lines of maximum length, because some may be damaged. */
 const TAIL = { maxLineBytes: MAX_LINE_BYTES, lastBytes: 4 * (MAX_LINE_BYTES + 1), mustExist: true };
 
 interface ChainTail {

@@ -3,7 +3,7 @@ import { parseDuration, quoteText, UsageError } from '@wins/base';
 const DATE = /^\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:\d{2})?)?$/;
 const LIMITS = { minMs: 0, maxMs: 36_500 * 24 * 3_600_000 };
 
-/** Parses `90s`, `2h30m` or `7d` before now (at most `36500d`), or a time such as `2026-03-01T12:00Z`. */
+/** Parses a time such as `2026-03-01T12:00Z`, or a duration before now such as `90s`, `2h30m` or `7d` (at most `36500d`). */
 export function parseSince(text: string, nowMs: number): Date | undefined {
   if (DATE.test(text)) return dateOf(Date.parse(text));
   // Refuses a number without a unit: `parseDuration` would read the year 2026 as seconds.

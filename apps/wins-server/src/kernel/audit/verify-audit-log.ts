@@ -52,7 +52,7 @@ export async function verifyAuditLog(
   const check = new ChainCheck(files, isPart);
   let isExpectedThere = expect === undefined;
   for (const number of numbers) {
-    // The daemon may have removed the oldest files meanwhile, so these may be missing. After the first line read, a gap would look like an edit.
+    // The oldest files may be missing, because the daemon may remove them. Once a line has been read, a missing file would look like an edit.
     const limits = { maxLineBytes: MAX_LINE_BYTES, lastBytes: newestBytes };
     for await (const line of files.lines(number, { ...limits, mustExist: !check.isEmpty })) {
       check.add(number, line, number === numbers.at(-1));

@@ -26,7 +26,7 @@ export interface EventRingOptions {
   readonly maxBytes?: number;
   /** Creates the folder, or throws for an unsafe one. */
   readonly prepareDirectory: (directory: string) => void | Promise<void>;
-  /** Called with the reason when events can no longer be written, and again when they can. It must not throw. */
+  /** Called with false and the reason when events can no longer be written, and with true when they can. Must not throw. */
   readonly onChange?: (isAvailable: boolean, reason?: unknown) => void;
   /** Monotonic clock in milliseconds. Default: that of Node. */
   readonly nowMs?: () => number;

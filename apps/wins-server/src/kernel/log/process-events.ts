@@ -1,7 +1,7 @@
 import type { ManagerEvent } from '@wins/process-manager';
 import type { Logger } from './logger.js';
 
-/** `warn` marks events that an operator needs to see. Clients can cause other events, such as a failed start, at will. */
+/** `warn` marks events that an operator needs to see. Events that clients can cause at will, such as a failed start, are logged as `info`. */
 const MESSAGES: Readonly<Record<ManagerEvent['type'], readonly [message: string, level?: 'warn']>> =
   {
     started: ['a run has started'],

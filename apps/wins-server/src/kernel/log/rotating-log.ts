@@ -8,7 +8,7 @@ export interface RotatingLogOptions {
   readonly maxFileBytes: number;
   /** The oldest files beyond this number are deleted. */
   readonly maxFiles: number;
-  /** Called when a write fails, but only once until a write succeeds. */
+  /** Called when a write fails, unless the previous write failed too. */
   readonly onProblem?: (error: unknown) => void;
 }
 

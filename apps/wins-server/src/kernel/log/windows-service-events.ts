@@ -3,7 +3,7 @@ import { AUDIT } from '../audit/audit-trail.js';
 
 /** Limit for the daemon's own events, and separately for refusals. */
 const EVENTS_PER_MINUTE = 60;
-/** Higher, because allowed actions matter more than refusals. */
+/** Limit for allowed actions: higher, because they matter more than refusals. */
 const ACTS_PER_MINUTE = 600;
 const MINUTE_MS = 60_000;
 

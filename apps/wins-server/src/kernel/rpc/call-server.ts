@@ -31,7 +31,7 @@ export interface CallServer {
 /** Without these, grpc-js would advertise compression. */
 export const ANSWER_HEADERS = { 'grpc-accept-encoding': IDENTITY } as const;
 
-/** Creates a grpc-js server, which finds handlers, encodes messages, and tracks the status. @throws Error if grpc-js lacks the internal method. */
+/** Creates a grpc-js server, which finds handlers, encodes messages, and tracks the status. @throws Error if grpc-js lacks `_streamHandler`. */
 export function createCallServer(): CallServer {
   // With channelz, grpc-js would not call `_streamHandler`.
   const server = new Server({

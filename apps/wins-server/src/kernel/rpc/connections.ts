@@ -83,7 +83,7 @@ interface Admitted {
   calls: number;
 }
 
-/** Processes belong to the connection that started them (`pipe:N`), because clients could guess the name of a process. */
+/** A process belongs to the connection that started it (`pipe:N`), so that no other client can use it by guessing its name. */
 export class Connections {
   readonly #admitted = new Map<string, Admitted>();
   readonly #served = new Set<Http2Connection>();

@@ -46,7 +46,7 @@ export class Health {
     server.addService(healthServiceDefinition, service);
   }
 
-  /** True: the daemon accepts new work. Notifies all watchers. */
+  /** `serving`: the daemon accepts new work. Notifies watchers whose status changes. */
   set(serving: boolean): void {
     this.#change(() => (this.#serving = serving));
   }

@@ -7,7 +7,7 @@ import { FeatureError } from '../../../kernel/feature-error.js';
 
 /** The spelling must match exactly. */
 const PROGRAM_NAME = 'csi-proxy.exe';
-/** A real archive has about 10 MiB and a few entries. */
+/** A real archive is about 10 MiB long and has a few entries. */
 const LIMITS = { unpackedBytes: 512 * 1024 * 1024, entries: 1024 };
 
 /**
@@ -49,7 +49,7 @@ function isProgram({ name, type }: TarEntry['header']): boolean {
   const base = name.split('/').findLast((part) => part !== '' && part !== '.') ?? '';
   if (base.toLowerCase() !== PROGRAM_NAME) return false;
   if (type === 'directory') throw refuse('a folder', 'a file of that name');
-  // On Windows both spellings name the same file.
+  // On Windows, names that differ only in case are equal.
   if (base !== PROGRAM_NAME) throw refuse('in another spelling', `${PROGRAM_NAME}, spelled so`);
   return true;
 }

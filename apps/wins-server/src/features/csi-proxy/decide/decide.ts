@@ -152,7 +152,7 @@ export const MAX_STEPS = 16;
 /** Placeholder for digests that are known only after the download. */
 const UNKNOWN = '0'.repeat(64);
 
-/** Predicts the state of the node after a step, for dry runs and for the test that the steps end. */
+/** Predicts the state of the node after a step. Dry runs use it, and so does a test that each sequence of steps ends. */
 export function afterStep(
   step: Step,
   facts: CsiProxyFacts,
@@ -206,7 +206,7 @@ export function afterStep(
   }
 }
 
-/** Returns all steps, assuming that each succeeds. The last one says why none follows. */
+/** Returns all steps, assuming that each succeeds. The reason of the last step says why no step follows it. */
 export function planSteps(wish: CsiProxyWish | undefined, facts: CsiProxyFacts): readonly Step[] {
   const steps: Step[] = [];
   let now = facts;

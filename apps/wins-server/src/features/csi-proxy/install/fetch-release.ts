@@ -30,7 +30,7 @@ const EXECUTABLE = 0o700;
 /**
  * Unpacks the archive only after its digest or its server's certificate is verified. Renames the program into place only after it is flushed
  * and recognised. A failure leaves the existing releases untouched.
- * @param sha256 - Required digest. If absent, the server's certificate authenticates the archive.
+ * @param sha256 - Digest that the archive must have. If absent, the server's certificate authenticates the archive.
  * @throws FeatureError `downloadFailed`, `digestMismatch`, `archiveRefused`, `fileFailed`; the signal's reason.
  */
 export async function fetchRelease(
@@ -95,7 +95,7 @@ async function downloadArchive(
     return got.sha256;
   } catch (cause) {
     signal.throwIfAborted();
-    // Rethrows a write error, which is no failure of the network.
+    // A write error is not a network failure, so rethrow it.
     await write;
     // The query may contain credentials, and the message of the downloader may quote it.
     const { search } = new URL(url);

@@ -68,7 +68,7 @@ export function stepWork(options: KeeperOptions, records: RecordFile, closing: A
     const isOfGo = goProgram !== undefined && service?.command?.program === goProgram;
     let obsolete = known;
     if (isOfGo)
-      // Keep the Go release's program if the service, which runs it, stays.
+      // If the service stays, keep the Go release's program, because the service runs it.
       obsolete = isOurs
         ? await withFile('read', goProgram, () => seenProgram(goProgram))
         : undefined;

@@ -69,7 +69,7 @@ export function judgeUrl({ url: template, version, sha256 }: CsiProxySection): F
       wanted: VERBS,
     });
   if (faults[0] !== undefined) return faults[0];
-  // Not quoted, because the address may contain a password, and messages go to logs.
+  // Don't quote the address: it may contain a password, and messages go to logs.
   if (!URL.canParse(url)) return { found: 'not an address', wanted: 'an address' };
   const address = new URL(url);
   if (hasUser(address)) return { found: 'a user or password', wanted: 'an address without them' };
@@ -78,7 +78,7 @@ export function judgeUrl({ url: template, version, sha256 }: CsiProxySection): F
   return { found: `the scheme ${protocol}`, wanted: 'https:, or http: with csi-proxy.sha256' };
 }
 
-/** Permitted flags, with the first release that has each, because csi-proxy exits at an unknown flag. */
+/** Permitted flags, each with the first release that knows it. csi-proxy exits if it gets an unknown flag. */
 const ALLOWED: Readonly<Partial<Record<string, VersionNumbers>>> = {
   ...{ add_dir_header: FIRST, alsologtostderr: FIRST, log_file_max_size: FIRST },
   ...{ 'metrics-bind-address': [1, 3, 0], 'require-privacy': [1, 2, 0] },

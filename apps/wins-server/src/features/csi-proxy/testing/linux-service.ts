@@ -11,7 +11,7 @@ interface Definition {
   readonly isDisabled: boolean;
 }
 
-/** Fakes the csi-proxy service: a file holds its definition, its process outlives its starter, and its pipe is the socket `CSI_PROXY_PIPE`. */
+/** Fakes the csi-proxy service. A file holds its definition, and a detached process serves the socket that `CSI_PROXY_PIPE` names. */
 export class LinuxService implements CsiProxyService {
   readonly name = 'csiproxy';
   readonly #file: string;

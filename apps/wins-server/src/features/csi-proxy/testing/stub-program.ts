@@ -24,7 +24,7 @@ const listen = () => {
   });
   server.once('error', () => {
     const probe = net.connect(pipe);
-    // Leaves a pipe alone that another process serves.
+    // Does not touch a pipe that another process serves.
     probe.once('connect', () => process.exit(1));
     probe.once('error', () => { fs.rmSync(pipe, { force: true }); listen(); });
   });

@@ -111,7 +111,7 @@ export class KeeperConnection {
     return !this.#isClosed && !this.#isLost && !this.#isEnding;
   }
 
-  /** Returns whether the keeper had a run when this daemon connected; always true for a dead keeper. */
+  /** Returns whether the keeper had the run `mark` when this daemon connected; always true for a dead keeper. */
   has(mark: string): boolean {
     return this.#isLost || this.#runs.includes(mark);
   }

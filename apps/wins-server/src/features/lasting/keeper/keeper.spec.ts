@@ -357,7 +357,7 @@ describe('a keeper', () => {
       end = all;
       tell();
     });
-    // By this time an unpaused program would have ended.
+    // Wait long enough that an unpaused program would have ended.
     await settled((await start(connection, 'sleep 0.2')).process);
     expect(end).toBeUndefined();
     let bytes = 0;

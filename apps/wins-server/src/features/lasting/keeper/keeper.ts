@@ -34,7 +34,7 @@ import {
   type MessageEnd,
 } from './keeper-messages.js';
 
-/** The process manager uses the same value for a run whose leader has ended. */
+/** Grace period of a run. The process manager uses the same period when a run's leader has ended. */
 const GRACE_MS = 10_000;
 /** Time that a keeper without runs waits for the daemon that started it. */
 const UNUSED_MS = 30_000;
@@ -50,7 +50,7 @@ export interface KeeperOptions {
   readonly release: string;
   /** Identifies clients. If present, the keeper accepts only administrators. */
   readonly identify: IdentifyClient | undefined;
-  /** Only on systems where pipes are not files. Default: a socket in the state folder. */
+  /** Present only on systems where pipes are not files. If absent, the keeper serves a socket in the state folder. */
   readonly adminPipe?: DaemonSystem['adminPipe'];
 }
 
@@ -397,7 +397,7 @@ class RunOfKeeper {
     }
   }
 
-  /** Reports new output at once, so that a line arrives without delay, and then at most every {@link TELL_MS}. */
+  /** Reports the first new output at once. Reports later output at most once per {@link TELL_MS}. */
   #tellWritten(): void {
     this.#hasUntold = this.#telling !== undefined;
     if (this.#hasUntold) return;

@@ -5,7 +5,7 @@ import { spoolFiles, type SpoolFrame } from './spool-frame.js';
 
 /** Maximum amount of output queued for the disk; above it the program should wait. */
 const MAX_WAITING_BYTES = 1024 * 1024;
-/** Maximum number of files. Each attempt of a run starts a file, so many short attempts need this limit. */
+/** Maximum number of files. Each attempt of a run starts a file. Without this limit, many short attempts would create too many. */
 const MAX_FILES = 4 * FILES_OF_SPOOL;
 /** The spool counts as full with this many files of unread output, including output queued for the disk. */
 const FULL_FILES = 12;
@@ -33,8 +33,8 @@ export interface SpoolWriterOptions {
 }
 
 /**
- * Within its size limit, a writer loses nothing and never waits for a reader. Output that a full disk refuses is lost; the offsets of later output
- * show how much. Never throws.
+ * A writer never waits for a reader. It keeps the newest output, up to its size limit. If the disk is full, output is lost; the offsets of later
+ * output show how much. Never throws.
  */
 export class SpoolWriter {
   readonly #options: SpoolWriterOptions;
