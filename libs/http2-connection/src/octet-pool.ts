@@ -8,7 +8,7 @@ export interface OctetAccount {
 
 /** Memory limit that several connections share. */
 export interface OctetPool {
-  /** @param end - Ends the connection. Called to free memory for other connections, after the account of this one was released. */
+  /** @param end - Ends the account's connection. The pool calls it to free memory for others, after releasing the account. */
   open(end: () => void): OctetAccount;
 }
 

@@ -71,7 +71,7 @@ export class Output {
     this.#waiting.delete(stream);
   }
 
-  /** Sends all data written in one tick together. */
+  /** Sends, in one batch, all data written in the same tick. */
   #schedule(): void {
     if (this.#isScheduled) return;
     this.#isScheduled = true;

@@ -15,7 +15,7 @@ const VALUE = /^[ -~]*$/;
 /** At most 15 digits, which a double represents exactly. A repeated header, joined by a comma, does not match. */
 const LENGTH = /^\d{1,15}$/;
 
-/** Handlers always see this authority, because old Go clients send the URL of a pipe, which is no valid authority. */
+/** Handlers always see this authority, because old Go clients send the URL of a pipe, which is not a valid authority. */
 const AUTHORITY = 'localhost';
 
 /** Returns undefined for a malformed request; its stream is then reset. */

@@ -16,7 +16,8 @@ export interface Http2ConnectionOptions {
    */
   readonly onEnd?: (reason: EndReason) => void;
   /**
-   * Receives an error that `onStream` threw, after the connection has ended. Default: rethrows it from a socket event.
+   * Receives an error that `onStream` threw. Called after the connection has ended. Default: rethrows the error from a
+   * socket event.
    */
   readonly onFailure?: (error: unknown) => void;
   /**
@@ -45,8 +46,8 @@ export interface Http2Connection extends AsyncDisposable {
 }
 
 /**
- * Serves HTTP/2 for gRPC on a socket, which it then owns and destroys at the end of the connection. Never throws
- * because of client input.
+ * Serves HTTP/2 for gRPC on a socket. Takes ownership of the socket, and destroys it at the end of the connection. Never
+ * throws because of client input.
  */
 export function serveHttp2Connection(
   socket: Duplex,

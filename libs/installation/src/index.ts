@@ -1,5 +1,5 @@
 /**
- * Installs wins on a node and removes it again.
+ * Installs wins on a node, and uninstalls it.
  *
  * Rancher's variables give the desired state, and a plan lists the steps to it. A journal lets a later run finish or undo the steps; a
  * manifest records them for the removal. The caller downloads the program and the connection info.

@@ -20,7 +20,7 @@ export interface Room<K extends ItemKind> {
 export type NodeRooms = { readonly [K in Exclude<ItemKind, 'program'>]: Room<K> };
 
 export interface ProgramSwap {
-  /** Replaces the program of the stopped service, starts and verifies it. A failure restores the old program. */
+  /** Replaces the program of the stopped service, then starts the service and verifies it. A failure restores the old program. */
   swap(program: string, file: string, sha256: string): Promise<void>;
   settle(): Promise<void>;
 }

@@ -1,6 +1,7 @@
 import { createWinsClient } from '@wins/wins-api';
 import { healthServiceDefinition, HealthStatus } from '@wins/wins-api/contract';
 import { type LogRecord } from '../testing/daemon.js';
+import { WINS } from '../testing/workspace.js';
 import { clientOf, ContestedDaemon, STAYING, whereContainersCanBe } from './contested-daemon.js';
 
 const inContainer = whereContainersCanBe(it);
@@ -90,6 +91,36 @@ describe('a client that wants everything', () => {
       }
       const held = await world.daemon.logged(({ resource }) => resource === 'watches');
       expect(clientOf(held)).toHaveProperty('container');
+    },
+  );
+
+  inContainer(
+    'hands its connections to another process and ends, and thereby gets less than another client (A49)',
+    async () => {
+      const { daemon } = world;
+      // Freeze the daemon, so that the client's process has ended when the daemon looks for it.
+      daemon.child.kill('SIGSTOP');
+      await world.play('orphan-tunnels.cjs', 'connected', world.tunnelAddress, 16);
+      daemon.child.kill('SIGCONT');
+      await daemon.logged(({ why, times }) => why === 'client-limit' && Number(times) > 1);
+      expect(await world.fetchThroughTunnel()).toBe('served');
+      const opened = daemon.log.filter(({ msg }) => msg === 'tunnel opened').map(clientOf);
+      expect(opened.filter(({ container }) => container === 'unknown')).toHaveLength(4);
+    },
+  );
+
+  inContainer(
+    'fills the memory for requests from three containers, and another one keeps its connection and run (A45)',
+    async () => {
+      const { daemon, workspace } = world;
+      const [stay = ''] = STAYING;
+      const run = world.attack([WINS, 'cli', 'prc', 'run', '--path', workspace.path(stay)]);
+      await daemon.logged(({ action, verdict }) => action === 'start' && verdict === 'allowed');
+      for (let container = 0; container < 3; container += 1)
+        await world.play('unfinished-starts.cjs', 'unfinished', world.address, 60, 400_000);
+      await daemon.logged(({ resource }) => resource === 'requestOctets');
+      expect(await world.runHello()).toBe('hello\n');
+      expect(run.child.exitCode).toBeNull();
     },
   );
 });

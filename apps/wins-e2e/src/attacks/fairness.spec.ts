@@ -1,13 +1,7 @@
 import { type LogRecord } from '../testing/daemon.js';
 import { startInContainer } from '../testing/other-container.js';
 import { WINS } from '../testing/workspace.js';
-import {
-  clientOf,
-  CLAIMED,
-  ContestedDaemon,
-  STAYING,
-  whereContainersCanBe,
-} from './contested-daemon.js';
+import { clientOf, CLAIMED, ContestedDaemon, whereContainersCanBe } from './contested-daemon.js';
 
 const inContainer = whereContainersCanBe(it);
 
@@ -49,36 +43,6 @@ describe('a client that wants everything', () => {
     for (const record of world.daemon.log.filter(isTurnedAway))
       expect(clientOf(record)).toHaveProperty('container');
   });
-
-  inContainer(
-    'hands its connections to another process and ends, and thereby gets less than another client (A49)',
-    async () => {
-      const { daemon } = world;
-      // Freeze the daemon, so that the client's process has ended when the daemon looks for it.
-      daemon.child.kill('SIGSTOP');
-      await world.play('orphan-tunnels.cjs', 'connected', world.tunnelAddress, 16);
-      daemon.child.kill('SIGCONT');
-      await daemon.logged(({ why, times }) => why === 'client-limit' && Number(times) > 1);
-      expect(await world.fetchThroughTunnel()).toBe('served');
-      const opened = daemon.log.filter(({ msg }) => msg === 'tunnel opened').map(clientOf);
-      expect(opened.filter(({ container }) => container === 'unknown')).toHaveLength(4);
-    },
-  );
-
-  inContainer(
-    'fills the memory for requests from three containers, and another one keeps its connection and run (A45)',
-    async () => {
-      const { daemon, workspace } = world;
-      const [stay = ''] = STAYING;
-      const run = world.attack([WINS, 'cli', 'prc', 'run', '--path', workspace.path(stay)]);
-      await daemon.logged(({ action, verdict }) => action === 'start' && verdict === 'allowed');
-      for (let container = 0; container < 3; container += 1)
-        await world.play('unfinished-starts.cjs', 'unfinished', world.address, 60, 400_000);
-      await daemon.logged(({ resource }) => resource === 'requestOctets');
-      expect(await world.runHello()).toBe('hello\n');
-      expect(run.child.exitCode).toBeNull();
-    },
-  );
 
   it('is recorded as the system identifies it, beside the name that it claims (A60)', async () => {
     await world.client

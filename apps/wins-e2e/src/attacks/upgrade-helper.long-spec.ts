@@ -14,7 +14,7 @@ const ENVS = [
   ...['RANCHER_WINS_SERVICE', 'RANCHER_WINS_RUNTIME_DIR', 'TMPDIR'],
 ];
 
-/** Creates a node whose config permits one helper with its digest, as in the chart. */
+/** Creates a node whose config permits one helper by path and SHA-256, as the Helm chart does. */
 async function nodeWithHelper(version: string, config: object = {}, entry: object = {}) {
   const world = await UpgradeWorld.empty('program files/wins');
   const { workspace } = world;

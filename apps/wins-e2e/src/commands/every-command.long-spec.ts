@@ -52,7 +52,7 @@ describe('the packaged program for Linux', () => {
     });
     afterAll(() => host[Symbol.asyncDispose]());
 
-    // A sample is enough: this daemon differs from the one of the service only in its folders.
+    // A sample is enough: this daemon and the service's daemon differ only in their folders.
     it.each(sampleOf(Object.entries(EVERY_COMMAND), 12))(
       'does what it should: wins %s',
       (_name, check) => check(host),

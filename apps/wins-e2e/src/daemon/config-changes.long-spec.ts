@@ -1,2 +1,2 @@
-// Repeats the spec with the changes of FOR_THE_LONG_TIER.
+// Runs config-changes.spec.ts again, with the cases in FOR_THE_LONG_TIER too.
 import './config-changes.spec.js';

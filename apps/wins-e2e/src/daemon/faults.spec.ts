@@ -115,7 +115,7 @@ describe('a daemon on a host in trouble', () => {
     const { address, tunnelAddress } = await daemon.logged(({ msg }) => msg === 'ready');
     const [grpc, webSocket] = [connect(String(address)), connect(String(tunnelAddress))];
     await Promise.all([once(grpc, 'connect'), once(webSocket, 'connect')]);
-    // The daemon accepts connections in order: once it serves a later client, it has accepted these two.
+    // The daemon accepts connections in order, so once it serves `later`, it has accepted `grpc` and `webSocket`.
     const later = createWinsClient({ address: String(address) });
     await later.info();
     const accepted = performance.now();

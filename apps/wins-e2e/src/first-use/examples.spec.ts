@@ -84,7 +84,7 @@ describe('the examples for Kubernetes', () => {
     const node = startApart(...wins('srv', 'app', 'run', '--config', config));
     await node.said('"msg":"ready"');
 
-    // The network of the proxy imitates the pod. For simplicity Prometheus runs in it too; in a cluster it runs outside the pod.
+    // The proxy's network imitates the pod. For simplicity, Prometheus runs there too; in a cluster, Prometheus runs outside the pod.
     start(process.execPath, [WINS, ...words('exporter')]);
     const proxy = startApart(...wins(...words('proxy')));
     await proxy.said('the tunnel is ready');

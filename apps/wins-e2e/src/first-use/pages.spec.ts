@@ -5,7 +5,7 @@ import { ShellSession } from '../testing/pages/shell-session.js';
 import { BARE_NODE, commandsOfNode } from '../testing/pages/windows-commands.js';
 import { ROOT } from '../testing/workspace.js';
 
-/** Pages whose shell blocks are run unchanged; a text block after one shows the expected output. */
+/** Pages whose shell blocks run unchanged. A text block shows the expected output of the shell block above it. */
 const RUN = ['README.md', 'docs/getting-started.md'];
 /** Commands that CI runs separately. */
 const BY_CI = /^npm (ci|test|run [a-z:]+)( .*)?$/;

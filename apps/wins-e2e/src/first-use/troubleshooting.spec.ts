@@ -7,7 +7,7 @@ import { blocksOf, shownOutput } from '../testing/pages/page.js';
 import { freePorts, Tunnel } from '../testing/tunnel/tunnel.js';
 import { ROOT, Workspace } from '../testing/workspace.js';
 
-/** `closedPort` is listed, but nothing listens on it. */
+/** The whitelist permits `closedPort`, but nothing listens on it. */
 interface Host {
   readonly workspace: Workspace;
   readonly daemon: Daemon;

@@ -65,7 +65,7 @@ export class HostInNetwork implements AsyncDisposable {
     return startProgram(NSENTER, [...this.#inNetwork, ...command], {});
   }
 
-  /** Runs `wins` in the network of the host. Elsewhere, the daemon would take `wins` for a container. */
+  /** Runs `wins` in the host's network. If `wins` ran in another network, the daemon would mistake it for a container. */
   wins(...words: readonly string[]): Promise<Outcome> {
     const args = [...this.#inNetwork, process.execPath, WINS, ...words];
     return startProgram(NSENTER, args, this.workspace.environment).outcome;

@@ -14,7 +14,7 @@ const inOwnNetwork = wherePossible(
   'the network of a node, since only root may make one for it',
 );
 
-/** A node that installs itself in its own network. */
+/** A node in its own network, on which specs install `wins`. */
 class NodeInNetwork implements AsyncDisposable {
   readonly world = new NodeWorld();
   readonly #holder = startInNetwork(
@@ -98,7 +98,7 @@ inOwnNetwork('a node with a network of containers', () => {
     await using echo = await listen(other);
     const there = networkOf(node);
     const monitor = node.run('/sbin/ip', '-o', 'monitor', 'link', 'address', 'route', 'rule');
-    // The monitor reports events only once it listens, so cause events until it reports one.
+    // The monitor misses events until it listens, so cause events until it reports one.
     while (!monitor.stdout().includes('127.0.0.8')) {
       for (const op of ['add', 'del']) node.ip(`addr ${op} 127.0.0.8/32 dev lo`);
       await new Promise(setImmediate);

@@ -43,7 +43,7 @@ describe('the secrets of a node', () => {
     await cluster[Symbol.asyncDispose]();
   });
 
-  /** Number of looks at each PID. Only the first four read its command line. One is not enough, because `exec` changes the line after the fork. */
+  /** Number of times that each PID was seen. Its command line is read the first four times, because `exec` changes the line after the fork. */
   let looks = new Map<string, number>();
   function lookAtProcesses(): void {
     const before = looks;

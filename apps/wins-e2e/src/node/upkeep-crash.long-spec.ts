@@ -7,7 +7,7 @@ import { isAll, numbersTo, sampleOf } from '../testing/sample.js';
 /** More changes than any command makes. */
 const MANY = 200;
 
-/** For each change in a sample, kills a command after it. Samples the first `least` changes, or with `--all` takes every change. */
+/** Kills a command after one of its changes. Repeats this for a sample of the first `least` changes, or for every change with `--all`. */
 async function atChanges(
   least: number,
   crash: (diesAt: number) => Promise<{ readonly wasKilled: boolean }>,

@@ -16,7 +16,7 @@ const HOSTILE_NAMES = ['A15 not listed', 'other', 'a"} 1\nwins_forged 1\n#', '\u
 /** Number of ports to request; the tunnel refuses the first fifty at once and delays the others. */
 const PORTS = 300;
 const AT_A_TIME = 100;
-/** About as many as a Rancher node lists. */
+/** About as many programs as a Rancher node permits. */
 const PROGRAMS = 8;
 /** The clients send this text. The metrics must not contain it. */
 const MARK = 'stranger';
@@ -153,7 +153,7 @@ describe('the metrics of a daemon that strangers ask for everything', () => {
     const ofVariables = 'wins_refusals_total{action="start",rule="variable not granted"}';
     expect(now.get(ofVariables)).toBeGreaterThan(VARIABLES);
     const refusals = [...now.keys()].filter((series) => /^wins_(?:refusals|forged)/.test(series));
-    // Each label consists of fixed words. None comes from a client, such as a name in `HOSTILE_NAMES`.
+    // Each label consists of fixed words. It has no text from a client, such as a name in `HOSTILE_NAMES`.
     for (const series of refusals)
       expect(series).toMatch(/^wins_refusals_total\{action="[A-Za-z]+",rule="[A-Za-z -]+"\}$/);
     expect(refusals.filter((series) => /forged|"other"|[^a]not listed[^"]/.test(series))).toEqual(

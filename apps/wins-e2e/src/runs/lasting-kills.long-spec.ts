@@ -109,7 +109,7 @@ class MortalNode implements AsyncDisposable {
       (run) => run.program === program && run.fate === 'lives',
     );
     const { code, stdout } = await this.#prc('run', '-d', '--path', this.#programs[program]);
-    // A verified copy runs only once at a time.
+    // At most one run of a verified copy may live at a time.
     if (living !== undefined) {
       expect(code).toBe(125);
       return;

@@ -23,7 +23,7 @@ describe('clients of a daemon that is upgraded', () => {
     const { cut, run } = await clients.begin();
     process.kill(world.supervisor.pid ?? 0, 'SIGSTOP');
 
-    expect((await clients.upgrade(WELL, '15s').outcome).code).toBe(0);
+    expect((await clients.upgrade(WELL, '40s').outcome).code).toBe(0);
     expect(await run.outcome).toMatchObject({
       code: 125,
       stderr: expect.stringMatching(

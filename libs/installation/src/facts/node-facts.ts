@@ -5,7 +5,7 @@ import type { Manifest } from '../manifest/manifest.js';
 export interface FolderFacts {
   /** Why other users could change the folder or, if it is missing, its parent. */
   readonly distrust?: Distrust | undefined;
-  /** Lists paths inside the folder that others can change. Empty unless the access list of the folder is its only fault. */
+  /** Paths inside the folder that others can change. Empty unless the only fault of the folder is its access list. */
   readonly strangers: readonly string[];
 }
 
@@ -20,7 +20,7 @@ export interface NodeFacts {
   readonly config?: Buffer | undefined;
   readonly nodeId?: string | undefined;
   readonly manifest?: Manifest | undefined;
-  /** Digest of each file that the daemon has read, by path. If a file differs, the daemon must restart. */
+  /** Digest of each file that the daemon has read, by path. If a file no longer has its digest, the daemon must restart. */
   readonly loaded?: ReadonlyMap<string, string> | undefined;
 }
 

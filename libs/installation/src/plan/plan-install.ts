@@ -49,9 +49,9 @@ function plan(
 }
 
 /**
- * Puts the steps that need a stopped daemon between its stop and its start. If rke2 runs and depends on the daemon, this
- * dependency would prevent the stop, so the plan removes it meanwhile. A plan that only starts the daemon also removes the
- * dependency, because undoing the start needs a stop.
+ * Puts the steps that need a stopped daemon between its stop and its start. If rke2 runs and depends on the daemon, the
+ * dependency would prevent the stop, so the plan removes it until the daemon runs again. Even a plan that only starts the
+ * daemon removes the dependency, because undoing the start needs a stop.
  */
 function inOrder(wanted: WantedItems, facts: NodeFacts, service: string): readonly Step[] {
   const { quiet, files, last } = wanted;
@@ -85,7 +85,7 @@ const rank = ({ item }: Step): number => ['service', 'variable', 'program'].inde
 function hasReadOther(facts: NodeFacts, steps: readonly Step[]): boolean {
   for (const [path, sha256] of facts.loaded ?? []) {
     const file = { kind: 'file', path } as const;
-    // If the daemon's program is not at the installed path, it has only a `program` item.
+    // A daemon program at another path than the installed one has only a `program` item.
     const program = { kind: 'program', path } as const;
     const ids = [itemId(file), itemId(program)];
     const step = steps.find(({ item }) => ids.includes(itemId(item)));

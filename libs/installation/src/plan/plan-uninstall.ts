@@ -8,7 +8,7 @@ import { isListAlone, refuseFolder } from './refuse-install.js';
 export interface UninstallWish {
   readonly service: string;
   readonly keepsData?: boolean;
-  /** Also remove changed items, and items that existed before with other content. */
+  /** True to remove changed items, too, and items that had other content before the installation. */
   readonly isForced?: boolean;
   readonly programs: readonly string[];
 }
@@ -88,7 +88,7 @@ function reasonToKeep(
   return isSame ? undefined : 'it was changed after the installation';
 }
 
-/** A folder stays if an item in it stays. `kept` has such items, because files are decided before their folders. */
+/** A folder stays if an item in it stays. `kept` already contains such items, because files are checked before their folders. */
 function reasonOfFolder({ kind, ...item }: Item, kept: readonly KeptItem[]): string | undefined {
   if (kind !== 'folder' || !('path' in item)) return undefined;
   const isBelow = kept.some(

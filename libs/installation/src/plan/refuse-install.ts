@@ -49,7 +49,7 @@ export function isMendable(facts: NodeFacts, folder: string): boolean {
 
 function refusePlaces(facts: NodeFacts, { places }: InstallWish): Refusal | undefined {
   const own = [places.configFolder, places.dataFolder, places.programFolder];
-  // The service uses these paths too, so other users must not be able to write their content.
+  // The service uses these paths too, so other users must not be able to change the content.
   const others = [
     ...[places.config, places.nodeId],
     ...(facts.program ? [folderOf(facts.program.path, facts.platform)] : []),

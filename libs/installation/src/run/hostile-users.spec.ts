@@ -144,7 +144,7 @@ describe('what could not be read again', () => {
 });
 
 describe('taking an installation away beside other users', () => {
-  /** Replaces the parent of the data folder by a link to another user's folder. */
+  /** Replaces the parent of the data folder with a link to another user's folder. */
   function lead(node: TestNode): string {
     const above = path.dirname(node.places.dataFolder);
     const theirs = path.join(node.root, 'theirs');

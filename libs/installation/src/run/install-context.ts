@@ -24,7 +24,7 @@ export function readItem(host: NodeHost, item: Item): Promise<StateOf | undefine
   return roomOf(host, item).read(item);
 }
 
-/** Writes a service's program without a swap, so the service must be stopped. */
+/** Writes any item. A service's program is not swapped, so the service must be stopped. */
 export function writeItem(
   context: InstallContext,
   item: Item,

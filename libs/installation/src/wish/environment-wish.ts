@@ -58,9 +58,9 @@ export type ProxyWish = Readonly<Record<string, Secret | null>>;
 export const PROXY_VARIABLES = ['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY'] as const;
 
 /**
- * Reads variables and parameters as Rancher's installer does, with two differences: it writes nothing back to the
- * environment, and reads only the three proxy variables. Like that installer, it ignores `CATTLE_ROLE_NONE` and all
- * roles except worker.
+ * Reads variables and parameters as Rancher's installer does, with two differences. It writes nothing back to the
+ * environment, and it reads no proxy variables except those in `PROXY_VARIABLES`. Like that installer, it ignores
+ * `CATTLE_ROLE_NONE` and all roles except worker.
  * @throws InstallError `usage`; the message names the variable.
  */
 export function wishFromEnvironment(

@@ -18,7 +18,7 @@ export interface InstallPlaces {
   readonly morePathElements: readonly string[];
   /** Files of Rancher's install script. Uninstalling an adopted installation removes them. */
   readonly filesOfGo: readonly string[];
-  /** Private, and outside all other folders. */
+  /** Private, and outside the folders above. */
   readonly stateFolder: string;
 }
 
@@ -30,7 +30,7 @@ export interface PlaceChoices {
   readonly root?: string | undefined;
 }
 
-/** Returns Rancher's installer paths, on which Rancher's plans rely, or equivalents outside Windows. */
+/** Returns the paths of Rancher's installer, on which Rancher's plans rely. Outside Windows, returns equivalent paths. */
 export function installPlaces(
   platform: NodeJS.Platform,
   { configFolder, dataFolder, prefix, root: given }: PlaceChoices = {},

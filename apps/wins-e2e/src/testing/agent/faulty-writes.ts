@@ -8,7 +8,7 @@ import { base64, PlanNode } from './plan-node.js';
 import { until } from '../process-table.js';
 import type { PlanOfCrash } from './crashed-agent.js';
 
-/** Nothing listens here, so each probe fails. This causes two writes after the one with the result. */
+/** Nothing listens at this address, so each probe fails. The failures cause two writes after the write of the result. */
 const NOWHERE = 'http://127.0.0.1:1/';
 const PROBE = { failureCount: 3 };
 
@@ -49,7 +49,7 @@ export class FaultyWrites implements AsyncDisposable {
     return this.#writes.length - before;
   }
 
-  /** The fault hits `times` writes in a row, from number `write`, counted from 1. */
+  /** Applies a plan. The fault hits `times` writes in a row. The first is write number `write` (from 1). */
   async apply(write: number, { fault, times = 1 }: WriteFault): Promise<void> {
     let writes = 0;
     const when = ({ method }: { readonly method: string }) =>

@@ -9,7 +9,7 @@ import { readFileSync } from 'node:fs';
 import { base64, PlanNode } from './plan-node.js';
 import { until } from '../process-table.js';
 
-/** A node whose API server cannot begin a watch with the Secret (`sendInitialEvents`). */
+/** A node whose API server cannot send the Secret at the start of a watch (`sendInitialEvents`). */
 export class WatchedNode implements AsyncDisposable {
   readonly #api: ApiServer;
   readonly #node = new PlanNode();

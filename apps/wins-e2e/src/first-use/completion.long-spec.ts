@@ -76,7 +76,7 @@ function typeOnce(shell: string, begin: readonly string[]): string[] {
   return [...stdout.matchAll(/^<([^>]*)>\r$/gm)].map(([, line = '']) => line);
 }
 
-/** Asks again, as a person does, if the daemon of a busy host needed over a second for the names of its runs. */
+/** Completes again, as a person would, if the names of the runs are missing: a busy daemon may need over a second to list them. */
 async function answered<T>(complete: () => T | Promise<T>, hasNames: (found: T) => boolean) {
   let found = await complete();
   for (let tries = 1; tries < 5 && !hasNames(found); tries += 1) found = await complete();

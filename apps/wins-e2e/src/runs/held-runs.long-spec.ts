@@ -175,7 +175,7 @@ describe('a run that its client holds', () => {
       ['-c', `${flood} | tee '${begun}' | (until [ -e '${stop}' ]; do sleep 0.05; done; cat)`],
       workspace.environment,
     );
-    // The daemon answers Start before it sends output, so a client with output knows its run.
+    // The daemon answers Start before it sends output. So once the client has printed output, it knows which run it holds.
     await until(() => existsSync(begun) && statSync(begun).size > 0);
     await killDaemon();
     await startDaemon();
