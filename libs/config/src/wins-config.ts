@@ -28,7 +28,7 @@ export interface WinsConfig {
   readonly audit: AuditSettings;
   /** Metrics for Prometheus. Absent: off. */
   readonly metrics?: MetricsSettings;
-  /** Spans for the calls of clients that trace. Absent: off. */
+  /** Trace spans for the calls of clients that use tracing. Absent: off. */
   readonly tracing?: TracingSettings;
   readonly upgrade: UpgradeSettings;
   /** Key `systemagent`: the embedded agent. Absent: off. */
@@ -70,9 +70,9 @@ export interface AllowedPath {
   readonly for?: readonly string[];
   /** Whether the program may leave processes behind on Windows. Absent: no. */
   readonly mayBreakAway?: boolean;
-  /** argv[0]: `copy`, the path of the verified copy (the default), or `listed`, the value of `path`. */
+  /** Choice of argv[0]: `copy` (the default) is the path of the verified copy; `listed` is the value of `path`. */
   readonly argv0?: 'copy' | 'listed';
-  /** Signal to end a run. Absent: SIGTERM; on Windows the run is killed at once. */
+  /** Signal to end a run. Absent: SIGTERM, but on Windows no signal: the run is killed at once. */
   readonly stopSignal?: NonNullable<StopRequest['signal']>;
   /** Windows event to end a run, instead of `stopSignal`. */
   readonly stopEvent?: string;
@@ -125,7 +125,7 @@ export interface KeptProgram extends Pick<AllowedPath, 'path' | 'stopSignal' | '
   readonly limits?: RunLimits;
 }
 
-/** No arguments, any arguments, or exactly one of these complete lists. */
+/** Permitted arguments: none, any, or exactly one of the complete lists in the array. */
 export type ArgumentRules = 'none' | 'any' | readonly (readonly ArgumentPattern[])[];
 
 /** One argument: a literal word, or a form with an optional literal prefix `after`, such as `--port=`. */
@@ -167,7 +167,7 @@ export interface HostNetworkSettings {
   readonly metadata?: HostMetadataSettings | undefined;
   /** Whether to read the other hosts from the agent's API server. Default false. */
   readonly nodes: boolean;
-  /** TCP port on other hosts that the doctor tests. Absent: none. */
+  /** TCP port that `wins doctor` tests on each other host. Absent: none. */
   readonly probePort?: number | undefined;
   /** Network of this host's containers, with a prefix of 16 to 29 bits. Absent: none. */
   readonly subnet?: string | undefined;
@@ -253,11 +253,11 @@ export interface UpgradeSettings {
   readonly mode: 'none' | 'watching';
   /** Default on Windows: `c:/etc/rancher/wins/wins.exe`; elsewhere: `/etc/rancher/wins/wins`. */
   readonly watchingPath: string;
-  /** 1 to 16 SHA-256 thumbprints, in lower-case hex, of certificates that sign upgrades. Absent: any program. */
+  /** 1 to 16 SHA-256 thumbprints, in lower-case hex, of certificates that sign upgrades. Absent: upgrades need no signature. */
   readonly signedBy?: readonly string[];
 }
 
-/** The `systemagent` section. Empty paths are omitted. */
+/** The `systemagent` section. An empty path in the file counts as absent. */
 export interface SystemAgentSettings {
   readonly localEnabled: boolean;
   readonly remoteEnabled: boolean;

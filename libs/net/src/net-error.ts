@@ -24,7 +24,7 @@ export class NetError<Code extends string = NetErrorCode> extends Error {
   override readonly name: string = 'NetError';
   readonly status: number | undefined;
   readonly retryAfterMs: number | undefined;
-  /** A retry may succeed, because the cause is the network or a server that is not ready. */
+  /** True if a retry may succeed, because the cause is the network or a server that is not ready. */
   readonly isTransient: boolean;
 
   constructor(

@@ -23,8 +23,8 @@ export interface ConnectPipeOptions {
 /**
  * Connects to a pipe and returns the unread socket, which the caller closes.
  *
- * Retries a missing or unserved pipe for `waitTimeoutMs`, and a busy pipe for `timeoutMs`. After a later error, the
- * socket emits `close`. Such an error does not end the process, even without an error listener.
+ * Retries a missing or unserved pipe for `waitTimeoutMs`, and a busy pipe for `timeoutMs`. An error after the
+ * connection makes the socket emit `close`, and does not end the process, even without an error listener.
  *
  * @param name see {@link resolvePipePath}.
  * @throws {@link PipeError} `notFound` or `busy` when the time is over; `timeout` when the operating system did not

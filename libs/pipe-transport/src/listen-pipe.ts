@@ -16,9 +16,9 @@ import { openUnixSocket } from './unix-socket-endpoint.js';
 
 export interface ListenPipeOptions {
   /**
-   * Receives each connection before its peer has sent anything, so that a protocol may send first. A connection that
-   * nobody reads still counts towards the maximum. If the receiver throws, the connection is closed and `onError` is
-   * called.
+   * Receives each connection without waiting for data from its peer, so that the server may send first. A connection
+   * that nobody reads still counts towards the maximum. If the receiver throws, the connection is closed and `onError`
+   * is called.
    */
   readonly onConnection: (connection: Socket, client: ClientIdentity) => void;
   /**

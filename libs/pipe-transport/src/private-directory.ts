@@ -6,8 +6,8 @@ import { describePipeError } from './node-errors.js';
 import type { PipePath } from './pipe-path.js';
 
 /**
- * Verifies that only this user and root can create, replace or remove files in the directory of a socket. The path may
- * contain no link and no folder that other users can change (`distrustOfFolder` of `@wins/trusted-files`).
+ * Verifies that only this user and root can create, replace or remove files in the directory of a socket. The path
+ * must not contain a link, or a folder that other users can change (`distrustOfFolder` of `@wins/trusted-files`).
  *
  * @param create creates the directory, mode 0700, when it is missing; never its parents.
  * @throws PipeError `securityUnavailable` with the directory and its fault. Errors of the file system pass unchanged.

@@ -61,7 +61,7 @@ interface Start {
   limits?: RunLimits | undefined;
 }
 
-/** Long, because each step of a start releases the resources of the earlier steps on failure. */
+/** This class is long, because each step of a start releases the resources of the earlier steps on failure. */
 class RunManager implements ProcessManager {
   readonly #options: CompleteOptions;
   readonly #records: RunRecords;
@@ -285,7 +285,7 @@ class RunManager implements ProcessManager {
     start.leavePlace = leave;
   }
 
-  /** Reserves the entry's maximum, so that later changes of files need no further quota. */
+  /** Reserves the entry's maximum of file bytes. Later changes to the files then need no further quota. */
   #takeFileBytes(start: Start, { rule }: StartPlan): void {
     const { owner, files = [] } = start.request;
     if (files.length === 0 || rule.files === undefined) return;
@@ -396,7 +396,7 @@ class RunManager implements ProcessManager {
     await this.#ports.open({ mark, path, entry }, { ports: exposes, outcome: ports }, signals);
     const kept = { name, mark, path, entry, stagedPath, sha256, ...(limits && { limits }) };
     const hostProcess = await this.#spawn(plan, kept, start.request.lasting);
-    // Do not await between spawn and record, so that the next daemon finds the run if this one is killed.
+    // Do not await between spawn and record, so that the next daemon finds the run if this daemon is killed.
     const { pid, startToken } = hostProcess;
     let unrecorded: unknown;
     try {
@@ -418,7 +418,7 @@ class RunManager implements ProcessManager {
     return run;
   }
 
-  /** Drops the content of the files from memory after writing them. */
+  /** Writes the files to the run's folder, then drops their content from memory. */
   async #fillFolder(start: Start, { rule }: StartPlan): Promise<void> {
     const { files = [], ...request } = start.request;
     if (files.length === 0 || rule.files === undefined) return;

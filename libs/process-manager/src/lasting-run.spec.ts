@@ -120,7 +120,7 @@ describe('a run that lasts', () => {
     const run = await first.start(requestFor(program, { lasting: keeping }));
     const other = harness.program('other', 'exec sleep 60');
     first.setAllowed([{ path: other.path }]);
-    // The other run starts later, so when its lease has expired, the time of a lease has passed for `run` too.
+    // The other run starts later. Once its lease has timed out, the lease timeout has passed for `run` too.
     expect(await (await first.start(requestFor(other))).ended).toMatchObject({
       reason: 'leaseNeverHeld',
     });

@@ -49,7 +49,10 @@ export interface ProcessManagerOptions {
   readonly readSignature?: () => SignatureReader;
   /** Opens the ports that runs expose, for example in a firewall. Default: none; the manager opens no ports. */
   readonly portOpener?: PortOpener;
-  /** Time in milliseconds between asking a process tree to end and killing it. Also limits waits for killed processes and outputs. Default 10,000. */
+  /**
+   * Time in milliseconds between asking a process tree to end and killing it. Also limits the wait for killed processes
+   * to end and the wait for outputs to close. Default 10,000.
+   */
   readonly graceMs?: number;
   /** Time in milliseconds for the client to take the lease before the run is stopped. Default 30,000. */
   readonly leaseTimeoutMs?: number;

@@ -58,7 +58,7 @@ export interface ProcessManager extends AsyncDisposable {
   setProcessEnvironment(environment: Readonly<Record<string, string>>): void;
   /** Returns the newest run of a name, or the run with the id, until `lingerMs` after its end. @throws ProcessError `notFound`. */
   find(name: RunName): ManagedProcess;
-  /** Oldest first, with ended runs that can still be found. */
+  /** Returns runs, oldest first, including ended runs that can still be found. */
   list(): readonly ManagedProcess[];
   /**
    * Measures every living run. Calls share a measurement for a second, or for ten times its duration if that is

@@ -62,9 +62,9 @@ export interface StartRequest {
   /** Digests of the file as the client sees it, hexadecimal; one is required unless `grantedBy` is set. `sha256` takes precedence. */
   readonly sha1?: string;
   readonly sha256?: string;
-  /** Passed unchanged, without a shell. At most 4,096 of 64 KiB each. The entry's `args` must allow them. */
+  /** Passed unchanged, without a shell. At most 4,096 arguments, each of at most 64 KiB. The entry's `args` must allow them. */
   readonly args: readonly string[];
-  /** `NAME=value`, besides the variables of every run. At most 256 of 64 KiB each. The entry's `envs` must allow them. */
+  /** `NAME=value`, added to the variables that every run gets. At most 256, each of at most 64 KiB. The entry's `envs` must allow them. */
   readonly envs: readonly string[];
   /** Absolute working directory, one of the entry's `directories`; default the directory of the program. */
   readonly directory?: string;
@@ -77,14 +77,14 @@ export interface StartRequest {
    * starts, only the newest goes on. Default false.
    */
   readonly replaces?: boolean;
-  /** Files for the run's folder, whose path is in `WINS_FILES`; at most 32, as the entry's `files` allows. */
+  /** Files for the run's folder, whose path is in `WINS_FILES`. At most 32. The entry's `files` must allow them. */
   readonly files?: readonly RunFile[];
   readonly owner: ProcessOwner;
   /** Entry used instead of the list, for programs that the host itself starts. A digest is then optional. */
   readonly grantedBy?: AllowedExecutable;
   /**
-   * Makes the run outlive the manager. The entry must grant `lasting`, unless a client holds the run. Default: the
-   * run ends with the manager.
+   * Makes the run outlive the manager. The entry must grant `lasting`, unless `isHeld` is true. Default: the run
+   * ends with the manager.
    */
   readonly lasting?: LastingStart;
 }
@@ -104,7 +104,7 @@ export interface LastingStart {
   /** True when the run is a restart, or may be restarted: the entry must grant `restart` too. Default false. */
   readonly restarts?: boolean;
   /**
-   * True when the run ends with its client but outlives the manager. Without a grant, the start makes a normal run.
+   * True when the run ends with its client but outlives the manager. If the entry lacks `lasting`, the run is a normal one.
    * Default: the run needs no client.
    */
   readonly isHeld?: boolean;

@@ -33,7 +33,7 @@ export interface SupervisedProgram extends AsyncDisposable {
   close(): Promise<ProcessExit | undefined>;
 }
 
-/** Runs an allowed program and restarts it when it ends. The caller closes it before the manager. */
+/** Runs an allowed program and restarts it when it ends. Close the returned object before the manager. */
 export function superviseProgram(
   manager: ProcessManager,
   options: SuperviseOptions,

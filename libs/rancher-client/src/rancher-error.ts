@@ -5,7 +5,8 @@ import { NetError, type NetErrorCode } from '@wins/net';
  * - `invalidRequest`: an unusable address, token, label, proxy or address keyword.
  * - `badShape`: an answer of an unexpected form, such as an HTML page.
  * - `digestMismatch`: a download does not have the expected SHA-256.
- * - `checksumMismatch`, `proofFailed`: `/cacerts` does not match the given checksum, or its proof does not match the token.
+ * - `checksumMismatch`: `/cacerts` does not match the given checksum.
+ * - `proofFailed`: the proof that comes with `/cacerts` does not match the token.
  * - `untrusted`: nothing verifies the server; the message says which option to give.
  * - `strictWithoutCa`: strict TLS is on, but the server names no authority to trust.
  */

@@ -1,7 +1,7 @@
 /**
- * Upgrades the program of a service: plans the steps, takes them, and keeps a journal for crashes.
+ * Upgrades the program of a service: plans the steps, carries them out, and keeps a journal for recovery after a crash.
  *
- * It reaches the service manager, the rest of the system, and the daemon only through the ports of {@link UpgradeContext}.
+ * The library reaches the service manager, the rest of the system, and the daemon only through the ports of {@link UpgradeContext}.
  * @packageDocumentation
  */
 export {

@@ -4,7 +4,7 @@ export type { Clock } from '@wins/time';
 export interface PlanFileRights {
   /** The nine permission bits. */
   readonly mode: number;
-  /** -1 keeps the owner. Without meaning on Windows. */
+  /** -1 keeps the owner. Has no effect on Windows. */
   readonly uid: number;
   readonly gid: number;
 }

@@ -119,8 +119,8 @@ export interface OpenTunnelOptions extends TunnelOptions {
   /** Maximum number of concurrent streams. Default 1,024, at most 16,384. Exceeding it throws `tooManyStreams`. */
   readonly maxStreams?: number;
   /**
-   * Used if the peer lacks half-close: reporting the end of the local writer would then also end the peer's answer.
-   * This side reports the end only after this many milliseconds without data. Default 10,000.
+   * Applies if the peer lacks half-close. Such a peer ends its answer when it learns that the local writer has ended.
+   * So this side reports that end only after this many milliseconds without data. Default 10,000.
    */
   readonly heldEndIdleMs?: number;
 }

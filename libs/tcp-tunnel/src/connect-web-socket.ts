@@ -18,8 +18,8 @@ const MOST_NAME_CHARACTERS = 100;
 
 export interface TunnelAddress {
   /**
-   * The pipe of the daemon's tunnel: NAME, `npipe:////./pipe/NAME`, `\\.\pipe\NAME` or, not on Windows, the absolute path of a
-   * Unix socket. Default: `rancher_wins_proxy`.
+   * The pipe of the daemon's tunnel: NAME, `npipe:////./pipe/NAME`, `\\.\pipe\NAME` or, on systems other than Windows, the absolute
+   * path of a Unix socket. Default: `rancher_wins_proxy`.
    */
   readonly address?: string;
   /**

@@ -1,6 +1,6 @@
 /**
- * Many TCP streams and UDP flows through one WebSocket: the remotedialer protocol in both roles, compatible with every
- * version in the Go releases of wins.
+ * Many TCP streams and UDP flows through one WebSocket: the remotedialer protocol in both roles. Compatible with every
+ * remotedialer version that a Go release of wins contains.
  *
  * The caller authorizes the peer and replaces a lost tunnel.
  */

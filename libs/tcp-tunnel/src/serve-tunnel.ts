@@ -72,8 +72,8 @@ export interface ServeTunnelOptions extends TunnelOptions {
   readonly beginDial?: (begin: BeginDial) => () => void;
   /**
    * Takes a slot for a stream or flow from a quota that sessions share. Returns a function that frees the slot, or
-   * undefined to refuse the Connect as `stream-limit`. To free a slot, the quota calls `end`; it prefers slots whose
-   * `isIdle` returns true. Default: no shared quota.
+   * undefined to refuse the Connect as `stream-limit`. To reclaim a slot, the quota calls the slot's `end`. Slots
+   * whose `isIdle` returns true come first. Default: no shared quota.
    */
   readonly takeStream?: (end: () => void, isIdle: () => boolean) => (() => void) | undefined;
   /** Default: {@link dialTcp}. */

@@ -1,4 +1,5 @@
-// Kills a real helper process at one step of the upgrade. upgrade-crash.long-spec.ts samples the steps, and the upgrade's model covers them all.
+// Each test kills a real helper process at one step. upgrade-crash.long-spec.ts tests a sample of the steps; the model in
+// libs/service-upgrade covers all of them.
 import { CrashedUpgrade, OLD } from '../testing/upgrade/crashed-upgrade.js';
 import { sha256 } from '../testing/upgrade/upgrade-world.js';
 

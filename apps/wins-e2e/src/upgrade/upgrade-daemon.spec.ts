@@ -67,7 +67,7 @@ async function answeringAll(address: string, statusOf: (call: string, bytes: Buf
   return { address, [Symbol.asyncDispose]: () => Promise.resolve(void server.close()) };
 }
 
-/** A daemon that refuses every stream of the first run of the helper, because it ends, and then reports the result of the upgrade. */
+/** Imitates a daemon that ends during the helper's first run and refuses every stream. In the second run, it reports the upgrade's result. */
 async function endingDaemon(address: string, outcome: string) {
   const server = createServer();
   let id = '';

@@ -1,4 +1,4 @@
-// When a daemon starts, and before it runs a verified copy, it ends leftover processes of its copies. It must never end its own upgrader.
+// A daemon ends leftover processes of its verified copies when it starts, and before it runs such a copy. It must never end its own upgrader.
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { runWins } from '../testing/built-program.js';
 import { until } from '../testing/process-table.js';

@@ -8,7 +8,7 @@ import {
 import { expectUntouched } from '../testing/upgrade/untouched-service.js';
 import { UpgradeWorld } from '../testing/upgrade/upgrade-world.js';
 
-// Tests that wait for a time-out run concurrently.
+// Tests that wait for a time-out use `it.concurrent`.
 describe('wins up', () => {
   it('upgrades a second time, and the installed program survives a restart', async () => {
     await using world = await UpgradeWorld.running();

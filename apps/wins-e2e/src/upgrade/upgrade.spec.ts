@@ -14,7 +14,7 @@ function windowsProgram(): Buffer {
   return header;
 }
 
-// Tests that wait for a time-out run concurrently.
+// Tests that wait for a time-out use `it.concurrent`.
 describe('wins up', () => {
   it('replaces the program, and the service names it at the path that it had', async () => {
     await using world = await UpgradeWorld.running();

@@ -66,8 +66,8 @@ export class DeadlyNodeOnWindows implements AsyncDisposable {
   }
 
   /**
-   * Kills an update at a change, counted from 1. The next command requests no update, but must recover, so that the old or new release serves. The
-   * repeated update must then succeed, and uninstalling must leave nothing.
+   * Kills an update at a change, counted from 1. The next command requests no update, but must recover: either the old or the new
+   * release then serves. A repeated update must succeed, and uninstalling must leave nothing.
    */
   async updateAt(change: number): Promise<void> {
     await this.#installOlder();

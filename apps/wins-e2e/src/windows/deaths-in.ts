@@ -1,11 +1,11 @@
 import { isAll, sampleOf } from '../testing/sample.js';
 
-/** Few, because each death takes about ten seconds. */
+/** Maximum size of a sample. Each death takes about ten seconds. */
 const MOST = 3;
 
 /**
- * Returns the changes, counted from 1, at which to kill a command. Samples evenly spaced changes and the last change of each kind; with
- * `run-specs.mjs --long --all`, returns all changes.
+ * Returns the numbers, counted from 1, of the changes at which to kill a command. Takes a sample from evenly spaced changes and the last change of
+ * each kind; with `run-specs.mjs --long --all`, returns all changes.
  *
  * @param spread - Number of evenly spaced changes.
  */

@@ -7,7 +7,7 @@ import { after, before, describe, it } from 'node:test';
 import { serviceLogFolders, until, WindowsWorkspace } from './windows-workspace.js';
 
 const NAME = 'rancher-wins';
-/** Access list that the config sets for the other pipes: all users may open them. */
+/** Access list in the config. It lets all users open every pipe except the administrators' pipe. */
 const FOR_USERS = 'D:P(A;;GA;;;BA)(A;;GA;;;SY)(A;;0x12019b;;;BU)';
 
 function assertGrants(found: string, wanted: string): void {

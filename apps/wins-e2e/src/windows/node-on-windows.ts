@@ -61,7 +61,7 @@ export class NodeOnWindows implements AsyncDisposable {
     // Refuses to run on a real node: the tests would replace its service.
     assert.equal(node.isService(), false);
     assert.deepEqual(TOPS.filter(existsSync), []);
-    // Other specs upgrade a service at this path and leave this folder.
+    // Other specs upgrade a service at `GO_PROGRAM` and leave this folder behind.
     rmSync(path.join(WINDOWS, 'wins.exe.upgrade'), { recursive: true, force: true });
     api.create({});
     rancher.connectionInfo = JSON.parse(api.connectionInfo()) as unknown;

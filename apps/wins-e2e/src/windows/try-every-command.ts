@@ -14,13 +14,13 @@ import { until, WindowsWorkspace } from './windows-workspace.js';
 
 const NAME = 'rancher-wins';
 const PACKAGE = path.join(ROOT, 'dist', 'package');
-/** A service may keep its records in either folder: under Wine, services have another ProgramData than programs at a terminal. */
+/** A service may keep its records in either folder: under Wine, the ProgramData of services differs from that of programs at a terminal. */
 const PROGRAM_DATA = [process.env['ProgramData'] ?? 'C:\\ProgramData', 'C:\\users\\Public'];
 
 const AT_TERMINAL = 12;
 
 export interface PackagedProgram {
-  /** The same file under the name of the upgrade helper. */
+  /** Path of the packaged program under the name of the upgrade helper. */
   readonly upgrader: string;
   readonly start: (file: string, ...args: string[]) => RunningProgram;
   /** Commands in the program's help; available once the specs run. */
@@ -28,8 +28,8 @@ export interface PackagedProgram {
 }
 
 /**
- * Tries the packaged program's commands with a daemon from the same file, and runs the checks in `more`. With the service, tries every command. At
- * a terminal, tries only a sample, because such a daemon differs only in its folders.
+ * Tries the packaged program's commands with a daemon from the same file, and runs the checks in `more`. If the daemon is the service, tries
+ * every command. At a terminal, tries only a sample: such a daemon differs from the service only in its folders.
  */
 export function tryEveryCommand(
   how: 'at a terminal' | 'as the service',

@@ -31,7 +31,7 @@ async function nodeWithGoService(): Promise<WindowsUpgradeWorld> {
   return world;
 }
 
-/** Checks that the node keeps running this release, and that no processes or files of an upgrade are left. */
+/** Checks that the node runs release `name` after a restart of the service, and that no processes or files of an upgrade are left. */
 async function assertSettled(world: WindowsUpgradeWorld, name: string): Promise<void> {
   await world.services.stop(NAME, { timeoutMs: 30_000 });
   assert.equal(await world.rest(), NEXT);
@@ -132,7 +132,7 @@ async function dieAt(act: number): Promise<string> {
   assert.ok(acts.length === act || acts[act - 1] === 'remove upgrader', 'it was not killed');
   await world.powerFails();
   let serves: string | undefined;
-  // The new release exits if it starts outside its trial, or fails the trial. The next start runs the old release.
+  // The new release exits if it starts outside its trial or if it fails the trial. The next start then runs the old release.
   await until(async () => {
     await world.start();
     serves = (await world.answer())?.version;

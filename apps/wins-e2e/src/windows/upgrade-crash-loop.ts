@@ -21,7 +21,7 @@ export interface CrashedNode {
 }
 
 /**
- * Kills a helper at each chosen act. Nothing changes between two acts, so a death before an act equals a death after the previous one.
+ * Kills a helper at each chosen act. Nothing changes between two acts, so a death before an act equals a death after the previous act.
  * After each death, the loop continues with the release that the node runs.
  */
 export async function dieAtActs(loop: CrashLoop): Promise<void> {

@@ -18,7 +18,7 @@ export interface Report {
 
 /** Far more than a service needs to become stable. */
 const REST_MS = 60_000;
-/** More than a healthy daemon needs. */
+/** A healthy daemon answers sooner. */
 const ANSWER_MS = 5000;
 /** Files that stay in the private folder. */
 const REMAINS = /^(lock|result\.json|upgrade\.log|record-.*\.json)$/;
@@ -49,7 +49,7 @@ export function release(name: string): string {
   return path.join(ROOT, 'dist', 'upgrade', `${name}.exe`);
 }
 
-/** A service on this machine and its upgrades. Several can exist at the same time. */
+/** A service on this machine, with its upgrades. Several worlds can exist at the same time. */
 export class WindowsUpgradeWorld implements AsyncDisposable {
   readonly services = serviceControlManager();
   readonly workspace = new WindowsWorkspace();

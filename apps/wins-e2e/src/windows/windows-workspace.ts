@@ -5,8 +5,8 @@ import { startProgram, type Outcome, type RunningProgram } from '../testing/buil
 import { WINS } from '../testing/workspace.js';
 
 /**
- * A folder for programs and a config. Only administrators may write it, and its name contains a blank. Its pipes have unique names, because all
- * daemons of a Windows host share one name space.
+ * A folder for programs and a config. Only administrators may write to it, and its name contains a blank. The config gives the pipes unique names,
+ * because all daemons of a Windows host share one namespace.
  */
 export class WindowsWorkspace {
   readonly id = randomBytes(4).toString('hex');
@@ -88,7 +88,7 @@ export async function until(holds: () => boolean | Promise<boolean>): Promise<vo
   while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 20));
 }
 
-/** Returns the log folders that services have created. Wine gives services another ProgramData. */
+/** Returns the log folders that services have created. Under Wine, services have a different ProgramData. */
 export function serviceLogFolders(): string[] {
   const folder = path.join(process.env['ProgramData'] ?? 'C:\\ProgramData', 'rancher\\wins\\log');
   return [folder, folder.replace(/ProgramData/i, 'users\\Public')].filter(existsSync);

@@ -18,7 +18,7 @@ import {
 
 /** `wins srv app run --register`: registers the service, but neither starts nor stops it. */
 export async function registerService(options: RegisterOptions): Promise<number> {
-  // A service with an unusable config would fail at its start, and report it where users rarely look.
+  // With an unusable config, the service would fail when it starts, and report the error where users rarely look.
   const { warnings } = await loadDaemonConfig(options.config);
   requireWindows('register the service');
   for (const { message } of warnings) process.stderr.write(`${message}\n`);
@@ -34,7 +34,7 @@ export async function registerService(options: RegisterOptions): Promise<number>
 /** A removed service disappears at once unless another program holds it open. */
 const GONE_WITHIN_MS = 10_000;
 
-/** `wins srv app run --unregister`: also ends lasting runs. A service that does not stop stays registered. */
+/** `wins srv app run --unregister`: removes the service and ends lasting runs. A service that cannot be stopped stays registered. */
 export async function unregisterService(): Promise<number> {
   requireWindows('remove the service');
   const services = serviceControlManager();

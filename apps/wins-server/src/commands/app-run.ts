@@ -48,7 +48,7 @@ export async function runApp(typed: RunOptions): Promise<number> {
     const exitCode = await runAsWindowsService(options, (surroundings) =>
       runDaemon(options, surroundings),
     );
-    // Exits explicitly, because a stopped service that hangs would hold the pipes that the next process needs.
+    // Exits explicitly, because a process that hangs after its service stopped would hold the pipes that the next process needs.
     if (exitCode !== undefined) process.exit(exitCode);
   }
   return runAtTerminal(options);

@@ -20,7 +20,7 @@ export interface CheckOptions {
   readonly platform?: 'windows' | 'linux' | undefined;
 }
 
-/** `wins srv config check`: with --lenient it judges like the daemon at its start. */
+/** `wins srv config check`: strict by default; with --lenient, as lenient as a daemon that starts. */
 export async function checkConfig(options: CheckOptions, { show }: CommandSurroundings) {
   const { platform } = options;
   let loaded: LoadedConfig;

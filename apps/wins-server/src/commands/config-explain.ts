@@ -38,7 +38,7 @@ const NEXT_STEP: Readonly<Record<string, string>> = {
   pathNotTrusted: 'move it to a folder that only administrators can write, and list its real path',
 };
 
-/** `wins srv config explain`: exits with 126 when not allowed; for a port, the TCP verdict decides. */
+/** `wins srv config explain`: exits with 126 if the program or port is not allowed. The exit code for a port ignores the UDP verdict. */
 export async function explainConfig(options: ExplainOptions): Promise<Answer> {
   const { key, path, sha256, port, server } = options;
   const chosen = [key, path, port].filter((choice) => choice !== undefined);

@@ -181,7 +181,7 @@ export interface FileAnswerOptions extends RunningDaemonOptions {
   readonly file: string;
 }
 
-/** Far above any answer of a daemon. */
+/** Far larger than any answer from a daemon. */
 const LARGEST_FILE_BYTES = 2 ** 31;
 
 export function writeHeap(options: FileAnswerOptions) {

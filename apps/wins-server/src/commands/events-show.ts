@@ -34,7 +34,7 @@ export async function showEvents(options: EventsOptions, { show }: CommandSurrou
 }
 
 /**
- * @param fromDisk - Receives why the disk is read. Called before the first event from the disk, or at the end if there is none.
+ * @param fromDisk - Receives the reason for reading the disk. Called before the first event from the disk, or at the end if the disk has none.
  * @throws DaemonCallError
  */
 export async function* eventsOf(

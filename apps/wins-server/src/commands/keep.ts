@@ -7,7 +7,7 @@ export interface KeepOptions {
   readonly state: string;
 }
 
-/** `wins srv keep`: keeps runs alive when their daemon ends, and ends itself after the last run. */
+/** `wins srv keep`: keeps runs alive when their daemon ends, and exits after the last run ends. */
 export async function keepRuns({ state }: KeepOptions): Promise<number> {
   const system = await thisSystem();
   // No warning is needed if clients cannot be identified: the keeper's private folder and token keep other processes out.

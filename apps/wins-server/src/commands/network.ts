@@ -13,7 +13,7 @@ export interface TeardownOptions extends RunningDaemonOptions {
 }
 
 const QUESTION: Question = { asker: 'wins srv network' };
-/** No time-out: changes of the routing table may take long. */
+/** No time-out, because changes to the routing table can take a long time. */
 const PATIENT: Question = { ...QUESTION, timeoutMs: Infinity };
 const { status, plan, apply, teardown } = hostNetworkServiceDefinition;
 

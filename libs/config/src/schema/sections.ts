@@ -1,4 +1,4 @@
-/** Sections that configure a node. One file, because several rules are shared. */
+/** Sections that configure a node. They are in one file because they share several rules. */
 import { isPlainAddress, overlap, parseAddress, parseListenAddress } from '@wins/base';
 import { parseNetwork, type IpNetwork } from '@wins/base';
 import * as z from 'zod';
@@ -211,7 +211,7 @@ function holds(range: IpNetwork | undefined, one: IpNetwork): boolean {
   return range !== undefined && range.prefix <= one.prefix && overlap(range, one);
 }
 
-/** Whether an address is in a subnet, but not its first or last address. */
+/** Whether an address is in a subnet, and is neither the first nor the last address there. */
 function isHostOf(subnet: string, gateway: string): boolean {
   const own = parseNetwork(subnet);
   const address = parseNetwork(gateway);

@@ -26,7 +26,7 @@ export function isRouteNetwork(text: string): boolean {
   return !NEVER.some((never) => overlap(network, never));
 }
 
-/** Whether a network is refused because it overlaps the IPv4 link-local addresses. */
+/** Whether a refused network overlaps the IPv4 link-local addresses. Networks larger than /8 do not count. */
 function isLinkLocalNetwork(text: string): boolean {
   const network = parseNetwork(text);
   return network !== undefined && network.prefix >= SHORTEST_PREFIX && isIpv4LinkLocal(network);

@@ -6,7 +6,7 @@ const LINE_END = 0x0a;
 export interface LineOptions {
   /** Longest line that keeps its text, in bytes without the line feed. A longer line has only its digest. */
   readonly maxLineBytes: number;
-  /** Reads only this many bytes at the end of the file, from the first whole line. Default: the whole file. */
+  /** Reads only this many bytes at the end of the file, and skips the first line there, which may be cut. Default: the whole file. */
   readonly lastBytes?: number | undefined;
   /** Whether a missing file is an error. Default: it counts as empty, because the oldest file may be removed during reading. */
   readonly mustExist?: boolean;

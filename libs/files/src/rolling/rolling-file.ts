@@ -47,8 +47,8 @@ export class RollingFile {
   }
 
   /**
-   * Opens or creates (mode 0600) the next current file, and returns its size. Truncates the file to `keepBytes`, so that a caller
-   * can remove a half line. By default only a half line from a failed `append` is removed.
+   * Opens or creates (mode 0600) the file that becomes the current one, and returns its size. Truncates the file to `keepBytes`,
+   * so that a caller can remove a half line. By default only a half line from a failed `append` is removed.
    *
    * @throws TrustedFileError for a device or pipe; what Node throws, such as `ELOOP` for a link.
    */

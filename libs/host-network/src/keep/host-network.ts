@@ -104,7 +104,7 @@ export class HostNetwork implements AsyncDisposable {
    * Returns the present plan without carrying it out.
    *
    * @param options - `isDown`: plan as if the network were torn down.
-   * @throws errors of the host, also when it cannot list requested items.
+   * @throws errors of the host, including a failure to list the requested items.
    */
   async plan({ isDown = this.#isDown } = {}): Promise<RoutePlan> {
     this.#throwIfClosed();
@@ -225,8 +225,8 @@ export class HostNetwork implements AsyncDisposable {
     for (;;) {
       const desired = this.#isDown ? NOTHING : this.#desired;
       const planned = plan(desired, await this.#list(this.#record), this.#record, { tried });
-      // Write the record before the steps, so that it survives a crash during a step. If the first record is empty, write it
-      // even if `read` returned the same: writing removes the file, which may be from before a reboot.
+      // Write the record before the steps, so that it survives a crash during a step. Write an empty first record even if
+      // `read` returned an empty one: that removes a file that may be from before a reboot.
       const isStale = isFirst && planned.record.length === 0;
       if (isStale || !isDeepStrictEqual(planned.record, this.#record))
         await records.write(planned.record);

@@ -25,7 +25,7 @@ export interface DesiredSubnet {
 /** Desired network of the host, from the config and the peer sources. */
 export interface DesiredNetwork {
   readonly routes: readonly DesiredRoute[];
-  /** Other hosts. Each is the next hop to its own containers. Each plan decides which to accept. */
+  /** Other hosts. Each host is the next hop to its own containers. A plan may refuse some of the hosts. */
   readonly peers?: readonly DesiredPeer[];
   /** Network of the host's containers. If absent, wins removes the one that it made. */
   readonly own?: DesiredSubnet | undefined;
@@ -34,8 +34,8 @@ export interface DesiredNetwork {
   /** Addresses that no peer may take over: resolvers, the Rancher server, the API server. */
   readonly reserved?: readonly string[];
   /**
-   * True until each peer source has delivered once. Until then, existing routes of wins stay even if nothing here desires
-   * them, because their peers may still be reported. Changed entries of `routes` apply at once.
+   * True until each peer source has delivered once. Until then, existing routes of wins stay even if they are not desired,
+   * because a source may report their peers later. Changed entries of `routes` apply at once.
    */
   readonly holds?: boolean;
 }

@@ -215,8 +215,8 @@ function readPeer({ subnet, nextHop }: DesiredPeer): Pick<Candidate, 'extent' | 
 }
 
 /**
- * Decides between peers with the same subnet, id or next hop. An accepted peer wins over a new one. Two new or two accepted peers
- * are both refused, because neither has a better claim.
+ * Decides between peers with the same subnet, id or next hop. A peer accepted earlier (an incumbent) wins over a new one.
+ * Two new peers, or two incumbents, are both refused, because neither has a better claim.
  */
 function dispute(
   pairs: Iterable<readonly [Candidate, Candidate]>,

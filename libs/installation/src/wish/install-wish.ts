@@ -29,7 +29,7 @@ export interface InstallWish {
   readonly places: InstallPlaces;
   readonly service: string;
   readonly program?: StagedProgram;
-  /** Accept an older release, one that cannot be compared, and another program of the same release. */
+  /** True to accept an older release, a release that cannot be compared, or the same release with another digest. */
   readonly allowDowngrade?: boolean;
   readonly config?: ConfigChanges;
   /** PEM, with certificates only. */
@@ -139,8 +139,8 @@ export interface SucWish extends ServerWish {
 
 export interface SucOptions {
   /**
-   * Reads unset switches as false, like the Go release. By default, an unset switch leaves its setting unchanged;
-   * an unset `STRICT_VERIFY` always does.
+   * True to read unset switches as false, like the Go release. If false, an unset switch leaves its setting unchanged.
+   * An unset `STRICT_VERIFY` leaves its setting unchanged in both cases.
    */
   readonly rancherCompatible?: boolean;
   readonly platform?: NodeJS.Platform;

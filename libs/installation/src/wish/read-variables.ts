@@ -33,7 +33,7 @@ export class Variables {
     this.#values.set(name, before === undefined ? value : `${before},${value}`);
   }
 
-  /** Returns whether the variable is set but empty: that removes a setting, but an unset variable keeps it. */
+  /** Returns whether the variable is set but empty. An empty variable removes a setting; an unset variable keeps it. */
   isEmpty(name: string): boolean {
     return this.#empty.has(name) && !this.#values.has(name);
   }

@@ -37,8 +37,8 @@ const OPTIONS = {
 } as const;
 
 /**
- * Runs all commands in one `ip` process, even after one has failed. The time-out is 10 seconds in total. Words must not contain spaces,
- * because `ip` knows no quoting here.
+ * Runs all commands in one `ip` process, even after a command has failed. The time-out is 10 seconds in total. Words must not contain spaces,
+ * because `ip` does not support quoting in batch input.
  *
  * @returns The error output of each failed line; undefined for a successful one.
  * @throws LinuxError as {@link runIp}, when no line could be run.

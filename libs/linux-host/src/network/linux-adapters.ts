@@ -21,8 +21,9 @@ export interface FoundAdapter extends Omit<NetworkAdapter, 'interfaceIndex' | 'h
 }
 
 /**
- * Finds the selected adapter; by default, the adapter with the default route. Unless `which` gives the address, selects one of the adapter's
- * addresses: preferably of the wanted family (IPv4 for a named adapter, otherwise the default route's), and then one that is not link-local.
+ * Finds the selected adapter; by default, the adapter with the default route. If `which` gives no address, also selects one of the adapter's
+ * addresses. Prefers addresses of the wanted family: IPv4 for a named adapter, otherwise the family of the default route. Within a family,
+ * prefers addresses that are not link-local.
  *
  * @throws LinuxError `notFound`; `invalidArgument` for a text that is not an address.
  */

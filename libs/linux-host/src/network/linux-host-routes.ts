@@ -13,7 +13,7 @@ import { followIp, isDenial, runIp, runIpLines } from './ip-command.js';
 
 const UNICAST = '1';
 const LIST = ['-j', '-N', '-4', 'route', 'show', 'table', 'main'];
-/** Includes links and addresses, for which routes may wait, and rules and forwarding (`netconf`) of the container network. */
+/** Includes links and addresses, because routes may wait for them. The rules and `netconf` (forwarding) are for the container network. */
 const WATCH = ['monitor', 'link', 'address', 'route', 'rule', 'netconf'];
 /** Names that need no quoting, which a batch of `ip` does not support. */
 const PLAIN_NAME = /^[^\s/"'\\#;]{1,15}$/;

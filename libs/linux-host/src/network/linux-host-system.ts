@@ -105,7 +105,7 @@ async function changeRoute(
   const { family, gateway, interfaceName } = through;
   const via = gateway === '' ? [] : ['via', gateway];
   const familyOption = family === 'ipv4' ? '-4' : '-6';
-  // With `proto boot`, `ip` keeps the kernel's own route to the interface's network, which also has no gateway.
+  // With `proto boot`, `ip` does not delete the kernel's own route to the interface's network. That route has no gateway either.
   const made = verb === 'del' && gateway === '' ? ['proto', 'boot'] : [];
   const rest = [destinationCidr, ...via, 'dev', interfaceName, ...made];
   try {

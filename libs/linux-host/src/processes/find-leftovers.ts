@@ -12,11 +12,11 @@ export interface LeftoverContext {
 }
 
 /**
- * Finds processes of earlier daemons, but never this process or its ancestors. A PID alone is no evidence. Any of these is:
+ * Finds processes of earlier daemons, but never this process or its ancestors. A PID alone is not evidence. Each of these is:
  *
  * - a mark that a dead daemon of the same lineage set;
- * - a record with the same PID and start time, for the whole process tree;
- * - a verified copy of a program, if the process runs it.
+ * - a record with the same PID and start time, which counts for the whole process tree;
+ * - a verified copy of a program, if the process runs that copy.
  */
 export async function findLeftovers(
   context: LeftoverContext,

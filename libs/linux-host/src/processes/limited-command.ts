@@ -19,7 +19,7 @@ export interface LimitedCommand {
   readonly cgroup?: RunCgroup;
 }
 
-/** Limits runs by cgroups. Without cgroups it limits only memory: the data size of each process (`ulimit -d`). */
+/** Uses cgroups to limit runs. Without cgroups, it limits only memory: the data size of each process (`ulimit -d`). */
 export class LinuxLimits {
   readonly #cgroups: RunCgroups;
   readonly #failure: MakeHostFailure;

@@ -87,8 +87,8 @@ export class LinuxProcessEntry {
     return this.#executable;
   }
 
-  // After an empty read of the environment, returns true if the process was within `execve`. Then its new memory has no environment
-  // yet, or the environment has another address than before. An environment with the same address really is empty.
+  // Called after an empty read of the environment. Returns true if the process was within `execve`: its new memory has no environment
+  // yet, or the address of the environment has changed. If the address is unchanged, the environment really is empty.
   #changesProgram(): boolean {
     const before = this.#environmentEnd;
     this.#environmentEnd = environmentEndIn(statFieldsOf(this.pid) ?? []);
@@ -113,7 +113,7 @@ export function mountsOf(pid: number | 'self'): string | undefined {
   return attempt(() => readlinkSync(`/proc/${pid}/ns/mnt`));
 }
 
-// Search the environment instead of splitting it, because the process controls its size.
+// Search the environment instead of splitting it, because the process controls the size of the environment.
 function markerIn(environment: string): RunMarker | undefined {
   const text = `\0${environment}\0`;
   const name = `\0${RUN_MARKER_VARIABLE}=`;

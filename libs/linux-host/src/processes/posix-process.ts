@@ -66,7 +66,10 @@ export class PosixSession implements HostProcess {
     return this.#gone;
   }
 
-  /** Processor time has steps of 10 ms. It omits what an ended process used since the last measurement, unless a parent waited for it. */
+  /**
+   * The processor time is a multiple of 10 ms. It omits the time that an ended process used since the last measurement,
+   * unless a parent waited for that process.
+   */
   async usage(): Promise<TreeUsage | undefined> {
     if (this.#table === undefined) return undefined;
     const { pageBytes } = this.#table;
@@ -105,7 +108,7 @@ export class PosixSession implements HostProcess {
       if (this.#table === undefined) return [];
       return await findTreeMembers(await this.#table.processes(), this.#leader);
     } catch {
-      // For example, no file descriptor is free. The caller retries.
+      // Reading failed, perhaps because no file descriptor is free. The caller retries.
       return undefined;
     }
   }

@@ -111,7 +111,7 @@ export class RunCgroups {
   }
 }
 
-/** Removes empty cgroups of dead daemons. Keeps those of living ones, because a run may be about to start in them. */
+/** Removes empty cgroups of dead daemons. Keeps cgroups of living daemons, because a run may be about to start in them. */
 function sweep(folder: string): void {
   for (const name of fs.readdirSync(folder)) {
     if (!name.startsWith(RUN_PREFIX)) continue;
@@ -140,7 +140,7 @@ function* settingsOf({ memoryBytes, cpus, pids }: TreeLimits): Generator<[string
   if (pids !== undefined) yield ['pids.max', String(pids)];
 }
 
-/** The memory limit covers only RAM, so swap is forbidden. Without swap accounting, there is no such file. */
+/** The memory limit covers only RAM, so swap is forbidden. Without swap accounting, `memory.swap.max` does not exist. */
 function forbidSwap(folder: string): void {
   try {
     fs.writeFileSync(path.join(folder, 'memory.swap.max'), '0', { flag: 'r+' });

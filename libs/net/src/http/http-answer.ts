@@ -22,7 +22,7 @@ export interface HttpAnswer extends Disposable {
   bytes(options: BodyOptions): Promise<Buffer>;
   /** Ends the answer early. Reading the body then fails with `cause`. */
   end(cause: NetError): void;
-  /** Keeps the connection for the next request if the answer was read completely. */
+  /** If the answer was read completely, keeps the connection for the next request; otherwise closes it. */
   close(): void;
 }
 

@@ -16,7 +16,7 @@ export interface RetryOptions {
   readonly timeoutMs: number;
   /** Default: unlimited. */
   readonly maxTries?: number;
-  /** Called after a transient failure. Default: true. */
+  /** Returns whether to retry a transient failure. Default: always. */
   readonly mayRepeat?: (error: NetError<string>) => boolean;
 }
 
@@ -43,8 +43,8 @@ export class HttpClient implements Disposable {
   }
 
   /**
-   * Resolves once the headers of an answer arrive, with any status. With `tries` above 1, retries a repeatable request after a
-   * broken connection or a transient status; such a status after the last attempt is an error. @throws NetError
+   * Resolves once the headers of an answer arrive. With `tries` 1, any status resolves. With more tries, a transient status
+   * is an error; a repeatable request is retried first, also after a broken connection. @throws NetError
    */
   async open(request: HttpRequest, what: string, signal?: AbortSignal): Promise<HttpAnswer> {
     const { tries: maxTries, limits } = this.settings;

@@ -21,7 +21,7 @@ export interface HttpLimits {
 export interface HttpSettings {
   /** Default: the environment of the process. */
   readonly environment?: Environment;
-  /** Returns CA certificates (PEM) that verify an `https://` proxy. Default: `systemRoots`. */
+  /** Returns CA certificates (PEM) that verify an `https://` proxy. Default: the exported `systemRoots`. */
   readonly systemRoots?: () => readonly string[];
   readonly limits?: Partial<HttpLimits>;
   /** Attempts of a repeatable request. Default: 3. */

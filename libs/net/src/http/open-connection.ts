@@ -144,6 +144,6 @@ function refusal(status: number, { what, proxy, target }: TunnelWanted): NetErro
       ? '. Set valid credentials in HTTPS_PROXY: http://USER:PASSWORD@HOST:PORT'
       : `. Check that it allows ${target}`;
   const message = `cannot ${what}: the proxy ${proxy} answered with status ${status}; wanted 200${next}`;
-  // A 5xx status means that the proxy did not reach the server, which may return soon.
+  // A 5xx status means that the proxy did not reach the server. The server may be available again soon.
   return new NetError('proxyFailed', message, { status, isTransient: status >= 500 });
 }

@@ -109,7 +109,7 @@ export async function sendRequest(
     // Without a listener, the error of a cancelled request would end the process. `answerOf` handles other errors.
     outgoing.on('error', () => undefined);
     lifetime.handOver(outgoing);
-    // If the request took a kept connection instead, close the new one.
+    // Close the new connection if the request took a kept one.
     unused?.destroy();
     return outgoing;
   }

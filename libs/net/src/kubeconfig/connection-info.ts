@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { judgeKubeconfig, type ClusterAccess } from './judge-kubeconfig.js';
 import type { Refusal } from '../yaml/read-yaml.js';
 
-/** Location of the Secret with this node's plan, and the access to it. Contains secrets: never log it. */
+/** Location of the Secret with this node's plan, and the access to its cluster. Contains credentials: never log it. */
 export interface ConnectionInfo {
   readonly access: ClusterAccess;
   readonly namespace: string;

@@ -18,9 +18,9 @@ export interface ClusterAccess {
 }
 
 /**
- * Judges the current context of a kubeconfig. Its cluster and user may have an address, a TLS server name, inline certificates
- * and private keys, a token, and fields that are ignored (`extensions`, `disable-compression`, `insecure-skip-tls-verify: false`);
- * any other field is refused. So the text cannot run a program (`exec`, `auth-provider`),
+ * Judges the current context of a kubeconfig. Its cluster and user may have an address, a TLS server name, a token, and inline
+ * certificates and private keys. `extensions`, `disable-compression` and `insecure-skip-tls-verify: false` are ignored.
+ * Any other field is refused. So the text cannot run a program (`exec`, `auth-provider`),
  * disable verification, or make the daemon send a file elsewhere (`tokenFile`, `certificate-authority`,
  * `client-certificate`, `client-key`). Refusals and warnings contain no values.
  * @param allowHttp - Accepts an `http://` address of another machine. This machine's addresses are always accepted.

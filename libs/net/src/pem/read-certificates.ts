@@ -13,7 +13,7 @@ export interface Certificate {
 
 export interface FoundCertificates {
   readonly certificates: readonly Certificate[];
-  /** One per omitted block, without its content. After ten, one more counts the remaining blocks. */
+  /** One per omitted block, without its content. After ten warnings, a last one counts the other omitted blocks. */
   readonly warnings: readonly string[];
 }
 

@@ -15,7 +15,7 @@ export interface ProxyRequest {
 export interface ProxyOptions {
   /** The only user who may use the proxy. Default: everybody. */
   readonly user?: { readonly name: string; readonly password: string };
-  /** Port of 127.0.0.1 by target `host:port`; other targets get status 502. */
+  /** Maps a target `host:port` to a port of 127.0.0.1; other targets get status 502. */
   readonly hosts: Readonly<Record<string, number>>;
   /** Default: plain HTTP. */
   readonly tls?: KeyPair;

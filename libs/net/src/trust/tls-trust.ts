@@ -17,7 +17,7 @@ export interface TlsTrust {
 /** Cache of TLS contexts: creating one parses all its authorities, which takes milliseconds. */
 const contexts = new WeakMap<TlsTrust, tls.SecureContext>();
 
-/** @throws Error of Node for invalid PEM. */
+/** @throws Error from Node for invalid PEM. */
 export function tlsOptions(trust: TlsTrust, host: string): tls.ConnectionOptions {
   return {
     host,

@@ -96,7 +96,7 @@ describe('a command runner', () => {
   });
 
   it('ends processes that a dead daemon left running', async () => {
-    // `crashed` is like a dead daemon, because no process has its token `0.none`.
+    // `crashed` marks programs with the token `0.none`. No process has it, so the daemon counts as dead.
     const { output, command } = shell('sleep 1000 >/dev/null 2>&1 & echo $!');
     const dead = realHost();
     const crashed = createCommandRunner({

@@ -14,8 +14,8 @@ export interface CommandRunnerOptions {
   /** State directory of the process manager. The manager's `recover` ends commands that a dead daemon left running. */
   readonly stateDirectory: string;
   /**
-   * Time in milliseconds between asking a tree to end and killing it. After the kill, each wait, for the processes to be gone and for
-   * their outputs to close, has the same limit. Default 10,000.
+   * Time in milliseconds between asking a tree to end and killing it. After the kill, the wait for the processes to be gone
+   * has the same limit, and so has the wait for their outputs to close. Default 10,000.
    */
   readonly graceMs?: number;
 }
@@ -97,7 +97,7 @@ class TreeRunner implements CommandRunner {
     const tree = await this.#host.start({
       ...what,
       argv0: command.file,
-      // Drop a mark in `env`: the host sets its own, by which it finds the tree again.
+      // Remove any mark from `env`: the host sets its own, by which it finds the tree again.
       env: Object.fromEntries(
         Object.entries(env).filter(([name]) => name.toUpperCase() !== RUN_MARKER_VARIABLE),
       ),

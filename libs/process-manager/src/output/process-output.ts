@@ -159,7 +159,7 @@ export class ProcessOutput {
 }
 
 /**
- * One chunk of output: at most 64 KiB of one stream, or the number of bytes dropped before its reader attached.
+ * One chunk of output: at most 64 KiB of one stream, or the number of bytes dropped before the reader attached.
  * Readers share the bytes: do not modify them.
  */
 export type OutputChunk =
@@ -175,7 +175,7 @@ export interface OutputReaderOptions {
 
 /**
  * Reads the output of one run from the oldest byte in the log. A slow reader pauses the child. The caller must
- * `close()` it, or iterate until the end or a `break`.
+ * `close()` the reader, or iterate until the end or a `break`.
  */
 export interface OutputReader extends AsyncIterable<OutputChunk> {
   /** Returns undefined when no chunk is available. */

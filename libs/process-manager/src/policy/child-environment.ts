@@ -30,8 +30,8 @@ export function childEnvironment(request: ChildEnvironmentRequest): Record<strin
   const asked = new Map<string, readonly [name: string, value: string]>();
   for (const [index, entry] of request.envs.entries()) {
     const [name, value] = splitEntry(entry, index);
-    // The checks below fold only A to Z. A program may also equate \u017F with S and \u0131 with I, and so read a variable
-    // that they would refuse.
+    // The checks below ignore case only for A to Z. A program may also equate \u017F with S and \u0131 with I. It could
+    // then read a variable that the checks should have refused.
     if (dialect === 'windows' && /[^ -~]/.test(name)) {
       throw invalid(`environment variable ${quoteText(name)} has a name that is not ASCII`);
     }

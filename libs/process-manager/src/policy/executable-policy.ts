@@ -154,8 +154,8 @@ export function checkAllowedExecutables(
 }
 
 /**
- * Finds entries that probably allow more than intended (any variable, any argument of an interpreter), or nothing
- * (they have `for`, but this host cannot identify callers). Never throws.
+ * Finds entries that probably allow more than intended (any variable, any argument of an interpreter). Also finds
+ * entries that allow nothing (they have `for`, but this host cannot identify callers). Never throws.
  */
 export function doubtAllowedExecutables(
   allowed: readonly AllowedExecutable[],
@@ -208,7 +208,7 @@ function parseExecutable(path: string, dialect: PathDialect): ParsedPath | PathR
 }
 
 function faultOf(entry: AllowedExecutable, dialect: PathDialect): string | undefined {
-  // POSIX allows such file names, but the author of a wildcard expects it to match several files.
+  // POSIX allows `*` and `?` in file names, but an author who writes a wildcard expects it to match several files.
   if (/[*?]/.test(entry.path)) return 'it has a wildcard; wanted the path of one program';
   if (entry.sha256?.length === 0) return 'its "sha256" is empty; wanted a digest, or no "sha256"';
   if (entry.sha256?.some((digest) => !/^[0-9a-f]{64}$/i.test(digest)) === true) {

@@ -9,7 +9,10 @@ import { ProcessError } from '../process-error.js';
 /** Variable that holds the path of the run's folder. */
 export const FILES_VARIABLE = 'WINS_FILES';
 
-/** Allows 32 changes in a row, one per file, because Kubernetes updates all files of a mounted volume at once; then one change a second. */
+/**
+ * Allows 32 changes in a row, one per file, because Kubernetes updates all files of a mounted volume at once. After these,
+ * allows one change a second.
+ */
 const CHANGES = { burst: 32, perSecond: 1 };
 // Read-only even for the owner, because runs use the daemon's account.
 const READ_ONLY = 0o400;

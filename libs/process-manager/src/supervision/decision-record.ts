@@ -8,7 +8,7 @@ import type { PortsOutcome, RunLimits } from './managed-process.js';
 
 /**
  * One decision, for the audit log. Omits arguments and values of variables, because they may be secret. `path` is the
- * client's spelling, cut at 1,024 characters. Write it as JSON, because it may contain any character.
+ * client's spelling, cut at 1,024 characters. Write the record as JSON, because `path` may contain any character.
  */
 export type DecisionRecord = DecisionFacts &
   /** `rule`: the path of the entry that allowed a start, or the rule that refused the request. */

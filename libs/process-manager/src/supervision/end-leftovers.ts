@@ -12,7 +12,7 @@ const MAX_ROUNDS = 5;
 type LeftoverEnding = Pick<CompleteOptions, 'host' | 'graceMs' | 'onEvent'>;
 
 /**
- * Ends processes of dead daemons, found by mark, record or verified copy. Removes records whose processes have ended.
+ * Finds processes of dead daemons by their mark, record or verified copy, and ends them. Removes records whose processes have ended.
  *
  * @throws ProcessError `stateUnavailable`, `unknown`.
  */
@@ -85,7 +85,7 @@ function stillRunning(path: string, { pid }: Leftover, how: string): ProcessErro
 }
 
 export interface OrphanSearch {
-  /** Programs that daemons may run. A process that executes a verified copy of one belongs to a run. */
+  /** Programs that daemons may run. A process that executes a verified copy of such a program belongs to a run. */
   readonly allowed: readonly AllowedExecutable[];
   /** The state directory of the daemons; it need not exist. */
   readonly stateDirectory: string;

@@ -3,7 +3,8 @@ import { Backoff, systemClock } from '@wins/time';
 import { performance } from 'node:perf_hooks';
 
 /**
- * Asks a tree to end, waits up to `graceMs`, then kills its processes, including new ones, for up to `graceMs` more.
+ * Asks a tree to end and waits up to `graceMs`. Then kills its processes, including new ones, until all are gone or `graceMs` has
+ * passed again.
  * Resolves with true when the tree is gone; false means that a process cannot be ended or signalled.
  *
  * @param force - Skips the grace time when it aborts.
@@ -40,7 +41,7 @@ async function isGoneWithin(
   for (;;) {
     await beforeEachLook();
     if (await tree.isGone()) return true;
-    // `leftMs` was computed before this poll. So even if the poll outlasts the limit on a busy system, one more follows.
+    // `leftMs` was computed before this poll. If the poll outlasts the limit, as on a busy system, one more poll follows.
     if (leftMs <= 0 || signal?.aborted === true) return false;
     const pauseMs = Math.min(looks.nextMs(), Math.max(1, leftMs));
     await systemClock.wait(pauseMs, signal).catch(() => undefined);

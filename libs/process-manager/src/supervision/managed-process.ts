@@ -9,7 +9,7 @@ export interface ProcessOwner {
   readonly id: string;
   /** For the audit log. */
   readonly label?: string;
-  /** Present if the system can identify the client. Quotas count by client, otherwise by connection. */
+  /** Present if the system can identify the client. If present, quotas count by client, otherwise by connection. */
   readonly client?: OwningClient;
   /** Aborts when the connection closes; the run then ends, even if its lease is still held. */
   readonly disconnected: AbortSignal;
@@ -52,7 +52,7 @@ export interface ManagedProcess {
   readonly mark: string;
   /** Path as the list of allowed programs spells it. */
   readonly path: string;
-  /** File name in `path`, as the list spells it, so it may be a metric label. */
+  /** File name in `path`, as the list spells it. No client chose it, so it is safe as a metric label. */
   readonly entry: EntryName;
   readonly stagedPath: string;
   readonly pid: number;
@@ -84,11 +84,11 @@ export interface ManagedProcess {
    */
   holdLease(ownerId: string): Lease;
   /**
-   * Transfers an adopted run to a connection that presents the run's id. The caller checks that the client is the
-   * same. Does nothing when the id differs or the run already has a connection.
+   * Transfers an adopted run to a connection that presents the run's id. The caller checks that the run
+   * belongs to the same client. Does nothing when the id differs or the run already has a connection.
    */
   giveTo(owner: ProcessOwner, runId: string): void;
-  /** Leaves a lasting run to its keeper: the end of the lease or the connection no longer ends the run. */
+  /** Leaves a lasting run to its keeper. From then on, the run survives the end of its lease and of its connection. */
   leave(): void;
   /** Reads from the oldest byte in the log. The caller closes the reader. @throws ProcessError `notOwner`. */
   read(ownerId: string, options?: OutputReaderOptions & RunSelection): OutputReader;
@@ -132,7 +132,7 @@ export type PortsOutcome =
 
 export type ProcessState =
   | { readonly kind: 'running' }
-  /** The tree was asked to end, or its leader ended and the rest is ending; the grace time runs. */
+  /** The tree was asked to end, or its leader ended before the other processes. The grace time has begun. */
   | { readonly kind: 'stopping'; readonly reason: ExitReason }
   /** The grace time is over; the tree is being killed. */
   | { readonly kind: 'killing'; readonly reason: ExitReason }
@@ -158,9 +158,9 @@ export function moveRun(from: ProcessState, to: ProcessState): ProcessState {
 
 /**
  * Reason for the end of a run; the first one is kept. `outOfMemory`: the system reports that it killed the run at
- * its memory limit. `leaseEnded`, `leaseNeverHeld`, `ownerDisconnected`: the client that started the run is gone.
- * `replaced`: another start took its name. `yielded`: its client had the most runs, and a client without any needed a
- * slot. `hostFailed`: the daemon could not supervise the run.
+ * its memory limit. `leaseEnded`: the client released the lease. `leaseNeverHeld`: no client took the lease in time.
+ * `ownerDisconnected`: the connection closed. `replaced`: another start took the run's name. `yielded`: the run's client
+ * had the most runs, and a client without any needed a slot. `hostFailed`: the daemon could not supervise the run.
  */
 export type ExitReason =
   | ('exited' | 'outOfMemory' | 'stopped' | 'leaseEnded' | 'leaseNeverHeld')

@@ -47,7 +47,7 @@ export class RunRecords {
     this.lineage = lineageOf(directory);
   }
 
-  /** Reserves disk space, so that a full disk refuses a start instead of ending a run. @throws ProcessError `stateUnavailable`. */
+  /** Reserves disk space, so that a full disk prevents the start instead of ending a run. @throws ProcessError `stateUnavailable`. */
   reserve(record: Omit<RunRecord, 'pid' | 'startToken'>): void {
     const room = `${JSON.stringify(record)}${' '.repeat(ROOM_FOR_PROCESS)}`;
     try {

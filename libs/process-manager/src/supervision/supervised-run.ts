@@ -126,7 +126,7 @@ export class SupervisedRun implements ManagedProcess {
       supervision.leaseTimeoutMs,
       () => void this.end('leaseNeverHeld'),
     );
-    // A lasting run needs no timer: the keeper stores its output, and this log stays empty.
+    // A lasting run needs no timer: its keeper stores the output, and `#output` stays empty.
     if (run.lasts) clearTimeout(this.#holdTimer);
     if (!run.isHeld) this.#lease.claim();
     void hostProcess.exited.then((exit) => {
@@ -313,7 +313,7 @@ export class SupervisedRun implements ManagedProcess {
     throw error;
   }
 
-  /** Does not wait for the record, so only a synchronous exception of `onDecision` prevents the action. */
+  /** Starts an audit record without waiting for it. The action is prevented only if `onDecision` throws synchronously. */
   #auditAtOnce(
     action: DecisionRecord['action'],
     requester: string,

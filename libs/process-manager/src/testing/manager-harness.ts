@@ -129,7 +129,7 @@ export function isRunning(pid: number): boolean {
 export function statOf(pid: number): { state: string; startTicks: string } | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
-    // Start after the name in brackets, because it may contain any character.
+    // Skip the program's name in parentheses, because the name may contain any character.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     return { state: fields[0] ?? '', startTicks: fields[19] ?? '' };
   } catch {

@@ -33,7 +33,7 @@ export interface Downloaded {
   readonly verifiedBy: 'digest' | 'tls';
 }
 
-/** The bytes are verified only once the promise resolves. Rethrows exceptions of the sink. @throws RancherError */
+/** The bytes are unverified until the promise resolves. Rethrows exceptions of the sink. @throws RancherError */
 export type Download = (
   url: string,
   wanted: DownloadWanted,

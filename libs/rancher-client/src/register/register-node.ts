@@ -37,8 +37,8 @@ const ANSWER_MS = 130_000;
 const WHAT = 'register the node';
 
 /**
- * Over `https://`, sends the token only to a server that `roots` verify. Retries 429, 5xx and even 401, because a starting
- * server answers 401 and 500, too. @throws RancherError
+ * Over `https://`, sends the token only to a server that `roots` verify. Retries 429, 5xx and even 401,
+ * because a server that is still starting can answer 401 or 500. @throws RancherError
  */
 export async function registerNode(
   { server, roots }: Pick<ServerTrust, 'server' | 'roots'>,

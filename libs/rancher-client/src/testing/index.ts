@@ -1,4 +1,4 @@
-/** A double of Rancher with faults, for specs of installation and registration. */
+/** Test double of Rancher that can inject faults. For specs of installation and registration. */
 export {
   answer,
   byteByByte,

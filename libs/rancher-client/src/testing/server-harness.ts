@@ -25,7 +25,7 @@ export async function proxy(options: ProxyOptions): Promise<ProxyDouble> {
   return started;
 }
 
-/** No trusted authorities, proxies or real waits. */
+/** Settings without proxies, trusted authorities or real waits. */
 export function settings(
   more: RancherSettings = {},
 ): RancherSettings & { readonly warnings: string[] } {

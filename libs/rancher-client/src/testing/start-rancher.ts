@@ -41,7 +41,7 @@ export interface RancherDouble {
   caCerts: string;
   connectionInfo: unknown;
   readonly assets: Map<string, Buffer>;
-  /** Gives each of the next requests for `path` one of `faults`, in order. With `forEver`, the last fault repeats. */
+  /** Answers the next requests for `path` with `faults`, one each, in order. With `forEver`, the last fault repeats. */
   script(
     path: string,
     faults: readonly RancherFault[],

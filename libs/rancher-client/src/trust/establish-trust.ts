@@ -173,7 +173,8 @@ class Asking {
   }
 
   /**
-   * Requires the body to match the checksum or, without one, the proof. Refuses an empty body, which contains no certificates.
+   * Requires the body to match the checksum. Without a checksum, the proof must be right.
+   * Refuses an empty body, which contains no certificates.
    * @param bySystem - Why the system's authorities do not verify the server.
    */
   #require(

@@ -38,7 +38,7 @@ export interface UpgradeRecord {
   readonly reason?: string | undefined;
   /** Run that requested the upgrade; absent for a request on the host itself. */
   readonly askedBy?: string | undefined;
-  /** Number of the daemon's own attempt to upgrade to this program, from 1. Absent for a requested upgrade. */
+  /** Counts the daemon's own attempts to upgrade to this program. The first is 1. Absent for a requested upgrade. */
   readonly attempt?: number | undefined;
 }
 

@@ -105,7 +105,7 @@ export async function untakenRecords({ folder }: UpgradePlaces): Promise<string[
 }
 
 export function temporaryPath({ target, folder }: UpgradePlaces): string {
-  // Keep the extension, because Windows needs it to run the program for its version.
+  // Keep the extension: Windows needs it to run the program when its version is queried.
   return path.join(folder, `${randomBytes(8).toString('hex')}.tmp${path.extname(target)}`);
 }
 

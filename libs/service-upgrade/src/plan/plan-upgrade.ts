@@ -144,6 +144,6 @@ export function describePlan(plan: UpgradePlan): string {
   ].join('');
 }
 
-/** Quotes the names, because they come from a daemon, and any process may pose as one. */
+/** Escapes the names, because they come from a daemon, and any process may pose as one. */
 const namesLine = (what: string, names: readonly string[]): readonly string[] =>
   names.length === 0 ? [] : [`${what}: ${names.map((name) => escapeText(name)).join(', ')}\n`];

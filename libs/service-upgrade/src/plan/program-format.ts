@@ -1,6 +1,6 @@
 export interface ProgramFormat {
   readonly format: 'pe' | 'elf' | 'script' | 'unknown';
-  /** In the terms of `process.arch`. A script runs on any processor. */
+  /** Values as in `process.arch`, and `any` for a script, which runs on any processor. */
   readonly arch: 'x64' | 'arm64' | 'any' | 'unknown';
 }
 

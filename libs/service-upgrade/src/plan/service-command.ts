@@ -44,8 +44,8 @@ export function splitCommandLine(text: string): string[] {
 }
 
 /**
- * Returns undefined without a program. A quoted program ends at the second quote. An unquoted program is the shortest prefix
- * that names a file, as for the service manager. If no prefix does, it is the first word.
+ * Returns undefined if `text` names no program. A quoted program ends at the second quote. An unquoted program is the shortest
+ * prefix that names a file; the service manager has the same rule. If no prefix names a file, the program is the first word.
  */
 export function parseServiceCommand(
   text: string,

@@ -44,8 +44,8 @@ export async function handOver(
 }
 
 /**
- * Only plans an upgrade, and removes leftovers. If `isPending`, a real upgrade would first finish or undo an interrupted
- * one. The caller holds the lock.
+ * Plans an upgrade without performing it, and removes leftovers. If `isPending` is true, a real upgrade would first finish
+ * or undo an interrupted one. The caller holds the lock.
  */
 export async function planOnly(
   context: UpgradeContext,
@@ -68,8 +68,8 @@ async function isPending({ effects }: UpgradeContext, places: UpgradePlaces): Pr
 }
 
 /**
- * Copies `program` to the path of the helper. In a run, `program` is a verified copy. A helper
- * that executes that file would count as a leftover of the run, and the daemon would end it.
+ * Copies `program` to the path of the helper. In a run, `program` is itself a verified copy. If the helper executed that
+ * verified copy, the daemon would end the helper as a leftover of the run.
  * @throws UpgradeError `refused`; `fileFailed`.
  */
 export async function makeHelper(

@@ -11,7 +11,7 @@ import { recoverInterrupted, type RecoveredUpgrade } from './recover-upgrade.js'
 import type { UpgradeContext } from './upgrade-context.js';
 
 export const WATCHED_PREFIX = 'watched-';
-/** Limits interrupted attempts at one program, because the program may cause the interruptions. */
+/** Maximum number of interrupted attempts to upgrade to a program. The program may cause the interruptions. */
 const ATTEMPTS = 3;
 
 export interface OfferedProgram {

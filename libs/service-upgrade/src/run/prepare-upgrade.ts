@@ -17,7 +17,7 @@ import { askVersion } from './run-program.js';
 import type { ServiceStatus } from './service-control.js';
 import type { UpgradeContext } from './upgrade-context.js';
 
-/** Preparing an upgrade only creates `copy`, a copy of the offered program. */
+/** Result of preparing an upgrade. The preparation changes nothing, except that it creates `copy`. */
 export interface PreparedUpgrade {
   readonly plan: UpgradePlan;
   readonly status: ServiceStatus | undefined;

@@ -30,8 +30,8 @@ export interface RecoveredUpgrade {
 }
 
 /**
- * Finishes or undoes an interrupted upgrade of the calling daemon. Does nothing while an upgrade helper runs. Call it first,
- * because it ensures that the next start runs a proven program. Do not await it, because it then waits for `serving`.
+ * Finishes or undoes an interrupted upgrade of the calling daemon. Does nothing while an upgrade helper runs. Call this first,
+ * because it ensures that the next start runs a proven program. Do not await the result before serving: the recovery waits for `serving`.
  * @param serving - Resolves when this daemon serves; rejects when it will not.
  * @throws UpgradeError; the next start, or the next `wins up`, tries again.
  */

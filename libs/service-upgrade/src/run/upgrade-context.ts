@@ -17,7 +17,7 @@ export interface ServedConfig {
 
 export type SystemParts = Pick<UpgradeContext, 'service' | 'host' | 'probe' | 'runsOf'>;
 
-/** `before` is undefined without a service. `after` may lack the keys in `allowDrop`. */
+/** Paths of configs. `before` is undefined without a service. The new config may lack the keys in `allowDrop`. */
 export type RefuseDrops = (config: {
   readonly before: string | undefined;
   readonly after: string;

@@ -69,7 +69,7 @@ export async function checkImage(
 }
 
 /**
- * Checks that each mirror endpoint and each other host in `configs` answers and accepts its login.
+ * Checks that every mirror endpoint, and every remaining host in `configs`, answers and accepts its login.
  * @throws AgentError `imageFailed` for an invalid `registries.yaml`; the reason of the signal.
  */
 export async function checkRegistries(

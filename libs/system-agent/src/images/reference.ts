@@ -2,7 +2,7 @@ import { quoteText } from '@wins/base';
 import { imageFailed } from './image-failure.js';
 
 export interface Reference {
-  /** `docker.io` if the text names no registry or `index.docker.io`. */
+  /** `docker.io` if the text names no registry, and in place of `index.docker.io`. */
   readonly registry: string;
   /** Includes the `library/` of Docker Hub. */
   readonly repository: string;

@@ -21,7 +21,7 @@ afterEach(async () => {
 const HOST = () => registry.host;
 const basic = (user: string, password: string) =>
   `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
-/** Requests fail without this setting, so success shows that its entry was found. */
+/** Requests fail without this setting, so success shows that the entry with it was found. */
 const ANY = 'insecure_skip_verify: true';
 
 /** @param text - registries.yaml, where HOST and URL stand for the registry. */

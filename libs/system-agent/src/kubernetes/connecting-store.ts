@@ -21,7 +21,7 @@ interface Connection {
 
 /**
  * Store for the Secret that a connection file locates. Waits while the file is missing or unusable. Reads the file again
- * after each unexpected answer, because its token or authority may have been replaced. A replaced file restarts an open
+ * after each unexpected answer, because the file may have a new token or authority. A replaced file restarts an open
  * watch, because the server does not end a watch whose token has expired.
  */
 export function connectingStore({ clock, readInfo, storeOf }: ConnectingStoreOptions): SecretStore {

@@ -68,7 +68,7 @@ describe('the file of the connection info', () => {
   it('is refused where another user owns it', async () => {
     await read(INFO);
     const uid = process.geteuid?.() ?? 0;
-    // Root's files are always trusted, so root changes the owner. Other users cannot do that, so they check with another uid.
+    // Root's files are always trusted, so root gives the file another owner. Other users cannot do that, so they check with another uid.
     if (uid === 0) await chown(file, 12_345, 12_345);
     const trust = posixFileTrust(uid === 0 ? 0 : uid + 1);
     expect(await refusal(readConnectionInfo(file, trust))).toMatch(/belongs to/);

@@ -76,7 +76,7 @@ export function nodeReader(
           if (typeof type === 'string') onEvent(type, object);
         }
       } catch (error) {
-        // An exception of `onEvent` is no connection failure.
+        // An exception from `onEvent` is not a connection failure.
         if (!(error instanceof NetError) && !(error instanceof AgentError)) throw error;
         throw connection.failure(error, WATCH, signal);
       } finally {

@@ -309,7 +309,7 @@ describe('watching', () => {
     const watch = watching(storeOf(server, { clock }));
     await watch.until(() => watch.failures().length === 4);
     await watch.connected();
-    // After the first failure, a list follows at once.
+    // The first failure adds no wait: a list request follows at once.
     expect(clock.waits).toEqual([800, 1600, 3200, 6400]);
   });
 

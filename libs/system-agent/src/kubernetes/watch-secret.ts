@@ -20,7 +20,7 @@ export interface WatchOptions extends Required<Pick<SecretStoreOptions, Settings
 
 const WHAT = 'watch the Secret';
 const ASIDE_MS = 10_000;
-/** No jitter: like client-go, `run` extends each delay at random to at most twice its length. */
+/** No jitter here, because `run` adds its own. Like client-go, it at most doubles each delay. */
 const BACKOFF = { initialMs: 800, maxMs: 30_000, jitter: 0 };
 /** A shorter watch counts as a failure. Otherwise the client would not pause between watches that the server ends at once. */
 const SHORT_WATCH_MS = 1000;
@@ -32,8 +32,8 @@ export class SecretWatch {
   /** Version from which to continue. Undefined: read the Secret anew. */
   #version: string | undefined;
   /**
-   * True: read anew by a list. False: by a watch with initial events. A failed read toggles this, but `unauthorized` or `forbidden` sets it
-   * to false.
+   * True to read the Secret anew by a list request, false by a watch with initial events. A failed read toggles this, but the errors
+   * `unauthorized` and `forbidden` set it to false.
    */
   #lists = false;
   /** `none` for no Secret; undefined before the first report. */
@@ -66,7 +66,7 @@ export class SecretWatch {
     }
   }
 
-  /** Undefined: the next connection may start at once. */
+  /** Returns undefined if the next connection may start at once. */
   async #connect(): Promise<AgentError | undefined> {
     const { connection, signal } = this.#options;
     this.#connectedAt = 0;
@@ -198,7 +198,7 @@ export class SecretWatch {
     this.#options.onState({ kind: 'connected' });
   }
 
-  /** Skips the same version, because each connection begins with the current Secret. */
+  /** Skips a version already reported, because each connection begins with the current Secret. */
   #report(secret: Secret | undefined): void {
     const reported = secret === undefined ? 'none' : `${secret.uid}/${secret.resourceVersion}`;
     if (reported === this.#reported) return;

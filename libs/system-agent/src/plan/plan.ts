@@ -14,7 +14,7 @@ export interface PlanFile {
   readonly directory: boolean;
   /** Octal, such as `0644`. Default: 0600 for a file, 0755 for a folder. */
   readonly permissions?: string;
-  /** Default: 0; -1 keeps the owner. Without meaning on Windows. */
+  /** Default: 0; -1 keeps the owner. Has no effect on Windows. */
   readonly uid: number;
   readonly gid: number;
   /** `delete` removes; anything else writes. */
@@ -58,7 +58,7 @@ export interface Probe {
 
 export interface HttpGet {
   readonly url: string;
-  /** Accepts any certificate, and sends none. */
+  /** Trusts any server, and sends no client certificate. */
   readonly insecure: boolean;
   /** Paths of PEM files. */
   readonly clientCert?: string;

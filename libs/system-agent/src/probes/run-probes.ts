@@ -43,7 +43,7 @@ export async function runProbes(steps: ProbeSteps): Promise<Readonly<Record<stri
   }
 }
 
-/** Probes with equal `initialDelaySeconds` and `timeoutMs` share a timer: a timer for each probe would add a tenth to its cost. */
+/** Probes with equal `initialDelaySeconds` and `timeoutMs` share a timer. A timer per probe would make probes a tenth more expensive. */
 class Deadlines implements AsyncDisposable {
   readonly #clock: Clock;
   readonly #signal: AbortSignal;

@@ -23,7 +23,7 @@ const schema = z.object({
   values: z.partialRecord(z.enum(WRITTEN_KEYS), z.base64()),
 });
 
-/** File of changes that the Secret still lacks, so that they survive the daemon. */
+/** Saves to a file the changes that the Secret still lacks, so that they survive a restart of the daemon. */
 export class KeptChanges {
   readonly #files: PlanFiles;
   readonly #folder: string;

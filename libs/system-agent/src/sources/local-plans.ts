@@ -123,7 +123,7 @@ export class LocalPlan {
       warnings.tell(this.#file, 'state', undefined);
     } catch (error) {
       const code = error instanceof TrustedFileError ? error.code : undefined;
-      // Fail: others who can write the file would decide whether the plan is applied.
+      // Fail. Otherwise, anyone who can write the file could decide whether the plan is applied.
       if (code === 'notTrusted') throw error;
       if (code !== 'notFound')
         warnings.tell(this.#file, 'state', `the plan is applied again: ${messageOf(error)}`, error);

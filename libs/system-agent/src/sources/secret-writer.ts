@@ -53,7 +53,7 @@ export class SecretWriter {
   /** With `durable`, saves the changes on disk before it resolves. */
   async add(secret: Secret, changes: Omit<Changes, 'uid'>, durable: boolean): Promise<void> {
     const values = { ...this.#changes?.values, ...changes.values };
-    // Changes without `plan-state` keep the `planState` of the pending changes.
+    // If `changes` has no `plan-state`, keep the `planState` of the pending changes.
     const { planState } = KEY.planState in changes.values ? changes : (this.#changes ?? changes);
     const { checksum } = changes;
     this.#changes = { uid: secret.uid, checksum, planState, values: this.#fitted(secret, values) };

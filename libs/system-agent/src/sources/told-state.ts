@@ -26,7 +26,7 @@ export class ToldState {
 
   /**
    * Returns the first that applies: a running plan, a server that does not know the node, an unwritten result, an unreachable server,
-   * the plan's state. An unknown node comes early because it causes the later faults.
+   * the plan's state. An unknown node comes early because it causes the faults after it.
    */
   get current(): SourceState {
     if (this.#state.kind === 'applying') return this.#state;

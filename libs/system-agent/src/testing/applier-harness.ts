@@ -55,7 +55,7 @@ export class ApplierHarness {
     }
   }
 
-  /** Default: a pass that applies the plan for the first time. */
+  /** Returns a pass; by default, one that applies the plan for the first time. */
   pass(plan: object, changes: Partial<Pass> = {}): Pass {
     return {
       ...parsePlan(Buffer.from(JSON.stringify(plan))),

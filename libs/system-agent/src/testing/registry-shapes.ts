@@ -24,7 +24,7 @@ function refuse(response: ServerResponse, status: number, challenge?: string): t
   return true;
 }
 
-/** Requests below the path `at` get `answer`, if the client is known. All other requests need the token `abc`. */
+/** Below the path `at`, a known client gets `answer`. Requests to other paths need the token `abc`. */
 function byTokens(
   registry: PlayingRegistry,
   at: string,
@@ -60,7 +60,7 @@ const nexus: RegistryShape = (registry) => {
       : refuse(response, 404));
 };
 
-/** Answers 403 for private content, without a challenge. Sends a token as `access_token`, with an empty `token`. */
+/** Answers 403 for private content, without a challenge. Sends the token as `access_token` and leaves `token` empty. */
 const artifactory: RegistryShape = (registry) =>
   byTokens(registry, '/v2/token', { token: '', access_token: 'abc' }, (request, response, how) =>
     isRoot(request) ? refuse(response, 401, how) : refuse(response, 403),

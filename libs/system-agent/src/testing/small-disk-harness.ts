@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 
 /**
- * Makes `folder` a file system of 64 KiB with at most `maxFiles` files and folders. Resolves with false, without running
- * `act`, when this process may not mount.
+ * Runs `act` while `folder` is a file system of 64 KiB with at most `maxFiles` files and folders. Resolves with false, without
+ * running `act`, when this process may not mount.
  */
 export async function onSmallDisk(
   folder: string,

@@ -19,7 +19,7 @@ export interface ConnectLimits {
 export interface PeerConnects {
   /** Counts a refusal. Returns false above the rate; the caller then handles the refusal cheaply. */
   refuse(): boolean;
-  /** False while dials to the port fail above the rate. */
+  /** False while failed dials to the port exceed the rate. */
   mayDial(port: number): boolean;
   fail(port: number): void;
 }

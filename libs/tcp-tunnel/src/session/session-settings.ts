@@ -31,9 +31,9 @@ export interface TunnelOptions {
    */
   readonly onPeerNeverPauses?: () => void;
   /**
-   * The connection below the WebSocket, if it is a pipe or a Unix socket. Data then bypasses the WebSocket, which costs
-   * less. Its frames have a zero mask, so a client must create the WebSocket with `localEndpoint`. The WebSocket still
-   * owns the connection.
+   * The connection below the WebSocket, if it is a pipe or a Unix socket. To save time, data then bypasses the WebSocket.
+   * The frames of the data have a zero mask, so a client must create the WebSocket with `localEndpoint`. The WebSocket
+   * still owns the connection.
    */
   readonly localConnection?: Duplex;
   /** Closes the session when the signal aborts. */

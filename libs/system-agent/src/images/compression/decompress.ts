@@ -46,7 +46,7 @@ async function* gunzip(input: ByteReader): AsyncGenerator<Buffer> {
   yield* decoder as AsyncIterable<Buffer>;
 }
 
-/** Only for archives that an administrator provides, because a block may expand to 45 MB. */
+/** Use only for archives that an administrator provides: a block may expand to 45 MB. */
 async function* unbzip2(input: ByteReader): AsyncGenerator<Buffer> {
   const { default: createDecoder } = await import('unbzip2-stream');
   const decoded: Buffer[] = [];

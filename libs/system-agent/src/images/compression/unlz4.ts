@@ -1,4 +1,4 @@
-/** Own decoder, because no maintained package decodes LZ4 frames incrementally without a native addon. */
+/** A custom decoder, because no maintained package decodes LZ4 frames incrementally without a native addon. */
 import { imageFailed } from '../image-failure.js';
 import type { ByteReader } from './byte-reader.js';
 

@@ -7,7 +7,7 @@ const SKIPPABLE = 0x184d2a50;
 /** Largest window that zstd itself accepts by default: `--long=27`. */
 const MAX_WINDOW_BYTES = 128 * 1024 * 1024;
 const MAX_BLOCK_BYTES = 128 * 1024;
-/** After moving so many bytes, the decoder lets other work run. It moves its whole window for each block, even a small one. */
+/** Number of bytes to move before other work may run. The decoder moves its whole window for each block, even a small one. */
 const BYTES_MOVED_AT_A_TIME = 256 * 1024 * 1024;
 const WHAT = 'read zstd';
 

@@ -46,7 +46,7 @@ export interface CredentialProvidersOptions {
 
 /**
  * Runs credential providers: programs that supply short-lived credentials by the kubelet's exec protocol.
- * Caches an answer for its `cacheDuration`, or for the provider's `defaultCacheDuration` if it has none.
+ * Caches an answer for its `cacheDuration`, or for the provider's `defaultCacheDuration` if the answer has none.
  */
 export class CredentialProviders {
   readonly #options: CredentialProvidersOptions;

@@ -12,7 +12,7 @@ import {
 export interface Credentials {
   readonly username: string;
   readonly password: string;
-  /** Exchanged for a token. A server without this exchange gets `password`, which defaults to the identity token. */
+  /** Token to exchange for an access token. Servers that lack the exchange get `password`, which defaults to this token. */
   readonly identityToken?: string;
 }
 

@@ -79,7 +79,7 @@ function parseRegistries(content: string, file: string): Omit<FoundRegistries, '
   return { registries: value ?? {}, warnings: more === 0 ? [] : [warning] };
 }
 
-/** Like Go, merges the values of a repeated key in a struct, and keeps the last in a map. */
+/** Like Go, merges the values of a repeated key in a struct, but keeps only the last value in a map. */
 function joinTwice({ contents }: Document): void {
   const join = (node: unknown, depth: number): void => {
     if (!isMap(node)) return;
@@ -110,7 +110,7 @@ export async function readTrusted(name: string, trust: Pick<FileTrust, 'distrust
 
 const HUB = ['docker.io', 'index.docker.io', 'registry-1.docker.io'];
 
-/** Returns the entry for the first of `names` that has one, even an empty one; else the entry `*`. Ignores letter case, like wharfie. */
+/** Returns the entry of the first of `names` that has an entry, even an empty entry, else the entry `*`. Ignores letter case, like wharfie. */
 export function entryOf<Value>(
   entries: Readonly<Record<string, Value>> | null | undefined,
   names: readonly string[],

@@ -9,7 +9,7 @@ import { readTar, type TarEntry } from './read-tar.js';
 
 const WHITEOUT = '.wh.';
 const OPAQUE = '.wh..wh..opq';
-/** Prefix of entries that only AUFS itself uses, except `OPAQUE`. */
+/** Prefix of entries that only AUFS itself uses. `OPAQUE` has it too, but is a whiteout. */
 const AUFS = '.wh..wh.';
 
 export interface UnpackOptions {
@@ -146,7 +146,7 @@ async function make(
   }
 }
 
-/** GNU tar marks sparse files, whose data begins with a map, in pax headers. Old tars end a folder's name with a slash. */
+/** In pax headers, GNU tar marks sparse files. Their data begins with a map. Old tars end a folder's name with a slash. */
 function kindOf({ name, type, pax }: TarEntry['header']): string | null {
   if (Object.keys(pax ?? {}).some((key) => key.startsWith('GNU.sparse.'))) return 'sparse file';
   return type === 'file' && name.endsWith('/') ? 'directory' : type;

@@ -13,7 +13,7 @@ const ROOMS: Readonly<Record<string, string>> = {
   plans: 'plans',
   work: 'execution',
 };
-/** Not compared with the Go agent's folders: ours are private, removed after each pass, and named differently for periodic instructions. */
+/** Folders not compared. Unlike the Go agent's, ours are private, removed after each pass, and named differently for periodic instructions. */
 const FOLDERS_OF_INSTRUCTIONS = /^work(?:\/[^/]+){0,2}$/;
 
 export function recordedFiles({ filesAtEnd }: Recording): ComparedFiles {

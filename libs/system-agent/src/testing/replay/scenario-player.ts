@@ -139,13 +139,13 @@ export class ScenarioPlayer {
     this.#sleeps.forget();
   }
 
-  /** Content of a file that the Go agent left, or empty. */
+  /** Text of a file that the Go agent left, or an empty string if none. */
   recorded(name: string): string {
     const file = this.#recording.filesAtEnd.find((entry) => entry.path === name);
     return typeof file?.content === 'string' ? file.content : '';
   }
 
-  /** Error of the agent's `now` in milliseconds. Does not affect `wait`. */
+  /** Offset added to the agent's `now`, in milliseconds. Does not affect `wait`. */
   wrongByMs = 0;
 
   #wrongClock(clock: Clock): Clock {

@@ -21,7 +21,7 @@ export interface Scenario {
   readonly replaced?: (json: string) => string;
   /** Outputs that depend on the machine. */
   readonly notCompared?: readonly string[];
-  /** Writes at other times. Maps the recorded time to this agent's time. */
+  /** Writes that this agent makes at other times. Maps the recorded time to this agent's time. */
   readonly at?: Readonly<Record<number, number>>;
   readonly timesDiffer?: boolean;
   readonly filesDiffer?: boolean;

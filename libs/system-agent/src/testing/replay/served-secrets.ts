@@ -124,7 +124,7 @@ export class ServedSecrets implements PlayedSecrets {
     }
   }
 
-  /** Counts the store's waits, which are not waits of a pass. */
+  /** Counts the store's waits, so that they are not taken for waits of a pass. */
   #countedClock(): Clock {
     return {
       now: () => this.#clock.now(),
