@@ -165,7 +165,7 @@ for (const [name, entry] of Object.entries(entries)) {
     for (const [file, { bytesInOutput }] of Object.entries(output.inputs))
       if (bytesInOutput > 0) bundled.add(file);
 }
-// A test double must not replace protecting code in a released program.
+// A test double must not replace security code in a released program.
 const doubles = [...bundled].filter((file) =>
   /^(?:apps|libs)\/(?:.*\/)?testing\/|^apps\/wins-e2e\//.test(file),
 );

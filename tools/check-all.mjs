@@ -17,7 +17,7 @@ const { values } = parseArgs({ options: { changed: { type: 'boolean', default: f
 const changed = values.changed ? changedFiles() : undefined;
 // CI sets this variable: a missing program is then a failure, and no check is skipped.
 const isRequired = process.env.WINS_REQUIRE_WINDOWS === '1';
-/** Node option for programs that build large trees; without it they spend a quarter of their time on garbage collection. */
+/** Node option for programs that build large syntax trees; without the option they spend a quarter of their time on garbage collection. */
 const YOUNG = '--max-semi-space-size=128';
 const TESTS_OF_TOOLS = [
   'tools/bench/bench.test.mjs',
@@ -81,7 +81,7 @@ function isTouched(paths) {
 }
 
 /**
- * Runs a check if a changed file matches, or without --changed.
+ * Runs a check if a changed file matches `paths`, or if --changed was not given.
  *
  * @param {RegExp} paths
  * @param {string} title

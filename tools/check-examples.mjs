@@ -1,5 +1,5 @@
 // Checks the manifests of examples/kubernetes against the types of Kubernetes. Each mount needs a volume with the same path, because a
-// pipe must have one name on both sides. Each selector needs its labels.
+// pipe has the same name in the container and on the host. The labels must match each selector.
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';

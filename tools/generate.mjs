@@ -1,6 +1,6 @@
 // npm run generate
-// Regenerates all committed files that come from the sources: project references, output of tools/suite/generators.mjs, figures, and the format.
-// `npm run check` checks these files.
+// Regenerates all committed files that come from the sources: project references, output of tools/suite/generators.mjs, and figures in the
+// documentation. Then formats all files. `npm run check` checks that nothing would change.
 import { binOf, buildLibraries, check, checks, nx } from './suite/checks.mjs';
 import { GENERATORS } from './suite/generators.mjs';
 import { printReport } from './suite/report.mjs';

@@ -42,7 +42,7 @@ const NEEDS = {
   package: { make: () => node('tools/package/package.mjs') },
   /** Built programs that use a stand-in for a service manager on Linux, as files and packed into one executable: dist/stand-ins. */
   'stand-ins': { make: () => node('tools/package/stand-ins.mjs', 'dist/stand-ins') },
-  /** An executable whose packed program prints what it sees from inside the executable: dist/package-probe.exe. */
+  /** An executable whose packed program prints its own arguments, path and other facts: dist/package-probe.exe. */
   probe: { make: () => node('tools/package/probe/make-probe.mjs', 'dist/package-probe.exe') },
   /** Releases for Windows, most with a flaw: dist/upgrade/NAME.exe. */
   releases: {
@@ -60,7 +60,7 @@ const NEEDS = {
     make: () =>
       node('tools/package/probe/sign-release.mjs', 'dist/upgrade/v1.1.0.exe', 'dist/signed'),
   },
-  /** A release for Windows whose commands die at a chosen change of the node: dist/deadly.exe. */
+  /** A release for Windows whose commands die before or during a chosen change to the node: dist/deadly.exe. */
   deadly: {
     make: () => node('tools/package/probe/make-release.mjs', 'dist/deadly.exe', 'v1.1.0', 'dies'),
   },

@@ -1,6 +1,6 @@
 // node tools/prose.mjs [--write] [PART OF A PATH …]
 // Counts text that breaks the rules of CONTRIBUTING.md, and fails if a file's count exceeds tools/prose-debt.json. --write records the current counts
-// there. With a part of a path it lists the text in matching files, and does not fail.
+// there. With a part of a path it lists such text in matching files, and does not fail.
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';

@@ -1,8 +1,8 @@
 // node tools/references.mjs [--check]
 // Writes the generated parts of pages. Sources: config, commands and metrics from the code, attacks from docs/attacks.yaml, and results on real
-// Windows from transcripts. Targets: docs/config.md, docs/observability.md, docs/threat-model.md and docs/windows.md between their marks,
-// docs/commands.md, docs/man/*.1, and the first example of each library's README, from examples/libraries. With --check it writes nothing, and fails
-// when a page differs.
+// Windows from transcripts. Targets: the text between marks in docs/config.md, docs/observability.md, docs/threat-model.md and docs/windows.md; all
+// of docs/commands.md and docs/man/*.1; and the first example in each library's README, from examples/libraries. With --check it writes nothing, and
+// fails when a page differs.
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { format, resolveConfig } from 'prettier';

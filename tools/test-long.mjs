@@ -1,6 +1,7 @@
 // npm run test:long [-- --all --minutes M --seed X --share N]
-// Runs the long tests: crashes at a sample of all effects, chosen by the seed, and the fuzzer for M minutes (default 10). --all is for releases: a
-// crash at every effect, soak tests, and transfers of gigabytes. --share N runs one Nth of the spec files, chosen by the seed, as CI does.
+// Runs the long tests, then the fuzzer for M minutes (default 10). Some tests crash commands at a sample of all changes to a node; the seed chooses
+// the sample. --all is for releases: it adds a crash at every change, soak tests, and transfers of gigabytes. --share N runs one Nth of the spec
+// files, chosen by the seed, as CI does.
 import { randomInt } from 'node:crypto';
 import path from 'node:path';
 import { parseArgs } from 'node:util';

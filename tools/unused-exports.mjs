@@ -1,7 +1,7 @@
 // node tools/unused-exports.mjs [--list]
 // Finds exports of libraries' main entry points that this repository does not use. An export is in use if another package, a tool or an example
 // imports it, or if its name occurs in the declaration of a used export. The declarations are in etc/. The library's README must mention each
-// unused export, for other users. At most MOST_FOR_OTHERS exports may be unused. --list prints them.
+// unused export, for other users. At most MOST_FOR_OTHERS exports may be unused. --list prints the unused exports.
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -70,7 +70,7 @@ function importedNames(library, names) {
       for (const { name, propertyName } of listOf(list)?.elements ?? [])
         used.add((propertyName ?? name).text);
     }
-    // After a dynamic import, every exported name that the file mentions counts as used, because code can extract names in many ways.
+    // If a file has a dynamic import, every exported name that it mentions counts as used, because code can extract names in many ways.
     if (new RegExp(`(?:import|require|createRequire\\(.*\\))\\(\\s*'${specifier}'`).test(text)) {
       const words = new Set(text.match(/\w+/g));
       for (const name of names.filter((one) => words.has(one))) used.add(name);

@@ -1,4 +1,4 @@
-// A floor to compare wins with: plain grpc-js on a Unix socket or a named pipe.
+// A floor (a plainer program to compare with wins): grpc-js on a Unix socket or a named pipe.
 //   node bare-grpc.mjs serve ENDPOINT    serves until killed; prints "ready"
 //   node bare-grpc.mjs stream ENDPOINT BYTES [WINDOW]    receives BYTES in 64 KiB messages, with flow control windows of WINDOW bytes
 //   node bare-grpc.mjs output ENDPOINT BYTES WINDOW PROGRAM...    runs PROGRAM with BYTES and prints its output

@@ -1,4 +1,4 @@
-// A floor to compare wins with: plain sockets without a protocol. The first line of a connection names its command.
+// A floor (a plainer program to compare with wins): sockets without a protocol. The first line of a connection names its command.
 //   node bare-sockets.mjs serve SOCKET WRITER    serves on that Unix socket and on a port until killed; prints the port
 //   node bare-sockets.mjs output ENDPOINT BYTES  has the server run WRITER with BYTES, and prints its output
 import { spawn } from 'node:child_process';

@@ -40,7 +40,7 @@ export const executableRows = [...STARTS.map(([words]) => `executable, ${words}`
 /** Rows for Wine have no target, because Wine says nothing about the speed of Windows. */
 export const wineExecutableRows = STARTS.map(([words]) => `executable, ${words}${WHERE}`);
 
-/** Builds the executables; measures those for Linux, and with Wine those for Windows. */
+/** Builds the executables. Measures the Linux executables, and also the Windows executables if Wine is present. */
 export async function measureExecutables({ run, quick, hasWine }) {
   const { pinnedFile } = await import('../windows/packages.mjs');
   execFileSync(process.execPath, [path.join(root, 'tools/package/package.mjs')], {

@@ -1,4 +1,5 @@
-// Benchmarks of lasting runs: the costs of a keeper, the speed of output through it, and the time that a daemon needs to adopt runs.
+// Benchmarks of lasting runs: the costs of the keeper (the process that owns the runs), the speed of output through it, and the time that a
+// daemon needs to adopt runs.
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { chmodSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-// Measures floors and wins alternately, in rounds: the speed of a machine drifts, but ratios hold.
+// Measures wins and its floors (plainer programs) in turn, in rounds: the speed of a machine drifts, but ratios hold.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
@@ -89,8 +89,8 @@ export class Programs {
 }
 
 /**
- * A row has a `name`, a `unit` for its values, a unit of work for its costs (`per`), and a `figure`. The figure `is` the `ratio` of wins to the
- * floor, its `growth` over the floor, or its `value`; it may have a target, `atLeast` or `atMost`.
+ * A row has a `name`, a `unit` for its values, a unit of work for its costs (`per`), and a `figure`. The figure's field `is` names its kind:
+ * `ratio` (wins to the floor), `growth` (wins over the floor) or `value` (of wins). The figure may have a target, `atLeast` or `atMost`.
  */
 export class Run {
   rows = [];

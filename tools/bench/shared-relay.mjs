@@ -1,5 +1,5 @@
-// A floor for the tunnel: two relays whose streams share one Unix socket, without flow control for each stream. Each piece has a head
-// with the stream's number and the piece's length; length 0 ends the stream.
+// A floor (plainer program) for the tunnel: two relays whose streams share one Unix socket, without flow control for each stream. Each
+// piece has a head with the stream's number and the piece's length; length 0 ends the stream.
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import { portOf } from '../free-port.mjs';

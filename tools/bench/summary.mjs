@@ -63,7 +63,7 @@ function processorTimes({ rounds }) {
   });
 }
 
-/** Returns by name the numbers for `wins` that can be compared with another run. */
+/** Returns the numbers for `wins`, by name, that can be compared with those of another run. */
 function numbersOf(row) {
   const { is } = row.figure;
   const moreIsBetter = MORE_IS_BETTER.has(row.unit);

@@ -1,5 +1,5 @@
-// Benchmarks of the tunnel. Floors: plain relays (`a.pipe(b).pipe(a)`) under the same load. Targets compare with two relays in a row, which
-// are two programs, like a tunnel, but have no protocol.
+// Benchmarks of the tunnel. Floors: plain relays (`a.pipe(b).pipe(a)`) under the same load. Targets compare wins with two relays in a row.
+// They are two programs, like a tunnel, but without the tunnel's protocol.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, openSync, writeFileSync } from 'node:fs';
@@ -117,7 +117,7 @@ function withoutShared(ways) {
 }
 
 /**
- * Returns the memory growth of the larger program of a way, in MiB.
+ * Returns the memory growth of a relay or tunnel, in MiB, measured in its larger program.
  *
  * @param {{ port: number, client?: number, daemon?: number }} way
  */

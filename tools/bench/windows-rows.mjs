@@ -1,4 +1,4 @@
-// Benchmarks on Windows: the same programs on named pipes, run by the Windows node.exe under Wine.
+// Benchmarks of grpc-rows.mjs on Windows: the programs use named pipes, and the Windows node.exe runs them under Wine.
 //   node windows-rows.mjs FILE WANTED    runs on Windows: measures, and writes the rows to FILE
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

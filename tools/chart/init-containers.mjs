@@ -1,5 +1,5 @@
 // node tools/chart/init-containers.mjs FOLDER_OF_RELEASES OUT.json
-// Renders the chart for several releases and values, and writes the commands of its init containers for a spec.
+// Renders the chart for several releases and values, and writes the commands of its init containers to OUT.json, for a test.
 import { createHash, randomUUID } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';

@@ -11,7 +11,7 @@ const FRAME_OCTETS = 16_384;
 const FORMS = [0x40, 0, 0x10];
 const HUFFMAN_A = '18c6318c63';
 
-/** Generates frames, positions at which to cut their bytes, and the end of the connection. `paths` are paths of calls. */
+/** Generates frames, positions at which to cut their bytes, and a way to end the connection. `paths` are paths of calls. */
 export function generateFrames(rng, { paths, bodyOf = () => rng.size() }) {
   const open = [];
   let next = 1;

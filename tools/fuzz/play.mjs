@@ -26,7 +26,7 @@ export function corpusOf(name) {
 }
 
 /**
- * Plays the corpus, then generated cases until their number or the time limit is reached.
+ * Plays the corpus, then up to `cases` generated cases. After `seconds`, starts no further generated case.
  *
  * @returns Number of cases, duration of the slowest, and the first failure, shortened.
  */

@@ -44,7 +44,7 @@ export class Random {
     );
   }
 
-  /** Mostly small, sometimes at a limit. */
+  /** Returns a size: usually small, sometimes at a limit. */
   size() {
     return this.choose(
       [6, () => this.below(20)],

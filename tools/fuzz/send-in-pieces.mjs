@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 
 /**
  * Writes octets in pieces, one per turn of the event loop, and ends the connection as `leaves` says. Resolves when the socket has closed. `far` is
- * the other end of an in-memory pair, which does not notice by itself that its peer has closed.
+ * the other end of an in-memory pair. That end does not notice by itself that `socket` was destroyed.
  */
 export async function sendInPieces(socket, octets, { cuts, leaves, reads = true }, far) {
   const closed = new Promise((resolve) => socket.once('close', resolve));

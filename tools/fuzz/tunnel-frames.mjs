@@ -1,5 +1,5 @@
-// Generates an attacker's input for the tunnel: WebSocket frames with tunnel messages. Each step is [first byte, masked, length or null for the
-// true length, hexadecimal, text]. In the text, %PORT is the allowed port.
+// Generates an attacker's input for the tunnel: WebSocket frames with tunnel messages. Each step is [first byte, masked, length, hexadecimal,
+// text]; a null length means the true length. The payload is the hexadecimal bytes, then the text. In the text, %PORT is the allowed port.
 import { varint } from './protobuf-fields.mjs';
 
 const BINARY = 2;
@@ -22,7 +22,7 @@ const ADDRESSES = [
 ];
 const MASK = Buffer.from('a1b2c3d4', 'hex');
 
-/** Generates frames, positions at which to cut them, and the end of the connection. */
+/** Generates frames, positions at which to cut them, and a way to end the connection. */
 export function generateTunnel(rng) {
   const id = () => rng.pick([1, 1, 2, 3, 4, 0, -1, 2n ** 62n]);
   const message = () => {

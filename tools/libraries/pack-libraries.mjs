@@ -90,7 +90,7 @@ function thirdPartyOf({ dependencies = {} }) {
   return Object.entries(dependencies).filter(([name]) => !name.startsWith('@wins/'));
 }
 
-/** Packs the tarballs into one archive, below a folder with the archive's name. */
+/** Moves the tarballs into one archive, in which a folder with the archive's name contains them. */
 function archive(tarballs, folder) {
   const { version } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'));
   const name = `wins-libraries-${version}`;

@@ -1,7 +1,7 @@
 // node tools/monitoring/check.mjs
 // Checks the queries of deploy/monitoring. Every metric must have a panel, and the daemon's table of metrics must list every queried metric and
-// label. promtool must accept the rules and queries, and the rules must fire as in wins-rules.test.yaml. A real Prometheus that scrapes a daemon
-// under load evaluates all of them, and must have data for every panel that the load affects.
+// label. promtool must accept the rules and queries, and the rules must fire as in wins-rules.test.yaml. A real Prometheus scrapes a daemon
+// under load and evaluates the queries and rules. It must have data for every panel that the load affects.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';

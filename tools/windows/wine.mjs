@@ -5,7 +5,7 @@ import path from 'node:path';
 import { cacheFolder, pinnedFile } from './packages.mjs';
 import { windowsPrograms } from './wine-root.mjs';
 
-/** Programs get no variable of the caller but `HOME`. */
+/** Programs inherit only `HOME` from the caller. */
 const wineEnvironment = {
   PATH: '/usr/bin:/bin',
   HOME: process.env.HOME ?? '/root',

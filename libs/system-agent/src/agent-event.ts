@@ -2,7 +2,7 @@ import type { FailedInstruction } from './apply/pass.js';
 
 /** Contains no secret of the plan. */
 export type AgentEvent =
-  /** Passed to `AgentOptions.onAct`, and awaited before the action. */
+  /** Passed to `AgentOptions.onAct`. The action starts only after `onAct` resolves. */
   | AgentAct
   /** Files and one-time instructions are done; probes may still run. */
   | {
@@ -75,7 +75,7 @@ export type SourceState =
       /** Absent when there is no next attempt. */
       readonly retryAt?: Date;
     }
-  /** The server stopped the plan by `plan-state`; probes and periodic instructions continue. */
+  /** The server stopped the plan through `plan-state`; probes and periodic instructions continue. */
   | { readonly kind: 'cancelled' | 'paused'; readonly checksum: string; readonly nextPassAt: Date }
   /** The plan is not applied yet. It runs as soon as `plan-state` is `pending`, `in-progress` or absent. */
   | {

@@ -9,7 +9,7 @@ import type { TunnelTraffic } from './stream/tunnel-stream.js';
 import type { TunnelWebSocket } from './web-socket/web-socket-options.js';
 import { WebSocketTransport } from './web-socket/web-socket-transport.js';
 
-/** Time in milliseconds, after the end of a session, in which readers can finish complete answers. */
+/** Time in milliseconds, after the end of a session, for readers to read complete answers to the end. */
 const LEFTOVER_MS = 5_000;
 
 /** A running tunnel, in either role. It owns its WebSocket and its streams; the caller closes the tunnel. */
@@ -29,7 +29,7 @@ export interface Tunnel extends AsyncDisposable {
   close(): Promise<void>;
 }
 
-/** Joins a {@link Session}, its WebSocket, its timer and the sockets that it dialled. */
+/** Joins a {@link Session}, its WebSocket, its timer and the sockets that the tunnel dialled. */
 export abstract class SessionTunnel implements Tunnel {
   readonly closed: Promise<TunnelEnd>;
   protected readonly session: Session;

@@ -45,7 +45,7 @@ export class Backoff {
     await clock.wait(this.nextMs(), signal);
   }
 
-  /** Call after a success, or before a different attempt. */
+  /** Restarts with the first delay. Call after a success, or before trying something else. */
   reset(): void {
     this.#failures = 0;
   }

@@ -31,12 +31,12 @@ export interface WinsClientErrorDetails {
   /** Method, such as `Start`; empty when the error is about the client itself. */
   readonly method?: string;
   readonly address?: string;
-  /** Description of the failure: the daemon's own words if it answered, otherwise ours. */
+  /** Description of the failure: the daemon's own words if it answered, otherwise the client's. */
   readonly details: string;
   /** True when an open connection broke; only with `unavailable`. */
   readonly connectionLost?: boolean;
   readonly grpcCode?: status;
-  /** Error code of the daemon (`ERROR_METADATA_KEY`), if any. `streamRefused`: it refused the request unprocessed (RFC 9113, section 8.7). */
+  /** Error code of the daemon (`ERROR_METADATA_KEY`), if any. `streamRefused` if it refused to process the request (RFC 9113, section 8.7). */
   readonly reason?: string;
   readonly cause?: unknown;
 }
@@ -91,7 +91,7 @@ const CODES: Readonly<Partial<Record<number, WinsClientErrorCode>>> = {
 // The Go daemon's words for a refused program, by which Go clients recognise a refusal.
 const REFUSAL = /^invalid path/;
 
-// grpc-js text for a request that it cannot encode, such as one with a port of 2^40, and so never sends.
+// grpc-js text for a request that it cannot encode and so never sends, such as one with a port of 2^40.
 const NOT_ENCODED = /^Request message serialization failure/;
 
 // grpc-js text for a connection that broke during a call. A status from the daemon reads differently. The pattern may
@@ -99,7 +99,7 @@ const NOT_ENCODED = /^Request message serialization failure/;
 const LOST_CONNECTION =
   /^Connection dropped|^Write error|^Write failed|^read E|transport is closing|triggered by internal client error|\b(?:ECONNRESET|EPIPE)\b/;
 const NEVER_CONNECTED = /^No connection established/;
-// grpc-js text for REFUSED_STREAM; grpc-js has then repeated the call once by itself.
+// grpc-js text for REFUSED_STREAM. By then, grpc-js has already retried the call once.
 const REFUSED = /^Stream refused by server/;
 
 const CLOSED_EARLY = 'its server closed the connection before it spoke HTTP/2';
@@ -113,7 +113,7 @@ const NO_CONNECTION: readonly (readonly [RegExp, string])[] = [
 ];
 const QUOTED = /Last error: (.*?)(?: \([^()]*Z\))?\. Resolution note: .*$/s;
 
-/** False for an error of Node, such as one after the reader abandoned the stream. */
+/** Returns false for a Node error, such as an error after the reader abandoned the stream. */
 export function isServiceError(error: Error): error is ServiceError {
   return 'metadata' in error && 'details' in error;
 }

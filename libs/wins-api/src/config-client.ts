@@ -15,7 +15,7 @@ export interface ConfigVerdict {
   readonly udp?: ConfigVerdict | undefined;
 }
 
-/** An entry of a config. Line and column count from 1; both are 0 without a position in the file. */
+/** An entry of a config. Lines and columns start at 1; both are 0 for an entry without a position in the file. */
 export interface ConfigEntry {
   /** Key such as `white_list.processPaths[2]`; empty when no entry matches the subject. */
   readonly key: string;
@@ -79,7 +79,7 @@ export interface ConfigReloadOptions extends CallOptions {
  * except `explain` fail with `refused` unless the caller is an administrator of the host.
  */
 export interface ConfigClient {
-  /** Returns whether the caller may do something, and if not, why. Does not do it. */
+  /** Returns whether the caller may perform an operation, and if not, why. Does not perform it. */
   explain(subject: ConfigSubject, options?: CallOptions): Promise<ConfigVerdict>;
   describe(options?: CallOptions): Promise<ConfigDescription>;
   /**

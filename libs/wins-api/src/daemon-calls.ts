@@ -15,7 +15,7 @@ import type { WinsClientOptions } from './wins-client.js';
 const MAX_MESSAGE_BYTES = 2 * 1024 * 1024;
 /**
  * Flow-control window of a stream, just under 1 MiB. With the default of 64 KiB, a stream waits five times as long for
- * its reader. With a round number, older daemons would take us for a Go client and check every octet.
+ * its reader. If the window were a round number, older daemons would mistake this client for a Go client and check every octet.
  */
 const WINDOW_BYTES = 0xffffd;
 /** After this time `close` destroys the connection. */
@@ -54,7 +54,7 @@ export class DaemonCalls {
   readonly #connectTimeoutMs: number;
   readonly #answerTimeoutMs: number | undefined;
   readonly #onCallEvent: ((event: CallEvent) => void) | undefined;
-  /** Cancel function of each open call, by its result. */
+  /** Maps the result promise of each open call to its cancel function. */
   readonly #open = new Map<Promise<unknown>, () => void>();
   readonly #closed = new AbortController();
   #closing: Promise<void> | undefined;
@@ -82,7 +82,7 @@ export class DaemonCalls {
       'grpc.enable_retries': 0,
       'grpc.enable_http_proxy': 0,
       'grpc.enable_channelz': 0,
-      // The daemon is on the same machine, and back within a second of a restart.
+      // The daemon runs on the same machine and is back within a second of a restart.
       'grpc.initial_reconnect_backoff_ms': 100,
       'grpc.max_reconnect_backoff_ms': 1000,
       'grpc.max_receive_message_length': MAX_MESSAGE_BYTES,

@@ -38,7 +38,7 @@ export interface EnforcedLimits extends RunLimits {
   readonly means: string;
 }
 
-/** `unknown` from a Go daemon, or for a reason of a later release. */
+/** Cause of a run's end. `unknown`: from a Go daemon, or added by a later release. */
 export type RunEndReason =
   | ('exited' | 'outOfMemory' | 'stopped' | 'leaseEnded' | 'leaseNeverHeld' | 'ownerDisconnected')
   | ('replaced' | 'yielded' | 'daemonStopping' | 'hostFailed' | 'unknown');

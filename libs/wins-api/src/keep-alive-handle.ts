@@ -6,7 +6,7 @@ const BEAT_MS = 5 * 60 * 1000;
 
 /** Hold on one process. The daemon stops the process when the hold ends, for any reason. */
 export interface KeepAliveHandle {
-  /** Resolves at the daemon's answer. Rejects with a `WinsClientError` if the call fails. Callers may ignore the rejection. */
+  /** Resolves when the daemon answers. Rejects with a `WinsClientError` if the call fails. Callers may ignore the rejection. */
   readonly closed: Promise<void>;
   /** Ends the hold and returns `closed`. Idempotent. */
   end(): Promise<void>;

@@ -22,7 +22,7 @@ async function* iterate<T>(
   try {
     if (call !== undefined) yield* call;
   } catch {
-    // Prefer the error of `result`; the stream throws the same one in grpc-js terms.
+    // Throw the error of `result`: the stream's error is the same failure in grpc-js terms.
     await result;
   } finally {
     call?.cancel();

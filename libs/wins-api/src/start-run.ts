@@ -22,7 +22,7 @@ type Calls = Pick<
 >;
 
 /**
- * Starts a program with digests of the local file, which the daemon compares with the host's file.
+ * Starts a program. The request has digests of the local file, for the daemon to compare with the host's file.
  *
  * @throws WinsClientError `notFound` when this machine has no such program; `aborted`; any refusal of the daemon.
  */

@@ -13,15 +13,15 @@ export interface WinsClientOptions {
   /** Pipe: NAME, `npipe:////./pipe/NAME`, `\\.\pipe\NAME`, or outside Windows the path of a socket. Default: `rancher_wins`. */
   readonly address?: string;
   /**
-   * Opens each connection and checks the server's identity before any byte is sent; `address` then only names the
-   * daemon in messages. A rejection becomes the `cause` of `unavailable`. Default: trusts any server at `address`.
+   * Opens each connection and checks the server's identity before any byte is sent. With `dial`, `address` merely names
+   * the daemon in messages. A rejection becomes the `cause` of `unavailable`. Default: trusts any server at `address`.
    */
   readonly dial?: ConnectDaemon;
   /** Time-out of a connection attempt, in milliseconds. Default 5,000. */
   readonly connectTimeoutMs?: number;
   /** Time-out of a unary call, connecting included, in milliseconds. Default: none. */
   readonly answerTimeoutMs?: number;
-  /** Sent with each call as `wins-client`, for the daemon's audit log: up to 128 printable ASCII characters. */
+  /** Sent in the header `wins-client` of each call, for the daemon's audit log: up to 128 printable ASCII characters. */
   readonly clientName?: string;
   /** Receives events of connections and calls, for a log. Must not throw. Default: none. */
   readonly onCallEvent?: (event: CallEvent) => void;
@@ -100,7 +100,7 @@ export interface RunStats {
 /** Options of {@link WinsClient.stopProcess}. */
 export interface StopOptions extends CallOptions {
   /**
-   * Kills the program at once. Allowed for an administrator, and for the client that started the run and passes its id.
+   * Kills the program at once. Allowed for an administrator, and for the client that started the run and passes the run's id.
    * Default false.
    */
   readonly force?: boolean;
@@ -116,7 +116,7 @@ export interface StartOptions extends CallOptions {
   /** Receives each warning of the daemon about a successful start; the text is untrusted. */
   readonly onWarning?: (text: string) => void;
   /**
-   * Called for a run with `OutlivesDaemon`. While the daemon is away, the run waits `leaseMs` for its client.
+   * Called for a run with `OutlivesDaemon`. After the daemon stops, the run waits `leaseMs` for its client.
    * Read the output of such a run with `LastingRuns`.
    */
   readonly onLease?: (leaseMs: number) => void;
@@ -146,7 +146,7 @@ export interface WinsClient extends AsyncDisposable {
   stopProcess(run: string | RunName, options?: StopOptions): Promise<RunExit>;
   /**
    * Measures this client's runs, or all runs for an administrator. `name` selects one run. The daemon reuses a
-   * measurement for a second.
+   * measurement for up to 1 s.
    */
   measureRuns(name?: string, options?: CallOptions): Promise<RunStats>;
   /** Makes a unary call that no other method covers, such as `planServiceDefinition.status` of the contract. */

@@ -1,4 +1,4 @@
-// A50: Starts of a listed program with 140,000 variables.
+// A50: `Start` requests for a listed program, with 140,000 variables each.
 import { FLAG, FRAME, frame, grpcMessage } from '@wins/http2-connection/testing';
 import { attacking, file, field, forever, method, texts, written } from './hostile.mjs';
 

@@ -66,7 +66,7 @@ export async function openDaemon({ definitions, createWinsClient }) {
   const asMessage = (hex) => (hex.length / 2).toString(16).padStart(10, '0') + hex;
   return {
     name: 'daemon',
-    // A failing case may kill the daemon, so it is not shrunk.
+    // A failing case may kill the daemon, so failing cases are not shrunk.
     restarts: true,
     generate: (rng) => {
       if (rng.chance(0.3))

@@ -135,7 +135,7 @@ export async function openRegistry({ imageStore, posixFileTrust, AgentError }) {
       mkdirSync(folder);
       const tar = tarOf(steps, octets);
       const layer = pack(tar, packing);
-      // Digests are correct, so that the code behind their check is tested.
+      // Digests are correct, so that cases also reach the code after the digest check.
       const image = Buffer.from(changedJson(configOf(unpacked(tar, packing)), config));
       const text = Buffer.from(changedJson(manifestOf(image, layer), manifest));
       content = new Map([['manifests/v1', text]]);

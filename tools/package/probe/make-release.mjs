@@ -32,11 +32,11 @@ async function goService() {
   return outputFiles[0].text;
 }
 
-/** Which program each flaw changes, and how. */
+/** The program that each flaw changes, and the change. */
 const FLAWS = {
   /** The daemon exits at its start. */
   crashes: ['wins.cjs', asDaemon('process.exit(7);')],
-  /** The daemon does nothing, not even for the service manager. */
+  /** The daemon does nothing, and does not even answer the service manager. */
   hangs: ['wins.cjs', asDaemon('setInterval(() => undefined, 1e9); return;')],
   /** The daemon reports that it is starting, but never serves. */
   idles: [
@@ -60,7 +60,7 @@ const FLAWS = {
     'wins-upgrade.cjs',
     (text) => `${text}\n${readFileSync(inPrograms('die-at-act.cjs'), 'utf8')}`,
   ],
-  /** Commands die at change number DIE_AT of the node. */
+  /** Commands die before or during change number DIE_AT to the node. */
   dies: ['wins.cjs', (text) => `${readFileSync(DEADLY, 'utf8')}\n${text}`],
   /** The serving daemon reports itself as paused. */
   pauses: [

@@ -40,7 +40,7 @@ const HOST: UpgradeHost = {
 };
 const NEVER = new Promise<never>(() => undefined);
 
-/** Returns a program that prints its version. The model reads `behaviour` from its comment. */
+/** Returns a program that prints its version. The model reads `behaviour` from the comment in that program. */
 export function release(version: string, behaviour: 'well' | 'lies' | 'idle' = 'well'): string {
   return `#!/bin/sh\n[ "$1" = --version ] && echo "rancher-wins version ${version}"\nexit 0 # ${behaviour}\n`;
 }
@@ -51,8 +51,8 @@ function sha(algorithm: string, text: string): string {
 
 /**
  * A node with real files. Its service manager and daemons are a model, so that hundreds of processes can run and die
- * within seconds. Each effect checks that the service names a complete program. One long file, because all simulated
- * processes of a node change the same files, service and daemon.
+ * within seconds. Before and after each effect, it checks that the service points to a complete program. The class is long
+ * because all simulated processes of a node change the same files, service and daemon.
  */
 export class ModelNode implements Disposable {
   readonly folder = realpathSync(mkdtempSync(path.join(tmpdir(), 'wins-model-')));
@@ -61,7 +61,7 @@ export class ModelNode implements Disposable {
   command: ServiceCommand | undefined;
   /** `text` is the content of `file` when the daemon started. */
   running: { readonly file: string; readonly text: string } | undefined;
-  /** Effects at which the service did not name a complete program. */
+  /** Moments around effects when the service did not point to a complete program. */
   readonly violations: string[] = [];
   effects = 0;
   readonly #whole = new Set<string>();
@@ -142,9 +142,9 @@ export class ModelNode implements Disposable {
   }
 
   /**
-   * Offers a program, as the watch of the daemon does.
+   * Offers a program, as the daemon does for a watched file.
    *
-   * @returns The number of the attempt that a helper makes; `tried` if this program is not tried again; undefined after an error.
+   * @returns The attempt number given to the helper; `tried` if this program is not tried again; undefined after an error.
    */
   async find(program: string): Promise<number | 'tried' | undefined> {
     let found: number | 'tried' | undefined;

@@ -6,7 +6,7 @@ import type { Upgrader } from '../run/offer-upgrade.js';
 import { examineProgram, type FileGuard } from './examine-program.js';
 
 const LOOK_EVERY_MS = 1000;
-/** Delay before an unfit file is checked again, because its permissions can change without its content. */
+/** Delay before an unfit file is checked again: its permissions can change while its content stays the same. */
 const JUDGE_AGAIN_MS = 10_000;
 const BACKOFF = { initialMs: 2_000, maxMs: 600_000, jitter: 0 };
 /** Ample, because a helper waits at most a minute at each of three points. */

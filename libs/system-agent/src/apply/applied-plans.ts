@@ -46,7 +46,7 @@ export class AppliedPlans {
     for (const old of kept.slice(0, -MAX_APPLIED_PLANS)) await unlink(path.join(this.#folder, old));
   }
 
-  /** Newest first; omits files that are no plans. */
+  /** Newest first; omits files without a valid plan. */
   async list(): Promise<readonly AppliedPlan[]> {
     const names = (await this.#names()).reverse();
     const plans = await Promise.all(names.map((name) => this.#plan(name)));
@@ -83,7 +83,7 @@ export class AppliedPlans {
   }
 }
 
-/** Names the file after the first free second from `now`. */
+/** Names the file after `now`, or after the next second not in `names`. */
 function freeName(names: readonly string[], now: Date): string {
   for (let at = now.getTime(); ; at += 1000) {
     const name = `${datecode(new Date(at))}-applied.plan`;

@@ -11,7 +11,7 @@ export interface CommandSearch {
   readonly isWindows: boolean;
 }
 
-/** Searches `searchPath` only for a name without a folder. @throws AgentError `refused`. */
+/** Resolves a path to a program; searches `searchPath` for a bare name. @throws AgentError `refused`. */
 export async function findCommand(
   command: string,
   { folder, searchPath, extensions, isWindows }: CommandSearch,

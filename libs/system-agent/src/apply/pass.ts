@@ -28,7 +28,7 @@ export interface FailedInstruction {
   readonly instruction: string;
   /** -1: not started, or ended by a signal. */
   readonly exitCode: number;
-  /** At most 4 KiB; or the reason why the instruction could not start. */
+  /** The end of stderr, or the reason why the instruction could not start. At most 4 KiB. */
   readonly stderrEnd: string;
 }
 

@@ -29,7 +29,7 @@ import type { PlanFileRights, PlanFiles } from '../ports.js';
 /** Linux has the same limit. */
 const MAX_LINKS = 40;
 
-/** No flush to disk, as in the Go agent: flushing takes longer than all other work together. */
+/** Like the Go agent, does not flush to disk: flushing takes longer than all other work together. */
 const NOT_FLUSHED = { isFlushed: false, isDurable: false };
 
 /**
@@ -141,7 +141,7 @@ async function replacementOf(
   return writePendingFile(place, rights, (write) => write(content, 0));
 }
 
-/** A fast check, because most files are new. Returns false if it fails: opening the file reports the failure. */
+/** A fast check, because most files are new. Returns false if the check fails; opening the file then reports the failure. */
 function isAbsent(place: string): boolean {
   try {
     return lstatSync(place, { throwIfNoEntry: false }) === undefined;

@@ -4,7 +4,7 @@ import { AgentError } from '../agent-error.js';
 import type { PlanFile } from '../plan/plan.js';
 import type { PlanFiles, PendingPlanFile } from '../ports.js';
 
-/** Files recorded with one flush, because a flush takes longer than writing a small file. */
+/** Number of files recorded per flush. A flush takes longer than writing a small file. */
 const FILES_OF_A_GROUP = 100;
 
 /** Larger files gain little from writing ahead, and would need much disk space at once. */
@@ -95,7 +95,7 @@ function modeOf(file: PlanFile, index: number): number {
 }
 
 function contentOf(file: PlanFile, index: number): Buffer {
-  // Go ignores only line ends in base64.
+  // Go ignores line ends in base64, but nothing else.
   const text = (file.content ?? '').replaceAll(/[\r\n]/g, '');
   const isBase64 = text.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(text);
   if (!isBase64) throw failed(file, index, 'content that is not base64', 'base64 with padding');
@@ -118,8 +118,8 @@ export interface FileStep {
 
 export interface FileAhead {
   /**
-   * `uid:gid`. A file is prepared while earlier files of the same owner are still written. Other steps end first, because
-   * they could affect the preparation.
+   * `uid:gid`. A file is prepared while earlier files of the same owner are still written. The preparation waits for all other
+   * earlier steps, because they could affect it.
    */
   readonly owner: string;
   /** Prepares a file; then call `place` instead of `run`. Undefined if `run` is needed. Never rejects. */

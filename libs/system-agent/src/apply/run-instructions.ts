@@ -50,7 +50,7 @@ export async function runPeriodic(context: PassContext, isForced: boolean): Prom
   return statuses;
 }
 
-/** An instruction is due one period after a success. After `n` consecutive failures, it is due `n` times 30 s after the last, at most 3 minutes. */
+/** An instruction is due one period after a success, or `n` × 30 s (at most 3 minutes) after the last of `n` failures in a row. */
 function isDue(
   { periodSeconds }: PeriodicInstruction,
   before: PeriodicStatus | undefined,

@@ -5,7 +5,7 @@ export const COOL_DOWN_MS = 30_000;
 
 /** Facts that the keys of the Secret do not contain. */
 export interface AgentMemory {
-  /** True until one pass has ended since the agent's start or the Secret's last creation. */
+  /** True from the agent's start, or the Secret's creation, until one pass has ended. */
   readonly firstPass: boolean;
   /** The unfinished run for which this process wrote `in-progress`. Remembered, because the server's answer may have been lost. */
   readonly announced?: { readonly checksum: string; readonly revision: number };
@@ -74,7 +74,7 @@ function decideByChecksum(
   return { kind: 'apply', attempt, reason: 'changed' };
 }
 
-/** Undefined when the cool-down is over. Ignores a last attempt in the future: a clock was wrong. */
+/** Undefined when the cool-down is over. Ignores a `lastApplyTime` in the future: a clock was wrong. */
 function coolDownEnd({ lastApplyTime }: SecretState, now: Date): Date | undefined {
   if (lastApplyTime === undefined) return undefined;
   const sinceMs = now.getTime() - lastApplyTime.getTime();
@@ -87,7 +87,7 @@ const STOPPED = new Map<string | undefined, 'cancelled' | 'paused'>([
   ['canceled', 'cancelled'],
   ['paused', 'paused'],
 ]);
-/** Shows only the beginning of `plan-state`, which may be a megabyte long. */
+/** Maximum number of characters shown of `plan-state`, which may be a megabyte long. */
 const MAX_SHOWN = 64;
 
 export function stateBetweenPasses(

@@ -47,7 +47,7 @@ function statusTexts({ state, decision, result }: EndedPass, data: SecretData) {
     [KEY.periodicOutput]: periodicJson(readablePeriodic(result.periodic)),
     [KEY.probeStatuses]: probesJson(result.probes),
   };
-  // Like the Go agent, write even empty maps, which restores a removed key.
+  // Like the Go agent, write even empty maps, so that a removed key reappears.
   if (decision.kind === 'apply' || state.planState === undefined) return texts;
   // Add no keys for a plan that has never run.
   return Object.fromEntries(

@@ -41,7 +41,7 @@ export class SlowReaders {
     return this.#peer === 'neverPauses' && this.#behind.size > 0;
   }
 
-  /** Called when the peer was asked to pause this stream, possibly again. */
+  /** Called after the peer was asked to pause this stream. May be called again for the same stream. */
   add(stream: SlowReader): void {
     if (this.#peer === 'pauses') return;
     if (!this.#behind.has(stream))

@@ -15,11 +15,11 @@ export const DEFAULT_FLOW_LIMITS = {
   repeatPauseBytes: 512 * KIB,
   /** Unread bytes above which a stream is reset, because its peer does not honour Pause. */
   streamCapBytes: 16 * MIB,
-  /** While a session has more unread bytes, a stream that receives data is reset if it holds more than `leastShareBytes`. */
+  /** While a session has more unread bytes than this, a stream that receives data is reset if it holds more than `leastShareBytes`. */
   sessionCapBytes: 128 * MIB,
   /** Streams wait to send while the WebSocket buffers this many bytes. */
   inFlightBytes: MIB,
-  /** While a session has fewer queued bytes, a writer may continue before its data is sent. */
+  /** While a session has fewer queued bytes than this, a writer may continue before its data is sent. */
   sendAheadBytes: 4 * MIB,
   /** Bytes after which a session pauses large messages, if another stream is interactive. */
   turnBytes: 512 * KIB,

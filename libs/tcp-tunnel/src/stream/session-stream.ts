@@ -68,13 +68,13 @@ const READ_AHEAD_BYTES = 64 * 1024;
  */
 const WRITE_AHEAD_BYTES = 16 * 1024;
 const CHUNK_OVERHEAD_BYTES = 256;
-/** The writer continues while at most this many bytes wait uncopied. One message can carry them and the next socket read. */
+/** The writer continues while at most this many of its bytes wait to be sent, uncopied. One message can carry them and the next socket read. */
 const SEND_AHEAD_BYTES = 64 * 1024;
 /** A shorter chunk is copied into one buffer with the message's header and other waiting chunks. */
 const LEAST_VIEW_BYTES = 4 * 1024;
 /** Delay between the last bytes of an answer and the end of its stream. */
 const HELD_AFTER_ANSWER_MS = 1_000;
-/** A received view keeps its whole buffer in memory. It is always copied if the buffer is more than this many times as long. */
+/** A received view keeps its whole buffer in memory. The view is always copied if it is shorter than the buffer by more than this factor. */
 const MOST_PINNED = 4;
 
 /** A {@link TunnelStream} with the methods that only its session may call. */
@@ -319,7 +319,8 @@ export class SessionStream extends Duplex implements TunnelStream, RoundMember {
     const { peerExtended, holdsLocalEnd, settings } = this.#link;
     switch (this.#state.kind) {
       case 'open':
-        // Only a server limits open streams, and only those of a client without extensions, which cannot report the end of its data.
+        // Only a server limits the idle time of open streams, and only for a client without extensions.
+        // Such a client cannot report the end of its data.
         // `holdsLocalEnd` is true only on the client's side.
         return peerExtended || holdsLocalEnd ? Infinity : settings.untoldIdleMs;
       case 'local-ended':
@@ -372,8 +373,8 @@ export class SessionStream extends Duplex implements TunnelStream, RoundMember {
   }
 
   /**
-   * True if the writer may continue before these chunks are sent. The writer of a short chunk, which costs more memory
-   * than its bytes, must wait.
+   * True if the writer may continue before these chunks are sent. The writer of a short chunk must wait, because
+   * a short chunk costs more memory than its bytes.
    */
   #maySendAhead(chunks: readonly Buffer[]): boolean {
     const { waitingBytes, shared } = this.#link;

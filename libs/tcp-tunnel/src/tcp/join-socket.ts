@@ -90,7 +90,7 @@ function noticeReset(socket: Socket): void {
 }
 
 /**
- * Calls `then` unless the end of a socket's data is a reset. libuv mistakes a hang-up that arrives with the last bytes
+ * Calls `then` unless the end of a socket's data is a reset. If a hang-up arrives with the last bytes, libuv mistakes it
  * for an end (`uv__stream_io`, POLLHUP after a partial read). After a reset an empty write fails; `error` and `close`
  * follow. A socket that this side has ended cannot be checked.
  */

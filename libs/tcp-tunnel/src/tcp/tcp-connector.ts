@@ -56,7 +56,7 @@ export const dialTcp: Dial = ({ host, port }) => {
 };
 
 /**
- * Connects to a port of this host's loopback, first at 127.0.0.1, then at ::1, within `timeoutMs` for both. Calls
+ * Connects to a port of this host's loopback, first at 127.0.0.1, then at ::1, within `timeoutMs` in total. Calls
  * `done` once, asynchronously: with the connected socket, which `done` then owns, or with a {@link TunnelError}:
  * `dialRefused`, `dialTimeout` or `dialFailed`. When both addresses fail, reports the failure of 127.0.0.1. The
  * returned function cancels the dial; `done` is then not called. A callback is cheaper than a promise with a signal,

@@ -15,12 +15,12 @@ export interface ListenTcpOptions {
   readonly open: (connection: PendingConnection) => Duplex | Promise<Duplex>;
   /** Maximum number of concurrent connections. Default 1,024; one more is closed at once. */
   readonly maxConnections?: number;
-  /** Time in milliseconds to read and discard a client's data after the tunnel ended its stream. Default 2,000. */
+  /** Time in milliseconds to read and discard a client's data after the tunnel ended the client's stream. Default 2,000. */
   readonly lingerMs?: number;
   /**
    * Called when a connection gets no stream: with the error that `open` threw, with `tooManyStreams` above
    * `maxConnections`, or with `listenFailed` when the system's accept failed. After `listenFailed` the listener retries
-   * until it works. Must not throw.
+   * until it listens again. Must not throw.
    */
   readonly onRefused?: (error: unknown) => void;
 }

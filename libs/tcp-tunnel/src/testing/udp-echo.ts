@@ -33,7 +33,7 @@ export async function startUdpEcho(): Promise<UdpEcho> {
 export interface UdpClient {
   readonly socket: Socket;
   readonly received: readonly Buffer[];
-  /** Repeats the datagram until one comes back, because datagrams may be lost. */
+  /** Sends the datagram again and again until an answer arrives, because datagrams may be lost. */
   ask(port: number, datagram: Buffer): Promise<Buffer>;
 }
 

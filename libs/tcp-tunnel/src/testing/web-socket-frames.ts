@@ -28,7 +28,7 @@ export function parseFrames(bytes: Buffer): Frame[] {
   return frames;
 }
 
-/** Joins fragments to whole binary messages. */
+/** Joins fragments into whole binary messages. */
 export function messagesOf(bytes: Buffer): Buffer[] {
   const messages: Buffer[] = [];
   let parts: Buffer[] = [];

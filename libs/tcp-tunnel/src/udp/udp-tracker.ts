@@ -1,7 +1,13 @@
 export interface UdpTrackerOptions {
-  /** Maximum number of flows. Default 1,024. At the limit, a new flow ends the oldest unassured one, or is refused if there is none. */
+  /**
+   * Maximum number of flows. Default 1,024. At the limit, a new flow ends the oldest unassured one
+   * (see {@link TrackedFlow.isAssured}). If there is none, the new flow is refused.
+   */
   readonly most?: number;
-  /** Maximum number of flows of one source. Default: `most`. At the limit, the source's oldest unassured flow ends. */
+  /**
+   * Maximum number of flows of one source. Default: `most`. At the limit, the source's oldest unassured flow ends. If there is
+   * none, the new flow is refused.
+   */
   readonly mostOfSource?: number;
   /** A flow that is not assured ends after this long without a datagram. Default 30,000 ms. */
   readonly oneWayMs?: number;

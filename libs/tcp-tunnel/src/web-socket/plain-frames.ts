@@ -19,8 +19,8 @@ export interface PlainFrameEvents {
 }
 
 /**
- * Finds plain frames in the input of a connection: unfragmented binary messages within the limit, which a client masks
- * with zeros. Leaves all other frames, and everything after a Close, to the WebSocket.
+ * Finds plain frames in the input of a connection: unfragmented binary messages within the size limit, which a client
+ * masks with zeros. Leaves all other frames, and everything after a Close, to the WebSocket.
  */
 export class PlainFrameReader {
   readonly #fromClient: boolean;

@@ -1,4 +1,4 @@
-/** Rules that can refuse a Connect. An allowed Connect has the rule `port-allowed`, too. */
+/** Rules that can refuse a Connect. The verdict on an allowed Connect names `port-allowed`, too. */
 export const REFUSAL_RULES = [
   'address-length',
   'protocol-tcp',

@@ -89,7 +89,7 @@ export interface ReadLimits {
 /**
  * Reads an open file from its beginning, in blocks of at most 256 KiB. A block is valid until the next one is requested.
  *
- * @throws TrustedFileError `tooLarge`, after at most `maxBytes`; the reason of the signal; errors of Node.
+ * @throws TrustedFileError `tooLarge`, after yielding at most `maxBytes`; the reason of the signal; errors of Node.
  */
 export async function* readBlocks(
   { handle, path }: ReadableFile,

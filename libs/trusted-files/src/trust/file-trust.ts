@@ -20,7 +20,7 @@ export interface Distrust {
 }
 
 export interface TrustOptions {
-  /** Follows links that only root or this user could have made, and judges their targets. Default, and always on Windows: refuses links. */
+  /** Follows links that only root or this user could have made, and judges their targets. By default, and always on Windows, links are refused. */
   readonly followLinks?: boolean;
 }
 

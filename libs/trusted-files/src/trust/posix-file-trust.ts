@@ -65,7 +65,7 @@ function walk(
       continue;
     }
     if (isLast && wanted === 'file' && at !== '/') {
-      // Check the file's own folder again: the check as `above` allows a sticky folder.
+      // Check the file's own folder again, as `folder`: the first check, as `above`, allowed a sticky folder.
       const folder = path.posix.dirname(at);
       const distrust = distrustOfStep(look(asked, folder), folder, 'folder', ownUid);
       if (distrust !== undefined) return distrust;
@@ -88,7 +88,7 @@ function distrustOfStep(
   return fault && { ...fault, path: at };
 }
 
-/** Creates folders only inside safe ones, so that no link can redirect them. */
+/** Calls `take` for a folder only if each folder above is safe, so that no link can redirect it. */
 function walkToPrivateFolder(
   asked: string,
   ownUid: number,

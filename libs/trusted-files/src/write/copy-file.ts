@@ -26,7 +26,7 @@ export interface PendingCopy<A extends DigestAlgorithm> extends PendingFile {
 }
 
 /**
- * Copies a file beside its final path. The caller places or discards the copy. The source is an open file, which stays open, or a
+ * Copies a file to a temporary path beside `target`. The caller places or discards the copy. The source is an open file, which stays open, or a
  * path as for `openRegularFile`.
  *
  * @throws TrustedFileError `tooLarge`, and as `writePendingFile` and `openRegularFile`; errors of `onBlock` and `accept`; the

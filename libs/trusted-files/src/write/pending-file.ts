@@ -63,7 +63,7 @@ export interface PendingFile {
   discard(): Promise<void>;
 }
 
-/** Returns a hidden path in the same folder, impossible to guess. */
+/** Returns a hidden path in the folder of `target`. Its name is impossible to guess. */
 export function temporaryPath(target: string): string {
   // `randomBytes` takes four times as long, because `randomUUID` uses a cache. The fixed digits of a UUID are dropped.
   const uuid = randomUUID();
@@ -72,7 +72,7 @@ export function temporaryPath(target: string): string {
 }
 
 /**
- * Writes a file beside its final path, so that readers never see a partial file. Refuses a planted file or link with the
+ * Writes a temporary file beside `target`, so that readers never see a partial file. Refuses a planted file or link with the
  * temporary name. Only this user can open the file until its rights are set. Exceptions of `fill` pass unchanged, except
  * file-system errors, which are translated.
  *

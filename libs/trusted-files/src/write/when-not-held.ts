@@ -19,7 +19,7 @@ export interface HeldPatience {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Reports whether a process holds the file: a scanner, a backup, or the program that runs from the file. */
+/** Reports whether `error` means that a process holds the file: a scanner, a backup, or a program that runs from it. */
 export function isHeld(error: unknown, platform: NodeJS.Platform = process.platform): boolean {
   const cause = error instanceof TrustedFileError ? error.cause : error;
   return HELD[platform === 'win32' ? 'win32' : 'posix'].includes(errnoOf(cause) ?? '');

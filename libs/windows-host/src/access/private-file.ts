@@ -49,8 +49,8 @@ const EXECUTE = 1;
 
 /**
  * Translates POSIX permission bits to SDDL. SYSTEM, administrators and this account may do everything. The last three
- * bits apply to everyone. The group bits have no effect, because the group of a service is SYSTEM. Children do not
- * inherit the bits for everyone.
+ * bits apply to everyone; children do not inherit them. The group bits have no effect, because the group of a service
+ * is SYSTEM.
  */
 export function planFileSecurity(
   mode: number,

@@ -8,7 +8,7 @@ export interface LogEvent {
   readonly type: 'error' | 'warning' | 'information';
   /** 1 to 1000. */
   readonly id: number;
-  /** The viewer's list shows the first line. `report` escapes untrusted text, and cuts the text at 31,839 characters. */
+  /** The list in Event Viewer shows the first line. `report` escapes untrusted text, and cuts the text at 31,839 characters. */
   readonly lines: readonly string[];
 }
 
@@ -49,7 +49,7 @@ export function openEventLog(source: string): EventLog {
       const isKnown = Number.isInteger(id) && id >= 1 && id <= LARGEST_ID;
       const wanted = `it must be from 1 to ${LARGEST_ID}`;
       if (!isKnown) throw new RangeError(`cannot write an event with the id ${id}: ${wanted}`);
-      // ReportEventW wants a list of pointers: `oneText` starts with one pointer.
+      // ReportEventW wants a list of pointers. The buffer from `oneText` starts with a pointer to its text.
       const strings = oneText(eventText(lines));
       return ReportEventW(log.value, TYPES[type], 0, id, null, 1, 0, strings, null) !== 0;
     },
@@ -69,7 +69,7 @@ export function registerEventSource(source: string): void {
   key.set('TypesSupported', { type: 'number', value: error | warning | information });
 }
 
-/** Events in the log stay. Ignores an unknown source. @throws WindowsError `accessDenied`. */
+/** Keeps the events in the log. Ignores an unknown source. @throws WindowsError `accessDenied`. */
 export function unregisterEventSource(source: string): void {
   RegistryKey.deleteTree(keyOf(source));
 }
@@ -91,8 +91,8 @@ export const LONGEST_EVENT_TEXT = 31_839;
 const CUT = '…';
 
 /**
- * Joins lines, cut with `…` at {@link LONGEST_EVENT_TEXT} UTF-16 units. Escapes characters that could forge a line,
- * and `%` before a digit, which the event viewer would expand.
+ * Joins lines. Cuts a text longer than {@link LONGEST_EVENT_TEXT} UTF-16 units, and ends it with `…`. Escapes characters
+ * that could forge a line, and `%` before a digit, which the event viewer would expand.
  */
 export function eventText(lines: readonly string[]): string {
   let text = '';

@@ -19,7 +19,7 @@ const PROFILES = [['DomainProfile'], ['PublicProfile'], ['StandardProfile', 'Pri
 
 /**
  * Returns why the firewall of this host filters nothing: its service does not run, or every profile is off. Returns
- * undefined if it may filter, or if the settings cannot be read.
+ * undefined if the firewall may filter traffic, or if the settings cannot be read.
  *
  * A group policy ([MS-GPFAS] 2.2.2, below `SOFTWARE\Policies`) and device management (`Mdm`) take precedence over the
  * host's own setting. If group policy and device management disagree on a profile, the profile counts as on.

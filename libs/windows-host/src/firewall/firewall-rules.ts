@@ -114,7 +114,7 @@ export interface FirewallRules extends PortOpener {
    * Removes the rules that dead daemons left: those of all runs not in `liveMarks`. Returns the marks of those runs.
    * Rules that new runs add during the call stay.
    *
-   * @throws WindowsError as `open`: the first failure, after trying to remove all.
+   * @throws WindowsError with a code of `open`. Tries to remove all rules before it throws the first failure.
    */
   sweep(liveMarks: readonly string[]): Promise<readonly string[]>;
   list(): readonly RunOpening[];
@@ -141,7 +141,7 @@ const NAME = /^rancher-wins-([0-9a-f]{32})$/;
 const PROTOCOLS: Readonly<Partial<Record<number, string>>> = { 6: 'tcp', 17: 'udp' };
 const RULE = ['advfirewall', 'firewall'];
 const OPENING_WORDS = ['dir=in', 'action=allow'];
-// Number of checks whether the rules are stored, and the delay between two checks.
+// Limits on the wait for the firewall to store rules: the number of checks, and the delay between them.
 const CHECKS = 20;
 const SETTLE_MS = 100;
 

@@ -62,7 +62,7 @@ export function filtersOf(
 /**
  * Returns the items whose filters all exist. Omits an item whose interface has a new index.
  *
- * @param indexOf - Returns undefined if the interface is gone. Items of such an interface are listed, for removal.
+ * @param indexOf - Returns undefined if the interface is gone. Items of such an interface are returned too, for removal.
  */
 export function itemsOfFilters(
   labels: readonly FilterLabel[],

@@ -27,7 +27,7 @@ export function addGatewayRoutes(
 }
 
 /**
- * Removes the routes that a program or an administrator added through a gateway to exactly these hosts and networks.
+ * Removes the gateway routes to exactly these hosts and networks, if a program or an administrator added them.
  * Reads the table again and requires that none is left. Ignores missing routes.
  *
  * @throws WindowsError `invalidArgument` before anything is changed, `notVerified`, `accessDenied`.

@@ -84,7 +84,7 @@ export async function deleteNetwork(id: Buffer): Promise<void> {
   answer('cannot remove a network of HNS', 'HcnDeleteNetwork', result, [null], record);
 }
 
-/** Returns the ids of the attached endpoints, as a JSON array. @throws WindowsError */
+/** Returns the ids of the endpoints that match `query`, as a JSON array. @throws WindowsError */
 export async function enumerateEndpoints(query: string): Promise<string> {
   const { HcnEnumerateEndpoints } = computeNetwork;
   const endpoints: OutPointer = [null];

@@ -37,7 +37,7 @@ const AF_UNSPEC = 0;
 /** Omits anycast addresses, multicast addresses and DNS servers. */
 const GAA_FLAGS = 0x2 | 0x4 | 0x8;
 
-// The first size that the documentation recommends.
+// The documentation recommends this size for the first call.
 const FIRST_SIZE_BYTES = 15_000;
 const MAX_SIZE_BYTES = 64 * 1024 * 1024;
 // Adapters may be added between two calls, but not endlessly.
@@ -207,7 +207,7 @@ function byAddress(state: NetworkState, text: string): NetworkAdapter {
   throw new WindowsError('notFound', `${tried}: no adapter has it`);
 }
 
-/** Prefers an address that is not link-local, and among those one that reaches the gateway. */
+/** Prefers addresses that are not link-local; of these, prefers one that reaches the gateway. */
 function describeIn(
   family: number,
   state: NetworkState,

@@ -44,7 +44,7 @@ export interface ForwardRow {
 }
 
 export const PROTOCOL = {
-  /** The system itself: its own addresses, its networks, multicast. */
+  /** Routes of the system itself: to its own addresses, its networks, multicast. */
   local: 2,
   /** Management: routes that an administrator or a program added. */
   netmgmt: 3,

@@ -8,7 +8,7 @@ import { addGatewayRoutes, removeGatewayRoutes } from './gateway-routes.js';
 import { inPromise } from '../win32/calls/call.js';
 import { systemRouteTable, visibleRoutes } from './routes.js';
 
-/** Loads nothing before the first call. Rejects with WindowsErrors; on other systems with `unavailable`. */
+/** Loads nothing before the first call. Rejects with WindowsErrors; outside Windows, with code `unavailable`. */
 export function windowsHostSystem(): HostSystem {
   // One call to HNS at a time, because each takes a thread and the service may hang.
   let lastHnsCall: Promise<unknown> = Promise.resolve();

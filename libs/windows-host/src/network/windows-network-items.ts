@@ -32,7 +32,7 @@ export interface ContainerNetworkCalls {
   networks(): Promise<readonly NamedHnsNetwork[]>;
   createNetwork(id: Buffer, settings: string): Promise<void>;
   deleteNetwork(id: Buffer): Promise<void>;
-  /** Returns the ids of the attached endpoints, as a JSON array. */
+  /** Returns the ids of the endpoints that match `query`, as a JSON array. */
   enumerateEndpoints(query: string): Promise<string>;
   /** @returns false when the interface already has the address. */
   addAddress(interfaceIndex: number, address: IpNetwork): boolean;
@@ -121,7 +121,7 @@ async function addItem(item: NetworkItem, calls: ContainerNetworkCalls): Promise
       const filters = filtersOf(item, interfaceOf(key.split(' ')[0], calls).index);
       if (filters === undefined)
         throw new WindowsError('invalidArgument', `not a ${kind}: ${value}`);
-      // Filters of the same item for an earlier interface index are replaced in the same transaction.
+      // The same transaction replaces the filters that this item had for an earlier interface index.
       const found = calls.readFilters().filter(({ name }) => name === key);
       const keys = new Set(found.map((one) => one.key));
       const meant = new Set(filters.map((one) => one.key));
@@ -174,7 +174,7 @@ export function networkSettings(value: string): string {
   });
 }
 
-/** Removes only an item that is exactly as described. */
+/** Does nothing unless the host has exactly this item. */
 async function removeItem(
   item: NetworkItem,
   prior: string | undefined,

@@ -51,7 +51,7 @@ export interface FileState {
   readonly access: string;
 }
 
-/** Writes a file under a temporary name with its access list from the first byte, then flushes and renames it. */
+/** Creates a file under a temporary name with its final access list; then writes, flushes and renames it. */
 export function nodeFiles(): room.ContentRoom<{ readonly path: string }, FileState> {
   return {
     read: async ({ path: file }) => {
@@ -88,8 +88,8 @@ export function nodeFiles(): room.ContentRoom<{ readonly path: string }, FileSta
 }
 
 /**
- * Returns up to 100 paths below `folder` that are links or that others can change. Does not follow links. Returns only
- * `folder` if others own it or may change its access list: they may still have it open, and keep those rights.
+ * Returns up to 100 paths below `folder` that are links or that others can change. Does not follow links. Returns
+ * `[folder]` if others own the folder or may change its access list: a handle that they still hold keeps those rights.
  */
 export async function strangersIn(folder: string): Promise<readonly string[]> {
   const trusted = [processAccount().user];

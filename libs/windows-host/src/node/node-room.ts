@@ -73,7 +73,7 @@ function rightsOf(rights: string, isFolder: boolean): string {
   return isFolder && rights !== '' ? 'FRFX' : rights;
 }
 
-/** `access` is a word, or SDDL from {@link accessOf}. @throws WindowsError `invalidArgument`. */
+/** `access` is an access word such as `private`, or SDDL from {@link accessOf}. @throws WindowsError `invalidArgument`. */
 export function descriptorOf(access: string, isFolder: boolean): Buffer {
   return descriptorFromText(accessDescriptor(access, isFolder) ?? access);
 }

@@ -50,7 +50,7 @@ function removeAfterwards(file: string): boolean {
   const directory = path.win32.dirname(systemPath('cmd.exe'));
   const wait = `${systemPath('ping.exe')} -n 2 127.0.0.1`;
   if (![file, directory].every((each) => PLAIN.test(each))) return false;
-  // The commands after "if" run only while the file exists.
+  // `if` governs all later commands, so the script ends once the file is gone.
   const tries = Array<string>(TRIES).fill(`${wait} & if exist ${file} del /f /q ${file}`);
   const script = tries.join(' & ');
   try {

@@ -21,7 +21,7 @@ export interface PipeServerEvidence {
   readonly serverPid: number;
   /** Undefined when the service is not registered or does not run. */
   readonly servicePid: number | undefined;
-  /** Account of the server; undefined when it cannot be queried, as from within a container. */
+  /** Account of the server; undefined when the server cannot be queried, for example from within a container. */
   readonly account: ProcessAccount | undefined;
   readonly sddl: string;
 }
@@ -78,8 +78,8 @@ const FAILURES: readonly NodeCode[] = [
 ];
 
 /**
- * A client that sends nothing unless the pipe's server is the service or privileged. The server cannot impersonate
- * this process. Errors have Node's codes, such as `EACCES` when this process may not open the pipe.
+ * A client that sends nothing unless the pipe's server is the service or a privileged process. The server cannot
+ * impersonate this process. Errors have Node's codes, such as `EACCES` when this process may not open the pipe.
  */
 export function securedPipeClient(options: SecuredPipeClientOptions = {}): {
   open(path: Pick<PipePath, 'address'>): ReturnType<PipeServerCheck['open']>;
@@ -121,7 +121,7 @@ function assertServer(
     const tried = `cannot find the owner of the pipe ${address}`;
     const { isTrusted, reason } = judgePipeServer({
       serverPid,
-      // The query fails in a container, which has no such service, and maybe no usable service control manager.
+      // The query fails in a container: the service does not exist there, and a usable service control manager may be missing.
       servicePid:
         service === undefined
           ? undefined

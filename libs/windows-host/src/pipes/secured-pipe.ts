@@ -42,7 +42,7 @@ const PIPE_UNLIMITED_INSTANCES = 255;
 const WAITING_INSTANCES = 8;
 /** Input buffer of each connection. A full buffer makes the client wait. */
 const RECEIVED_BYTES = 64 * 1024;
-/** Output buffer of each connection. It holds two writes, so this process can fill one while the client reads the other. */
+/** Output buffer of each connection. It has room for two writes: the client can read one while this process adds the next. */
 const SENT_BYTES = 256 * 1024;
 const ACCESS_DENIED = 5;
 const PIPE_BUSY = 231;
@@ -77,7 +77,7 @@ async function openServedPipe(
 
 /** @throws WindowsError `invalidArgument` for text that is not SDDL. */
 function pipeDescriptor(sddl: string): Buffer {
-  // Names an owner, because clients check it and the default owner depends on host policy.
+  // Always name an owner: clients check the owner, and the default owner depends on host policy.
   const hasOwner = parseSecurityDescriptor(sddl).owner !== undefined;
   return security.descriptorFromText(hasOwner ? sddl : `O:BA${sddl}`);
 }
@@ -90,7 +90,7 @@ class ServedPipe implements PipeEndpoint {
   readonly #eventWaits = new EventWaits();
   readonly #clientWaits: ClientWait[] = [];
   readonly #ends: Promise<void>[] = [];
-  // A pending wait of the system does not keep the event loop alive, so a timer does.
+  // A system wait that is pending does not keep the event loop alive, so this timer does.
   readonly #keepAlive = setInterval(() => undefined, 2 ** 30);
   #closed: Promise<void> | undefined;
 
@@ -216,13 +216,13 @@ export interface PipeProtection {
    * after 10 ms to 1 s.
    *
    * @throws Error with Node's code `EADDRINUSE` when the name is taken, `EACCES` when this process may not serve it;
-   * WindowsError `notVerified` when the pipe has another owner or access list. Leaves nothing behind.
+   * WindowsError `notVerified` when the pipe has another owner or access list. A failed call leaves no pipe behind.
    */
   open(
     path: { readonly address: string },
     events: EndpointEvents<PipeClient>,
   ): Promise<PipeEndpoint>;
-  /** Undefined when the client had already disconnected. */
+  /** Undefined when the client disconnected before it was accepted. */
   clientOf(connection: Socket): PipeClient | undefined;
 }
 
@@ -253,8 +253,8 @@ export function securedPipe(options: SecuredPipeOptions = {}): PipeProtection {
 }
 
 /**
- * Returns why this system cannot use an access list, as the end of a sentence. For example, the domain of an account
- * is unknown. {@link securedPipe} does not check this.
+ * Returns the reason why this system cannot use an access list, such as the unknown domain of an account. The text can
+ * end a sentence. Returns undefined for a usable list. {@link securedPipe} does not check this.
  */
 export function pipeAccessFault(sddl: string): string | undefined {
   try {

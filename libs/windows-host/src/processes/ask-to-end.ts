@@ -11,7 +11,7 @@ const CTRL_BREAK_EVENT = 1;
 /** Rights that CreateRemoteThread needs: to query the process, to create a thread, and to use, read and write memory. */
 const MAY_START_THREAD = 0x2 | 0x8 | 0x10 | 0x20 | PROCESS_QUERY_INFORMATION;
 const WM_CLOSE = 0x10;
-/** Limit, because other programs of a desktop may create windows endlessly. */
+/** Limits the search, because other programs on the desktop may create windows endlessly. */
 const MAX_WINDOWS = 65_536;
 
 // https://learn.microsoft.com/windows/win32/api/winuser
@@ -34,7 +34,7 @@ export function askToEnd(job: Handle, { signal, event }: StopRequest): boolean {
 
 /**
  * Starts a thread in process `pid` to run the system's own routine for Ctrl-Break. So the daemon needs no console and
- * reaches no other process. Skips 32-bit processes, because their routine has another address than the daemon's.
+ * reaches no other process. Skips 32-bit processes, because the routine is at a different address there.
  */
 function breakOff(pid: number, job: Handle): boolean {
   const asked = unlessFails(() =>

@@ -89,7 +89,7 @@ function theSuite(): void {
       run.close();
     });
 
-    // Without a screen Wine opens the window, and ends the program soon after.
+    // Without a screen, Wine opens the window but ends the program soon after.
     const hasScreen = !isWine() || process.env['DISPLAY'] !== undefined;
     it('ends when its window is closed', { skip: !hasScreen }, async () => {
       const { FindWindowW } = systemLibrary('user32.dll', 'Windows', [
@@ -120,7 +120,7 @@ function theSuite(): void {
   });
 }
 
-/** Stops a run from a process without a console, such as a keeper of runs. */
+/** Stops a run from a process without a console, such as one that supervises lasting runs. */
 async function askFromApart(): Promise<void> {
   const run = start(['-e', ON_BREAK], { signal: 'CTRL_BREAK' });
   await ready(run);

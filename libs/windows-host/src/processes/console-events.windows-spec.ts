@@ -40,7 +40,7 @@ function closeMeanwhile(): void {
     ['uint32_t GetErrorMode()', 'uint32_t SetErrorMode(uint32_t mode)'],
   );
   const events = listenToConsole((heard) => process.stdout.write(`${heard}\n`));
-  // Registers SetErrorMode as a handler that runs first. It stores the event, which GetErrorMode then returns, and returns 0: not handled.
+  // Registers SetErrorMode as a handler that runs first. It stores the event for GetErrorMode. Its result 0 means "not handled".
   setErrorMode(0);
   const trace = addressOfFunction('kernel32.dll', 'SetErrorMode');
   assert.notEqual(kernel32.SetConsoleCtrlHandler(trace, 1), 0);

@@ -15,8 +15,8 @@ import type { ProcessIdentity } from './windows-process.js';
 const ONLY_OURS = "that only administrators and the daemon's account can change";
 
 /**
- * Creates the process host of Windows: one job object per program. The job ends with its run or this process, even
- * after a crash. Only a command with `mayBreakAway` can start processes outside its job.
+ * Creates the process host of Windows: one job object per program. A job ends when its run ends or this
+ * process ends or crashes. Only a command with `mayBreakAway` can start processes outside its job.
  *
  * @throws WindowsError `unavailable` on other systems.
  */
@@ -33,8 +33,8 @@ export function jobObjectProcessHost(
       const found = processOfText(daemon);
       return found !== undefined && isRunning(found);
     },
-    // Replaces two checks of `windowsFileTrust`, because they resolve the path first. This host must refuse a path that
-    // Windows would read differently.
+    // Replaces two checks of `windowsFileTrust`, because they resolve the path first. This host must check the path
+    // as given, to refuse one that Windows would read differently.
     ...hostPaths({ ...trust.windowsFileTrust(), distrustOfFile, distrustOfFolder }, failure, {
       file: `a file ${ONLY_OURS}`,
       directory: `a folder ${ONLY_OURS}`,

@@ -12,7 +12,7 @@ const MAX_OUTPUT_BYTES = 64 * 1024;
  * Runs a program of System32, such as `netsh.exe`, without a shell and with a minimal environment, for at most 30
  * seconds. Aborting `signal` ends the program and throws the signal's reason.
  *
- * @throws WindowsError `unavailable`, `timeout`, `unknown` if the exit code is not 0.
+ * @throws WindowsError `unavailable`; `timeout`; `unknown` if the exit code is not 0.
  */
 export async function runSystemProgram(
   name: string,

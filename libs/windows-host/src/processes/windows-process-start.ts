@@ -47,7 +47,7 @@ function backslashesAtEnd(text: string): number {
 }
 
 /**
- * Writes an environment for CreateProcessW. Of names that differ only in the case of A to Z, the last counts.
+ * Writes an environment for CreateProcessW. If names differ only in the case of A to Z, the last one counts.
  *
  * @throws WindowsError `invalidArgument` for a name that is empty or contains `=`, and for NUL anywhere.
  */
@@ -65,7 +65,7 @@ export function windowsEnvironmentBlock(environment: Readonly<Record<string, str
   return Buffer.from(`${sorted.join('') || '\0'}\0`, 'utf16le');
 }
 
-/** Not `toUpperCase`, which maps \u017F to S and \u0131 to I: such a name would replace another. */
+/** Does not use `toUpperCase`, which maps \u017F to S and \u0131 to I: a name with such a letter would replace another. */
 function foldAscii(name: string): string {
   return name.replace(/[a-z]+/g, (letters) => letters.toUpperCase());
 }
@@ -87,7 +87,7 @@ export function programEnvironment(
   return Object.fromEntries(entries.values());
 }
 
-/** Program to start. `file` must include its extension, because Windows does not search for it. */
+/** Program to start. `file` must include its extension, because Windows assumes none. */
 export type Program = Pick<HostCommand, 'file' | 'argv0' | 'args' | 'env' | 'directory'>;
 
 interface Surroundings {
@@ -102,12 +102,12 @@ const CREATE_UNICODE_ENVIRONMENT = 0x400;
 const EXTENDED_STARTUPINFO_PRESENT = 0x8_0000;
 const PROC_THREAD_ATTRIBUTE_HANDLE_LIST = 0x2_0002;
 const PROC_THREAD_ATTRIBUTE_JOB_LIST = 0x2_000d;
-/** Applies `wShowWindow`, which stays 0, SW_HIDE. */
+/** Makes the system use `wShowWindow`, which stays 0 (SW_HIDE). */
 const STARTF_USESHOWWINDOW = 0x1;
 const STARTF_USESTDHANDLES = 0x100;
 
 /**
- * Starts a program without shell, search or window. Returns a handle with every right, which the caller closes.
+ * Starts a program without a shell, a path search or a window. Returns a handle with every right, which the caller closes.
  *
  * @throws WindowsError `invalidArgument` for a batch file, which Windows would start with its command interpreter,
  * and for arguments or variables that cannot be passed; otherwise the error of the system.

@@ -46,7 +46,7 @@ export class RegistryKey implements Disposable {
     return openKey(path, READ, opened, tried) ? new RegistryKey(path, opened[0]) : undefined;
   }
 
-  /** Opens a key to read and write; creates the key and missing parents. */
+  /** Opens a key to read and write. Creates the key and its parents where they are missing. */
   static create(path: string): RegistryKey {
     const opened: [number] = [0];
     const [root, access] = [HKEY_LOCAL_MACHINE, READ | KEY_WRITE];

@@ -1,4 +1,4 @@
-/** Structures of the service control manager. The data to which a structure points follows it in the same buffer. */
+/** Structures of the service control manager. Each structure is followed, in the same buffer, by the data that it points to. */
 import { advapi32 } from '../win32/advapi32.js';
 import { call } from '../win32/calls/call.js';
 import { WindowsError, systemError } from '../windows-error.js';
@@ -74,7 +74,7 @@ export interface ServiceDefinition {
 
 /** Reaction to a crash of the service, or to a stop with an error. */
 export interface FailurePolicy {
-  /** Delays before the first, second, … restart, in milliseconds. The last one is repeated forever. At least one. */
+  /** Delays before the first, second, … restart, in milliseconds; at least one. The last delay is repeated forever. */
   readonly restartDelaysMs: readonly number[];
   /** After this many seconds without a failure, the next failure counts as the first again. */
   readonly resetAfterSeconds: number;

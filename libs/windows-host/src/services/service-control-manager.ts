@@ -36,7 +36,7 @@ export interface ServiceControlManager {
   config(name: string): ServiceConfig;
   /**
    * Creates a service, or changes the existing one to match the definition, except for its account. If a setting of a
-   * new service fails, removes the service again.
+   * new service cannot be written, removes that service.
    *
    * @throws WindowsError `accessDenied`; `busy` while an earlier service of that name is being removed.
    */
@@ -58,7 +58,7 @@ export interface ServiceControlManager {
    * Starts a service and waits until it runs. An abort does not cancel a start in progress, which lasts up to 30 s if
    * the program never connects.
    *
-   * @throws WindowsError `notFound`, `accessDenied`, `timeout`; `unknown` when it ended instead, with its exit code.
+   * @throws WindowsError `notFound`, `accessDenied`, `timeout`; `unknown`, with the exit code, when the service ended instead.
    */
   start(name: string, options?: WaitOptions): Promise<ServiceStatus>;
   /**

@@ -64,7 +64,7 @@ export async function endProcessWithin(running: ProcessIdentity, ms: number): Pr
   );
 }
 
-/** Waits until the service manager notices the kill. Ignores a failure unless the service has a new process. */
+/** Waits until the service manager notices the kill. Ignores a WindowsError unless the service has a new process. */
 async function noticeEnd(name: string, { pid }: ProcessIdentity): Promise<void> {
   const services = serviceControlManager();
   try {

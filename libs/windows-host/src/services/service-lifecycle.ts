@@ -106,7 +106,7 @@ const STOP_CONTROLS: Readonly<Partial<Record<number, ServiceStopReason>>> = {
 const SERVICE_CONTROL_INTERROGATE = 4;
 const ERROR_CALL_NOT_IMPLEMENTED = 120;
 
-/** `stop` is the reason if the control asks for a stop. */
+/** Sets `stop` to the reason if the control code asks the service to stop. */
 export function readControl(control: number): { answer: number; stop?: ServiceStopReason } {
   const stop = STOP_CONTROLS[control];
   if (stop !== undefined) return { answer: 0, stop };

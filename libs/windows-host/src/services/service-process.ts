@@ -13,7 +13,7 @@ const START_LIMIT_MS = 120_000;
 
 /** Link from a running service to the service control manager. */
 export interface RunningService {
-  /** The real name, which may differ from the usual one. */
+  /** The real name, which may differ from {@link ServiceOptions.name}. */
   readonly name: string;
   /** Reports that the service runs. */
   ready(): void;
@@ -34,16 +34,16 @@ export interface ServiceOptions {
 }
 
 /**
- * Runs a program as a service if the service control manager started it. Needs no flag to detect that. A rejection of
- * `run` counts as exit code 1.
+ * Runs a program as a service if the service control manager started it. Detects that without a command-line flag. If
+ * `run` rejects, the exit code is 1.
  *
- * @returns The reported exit code; undefined if this process is not a service. `run` is then not called.
+ * @returns The reported exit code. If this process is not a service, returns undefined and does not call `run`.
  * @throws WindowsError `unavailable` on other systems.
  */
 export async function runAsService(options: ServiceOptions): Promise<number | undefined> {
   const { name, run, stopLimitMs = 40_000 } = options;
-  // Contact the service control manager only if it is the parent process: its answer may take as long as another
-  // service needs to start.
+  // Contact the service control manager only if it is the parent process. It may answer only after another service
+  // has started.
   if (programNameOf(process.ppid)?.toLowerCase() !== 'services.exe') return undefined;
   let request: (reason: ServiceStopReason) => void = () => undefined;
   const stopRequested = new Promise<ServiceStopReason>((resolve) => {
@@ -158,7 +158,7 @@ function dispatchTable(name: string, main: bigint): Buffer {
   return memory;
 }
 
-/** Uses a thread of the system, because the call blocks, and Node's four worker threads are needed for file access. */
+/** Uses a native thread, because the call blocks and Node needs its four worker threads for file access. */
 function startDispatcher(table: Buffer, name: string): OwnedHandle {
   const tried = `cannot connect to the service control manager as ${name}`;
   // StartServiceCtrlDispatcherW can be the body of a thread, because it takes one pointer.

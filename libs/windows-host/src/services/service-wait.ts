@@ -9,7 +9,7 @@ export type ServiceState =
   | ('stopped' | 'startPending' | 'stopPending' | 'running')
   | ('continuePending' | 'pausePending' | 'paused');
 
-/** In the order of their numbers, from 1. */
+/** Ordered by state number, starting at 1. */
 const STATES: readonly ServiceState[] = [
   'stopped',
   'startPending',
@@ -25,9 +25,9 @@ export interface ServiceStatus {
   readonly state: ServiceState;
   /** 0 without a process. */
   readonly pid: number;
-  /** Win32 error code of its last end; 1066 when `serviceExitCode` applies. */
+  /** Win32 error code of the last run; 1066 when `serviceExitCode` applies. */
   readonly win32ExitCode: number;
-  /** Exit code of its last end, defined by the service. */
+  /** Exit code of the last run, defined by the service. */
   readonly serviceExitCode: number;
   /** Grows while a pending state makes progress. */
   readonly checkpoint: number;
@@ -118,7 +118,7 @@ interface Awaited {
   readonly beforeLook?: () => void;
 }
 
-/** @throws WindowsError `timeout`; `unknown` when the service ended instead. */
+/** @throws WindowsError `timeout`; `unknown` if the service stopped instead of running. */
 export async function waitFor(
   wanted: 'running' | 'stopped',
   { service, name, tried, sinceMs = performance.now(), beforeLook }: Awaited,
@@ -189,7 +189,7 @@ interface Progress {
   readonly changedAtMs: number;
 }
 
-/** `stalled`: no progress for 10 s longer than its wait hint. `ended`: the service stopped instead of running. */
+/** `stalled`: no progress for 10 s longer than the service's wait hint. `ended`: the service stopped instead of running. */
 export function judgeProgress(
   wanted: Extract<ServiceState, 'running' | 'stopped'>,
   status: ServiceStatus,

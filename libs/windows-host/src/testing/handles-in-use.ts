@@ -7,7 +7,7 @@ const library = systemLibrary('kernel32.dll', 'Windows', [
   'int GetProcessHandleCount(intptr_t process, _Out_ uint32_t *count)',
 ]);
 
-/** Under Wine, returns a number that grows with the handles. */
+/** Returns the number of open handles; under Wine, a number that grows with it. */
 export function handlesInUse(): number {
   const count: [number] = [0];
   assert.notEqual(library.GetProcessHandleCount(-1, count), 0);

@@ -83,7 +83,7 @@ export const kernel32 = systemLibrary('kernel32.dll', 'Windows', [
   'intptr_t CreateRemoteThread(intptr_t process, void *security, size_t stackSize, void *start, void *parameter, uint32_t flags, _Out_ uint32_t *id)',
   // wow64apiset
   'int IsWow64Process(intptr_t process, _Out_ int *isWow64)',
-  // psapi, where the name has no K32
+  // psapi, documented without the prefix K32
   'int K32GetProcessMemoryInfo(intptr_t process, void *counters, uint32_t size)',
   // tlhelp32
   'intptr_t CreateToolhelp32Snapshot(uint32_t flags, uint32_t pid)',

@@ -52,7 +52,7 @@ it('reads what it wrote, and nothing past the end of memory', () => {
   for (const at of [-1, 9]) expect(() => SC_ACTION.read(memory, at)).toThrow(RangeError);
 });
 
-// Offsets of written fields, by the headers of Windows for 64-bit programs.
+// Offsets of the fields that we write, according to the Windows headers for 64-bit programs.
 it.each([
   ['FWPM_FILTER0', 'providerKey', 40],
   ['FWPM_FILTER0', 'layerKey', 64],

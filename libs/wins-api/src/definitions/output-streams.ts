@@ -75,7 +75,7 @@ function lastField(bytes: Buffer): number {
   }
 }
 
-/** Returns -1 unless the payload ends at the end of `bytes`. */
+/** Returns the payload's offset, or -1 if `bytes` does not end with the payload. */
 function payloadStart(bytes: Buffer, at: number): number {
   let length = 0;
   // Four octets hold 28 bits, more than the size limit of a message needs.

@@ -8,8 +8,8 @@ const LONGEST_LINE = 512;
 
 /**
  * Redirects the log of grpc-js. All clients and servers of this process share the log: call this once. By default
- * grpc-js writes to standard error synchronously, which blocks while the reader is slow. It also repeats octets of its
- * peer unescaped, for example those of a header with an octet above 0x7f.
+ * grpc-js writes to standard error synchronously, which blocks while the reader is slow. It also logs bytes from the
+ * peer unescaped, for example a header that has a byte above 0x7f.
  *
  * @param write Gets lines, escaped and cut at 512 characters, without a line end: at most ten a second, and then the
  * number of dropped lines. Must not throw.

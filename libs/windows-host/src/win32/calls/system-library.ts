@@ -69,7 +69,7 @@ const modules = systemLibrary('kernel32.dll', 'Windows', [
   'void *GetProcAddress(intptr_t module, str name)',
 ]);
 
-/** Path of `file` in System32. Returns the path of the running program unchanged. */
+/** Returns the path of `file` in System32, or `file` unchanged if it is the path of the running program. */
 export function systemPath(file: string): string {
   if (file === process.execPath) return file;
   return path.win32.join(process.env['SystemRoot'] ?? 'C:\\Windows', 'System32', file);
@@ -94,11 +94,11 @@ function attempt<T>(tried: string, feature: string, act: () => T): T {
 /** A C structure, whose fields are read and written as JavaScript values. */
 export interface Structure<Fields> {
   readonly sizeBytes: number;
-  /** `memory` is ours, or an address from the system. @throws RangeError past the end of our memory. */
+  /** `memory` is a Buffer or an address from the system. @throws RangeError past the end of a Buffer. */
   read(memory: Buffer | bigint, offset?: number): Fields;
   /** Missing fields are zero; `tailBytes` zero bytes follow. */
   create(fields: Partial<Fields>, tailBytes?: number): Buffer;
-  /** Writes these fields and keeps the others. @throws RangeError past the end of our memory. */
+  /** Writes these fields and keeps the others. @throws RangeError past the end of a Buffer. */
   write(memory: Buffer | bigint, fields: Partial<Fields>, offset?: number): void;
 }
 
@@ -142,7 +142,7 @@ export function structure<const Declaration extends string>(
   };
 }
 
-/** Memory passed to a function: ours, an address, or none. */
+/** Memory passed to a function: a Buffer, an address, or null. */
 type Pointer = Buffer | bigint | null;
 
 /** Argument type for one parameter of a C function, declared like `uint32_t flags`. */
@@ -179,7 +179,7 @@ type NameIn<Prototype extends string> = Prototype extends `${infer Before}(${str
     : never
   : never;
 
-/** A function of C. `async` calls it on another thread, because it may take seconds. */
+/** A C function. `async` calls it on another thread, because the call may take seconds. */
 export interface Callable<Arguments extends unknown[], Returned> {
   (...args: Arguments): Returned;
   readonly async: (...args: [...Arguments, (error: unknown, result: Returned) => void]) => void;
