@@ -17,7 +17,9 @@ export class CrashedUpgrade {
   }
 
   args(world: UpgradeWorld): string[] {
-    return ['--path', world.release('v1.1.0', this.#misbehaviour)];
+    // A busy machine may start a healthy release slowly. An unhealthy one would use the whole wait.
+    const wait = this.#misbehaviour === undefined ? ['--wait', '60s'] : [];
+    return ['--path', world.release('v1.1.0', this.#misbehaviour), ...wait];
   }
 
   /** Repeats the interrupted upgrade. The command reports "busy" (75) while a daemon finishes it. */
