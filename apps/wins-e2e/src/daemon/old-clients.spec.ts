@@ -13,7 +13,7 @@ import { Workspace } from '../testing/workspace.js';
 
 describe('the daemon and a Go client of release 0.1.1', () => {
   const workspace = new Workspace();
-  // The recorded client names "rancher-wins-ngin", because the Go daemon cut nginx.exe short.
+  // The recorded requests contain "rancher-wins-ngin", because the Go daemon shortened nginx.exe to ngin.
   const program = workspace.script('ngin', 'printf out; printf err >&2; exit 7');
   let daemon: Daemon;
   let address: string;

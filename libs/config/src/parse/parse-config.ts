@@ -18,7 +18,7 @@ export interface ParseOptions {
 }
 
 export interface ConfigOrigin {
-  /** Canonical path. A list that is not empty has one origin per entry. */
+  /** Canonical path of the key. A list with entries has one `ConfigOrigin` for each entry, such as `white_list.processPaths[0]`. */
   readonly key: string;
   /** Undefined when the key is not set and has no default. */
   readonly value: unknown;

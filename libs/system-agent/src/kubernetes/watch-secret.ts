@@ -20,7 +20,7 @@ export interface WatchOptions extends Required<Pick<SecretStoreOptions, Settings
 
 const WHAT = 'watch the Secret';
 const ASIDE_MS = 10_000;
-/** No jitter here, because `run` adds its own. Like client-go, it at most doubles each delay. */
+/** No jitter here, because `run` lengthens each delay at random, like client-go, to at most twice its length. */
 const BACKOFF = { initialMs: 800, maxMs: 30_000, jitter: 0 };
 /** A shorter watch counts as a failure. Otherwise the client would not pause between watches that the server ends at once. */
 const SHORT_WATCH_MS = 1000;

@@ -26,7 +26,7 @@ export interface ServiceConfig {
 const START_TYPES: readonly ServiceStartType[] = ['automatic', 'manual', 'disabled'];
 const FIRST_START_TYPE = 2;
 
-/** `service` is a handle with the right SERVICE_QUERY_CONFIG. */
+/** `service` is a handle with SERVICE_QUERY_CONFIG access. */
 export function readConfig(service: number, name: string): ServiceConfig {
   const tried = `cannot query the configuration of the service ${name}`;
   const memory = Buffer.alloc(LARGEST_CONFIG_BYTES);

@@ -90,7 +90,7 @@ export function using<T>(handle: number, act: (handle: number) => T): T {
   }
 }
 
-/** `service` is a handle with the right SERVICE_QUERY_STATUS. */
+/** `service` is a handle with SERVICE_QUERY_STATUS access. */
 export function statusOf(service: number, name: string): ServiceStatus {
   const tried = `cannot query the state of the service ${name}`;
   const memory = SERVICE_STATUS_PROCESS.create({});

@@ -14,7 +14,7 @@ import { createCsiProxyService, type KeptCsiProxy } from './csi-proxy-service.js
 const STATES = Object.keys(MOVES) as (keyof typeof MOVES)[];
 const NO_SECTION = { reason: 'the config has no section csi-proxy' };
 
-/** `none` removes an earlier installation. */
+/** The kind `none` (a config without the section) removes an earlier installation. */
 export type KeptSettings = Exclude<CsiProxySettings, { readonly kind: 'invalid' }>;
 
 export function csiProxyFeature(
