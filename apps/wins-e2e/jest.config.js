@@ -3,6 +3,11 @@ module.exports = {
   displayName: 'wins-e2e',
   // The programs of a worker wait for each other, and use less than half a core. Long specs share the machine with the Windows suite.
   maxWorkers: process.env.WINS_TEST_TIER === 'long' ? 3 : 4,
-  // Guards against hangs only: real processes are slow on a busy machine.
-  testTimeout: process.env.WINS_TEST_TIER === 'long' ? 900_000 : 300_000,
+  // Guards against hangs only: real processes are slow on a busy machine. With WINS_TEST_ALL=1, one test may crash a program a hundred times.
+  testTimeout:
+    process.env.WINS_TEST_ALL === '1'
+      ? 7_200_000
+      : process.env.WINS_TEST_TIER === 'long'
+        ? 900_000
+        : 300_000,
 };

@@ -75,7 +75,7 @@ export interface ProcessManagerOptions {
   readonly maxExecutableBytes?: number;
   /**
    * Receives one record per decision, before its effect. If the function throws, the request is refused as `auditUnavailable`.
-   * Starts and stops wait for a returned promise and are refused if it rejects. Leases and readers do not wait.
+   * A start or a stop waits for a returned promise, and is refused if the promise rejects. Leases and readers do not wait.
    */
   readonly onDecision?: (record: DecisionRecord) => void | Promise<void>;
   /** Receives events in order, each in a microtask of its own; an exception is not caught. */

@@ -30,7 +30,7 @@ export interface RunOptions extends Omit<RegisterOptions, 'log-file-size' | 'log
 }
 
 interface ServingSurroundings extends Surroundings {
-  /** Reports to an upgrade that the daemon answers clients, even if the service still waits for its network. */
+  /** Lets an upgrade know that the daemon answers clients, even if the service still waits for its network. */
   readonly serves: () => void;
 }
 

@@ -21,7 +21,7 @@ export class ConfigKeeper implements AsyncDisposable {
     this.#options = options;
   }
 
-  /** Stores the config once the daemon is proven, unless a newer one replaces it first. */
+  /** Stores the config once the daemon is no longer on trial, unless a newer config replaces it first. */
   keep(loaded: LoadedConfig): void {
     this.#wanted = loaded;
     this.#next();

@@ -60,7 +60,7 @@ export interface DoctorHost {
   /** Judges a file as the daemon does before it runs the file. */
   judgeFile(path: string): Promise<FileJudgement>;
   judgeFolder(path: string): Promise<FileJudgement>;
-  /** Judges a file as the daemon does before an upgrade to it. */
+  /** Judges a watched file as the daemon does before it starts an upgrade to that file. */
   judgeWatchedFile(path: string): Promise<FileJudgement>;
   auditFolder(config: WinsConfig): Promise<AuditFolder>;
   /** Reads only the last 8 MiB. */

@@ -22,9 +22,9 @@ export interface MergedConfig {
 }
 
 export interface MergeOptions {
-  /** File name in problems. Default `config`. */
+  /** Name for the file in error messages. Default `config`. */
   readonly fileName?: string;
-  /** File name of the changes in problems. Default `changes`. */
+  /** Name for the changes in error messages. Default `changes`. */
   readonly changesName?: string;
   /** Windows compares the whitelist's paths without case. Default: this platform. */
   readonly platform?: NodeJS.Platform;

@@ -27,7 +27,7 @@ export interface HttpRequest {
   /** The `Authorization` header, sent only to the origin of `url`. */
   readonly authorization?: string;
   /**
-   * Rule for redirects. Default: `withinOrigin` if there is an `authorization` or `trust` accepts any certificate,
+   * Rule for redirects. Default: `withinOrigin` if `authorization` is set, or if `trust` accepts any certificate;
    * otherwise `securely`. `none` returns redirects as answers.
    */
   readonly redirects?: RedirectRule | 'none';

@@ -82,8 +82,8 @@ export async function enterPrivateFolder(
 }
 
 /**
- * Returns the recorded upgrader, in the form of {@link UpgradeHost.self}, unless others could have written the record.
- * Compare it with the PID and start of a running process, because the record alone proves nothing.
+ * Returns the recorded upgrader as `PID:start`, like {@link UpgradeHost.self}. Returns undefined if the record cannot be
+ * read, or if others could have written it. Compare the result with a running process, because the record alone proves nothing.
  */
 export async function namedUpgrader(folder: string, trust: FileTrust): Promise<string | undefined> {
   const named = readBytes(upgraderIn(folder), { trust, maxBytes: NAME_LIMIT_BYTES });

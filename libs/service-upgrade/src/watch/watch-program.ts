@@ -51,7 +51,7 @@ const AFTER: Readonly<Record<Outcome, WatchState>> = {
 
 /**
  * Checks a file once a second. Starts an upgrade when the file is not the running program and two checks found it
- * unchanged. Makes no check while it examines the file or a helper upgrades to it.
+ * unchanged. Pauses the checks while the program is examined, and while a helper upgrades the daemon to that program.
  */
 export class ProgramWatch {
   #lastWarning: string | undefined;

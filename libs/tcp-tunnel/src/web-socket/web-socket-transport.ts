@@ -10,7 +10,7 @@ const IDLE_MS = 1;
 const SEND_OPTIONS = { binary: true, compress: false } as const;
 /** Messages up to this size are copied behind their frame head, because one write is cheaper than two. */
 const COPIED_BYTES = 1024;
-/** If more bytes of short messages are gathered, they are written before the event-loop turn ends. */
+/** Maximum number of gathered bytes of short messages. If it is exceeded, they are written before the event-loop turn ends. */
 const MOST_GATHERED_BYTES = 16 * 1024;
 const NOTHING = Buffer.alloc(0);
 

@@ -32,8 +32,9 @@ export interface PendingOptions extends FileRights {
   /** Flushes the content, so that it survives a power loss. Takes most of the time. Default true. */
   readonly isFlushed?: boolean | undefined;
   /**
-   * Creates the empty file exclusively, with its rights, on systems where permission bits do not control access. Other users
-   * must not be able to write to the folder. An exception aborts the write. Default: the file gets permission bits.
+   * Creates the empty file with its access rights, on systems where permission bits do not control access. Must fail if the
+   * file exists. Other users must not be able to write to the folder. An exception aborts the write. Default: the file gets
+   * permission bits.
    */
   readonly create?: ((path: string) => void) | undefined;
 }

@@ -170,7 +170,7 @@ export class UpgradeWorld implements AsyncDisposable {
 
   /** Waits until the service is stable: its command names the target, the target runs, and no upgrade is under way. */
   async rest(): Promise<string> {
-    const deadline = Date.now() + 30_000;
+    const deadline = Date.now() + 120_000;
     for (;;) {
       const [named] = this.supervisor.command;
       if (named === this.target && this.leftovers.length === 0) {

@@ -32,8 +32,8 @@ export interface SlowTurnOptions {
 }
 
 /**
- * Counts turns that other clients notice. A turn includes time that other processes use. Probes run only while the loop is busy, because a probe
- * every 10 ms would use 0.5 % of a processor. The timers do not keep the process alive.
+ * Counts event-loop turns that are long enough for other clients to notice. The measured time includes time that other processes use. Probes
+ * run only while the loop is busy, because a probe every 10 ms would use 0.5 % of a processor. The timers do not keep the process alive.
  */
 export function watchSlowTurns({
   isWanted,

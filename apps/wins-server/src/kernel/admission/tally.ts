@@ -16,7 +16,7 @@ export class Tally<Facts extends object> implements Disposable {
 
   readonly #report: (facts: Facts, times: number) => void;
 
-  /** @param report - Gets `times` 1 for the first event, and later the number of further events. */
+  /** @param report - Called at once for the first event, with 1 as `times`, and later with the number of further events of that kind. */
   constructor(report: (facts: Facts, times: number) => void) {
     this.#report = report;
   }

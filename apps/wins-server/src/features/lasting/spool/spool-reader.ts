@@ -6,7 +6,7 @@ import { spoolFiles, type SpoolFrame } from './spool-frame.js';
 
 /** Initial read size, enough for a whole frame. */
 const READ_BYTES = 2 * (HEADER_BYTES + MAX_FRAME_BYTES);
-/** Read size after a read has filled its buffer. */
+/** Size of each further read, once a read has filled its buffer. */
 const NEXT_READ_BYTES = 16 * (HEADER_BYTES + MAX_FRAME_BYTES);
 const LINE_END = 0x0a;
 
