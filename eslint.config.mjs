@@ -140,7 +140,7 @@ export default tseslint.config(
   },
   {
     files: ['{libs,apps}/*/src/**/*.ts'],
-    // Specs may have `using` in loops: an error ends the spec, so no later iteration can throw this error again.
+    // Specs may have `using` in loops: an error ends the spec, so no later iteration follows that could throw the same error again.
     ignores: ['**/*spec.ts'],
     rules: { 'no-restricted-syntax': ['error', ...syntaxOfAll, usingInLoops] },
   },

@@ -1,4 +1,4 @@
-/** An invalid command line. The code that catches it names the help to read and chooses the exit code. */
+/** An invalid command line. The code that catches this error chooses the exit code and tells the user which help to read. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }

@@ -193,7 +193,7 @@ export interface HostMetadataSettings {
   readonly ports: boolean;
 }
 
-/** Container network of another host, and the address of that host in a network of this host. */
+/** Container network of another host, and the address of that host in a network that both hosts share. */
 export interface HostPeerSettings {
   readonly subnet: string;
   readonly via: string;

@@ -88,7 +88,7 @@ export class Connection {
   #drain: Deadline | undefined;
   /** `performance.now()` at the end of the grace period. */
   #drainUntil = 0;
-  /** Last stream id of the first GOAWAY. Those of later GOAWAYs must not exceed it. */
+  /** Last stream id in the first GOAWAY. A later GOAWAY must not contain a higher id. */
   #goawayId: number | undefined;
   readonly #socket: Duplex;
   readonly #parts: ConnectionParts;

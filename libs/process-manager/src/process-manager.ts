@@ -15,7 +15,8 @@ export interface StartOptions {
 export interface ProcessManager extends AsyncDisposable {
   /**
    * Ends processes that dead daemons left running. Identifies each by the mark in its environment, by its record on
-   * disk (PID and start time), or by its verified copy; never by a PID alone. Call it before the first `start`.
+   * disk (PID and start time), or by the verified copy that it executes; never by a PID alone. Call this method before
+   * the first `start`.
    *
    * @throws ProcessError `stateUnavailable`, `unknown`.
    */
@@ -33,15 +34,16 @@ export interface ProcessManager extends AsyncDisposable {
    */
   start(request: StartRequest, options?: StartOptions): Promise<ManagedProcess>;
   /**
-   * Judges whether a program would start for a caller; starts and records nothing. Hashing waits in the client's
-   * queue, as copying does. Never rejects.
+   * Judges whether a program would start for a caller; starts and records nothing. Hashing waits its turn in the
+   * client's queue, like the copy for a start. Never rejects.
    */
   judge(question: StartQuestion, owner: ProcessOwner): Promise<StartVerdict>;
   /**
    * Takes over a lasting run of an earlier manager, with its name and a slot of its owner's quota. Call it after
    * `recover`, which spares runs with a living keeper.
    *
-   * @param isHeld - True to end the run unless its client takes the lease in time, as after a start. Default: the run needs no client.
+   * @param isHeld - If true, the run ends unless its client takes the lease in time. The same rule applies after a start.
+   * Default: the run needs no client.
    * @throws ProcessError `alreadyRunning`, `tooManyProcesses`, `stateUnavailable`, `shuttingDown`, `aborted`.
    */
   adopt(

@@ -1,5 +1,5 @@
 /**
- * The only library with Win32 calls. Implements interfaces of `@wins/base`, and of libraries that it does not import.
+ * The only library with Win32 calls. Implements interfaces of `@wins/base`. Its objects also match interfaces of libraries that it does not import.
  *
  * Importing it loads nothing and works on every system. Outside Windows each call fails with a {@link WindowsError} of
  * code `unavailable`.

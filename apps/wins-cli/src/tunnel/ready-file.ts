@@ -3,7 +3,7 @@ import path from 'node:path';
 import { CommandError } from '../command-error.js';
 import { foundIn } from '../output-error.js';
 
-/** File that exists exactly while the proxy is ready, for probes. Does nothing without a file name. */
+/** File for probes. It exists while the proxy is ready, and only then. Without a file name, all methods do nothing. */
 export class ReadyFile {
   readonly #file: string | undefined;
   readonly #report: (text: string) => void;

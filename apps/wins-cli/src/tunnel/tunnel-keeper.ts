@@ -83,8 +83,8 @@ export class TunnelKeeper {
   }
 
   /**
-   * Opens no more streams, and lets the open ones finish. A stream ends at once if the end of its local writer is not yet reported to the peer
-   * (see `heldEndIdleMs`). Then the tunnel ends and is not reopened.
+   * Opens no more streams, and lets the open ones finish. Then the tunnel ends and is not reopened. Exception: a stream ends at once if its local
+   * writer has ended, but the peer has not been told yet (see `heldEndIdleMs`).
    */
   async drain(): Promise<void> {
     if (this.#state.kind !== 'up') return;

@@ -64,7 +64,7 @@ export class AdminPipe implements AsyncDisposable {
   }
 }
 
-/** Maximum number of logged names, because administrators can choose any name. */
+/** Maximum number of client names that cause a warning. Administrators can choose any name, so they could otherwise flood the log. */
 const MOST_CLIENTS = 32;
 
 /** Warns once about each administrator on the main pipe, because that use is deprecated. */

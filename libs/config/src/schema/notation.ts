@@ -4,12 +4,12 @@ import * as z from 'zod';
  * How a part of the file may be written and shown; stored in the schema's metadata.
  *
  * - `shorthand`: with a key `k`, a scalar `x` may replace the object `{k: x}`. With `true`, a scalar `x` may replace the list `[x]`.
- * - `strictKeys`: an unknown or empty key is always an error, because ignoring it would widen what is allowed. A list
- *   without a value is an error too.
+ * - `strictKeys`: an unknown or empty key is always an error, because ignoring it would widen what is allowed. On a list,
+ *   a missing value is an error too.
  * - `asWritten`: the operator chooses the keys. `text`: each scalar is text. `typed`: numbers and booleans keep their type.
  * - `isSecret`: problems do not repeat the values.
- * - `shown`: what support may see of a text: all, the names in a section, an address without secrets, or the number of entries.
- *   Absent: nothing. Numbers, booleans and keywords are always shown.
+ * - `shown`: the part of a text that support staff may see: all, the names in a section, an address without secrets, or the
+ *   number of entries. Absent: nothing. Numbers, booleans and keywords are always shown.
  */
 export interface Notation {
   readonly shorthand?: string | true;

@@ -4,7 +4,10 @@ import { isDeepStrictEqual } from 'node:util';
 const FREELY_DROPPED = 3;
 const CONFIRMED_AFTER_MS = 10_000;
 
-/** A starting source may list few items. Accepts the loss of most items only if the same snapshot comes again 10 s later. */
+/**
+ * Accepts the loss of most items only if the same snapshot comes again 10 s later, because a source that has just started
+ * may list too few items.
+ */
 export class ShrinkGuard<Item extends object> {
   #doubted: { readonly items: readonly Item[]; readonly sinceMs: number } | undefined;
 

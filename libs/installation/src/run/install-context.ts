@@ -24,7 +24,7 @@ export function readItem(host: NodeHost, item: Item): Promise<StateOf | undefine
   return roomOf(host, item).read(item);
 }
 
-/** Writes any item. A service's program is not swapped, so the service must be stopped. */
+/** Writes any item. It writes a program as a plain file, so a service that runs the program must be stopped first. */
 export function writeItem(
   context: InstallContext,
   item: Item,

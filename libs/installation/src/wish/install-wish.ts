@@ -10,7 +10,7 @@ import { dataFolders, type InstallPlaces } from './install-places.js';
 import { Secret } from './secret.js';
 import { Variables } from './read-variables.js';
 
-/** By key path, for `editConfig` of `@wins/config`; null removes a key. */
+/** New values by key path, for `editConfig` of `@wins/config`. Null removes a key. */
 export type ConfigChanges = Readonly<
   Record<string, string | number | boolean | readonly string[] | null>
 >;

@@ -105,7 +105,7 @@ async function changeRoute(
   const { family, gateway, interfaceName } = through;
   const via = gateway === '' ? [] : ['via', gateway];
   const familyOption = family === 'ipv4' ? '-4' : '-6';
-  // With `proto boot`, `ip` does not delete the kernel's own route to the interface's network. That route has no gateway either.
+  // The kernel's own route to the interface's network has no gateway. `proto boot` keeps `ip` from deleting that route.
   const made = verb === 'del' && gateway === '' ? ['proto', 'boot'] : [];
   const rest = [destinationCidr, ...via, 'dev', interfaceName, ...made];
   try {

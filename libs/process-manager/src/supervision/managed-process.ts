@@ -204,7 +204,7 @@ export type ManagerEvent =
   | { readonly type: 'filesNotRemoved'; readonly mark: string; readonly error: unknown }
   /** An unrelated process kept a pipe of the run open; the manager discards its further output. */
   | { readonly type: 'outputCutOff'; readonly mark: string; readonly name: string }
-  /** Nothing blocks the ports of a starting run, so the manager did not open them. */
+  /** The manager did not open the ports of a starting run, because no firewall blocks them. */
   | ({ readonly type: 'portsNotOpened'; readonly why: string } & EventRun)
   /** The manager retries, and closes leftover openings at its next start. */
   | { readonly type: 'portsNotClosed'; readonly mark: string; readonly error: unknown }

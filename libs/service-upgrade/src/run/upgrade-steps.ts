@@ -15,7 +15,7 @@ export interface UpgradeRun {
   readonly context: UpgradeContext;
   readonly places: UpgradePlaces;
   readonly journal: UpgradeJournal;
-  /** `helper`: starts and stops the service. `daemon`: is the daemon of the service itself. */
+  /** Process that performs or recovers the upgrade. `helper` can start and stop the service. `daemon` is the service's own daemon. */
   readonly worker: 'helper' | 'daemon';
   readonly copy?: string;
   configWarnings?: string;

@@ -470,7 +470,7 @@ export class SessionStream extends Duplex implements TunnelStream, RoundMember {
       this.destroy(this.#failure);
   }
 
-  /** Destroys a closed stream once it is read to the end. Writes to it are discarded anyway. */
+  /** Destroys a closed stream once it is read to the end. A closed stream discards all writes anyway. */
   destroyIfPeerClosed(): void {
     if (this.#state.kind === 'closed' && this.readableEnded) this.destroy();
   }

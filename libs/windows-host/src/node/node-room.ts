@@ -53,7 +53,7 @@ function accessDescriptor(word: string, isFolder: boolean): string | undefined {
   return `${owner}D:PAI${full('BA')}${full('SY')}${isPrivileged ? '' : full(user)}${others}`;
 }
 
-/** Returns the access word for the rights of everyone else, or the descriptor when no word matches. */
+/** Returns the access word whose rights for Everyone match `sddl`, or `sddl` itself when no word matches. */
 export function accessOf(sddl: string, isFolder: boolean): string {
   const { owner, entries } = parseSecurityDescriptor(sddl);
   const known = [...SYSTEM_ACCOUNTS, processAccount().user];

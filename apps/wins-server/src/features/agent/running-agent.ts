@@ -39,7 +39,7 @@ export interface AgentParts {
   readonly trust: FileTrust;
   /** Resolves once the action is recorded; a rejection cancels the action. */
   readonly onAct: (act: AgentAct) => Promise<void>;
-  /** Resolves once the call is recorded; a rejection cancels the call. */
+  /** Resolves once the run of the credential provider is recorded; a rejection prevents the run. */
   readonly onProvider: (run: ProviderRun) => Promise<void>;
   readonly onEvent: (event: AgentEvent) => void;
 }

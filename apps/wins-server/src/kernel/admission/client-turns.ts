@@ -60,7 +60,7 @@ interface Party {
   leftMs: number;
   /** True if input arrived while the client was not queued. The client then goes first while it has quantum left. */
   isFresh: boolean;
-  /** Estimated cost, used while others are served. It rises to a higher measured cost at once, but falls only halfway to a lower one. */
+  /** Estimated cost, used while other clients are served. A higher measured cost replaces it; a lower one moves it only halfway. */
   msPerOctet: number;
   /** Cost of the last read, and of the cheaper of the last two. */
   lastMsPerOctet: number;

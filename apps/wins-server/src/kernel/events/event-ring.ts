@@ -55,7 +55,7 @@ export class EventRing implements AsyncDisposable {
   readonly #directory: string;
   readonly #waiters = new Set<() => void>();
   #waiting: UnnumberedEvent[] = [];
-  /** Last written events, without a gap, so that followers need not read a file ten times a second. */
+  /** The newest written events, with consecutive numbers. Thanks to them, followers need not read a file ten times a second. */
   #recent: readonly RingEvent[] = [];
   /** Dropped events not yet reported. */
   #lost = 0;

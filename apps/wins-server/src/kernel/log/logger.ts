@@ -75,7 +75,7 @@ export interface LevelNow {
   readonly until?: Date;
 }
 
-/** Sets the level of a logger: the temporary level of an administrator, else the usual one (config and options). */
+/** Sets the level of a logger: the level that an administrator set for a time, else the usual level from config and options. */
 export class LogLevel implements Disposable {
   readonly #logger: Pick<Logger, 'level'>;
   #usual: string;

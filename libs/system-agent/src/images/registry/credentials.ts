@@ -36,7 +36,7 @@ export async function readDockerConfig(path: string, trust: Pick<FileTrust, 'dis
 
 export interface Login {
   readonly credentials: Credentials;
-  /** The source, for messages, such as `configs.registry.example of registries.yaml`. */
+  /** Name of the source in messages. Example: `configs.registry.example of registries.yaml`. */
   readonly from: string;
 }
 

@@ -152,7 +152,7 @@ export const MAX_STEPS = 16;
 /** Placeholder for digests that are known only after the download. */
 const UNKNOWN = '0'.repeat(64);
 
-/** Predicts the state of the node after a step. Dry runs use it, and so does a test that each sequence of steps ends. */
+/** Predicts the state of the node after a step. Dry runs use it. A test also uses it to show that each sequence of steps ends. */
 export function afterStep(
   step: Step,
   facts: CsiProxyFacts,

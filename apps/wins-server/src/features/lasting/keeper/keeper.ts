@@ -258,7 +258,7 @@ interface RunListener {
   readonly settled: (figures: KeptFigures) => void;
 }
 
-/** Run, from its start until its exit is stored on disk. */
+/** A run, from its start until its exit is stored on disk. */
 class RunOfKeeper {
   readonly process: HostProcess;
   readonly #run: KeptRun;
