@@ -67,7 +67,7 @@ function processorMsOfEnded() {
 
 /**
  * Starts to measure the processor time of each role. The returned function returns the time since then, in ms. A role is the PID of a running
- * program, or {@link Programs}, which means all programs started from now on.
+ * program, or a {@link Programs}, which stands for the programs started from now on. Their processor time counts once they have ended.
  */
 export function beginProcessorTime(roles) {
   const read = () =>

@@ -1,4 +1,4 @@
-// Generates protobuf messages; each step is one field in hexadecimal.
+// Generates protobuf messages as lists of steps. A step is a piece of the message in hexadecimal, usually one field.
 const TEXTS = [
   '',
   'x',

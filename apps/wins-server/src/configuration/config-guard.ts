@@ -45,7 +45,7 @@ export class ConfigGuard implements AsyncDisposable {
     this.#save();
   }
 
-  /** Reports the guarded keys that this start lost. An unreadable note is only logged. */
+  /** Reports guarded keys of the last served config that are missing in the new one. If the note of that config is unreadable, only logs this. */
   static async begin(loaded: LoadedConfig, parts: ConfigGuardParts): Promise<ConfigGuard> {
     const { logger, trust } = parts;
     const { config } = loaded;

@@ -43,7 +43,7 @@ export type CheckOptions = Omit<ImageStoreOptions, 'onWarning'>;
 
 /**
  * Fetches the documents of an image as {@link imageStore} would, without unpacking it.
- * @throws AgentError `imageFailed` for an invalid reference or `registries.yaml`; the reason of the signal.
+ * @throws AgentError `imageFailed` when the reference or `registries.yaml` is invalid; after an abort, the reason of `signal`.
  */
 export async function checkImage(
   image: string,

@@ -11,8 +11,8 @@ const UNREAD_MS = 600_000;
 /**
  * Copies bytes both ways between a TCP socket and a stream, or another socket, until both are closed. Each direction
  * ends on its own; a reset on one side resets the other. Once the stream has closed, discards the socket's data for up
- * to `lingerMs`: closing at once would destroy the answer in transit to the program. A program that does not read the
- * rest loses its connection after ten minutes.
+ * to `lingerMs`: closing at once would destroy bytes in transit to the program at the other end of the socket. If that
+ * program does not read the rest of its data, it loses the connection after ten minutes.
  */
 export function joinSocket(socket: Socket, stream: Duplex, lingerMs: number): void {
   let failure: Error | undefined;

@@ -8,7 +8,7 @@ export const PROTOCOL_LIMITS = {
   connectBytes: 266,
   /** `proto/address` text of a Connect that this side sends. All versions of peers accept this length. */
   sentConnectBytes: 100,
-  /** Text of an Error. A longer one is cut, in both directions. */
+  /** Text of an Error. A longer text is cut, whether it is sent or received. */
   errorBytes: 100,
   /** List of a SyncConnections: 16,384 ids of 8 bytes. A longer one ends the session. */
   syncBytes: 16_384 * 8,

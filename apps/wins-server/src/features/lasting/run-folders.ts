@@ -24,7 +24,7 @@ export const treeLimits = z.object({
 export const keptRun = z.object({
   version: z.literal(1),
   label: text,
-  /** Process that keeps the run, in the form of `ProcessHost.daemon`. */
+  /** Identifies the process that keeps the run. Has the same form as `ProcessHost.daemon`. */
   keeper: someText,
   pid: count.check(z.minimum(1)),
   startToken: someText,

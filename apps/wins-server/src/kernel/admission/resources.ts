@@ -70,7 +70,7 @@ export function resourceTable(
       ...{ what: 'streams of all tunnels', total: part(16_384, 4), reserve: part(64, 128) },
       ...{ floor: 4, atLimit: 'yields' },
     },
-    // A relayed connection needs two sockets. Its client is a network address.
+    // A relayed connection needs two sockets. Its source address stands for the client.
     relayed: refused('connections to published ports', part(2048, 128)),
     relayedFlows: refused('UDP flows of published ports', part(2048, 64)),
     dials: { what: 'dials of all tunnels', total: 64, reserve: 4, floor: 1, atLimit: 'waits' },

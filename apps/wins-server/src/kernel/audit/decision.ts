@@ -104,7 +104,7 @@ export function recordRule(
   return action === 'stop' ? { when, flood: { ...flood, act: mark ?? '' } } : { when };
 }
 
-/** Label from the threat model, as in `A15 not listed`. Records keep it; messages omit it. */
+/** Label from the threat model, as in `A15 not listed`. Messages omit the label, but records keep it. */
 const LABEL = /^A\d+ /;
 const MAX_REASON = 128;
 
