@@ -77,8 +77,8 @@ const protoFilesInside = {
   },
 };
 
-// grpc-js loads its server code, a fifth of the whole, even in a client. This plugin removes that code. The build fails if only some of the
-// three files are found.
+// grpc-js loads its server code, a fifth of the whole, even in a client. This plugin removes that code, which is in three files. The build fails
+// if only some of the three are found.
 const withoutServer = {
   name: 'without-server',
   setup({ onLoad, onEnd }) {

@@ -40,11 +40,11 @@ const STAND_INS = [
 const NEEDS = {
   /** The content of a release: dist/package. */
   package: { make: () => node('tools/package/package.mjs') },
-  /** Built programs that use a stand-in for a service manager on Linux, as files and packed into one executable: dist/stand-ins. */
+  /** Test programs for Linux, with a stand-in for the service manager: dist/stand-ins, as files and as one executable. */
   'stand-ins': { make: () => node('tools/package/stand-ins.mjs', 'dist/stand-ins') },
   /** An executable whose packed program prints its own arguments, path and other facts: dist/package-probe.exe. */
   probe: { make: () => node('tools/package/probe/make-probe.mjs', 'dist/package-probe.exe') },
-  /** Releases for Windows, most with a flaw: dist/upgrade/NAME.exe. */
+  /** Windows releases for tests, in dist/upgrade/NAME.exe. Most have a deliberate flaw. */
   releases: {
     make: () => {
       rmSync(path.join(root, 'dist/upgrade'), { recursive: true, force: true });

@@ -76,7 +76,7 @@ function between(page, text) {
 }
 
 /**
- * Returns the README of a library with the text of its example in the first block of TypeScript.
+ * Returns the path of a library's README, and its text with the library's example in the first TypeScript block.
  *
  * @param {string} library
  * @returns {[page: string, text: string]}

@@ -1,7 +1,7 @@
 // npm run test:long [-- --all --minutes M --seed X --share N]
-// Runs the long tests, then the fuzzer for M minutes (default 10). Some tests crash commands at a sample of all changes to a node; the seed chooses
-// the sample. --all is for releases: it adds a crash at every change, soak tests, and transfers of gigabytes. --share N runs one Nth of the spec
-// files, chosen by the seed, as CI does.
+// Runs the long tests, then the fuzzer for M minutes (default 10). Some tests kill a command at one of its changes to a node;
+// the seed chooses which changes they try. --all is for releases: it tries every change, and adds soak tests and transfers of gigabytes.
+// --share N runs one Nth of the spec files, chosen by the seed, as CI does.
 import { randomInt } from 'node:crypto';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
@@ -33,7 +33,7 @@ await build();
 prepare('package');
 prepare('stand-ins');
 const specs = shareOf(longSpecs(), share, values.seed);
-// Prepare these before the Windows suite starts, because that suite prepares prerequisites, too.
+// Finish before the Windows suite starts: that suite prepares prerequisites, too, and both would write the same files.
 for (const need of specs.flatMap((spec) => needsOf(path.join(root, spec)))) prepare(need);
 console.log(
   `\n── long tests, ${values.all ? 'all' : `a sample: --seed ${values.seed} --share ${share}`}`,

@@ -8,7 +8,7 @@ import {
   wishFromEnvironment,
 } from '@wins/installation';
 
-// Variables of Rancher's command, and files that were downloaded and checked before.
+// Variables that Rancher's registration command sets. The program and the connection info were downloaded and checked earlier.
 const environment = {
   CATTLE_SERVER: 'https://rancher.example.com',
   CATTLE_TOKEN: 'a secret',

@@ -157,7 +157,7 @@ async function applied(api, before) {
   }
 }
 
-/** Measures the processor time of each process during the same periods, in ms. */
+/** Measures the processor time that each process uses, in ms. All are measured at the same time. */
 export async function idleRounds(pids, share) {
   const ways = Object.keys(pids).map((name) => ({ name, rounds: noRounds() }));
   for (let round = 0; round < ROUNDS; round += 1) {

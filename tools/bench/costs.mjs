@@ -53,7 +53,7 @@ export function ownMebibytes(pid) {
   return own.reduce((sum, [, kilobytes]) => sum + Number(kilobytes), 0) / 1024;
 }
 
-/** Resident memory in MiB; shared memory counts in proportion. */
+/** Resident memory in MiB. Each shared page is divided by the number of processes that share it. */
 export function proportionalMebibytes(pid) {
   const rollup = readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8');
   return Number(/^Pss:\s+(\d+)/m.exec(rollup)?.[1]) / 1024;
@@ -82,7 +82,7 @@ export function beginProcessorTime(roles) {
 export async function beginCounts(roles) {
   const running = Object.entries(roles).filter(([, role]) => typeof role === 'number');
   const ofNew = Object.entries(roles).filter(([, role]) => typeof role !== 'number');
-  // This program counts its own heap last and reports it first, so that the work of counting other programs is left out.
+  // Counting the heap of other programs takes heap in this one. So the count of its own heap starts last and ends first.
   running.sort(([, a], [, b]) => Number(a === process.pid) - Number(b === process.pid));
   const counters = running.map(([name, pid]) => ({ name, pid, perf: attachPerf(pid) }));
   for (const { pid } of counters) await heapReport(pid);

@@ -1,6 +1,6 @@
 // Benchmarks of the daemon's pipe. Floors: plain grpc-js and plain sockets on the same kind of endpoint.
 //
-// The target for output compares with `grpc-js, default windows`. With default flow-control windows, the sender waits for the reader after each
+// The target for output is relative to `grpc-js, default windows`. With default flow-control windows, the sender waits for the reader after each
 // 64 KiB. In the floors with a name that ends in `windows`, the server sends messages from memory, and the client discards them. In the other
 // output floors, a program writes the data, and the client prints it, as with wins.
 import { once } from 'node:events';

@@ -1,4 +1,4 @@
-// Measures wins and its floors (plainer programs) in turn, in rounds: the speed of a machine drifts, but ratios hold.
+// Measures the costs of wins and of its floors (plainer programs) in turn, in rounds. The speed of a machine drifts, but the ratios hold.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
@@ -89,13 +89,14 @@ export class Programs {
 }
 
 /**
- * A row has a `name`, a `unit` for its values, a unit of work for its costs (`per`), and a `figure`. The figure's field `is` names its kind:
- * `ratio` (wins to the floor), `growth` (wins over the floor) or `value` (of wins). The figure may have a target, `atLeast` or `atMost`.
+ * A row has a `name`, a `unit` for its values, a unit of work for its costs (`per`), and a `figure`. The figure's field `is` names its kind. A
+ * `ratio` is the value of wins divided by that of the floor. A `growth` is the value of wins minus that of the floor. A `value` is that of wins
+ * alone. The figure may have a target, `atLeast` or `atMost`.
  */
 export class Run {
   rows = [];
 
-  /** @param wants - Whether a row, by its name, was requested. */
+  /** @param wants - Takes the name of a row; returns whether that row was requested. */
   constructor({ quick, wants, rounds = ROUNDS }) {
     this.wants = wants;
     this.rounds = rounds;
@@ -105,9 +106,9 @@ export class Run {
   /**
    * Measures each way to do some work, in rounds. The first way is the floor, and the last is wins.
    *
-   * @param ways - By name, each with `work(share)`, optionally `less(share)`, and the measured roles `client` and `daemon`. `work` does that share of
-   * the work. It resolves with the number of `units` done, the duration in `ms` and, without a `valueOf`, the `value`. `less` is work whose
-   * costs are subtracted, such as a start.
+   * @param ways - The ways by name. Each has `work(share)`. It may also have `less(share)`, and the roles to measure: `client` and `daemon`.
+   * `work` does that share of the work. It resolves with the number of `units` done and the duration in `ms`. If there is no `valueOf`, the result
+   * also has the `value`. `less` does work whose costs are subtracted, such as a start.
    */
   async measure(row, ways, valueOf) {
     if (!this.wants(row.name)) return;

@@ -136,7 +136,7 @@ function scaled(number) {
   return `${digits(number / 1000 ** step)} ${['', 'k', 'M', 'G'][step]}`;
 }
 
-/** Three significant digits, and all digits before the point. */
+/** Three digits, or more if the integer part is longer. */
 function digits(number) {
   const size = Math.abs(number);
   return number.toFixed(size >= 100 ? 0 : size >= 10 ? 1 : 2);

@@ -1,6 +1,6 @@
 // Summarises the rounds of a row, and compares two runs.
 
-/** Smaller relative changes are ignored, because earlier work of the programs may cause them. */
+/** Relative changes below this are ignored, because work that the programs did before the measurement may cause them. */
 const SMALLEST_CHANGE = 0.02;
 const MORE_IS_BETTER = new Set(['MB/s', 'per s']);
 
@@ -87,7 +87,7 @@ function numbersOf(row) {
 /**
  * Compares the rows that two runs share.
  *
- * @returns For each number for `wins` in each row: the medians `before` and `after`, the relative `change`, and a `verdict`. The verdict is `same` if
+ * @returns One item for each number of each row: the medians `before` and `after`, the relative `change`, and a `verdict`. The verdict is `same` if
  * the rounds of both runs overlap or the change is below 2 %, and otherwise `better` or `worse`. It is `unknown` if a run has only one round.
  */
 export function compareRuns(before, after) {

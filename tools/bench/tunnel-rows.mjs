@@ -1,5 +1,5 @@
-// Benchmarks of the tunnel. Floors: plain relays (`a.pipe(b).pipe(a)`) under the same load. Targets compare wins with two relays in a row.
-// They are two programs, like a tunnel, but without the tunnel's protocol.
+// Benchmarks of the tunnel. Floors: plain relays (`a.pipe(b).pipe(a)`) under the same load. Each target compares the tunnel
+// with two relays in a row: two programs, as in a tunnel, but without its protocol.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, openSync, writeFileSync } from 'node:fs';
@@ -106,7 +106,7 @@ export async function measureTunnel({ run, programs, wins, folder }) {
   run.addOnce({ name: STALLS, unit: 'MiB', figure: { is: 'value', atMost: 64 } }, grown);
 }
 
-/** If `isFirst`, puts the shared socket first, which makes it the floor: with several streams, wins too sends all of them over one connection. */
+/** If `isFirst`, puts the shared socket first: the first way is the floor. With several streams, the tunnel also has only one connection. */
 function sharedFirstIf(isFirst, ways) {
   return isFirst ? { [ONE_SOCKET]: ways[ONE_SOCKET], ...ways } : ways;
 }

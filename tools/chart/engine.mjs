@@ -1,4 +1,4 @@
-// Builds Helm's template engine from tools/chart/engine with Go packages of Debian; it downloads nothing.
+// Builds Helm's template engine from tools/chart/engine with Debian's Go packages. Nothing is downloaded.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync } from 'node:fs';
 import path from 'node:path';

@@ -1,7 +1,7 @@
 // node tools/libraries/pack-libraries.mjs [--repository URL] [--out FOLDER] [--bundle] [NAME…]
 // Packs all built libraries, or the named ones, as FOLDER/*.tgz (default dist/packages); `npm publish FILE` publishes one. With --bundle each package
 // contains its third-party packages, for Linux and Windows on x64. FOLDER/wins-libraries-VERSION.tar then contains all packages, for `npm install
-// --offline`. The packages name URL as their repository, by default the git remote `origin`.
+// --offline`. URL becomes the repository in each package.json; the default is the git remote `origin`.
 import { execFileSync, spawnSync } from 'node:child_process';
 import {
   cpSync,

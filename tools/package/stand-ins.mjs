@@ -1,4 +1,5 @@
-// node stand-ins.mjs OUT: copies the built programs, replaces those that "standIns" of a package lists, and packs them into an executable for Linux.
+// node stand-ins.mjs OUT: copies the built programs to OUT and packs them into an executable for Linux.
+// Test builds replace the programs that a package.json lists in "standIns".
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import path from 'node:path';

@@ -18,7 +18,7 @@ const DEPENDENT_LOAD_FLAGS = 78;
 const LOAD_LIBRARY_SEARCH_SYSTEM32 = 0x800;
 
 /**
- * Keeps the time stamp of the runtime, so that the bytes depend only on the contents.
+ * Keeps the time stamp of the runtime, so that the same inputs always give the same executable.
  *
  * @param arch - `x64` or `arm64`.
  */

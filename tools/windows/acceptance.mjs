@@ -9,7 +9,7 @@ import * as z from 'zod';
 const TRANSCRIPTS = path.resolve(import.meta.dirname, '../../docs/acceptance');
 const FORM = 'wins-windows-acceptance/1';
 
-/** Statements by probe, in order. The script tests each in a function `Probe-NAME`. */
+/** Name of each probe and the statement that it tests, in order of the tests. The script has a function `Probe-NAME` for each. */
 export const PROBES = {
   serviceRegisters:
     'the service is registered with a delayed start and a config in a folder with blanks in its name',
@@ -118,7 +118,7 @@ export const transcript = z
 /**
  * Returns the stored transcripts, oldest first.
  *
- * @throws The error of zod for an invalid transcript.
+ * @throws Zod's error if a transcript is invalid.
  */
 export function filedTranscripts(folder = TRANSCRIPTS) {
   if (!existsSync(folder)) return [];
@@ -167,7 +167,7 @@ function seenBy({ system, wins, probes }) {
     : [`Seen on ${by}, in session ${cell(system.session)}:`, lines.join('\n')];
 }
 
-/** Escapes foreign text, so that it is neither markup nor a table cell. */
+/** Escapes foreign text, so that it adds neither markup nor cells to a table. */
 function cell(text) {
   return text.replace(/\s+/g, ' ').replace(/[\\`*_[\]<>|]/g, '\\$&');
 }

@@ -66,7 +66,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   const closeLast = async (): Promise<void> => {
     await audit.close();
     await features.closeObserving();
-    // Close the pipe after the audit log and the features. The next daemon that owns it writes to the same folders.
+    // Close the pipe after the audit log and the features, because the next daemon that owns the pipe writes to the same folders.
     await pipe.close();
     resources[Symbol.dispose]();
   };

@@ -79,8 +79,8 @@ export async function composeNode(
 }
 
 /**
- * Returns the config that the running daemon uses: the daemon's stored copy, if there is one. A Go release stores none. Otherwise, returns the
- * saved content that the file had when the daemon started. If none was saved, reads the file.
+ * Returns the config that the running daemon uses. Prefers the copy that the daemon stored, but a Go release stores none. Without that copy,
+ * returns the saved content that the file had when the daemon started. Without either, reads the file.
  */
 async function configServed({ command, pid }: ServiceStatus, host: UpgradeContext['host']) {
   const file = configFileOf(command.args, defaultConfigPath());
@@ -96,7 +96,7 @@ async function configServed({ command, pid }: ServiceStatus, host: UpgradeContex
     const pipe = await unlessWrong(() => parseConfig(replaced).config.listen);
     return { file, bytes: replaced, ...(pipe !== undefined && { pipe }) };
   }
-  // An invalid config is useless for a rollback. The new program checks it later.
+  // Ignore an invalid config: a rollback cannot use it, and the new program checks it later.
   return unlessWrong(async () => {
     const bytes = kept ?? (await loadConfig(file, { trust: host.trust })).bytes;
     return bytes && { file, bytes, pipe: parseConfig(bytes).config.listen };

@@ -92,7 +92,7 @@ async function report(
   return tell({ ...options, show }, exitCode, { value: outcome, names: namesOf(outcome), text });
 }
 
-/** Prints the last result. If there is none, prints a message if the output is text and this is no run; otherwise `null`. */
+/** Prints the last result. If there is none, prints `null` in a run or if the output is not text, and otherwise a message. */
 async function showResult(
   command: UpgradeCommand,
   options: UpgradeOptions,

@@ -63,7 +63,7 @@ export async function upgrade(
     log.write('asked', { version: VERSION, wish: command.wish, path: command.path });
     if (command.dryRun) return await dryRun(context, places, command);
     if (inRun) return await leaveRun(context, places, command);
-    // A Go daemon does not mark its runs. If this process descends from that daemon, the daemon's end would kill it.
+    // A Go daemon does not mark its runs, so check whether this process descends from the daemon, whose end would then kill it.
     const pid = command.apart ? undefined : (await service.query())?.pid;
     return pid !== undefined && host.isBelow(pid)
       ? await leaveRun(context, places, command)
@@ -116,7 +116,7 @@ async function perform(context: UpgradeContext, places: UpgradePlaces, command: 
       ...{ target: places.target, log: places.log },
     };
     log.write('failed', { ...result });
-    // If the disk is full, the result cannot be written either.
+    // Ignore an error of this write: if the upgrade failed because the disk is full, this write fails too.
     await writeResult(effects, places, result).catch(() => undefined);
     return result;
   }
@@ -156,7 +156,7 @@ async function withLockOfHelper<T>(context: UpgradeContext, task: () => Promise<
   }
 }
 
-/** On Windows a running helper cannot be removed, so the program `upgraded` or the next upgrade removes it. */
+/** On Windows a running helper cannot be removed, so the upgraded program removes it, or else the next upgrade does. */
 async function removeHelper(
   { host, ownFile }: UpgradeContext,
   service: string | undefined,

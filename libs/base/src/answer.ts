@@ -16,7 +16,7 @@ export interface Answer {
   readonly isForReaders?: boolean;
   /** Part of a series: each answer is one line of JSON or one YAML document. */
   readonly isOneOfMany?: boolean;
-  /** On a terminal, text and tables replace the previous answer. JSON, YAML and redirected output follow it. */
+  /** On a terminal, text and tables replace the previous answer. JSON, YAML and redirected output are appended to it. */
   readonly isRenewed?: boolean;
   readonly exitCode?: number;
 }

@@ -3,8 +3,9 @@ import { readFileSync, readlinkSync } from 'node:fs';
 import { networkInterfaces } from 'node:os';
 
 /**
- * Returns a SHA-256 (hex) that tells two processes whether they share a network, and nothing else. On Linux it covers the network
- * namespace and the boot id. Elsewhere it covers the adapters, so it may change. Undefined when nothing distinguishes the network.
+ * Returns a SHA-256 (hex). Two processes compare their values to find out whether they share a network; the value reveals nothing
+ * else. On Linux it covers the network namespace and the boot id. Elsewhere it covers the adapters, so it may change. Undefined when
+ * nothing distinguishes the network.
  */
 export function networkIdentity(): string | undefined {
   const facts = process.platform === 'linux' ? namespaceOfBoot() : adapters();

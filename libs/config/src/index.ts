@@ -1,7 +1,7 @@
 /**
  * The configuration file of the daemon: parses its text to a typed value, and writes changes into the text.
  *
- * Owns the format: keys in all spellings, defaults, limits, and problem messages. Other libraries decide what the values permit.
+ * Owns the format: keys in all spellings, defaults, limits, and problem messages. Other libraries enforce the values.
  *
  * ```ts
  * const { config, warnings } = await loadConfig('/etc/rancher/wins/config');

@@ -103,9 +103,9 @@ export interface RunLimits {
 export interface LastingRuns {
   /** Default false. */
   readonly allow: boolean;
-  /** Maximum number of runs, ended ones included: 1 to 1,024. Default 4. Beyond it the run that ended first is removed. */
+  /** Maximum number of runs, ended ones included: 1 to 1,024. Default 4. At the maximum, a start removes the run that ended first. */
   readonly maxRuns: number;
-  /** Maximum stored output per run, 1 MiB to 512 MiB. Default 64 MiB. Beyond it the oldest output is removed. */
+  /** Maximum stored output per run, 1 MiB to 512 MiB. Default 64 MiB. At the maximum, the oldest output is removed. */
   readonly spoolBytes: number;
   /** 1 to 8,760. Default 24. */
   readonly maxAgeHours: number;
@@ -128,7 +128,7 @@ export interface KeptProgram extends Pick<AllowedPath, 'path' | 'stopSignal' | '
 /** Permitted arguments: none, any, or exactly one of the complete lists in the array. */
 export type ArgumentRules = 'none' | 'any' | readonly (readonly ArgumentPattern[])[];
 
-/** One argument: a literal word, or a form with an optional literal prefix `after`, such as `--port=`. */
+/** One argument: a literal word, or a rule for its value. `after` is literal text in front of that value, such as `--port=`. */
 export type ArgumentPattern =
   | string
   | ({ readonly after?: string } & (
@@ -151,7 +151,7 @@ export interface TunnelLimits {
 /** Changes that clients may make in the routing table of the host. */
 export interface RouteGrants {
   /**
-   * Networks to which clients may add and remove routes, without repeats. Default: none. Each has a prefix of at least 8 bits,
+   * Networks to which clients may add and remove routes. Repeats are left out. Default: none. Each has a prefix of at least 8 bits,
    * and contains no loopback, link-local, multicast or reserved address. Exception: single addresses of 169.254.0.0/16 are allowed.
    */
   readonly allow: readonly string[];
@@ -228,9 +228,9 @@ export interface HostRouteSettings {
 export interface AuditSettings {
   /** Parent folder. Each daemon uses a subfolder named after its pipe. Absent: a folder of the system. */
   readonly directory?: string;
-  /** 65,536 to 1,073,741,824. Default 8,388,608. Beyond it a new file begins. */
+  /** 65,536 to 1,073,741,824. Default 8,388,608. A larger file is closed, and a new one begins. */
   readonly maxFileBytes: number;
-  /** 2 to 1,024. Default 16. Beyond it the oldest file is removed. */
+  /** 2 to 1,024. Default 16. When there are more files, the oldest is removed. */
   readonly maxFiles: number;
 }
 

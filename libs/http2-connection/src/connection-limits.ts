@@ -1,12 +1,11 @@
 import type { Rate } from '@wins/time';
 
-/** Limits of one connection: sizes in octets, times in milliseconds. The default of a rate is its burst, then its refill. */
+/** Limits of one connection: sizes in octets, times in milliseconds. The default of a rate lists the burst, then the refill. */
 export interface Http2Limits {
   /** Maximum size of a request message, without its five-octet gRPC prefix. Default 1 MiB. */
   readonly messageOctets: number;
   /**
-   * Maximum memory for headers of open calls (plus 2 KiB per call) and for incomplete or unread messages. Default 2
-   * MiB.
+   * Maximum memory for open calls, each counted as 2 KiB plus its headers, and for incomplete or unread messages. Default 2 MiB.
    */
   readonly unfinishedOctets: number;
   /**
@@ -15,7 +14,8 @@ export interface Http2Limits {
    */
   readonly waitingOctets: number;
   /**
-   * Output per stream not counted in `waitingOctets`, because a slow client with many streams is not hostile. Default 128 KiB.
+   * Part of each stream's output that does not count towards `waitingOctets`, because a slow client with many streams is not
+   * hostile. Default 128 KiB.
    */
   readonly freeOctetsPerStream: number;
   /** Maximum data waiting in the socket: headers, refusals, and replies to PING and SETTINGS. Default 512 KiB. */
@@ -28,7 +28,7 @@ export interface Http2Limits {
   readonly headerFields: number;
   /** Default 8. */
   readonly continuations: number;
-  /** Maximum DATA frames of a message, in addition to one per 256 octets. Default 64. */
+  /** A message may have this many DATA frames, plus one for each 256 octets. Default 64. */
   readonly framesPerMessage: number;
   /** Time-out for preface and SETTINGS. Default 5 s. */
   readonly handshakeMs: number;

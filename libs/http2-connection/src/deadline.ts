@@ -2,7 +2,7 @@ export const EXCUSES = 5;
 
 /**
  * Calls back after a time-out, without keeping the process alive. After a stall, Node runs timers before it reads the input that arrived
- * meanwhile. The callback runs in an immediate, after that input, so a stall costs no client its connection.
+ * meanwhile. So the timer defers the callback with `setImmediate` until that input is read: a stall costs no client its connection.
  */
 export class Deadline {
   #timer: NodeJS.Timeout | undefined;

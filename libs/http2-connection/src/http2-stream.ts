@@ -31,7 +31,7 @@ export interface StreamLink {
   consumed(stream: Http2Stream, octets: number): void;
   answered(stream: Http2Stream): void;
   reset(stream: Http2Stream, code: number): void;
-  /** Resets the stream for a client error, which counts as a reset by the client. @throws ConnectionFault `tooManyResets` */
+  /** Resets the stream because the client made an error. It counts as a reset by the client. @throws ConnectionFault `tooManyResets` */
   resetFor(stream: Http2Stream, code: number): void;
 }
 

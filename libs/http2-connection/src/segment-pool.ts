@@ -1,5 +1,5 @@
 export const SEGMENT_OCTETS = 4 * 1024;
-/** Number of segments that are never released: 4 MiB. */
+/** Number of segments that are always kept. They take 4 MiB. */
 const ALWAYS_KEPT = 1024;
 const PERIOD_MS = 1000;
 

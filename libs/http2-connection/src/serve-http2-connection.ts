@@ -25,7 +25,7 @@ export interface Http2ConnectionOptions {
    * for all.
    */
   readonly hasOneRequest?: (path: string) => boolean;
-  /** Shared memory limit for the requests of several connections. Default: none. */
+  /** Memory limit that several connections share for their requests. Default: none. */
   readonly inbound?: OctetPool;
   /** Shared limit for the waiting output of several connections. Default: none. */
   readonly outbound?: OctetPool;

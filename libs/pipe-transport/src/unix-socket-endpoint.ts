@@ -37,7 +37,7 @@ export async function openUnixSocket(
   path: PipePath,
   events: EndpointEvents,
 ): Promise<PipeEndpoint> {
-  // Do not use `join`: it would drop the dot, and the folder would be created beside the directory.
+  // Do not use `join`: it would drop the dot, and `mkdtemp` would create the folder beside the pipe's directory instead of in it.
   const nursery = await mkdtemp(`${dirname(path.address)}/.`);
   const server = createServer({ highWaterMark: READ_AHEAD_OCTETS }, (connection) =>
     events.accepted(connection),

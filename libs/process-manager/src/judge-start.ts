@@ -11,7 +11,7 @@ export type Admission = Extract<Verdict, { readonly allowed: true }>;
 /**
  * Finds the entry that lets a caller run a program. Reads no file.
  *
- * @param callerNames The system's names for the caller; undefined skips the check of `for`.
+ * @param callerNames The system's names for the caller. If undefined, the `for` lists of entries are not checked.
  * @throws ProcessError `invalidPath`, `pathNotAllowed`, `callerNotAllowed`.
  */
 export function admitProgram(
@@ -56,7 +56,7 @@ export interface StartQuestion {
   readonly path: string;
   /** SHA-256 of the file as the client sees it, hexadecimal. Absent or empty: the content is not judged. */
   readonly sha256?: string;
-  /** The system's names for the caller. Absent: ignores `for` of the entries. */
+  /** The system's names for the caller. Absent: `for` is not checked. */
   readonly callerNames?: readonly string[];
 }
 
@@ -65,7 +65,7 @@ export interface StartVerdict {
   readonly refusal?: ProcessError;
   /** Index of the entry for the path; absent if there is none. */
   readonly entryIndex?: number;
-  /** True when the entry pins digests, so the file's content decides too. */
+  /** True when the entry pins digests. A file with another digest is then refused. */
   readonly isPinned: boolean;
 }
 
@@ -81,7 +81,7 @@ export interface StartQuestionContext extends Omit<AdmissionContext, 'dialect'> 
 
 /**
  * Judges whether a program would start. Applies the rules in the order of a start: the list, the caller, write access to
- * the file, and its bytes. Starts, copies and records nothing. Does not judge arguments, variables or folders.
+ * the file, and its bytes. Does not start, copy or record anything. Does not judge arguments, variables or folders.
  * Never rejects.
  */
 export async function judgeStart(

@@ -21,7 +21,7 @@ export interface RunPlaces {
   takeFileBytes(owner: ProcessOwner, bytes: number): (() => void) | undefined;
 }
 
-/** A host, or a function that creates one whose errors are `ProcessError`s. */
+/** A host, or a function that creates one. The options make the created host throw `ProcessError`s. */
 export type HostOf = ProcessHost | ((options: ProcessHostOptions) => ProcessHost);
 
 export function hostOf(host: HostOf): ProcessHost {

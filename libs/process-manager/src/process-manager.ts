@@ -23,8 +23,8 @@ export interface ProcessManager extends AsyncDisposable {
   recover(): Promise<readonly RecoveredProcess[]>;
   /**
    * Makes a verified copy of an allowed program and runs it in its own process tree. Only one run per name at a time;
-   * the run ends when its owner disconnects. The first start with a verified copy takes the name, so that a client
-   * with a wrong checksum cannot hold it.
+   * the run ends when its owner disconnects. A start takes the name only once its copy is verified, so that a client
+   * with a wrong checksum cannot hold the name.
    *
    * @throws ProcessError `invalidPath`, `pathNotAllowed`, `pathNotTrusted`, `notExecutable`, `invalidArgument`,
    * `envNotAllowed`, `argumentsNotAllowed`, `directoryNotAllowed`, `directoryNotFound`, `lastingNotAllowed`,
@@ -68,8 +68,8 @@ export interface ProcessManager extends AsyncDisposable {
    */
   measure(): Promise<Measurement>;
   /**
-   * Refuses new starts, aborts those in progress, and stops every run that does not last, within about three grace
-   * times. Then waits at most half a grace time for ports to close; the port opener closes the rest at its next
+   * Refuses new starts, aborts those in progress, and stops all runs except lasting ones. This takes about three
+   * grace times at most. Then waits at most half a grace time for ports to close; the port opener closes the rest at its next
    * start. Idempotent.
    */
   close(): Promise<void>;

@@ -80,7 +80,7 @@ export interface StartRequest {
   /** Files for the run's folder, whose path is in `WINS_FILES`. At most 32. The entry's `files` must allow them. */
   readonly files?: readonly RunFile[];
   readonly owner: ProcessOwner;
-  /** Entry used instead of the list, for programs that the host itself starts. A digest is then optional. */
+  /** Entry used instead of the manager's `allowed` list, for programs that the host itself starts. The request's digests are then ignored. */
   readonly grantedBy?: AllowedExecutable;
   /**
    * Makes the run outlive the manager. The entry must grant `lasting`, unless `isHeld` is true. Default: the run
@@ -101,11 +101,11 @@ export interface KeptProcess extends HostProcess {
 
 /** Starts runs so that they outlive the manager. */
 export interface LastingStart {
-  /** True when the run is a restart, or may be restarted: the entry must grant `restart` too. Default false. */
+  /** True when the run is a restart, or may be restarted. The entry's `lasting` must then grant `restart`. Default false. */
   readonly restarts?: boolean;
   /**
-   * True when the run ends with its client but outlives the manager. If the entry lacks `lasting`, the run is a normal one.
-   * Default: the run needs no client.
+   * True when the run outlives the manager but ends with its client. If the entry lacks `lasting`, the run is a normal one.
+   * Default false: the run also outlives its client.
    */
   readonly isHeld?: boolean;
   /**

@@ -1,7 +1,7 @@
 import { NetError, type NetErrorCode } from '@wins/net';
 
 /**
- * Codes of `NetError`, and:
+ * Codes of `NetError`, the first two below with a wider meaning, and further codes:
  * - `invalidRequest`: an unusable address, token, label, proxy or address keyword.
  * - `badShape`: an answer of an unexpected form, such as an HTML page.
  * - `digestMismatch`: a download does not have the expected SHA-256.

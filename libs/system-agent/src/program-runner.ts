@@ -16,8 +16,8 @@ export interface CommandTrees {
 const BY_SIGNAL = -1;
 
 /**
- * Passes this process's environment to programs, including proxy variables. The Go agent does so too: a plan is as trusted
- * as the service.
+ * Passes this process's environment, including proxy variables, to programs, as the Go agent does. This is safe, because a plan
+ * is as trusted as the service.
  * @param commands - Closed by the caller.
  */
 export function programRunner(

@@ -47,8 +47,8 @@ export interface ServeTunnelOptions extends TunnelOptions {
   /** Time-out of a dial to 127.0.0.1 and ::1 together, in milliseconds. Default 10,000. */
   readonly dialTimeoutMs?: number;
   /**
-   * Idle time-out, in milliseconds, of a stream whose client lacks half-close. Since 0.4.20 the Go client does not
-   * report that its local connection was closed. Default 1,800,000.
+   * Idle time-out, in milliseconds, of a stream whose client lacks half-close. It is needed because the Go client,
+   * since 0.4.20, does not report that its local connection was closed. Default 1,800,000.
    */
   readonly untoldIdleMs?: number;
   /** Time in milliseconds to read and discard a program's data after the peer closed the stream. Default 2,000. */

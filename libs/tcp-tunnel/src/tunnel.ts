@@ -9,7 +9,7 @@ import type { TunnelTraffic } from './stream/tunnel-stream.js';
 import type { TunnelWebSocket } from './web-socket/web-socket-options.js';
 import { WebSocketTransport } from './web-socket/web-socket-transport.js';
 
-/** Time in milliseconds, after the end of a session, for readers to read complete answers to the end. */
+/** Milliseconds after the end of a session in which readers can still read the rest of a complete answer. */
 const LEFTOVER_MS = 5_000;
 
 /** A running tunnel, in either role. It owns its WebSocket and its streams; the caller closes the tunnel. */

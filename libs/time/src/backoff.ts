@@ -40,7 +40,7 @@ export class Backoff {
     return backoffMs(this.#options, this.#failures);
   }
 
-  /** Counts a failure and waits. @throws The reason of the signal when it aborts first. */
+  /** Counts a failure and waits. @throws The signal's reason if it aborts during the wait or before it. */
   async wait(signal?: AbortSignal, clock: Clock = systemClock): Promise<void> {
     await clock.wait(this.nextMs(), signal);
   }

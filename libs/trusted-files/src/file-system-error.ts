@@ -22,7 +22,7 @@ const TRANSLATIONS: ReadonlyMap<string, readonly [TrustedFileErrorCode, string]>
 export function fileSystemError(error: unknown, tried: string, path: string): unknown {
   const errno = errnoOf(error);
   if (errno === undefined || error instanceof TrustedFileError) return error;
-  // Other libraries use `code` too. Only system errors have an `errno`, and only codes of Node begin with ERR_.
+  // Other libraries' errors have a `code` too. Only system errors also have an `errno`, and only Node's own codes begin with ERR_.
   if (!('errno' in (error as object)) && !errno.startsWith('ERR_')) return error;
   const [code, found] = TRANSLATIONS.get(errno) ?? ['unknown', `the system reports ${errno}`];
   const rule = errno === 'ELOOP' ? { rule: 'A7 symbolic link' as const } : {};

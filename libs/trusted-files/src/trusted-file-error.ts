@@ -25,7 +25,7 @@ export interface TrustedFileErrorDetails {
   readonly rule?: TrustRule;
   /** Distrusted part of the path. Default: the path itself. */
   readonly at?: string;
-  /** For messages that show the remedy separately. `found` of the error includes the remedy. */
+  /** Lets a message show the remedy separately; the error's `found` already includes the remedy. */
   readonly distrust?: Distrust;
 }
 

@@ -17,7 +17,7 @@ export interface ConfigVerdict {
 
 /** An entry of a config. Lines and columns start at 1; both are 0 for an entry without a position in the file. */
 export interface ConfigEntry {
-  /** Key such as `white_list.processPaths[2]`; empty when no entry matches the subject. */
+  /** Key such as `white_list.processPaths[2]`; empty when no entry matches the {@link ConfigSubject}. */
   readonly key: string;
   readonly file: string;
   readonly line: number;

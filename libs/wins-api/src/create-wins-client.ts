@@ -48,8 +48,7 @@ export function createWinsClient(options: WinsClientOptions = {}): WinsClient {
       const isNew = whole.Limits !== undefined || whole.Replace || whole.Files.length > 0;
       const begin = (message: ProcessStartRequest) =>
         ask(
-          // An older daemon would ignore unknown fields of `start`. `startExactly` fails instead, because that
-          // daemon lacks it.
+          // An older daemon would ignore unknown fields of `start`. It does not have `startExactly`, so that call fails.
           isNew ? startExactly : start,
           message,
           ({ Data, Warnings, LeaseMs }) =>

@@ -61,7 +61,9 @@ export interface HostRun extends AsyncDisposable {
   /** Standard output. Read both outputs, or `resume()` them: unread output blocks the program. */
   readonly stdout: Readable;
   readonly stderr: Readable;
-  /** Resolves when the whole tree has ended and its output is read. Rejects with a `WinsClientError`, which a caller may ignore. */
+  /**
+   * Resolves when the whole tree has ended and its output is read. Rejects with a `WinsClientError`. Callers may ignore the rejection.
+   */
   readonly exit: Promise<RunExit>;
   /** Stops the program and discards unread output. `force` kills the program. Settles as `exit` does. */
   stop(options?: { readonly force?: boolean }): Promise<RunExit>;

@@ -1,18 +1,18 @@
 import type { ClientWritableStream } from '@grpc/grpc-js';
 import type { ProcessKeepAliveRequest } from './gen/process.js';
 
-/** The interval of Go clients, in milliseconds. */
+/** Interval between requests. Go clients use the same. */
 const BEAT_MS = 5 * 60 * 1000;
 
-/** Hold on one process. The daemon stops the process when the hold ends, for any reason. */
+/** Lease of one process. The daemon stops the process when the lease ends, for any reason. */
 export interface KeepAliveHandle {
   /** Resolves when the daemon answers. Rejects with a `WinsClientError` if the call fails. Callers may ignore the rejection. */
   readonly closed: Promise<void>;
-  /** Ends the hold and returns `closed`. Idempotent. */
+  /** Ends the lease and returns `closed`. Idempotent. */
   end(): Promise<void>;
 }
 
-/** Sends `request` at once and at each interval until the call ends. */
+/** Sends `request` at once, and again every five minutes until the call ends. */
 export function createKeepAliveHandle(
   request: ProcessKeepAliveRequest,
   call: ClientWritableStream<ProcessKeepAliveRequest> | undefined,

@@ -42,7 +42,7 @@ export function attacking() {
 }
 let said = false;
 
-/** Repeats an attack on concurrent connections, and replaces each closed one. */
+/** Runs an attack on several connections at once. When one ends, the attack runs again on a new connection. */
 export function forever(connections, attack) {
   for (let index = 0; index < connections; index += 1) void again(attack);
 }

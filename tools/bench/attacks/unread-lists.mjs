@@ -20,7 +20,7 @@ const Exposes = Array.from({ length: 256 }, (_, index) => ({
   Protocol: RunExposeProtocol.TCP,
 }));
 const client = createWinsClient({ address });
-// If ports cannot be opened, the daemon refuses this start. Then a run without ports replaces it, and the answers are short.
+// The daemon refuses this start if it cannot open ports. Then start a run without ports, which makes the answers of List shorter.
 await client
   .startProcess({ Path: file, ChecksumSHA256: digest, Exposes })
   .catch(() => client.startProcess({ Path: file, ChecksumSHA256: digest }));

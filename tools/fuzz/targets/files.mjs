@@ -41,7 +41,7 @@ const base64 = (text) => Buffer.from(text).toString('base64');
 const packed = (json) => gzipSync(JSON.stringify(json)).toString('base64');
 
 /**
- * Checks functions that read files of a node, or answers from registries and programs. Each must return a valid value, or throw an error of its
+ * Tests functions that parse a node's files, a registry's answers, or a program's output. Each must return a valid value, or throw an error of its
  * library.
  */
 export async function openFiles(faces) {

@@ -20,7 +20,7 @@ const RECORD = {
   askedBy: 'run 1',
 };
 const PHASES = ['staging', 'stopping', 'trial', 'committing', 'installing', 'undoing'];
-/** Checks that the journal reads any content as a record of valid fields, or as unreadable. */
+/** Checks that reading a journal of any content returns either a record with valid fields or `unreadable`. */
 export async function openJournal({ UpgradeJournal, upgradePlaces, Effects }) {
   const folder = mkdtempSync(path.join(tmpdir(), 'wins-fuzz-journal-'));
   const places = upgradePlaces(path.join(folder, 'wins'));

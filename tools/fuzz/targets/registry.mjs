@@ -73,7 +73,7 @@ const CHALLENGES = [
 ];
 const STATUSES = [200, 200, 200, 200, 206, 204, 301, 307, 400, 401, 403, 404, 429, 500, 503];
 
-/** Checks that any answers of a registry lead to an image within its folder and limits, or to an `AgentError`. */
+/** Checks that an image from a hostile registry stays within the target folder and the limits, or fails with an `AgentError`. */
 export async function openRegistry({ imageStore, posixFileTrust, AgentError }) {
   const root = mkdtempSync(path.join(tmpdir(), 'wins-fuzz-registry-'));
   const [images, folder, outside] = ['images', 'folder', 'outside'].map((name) =>

@@ -60,7 +60,7 @@ const FLAWS = {
     'wins-upgrade.cjs',
     (text) => `${text}\n${readFileSync(inPrograms('die-at-act.cjs'), 'utf8')}`,
   ],
-  /** Commands die before or during change number DIE_AT to the node. */
+  /** A command dies before or during the DIE_AT-th change that it makes to the node. */
   dies: ['wins.cjs', (text) => `${readFileSync(DEADLY, 'utf8')}\n${text}`],
   /** The serving daemon reports itself as paused. */
   pauses: [

@@ -153,7 +153,7 @@ async function putBack({ from }: UpgradeOptions, file: string, sha256?: string):
   await deliverFile({ from: source, to: file, sha256, waitTimeoutMs: 0 });
 }
 
-/** Lets the helper set the service's config under a Go daemon. Under any other daemon, the service must use `config` already. */
+/** Tells the helper to set the config of a Go daemon's service. The service of any other daemon must use `config` already. */
 async function configWords(options: UpgradeOptions, endMs: number): Promise<readonly string[]> {
   const { config } = options;
   if (config === undefined) return [];
@@ -174,7 +174,7 @@ async function configWords(options: UpgradeOptions, endMs: number): Promise<read
   return isOriginal ? [`--wins-args=${winsArgs(config)}`] : [`--expect-config=${config}`];
 }
 
-/** Checks which release answers, because the result may be about an earlier daemon. */
+/** Checks that the new release answers, because another daemon may have replaced it since the upgrade. */
 async function compare(options: UpgradeOptions, program: Program): Promise<void> {
   const patience = { waitTimeoutMs: 0, answerTimeoutMs: INFO_LIMIT_MS };
   const info = await withDaemon(options, (client) => client.info(), patience);

@@ -45,13 +45,13 @@ export interface Patience {
   readonly answerTimeoutMs?: number;
 }
 
-/** Task for a client of the pipe `server`. A long task calls `answered` when the daemon answers, which hides the progress. */
+/** Task for a client of the pipe `server`. When the daemon answers, a long task calls `answered` to hide the progress line. */
 export type Task<T> = (client: WinsClient, answered: () => void, server: string) => Promise<T>;
 
 /**
- * Repeats the task while the daemon does not accept the task's first call and time is left.
+ * Repeats the task until the daemon accepts the task's first call, or the time to wait is over.
  *
- * `connectTrustedPipe` does the waiting, because it knows whether a pipe is busy or absent, and why it cannot be reached.
+ * Between attempts, `connectTrustedPipe` waits, because it knows whether a pipe is busy or absent, and why it cannot be reached.
  */
 export async function withDaemon<T>(options: DaemonOptions, task: Task<T>, patience?: Patience) {
   const { server, timeout, quiet } = options;

@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import { CommandError } from '../command-error.js';
 import { loadWindowsClient } from './load-windows-client.js';
 
-/** On Windows the server must be the service or privileged, because any process may claim a pipe name first. */
+/** On Windows the pipe's server must be the daemon's service or a privileged process, because any process may claim a pipe name first. */
 export function connectTrustedPipe(
   pipe: string,
   options: Omit<ConnectPipeOptions, 'security'> = {},

@@ -10,7 +10,7 @@ export interface TunnelPipe {
   readonly signal: AbortSignal;
 }
 
-/** @throws PipeError when the pipe cannot be reached; Error for a failed handshake; the reason of the signal; any error of `opened`. */
+/** @throws PipeError when the pipe cannot be reached; Error for a failed handshake; the signal's abort reason; any error that `opened` throws. */
 export async function openWebSocket<T>(
   { pipe, timeoutMs, signal }: TunnelPipe,
   opened: OnTunnelSocket<T>,

@@ -17,7 +17,7 @@ type Verdicts = Map<number, 'allowed' | 'refused' | Promise<void>>;
 
 /**
  * A Go daemon ends the whole session when a client requests a forbidden port. Therefore the first connection to each port gets a session of
- * its own. A Go daemon reads its config only at its start, so a verdict holds until `forget`.
+ * its own. The verdict on a port holds as long as the daemon runs, because a Go daemon reads its config only at its start.
  */
 export class PortTrials {
   readonly #options: PortTrialsOptions;
@@ -35,7 +35,7 @@ export class PortTrials {
     this.#verdicts = new Map();
   }
 
-  /** @throws {TunnelError} `connectRefused`; `tooManyStreams` at the maximum number of trials; any error of opening a tunnel. */
+  /** @throws {TunnelError} `connectRefused`; `tooManyStreams` at the maximum number of trials; any error from opening a tunnel. */
   connect(shared: ClientTunnel, port: number): TunnelStream | Promise<TunnelStream> {
     const verdict = this.#verdicts.get(port);
     if (verdict === 'allowed') return shared.connect(port);

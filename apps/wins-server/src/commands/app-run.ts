@@ -58,7 +58,7 @@ async function runAtTerminal(options: RegisterOptions): Promise<number> {
   using signals = listenForShutdown();
   const logger = await createLogger(options);
   const { requested: shutdown } = signals;
-  // In specs, a substitute for the Windows service manager passes the service in `WINS_SERVICE`.
+  // In tests, a file stands for the service. The substitute for the Windows service manager passes the path of this file in `WINS_SERVICE`.
   const service = process.platform === 'win32' ? undefined : process.env['WINS_SERVICE'];
   const ready = await readyNotice(logger);
   return await runDaemon(options, { service, folder: '.', logger, shutdown, ready });

@@ -25,7 +25,7 @@ export interface DaemonPlace {
   readonly what: string;
 }
 
-/** Assumed folder of pipes for a config of another host, or a user without a runtime folder. */
+/** Assumed folder of pipes if the config is for another host, or if the user has no runtime folder. */
 const USUAL_FOLDER = '/run/rancher-wins';
 
 /** Returns the folder of pipes that have only a name. Ignores a missing folder, because the daemon's start reports it. */

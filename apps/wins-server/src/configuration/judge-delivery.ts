@@ -38,8 +38,8 @@ const NOTHING: GuardedParts = { whiteList: { processPaths: [], proxyPorts: [] } 
 
 /**
  * Judges a file before its delivery, so that no guarded key is lost by accident. With `merge`, judges the whole merged config. Otherwise, compares
- * the guarded keys with those of the existing config; an existing file that does not parse has none. Later, a running daemon compares the delivered
- * config with the config in force.
+ * the guarded keys with those of the existing config; an existing file that does not parse counts as having no guarded keys. Later, a running
+ * daemon compares the delivered config with the config in force.
  * @throws TrustedFileError for an unreadable file.
  */
 export async function judgeDelivery(offered: OfferedFile): Promise<JudgedFile> {

@@ -53,7 +53,7 @@ export function judgeOwnFolders(
   if (faults.some(({ keyPath }) => keyPath === 'audit.directory')) return faults;
   for (const { keyPath, folder, what } of daemonPlaces(config, options)) {
     const fault = placeFault(folder, platform);
-    // One key decides several folders, so one fault per key is enough.
+    // Several folders may depend on one key. Report one fault per key.
     if (fault === undefined || faults.some((other) => other.keyPath === keyPath)) continue;
     const value = keyPath === 'listen' ? config.listen : (directory ?? '');
     const found = `${quoteText(value, { maxLength: 80 })} cannot be ${what}: ${fault}`;

@@ -27,7 +27,7 @@ export function windowsDoctorHost(options: LocalDoctorHostOptions): DoctorHost {
   };
 }
 
-/** Accepts only `wanted` or, if it is undefined, the default access list. Any client of the pipe can control the host. */
+/** Accepts only `wanted` or, if it is undefined, the default access list, because any client of the pipe can control the host. */
 function judgeAccess(sddl: string, wanted: string | undefined): PipeAccess {
   const same = grantsTheSame(
     parseSecurityDescriptor(sddl),

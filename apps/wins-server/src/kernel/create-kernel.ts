@@ -33,7 +33,7 @@ export interface KernelParts {
   readonly onConfig: (next: LoadedConfig) => void;
 }
 
-/** Creates a kernel, and the parts of the daemon that features do not see. Opens nothing. */
+/** Creates a kernel and those parts of the daemon that no feature can access. Opens nothing. */
 export function createKernel(parts: KernelParts) {
   const { logger, level, service, upgradeRecords, onConfig } = parts;
   const { config: loaded } = parts.config.loaded;

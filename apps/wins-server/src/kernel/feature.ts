@@ -72,7 +72,7 @@ export interface Feature<
   readonly purpose: string;
   /** Config keys that are read only at the start of the daemon. Default: none. */
   readonly readAtStart?: readonly (keyof WinsConfig)[];
-  /** Settings equal to the old ones change nothing. */
+  /** Returns the settings that a config gives the feature. If they equal the old ones, the feature stays as it is. */
   settings(loaded: LoadedConfig): Settings | FeatureOff;
   /** A failure is logged and retried, except in the stage `serves`, where it ends the daemon. */
   start?(

@@ -2,7 +2,10 @@ import { performance } from 'node:perf_hooks';
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
-/** V8 starts a full mark when the heap has grown by this percentage. Up to 32 MiB of buffers count too, so busy output needs at least 300. */
+/**
+ * V8 starts a full mark when the heap has grown by this percentage. Up to 32 MiB of output buffers count as heap, so a value below 300 would start
+ * full marks during busy output.
+ */
 const GROWING_PERCENT = 320;
 
 /**
@@ -19,7 +22,7 @@ export function boundHeap(): void {
 }
 
 const LOOK_EVERY_MS = 500;
-/** Under load an attacker can create tens of megabytes of garbage per second. */
+/** Shorter, because under load an attacker can create tens of megabytes of garbage per second. */
 const LOOK_WHILE_BUSY_MS = 100;
 const GROWTH_BYTES = 8 * 1024 * 1024;
 /** Growth of old objects that justifies a collection under load. Hundreds of ended connections cause such growth. */
@@ -28,10 +31,10 @@ const OLD_GROWTH_BYTES = 8 * 1024 * 1024;
 const QUIET_SHARE = 0.2;
 /** V8 shrinks the young generation only if a collection finds little allocation in the five seconds before. */
 const REST_MS = 5500;
-/** Longest pause before a cycle caused by new growth. While steady work soon creates the garbage again, pauses double up to this limit. */
+/** Longest pause before a collection cycle that new growth causes. The pause doubles, up to this limit, if memory grows again soon after a cycle. */
 const LONGEST_REST_MS = 60_000;
 /**
- * First pause before another cycle if a cycle frees too little memory. A client may have held the rest, and released it since.
+ * Pause after a cycle that freed too little memory, before the next cycle. A client may release its memory during the pause.
  * Each further pause is twice as long, because the memory may still be in use.
  */
 const RETRY_MS = 120_000;
@@ -114,7 +117,7 @@ export function returnMemory({
   trim,
 }: {
   readonly collect?: (() => void) | undefined;
-  /** Returns free memory of the C library to the system; not every system needs it. */
+  /** Returns the C library's free memory to the system. Undefined where that is not needed or not possible. */
   readonly trim?: (() => void) | undefined;
 }): Disposable {
   const policy = new MemoryPolicy(residentBytes() ?? Infinity);

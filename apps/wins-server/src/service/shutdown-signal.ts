@@ -6,7 +6,7 @@ import {
   type ServiceStopReason,
 } from '@wins/windows-host';
 
-/** On Windows, Node raises these for Ctrl-C, Ctrl-Break and a closed console. */
+/** On Windows, Node raises SIGINT for Ctrl-C, SIGBREAK for Ctrl-Break, and SIGHUP for a closed console. */
 const SIGNALS: readonly NodeJS.Signals[] =
   process.platform === 'win32'
     ? ['SIGINT', 'SIGTERM', 'SIGBREAK', 'SIGHUP']

@@ -174,7 +174,7 @@ export const runSuc: CommandHandler<SucCommandOptions> = (options, surroundings)
 
 const LOCAL = { CATTLE_REMOTE_ENABLED: 'false', CATTLE_LOCAL_ENABLED: 'true' };
 const SERVER_MS = 900_000;
-/** Limit of one request. The controller's job has 600 s for three requests and the service's stop, start and proof. */
+/** Limit of one request. The controller's job has 600 s for three requests and for stopping, starting and checking the service. */
 const JOB_SERVER_MS = 150_000;
 const MAX_TOKEN_BYTES = 16 * 1024;
 const localPlaces = (): InstallPlaces => wishFromEnvironment({ ...process.env, ...LOCAL }).places;

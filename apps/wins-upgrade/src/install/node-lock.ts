@@ -50,7 +50,7 @@ export class NodeLock {
     }
   }
 
-  /** Releases the lock of `wins up`, whose file blocks the removal of the program. The lock of the node remains. */
+  /** Releases the lock of `wins up`, so that the upgrade folder with the lock's file can be removed. Keeps the lock of the node. */
   async letGoOfProgram(): Promise<void> {
     await this.#ofProgram?.close();
     this.#ofProgram = undefined;

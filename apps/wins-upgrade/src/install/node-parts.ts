@@ -83,7 +83,7 @@ export function agentProof({ dialOf }: Pick<NodeParts, 'dialOf'>): Proof {
   return async (pipe, limitMs) => {
     await using client = daemonClient(pipe, limitMs, { clientName: 'wins-install', dialOf });
     try {
-      // Asks for the health, which every client may read. On a desktop system, only session 0 may read plans.
+      // Asks for the health and not for the plans: on a desktop system, every client may read the health, but only session 0 may read plans.
       const asked = { service: 'wins.PlanService.Server' };
       const signal = AbortSignal.timeout(limitMs);
       const { status } = await client.call(healthServiceDefinition.check, asked, { signal });

@@ -54,7 +54,7 @@ export interface NodeTask {
 export type Judge = (parts: FetchedParts) => Promise<void>;
 
 /**
- * Changes the parts in the wish; `install` also sets up the folders and the service. `ask` runs under the lock, so that only one
+ * Applies the wish to the node; `install` also sets up the folders and the service. `ask` runs under the lock, so that only one
  * command at a time registers the node.
  */
 export function changeNode(

@@ -31,7 +31,7 @@ export async function lockNode(
   );
 }
 
-/** A missing folder counts as locked: the previous holder may be removing it. */
+/** A missing folder counts as locked, because the previous holder may have just removed it. */
 function takeFile(file: string): ReturnType<typeof lockFile> {
   try {
     return lockFile(file);

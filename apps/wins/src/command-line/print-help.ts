@@ -6,7 +6,7 @@ import { GLOBAL_OPTIONS, type Option, type Options } from './option.js';
 
 const WIDEST = 100;
 
-/** Uses yargs only for the layout: yargs parses the command's path, not the user's words. */
+/** Uses yargs only to lay out help text: yargs gets the names of the command, never the user's arguments. */
 export async function printHelp(path: readonly [Group, ...(Group | Command)[]]): Promise<void> {
   const [root, ...below] = path;
   const { help, version, ...more } = GLOBAL_OPTIONS;

@@ -9,7 +9,7 @@ export type AnswerTerminal = Pick<NodeJS.WriteStream, 'isTTY' | 'rows'>;
 
 /**
  * @param form - `json`, `yaml`, `table`, `name` or `text`. With any other value, a terminal gets the answer's table, or else its
- * text. If it has neither, or without a terminal, the output is JSON.
+ * text. The output is JSON if the answer has neither, or if there is no terminal.
  * @returns False when the reader has closed the stream.
  */
 export function showAnswer(answer: Answer, form: unknown): Promise<boolean> {

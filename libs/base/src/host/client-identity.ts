@@ -23,7 +23,7 @@ export interface ClientIdentity {
   /** True when the system cannot tell clients apart. All of them then have this identity. */
   readonly isEverybody: boolean;
   readonly description: ClientDescription;
-  /** Names that `for` of a whitelist entry can list to select this client. Empty when the client cannot be inspected. */
+  /** This client's names in a whitelist entry's `for`. Empty when the client cannot be inspected. */
   readonly names: readonly string[];
 }
 

@@ -10,7 +10,7 @@ export interface StaticRoute {
   readonly metric: number;
 }
 
-/** Compares all fields, because wins removes a recorded route only while it is unchanged. */
+/** Compares all fields, because the daemon removes a recorded route only while it is unchanged. */
 export function isSameRoute(one: StaticRoute, other: StaticRoute): boolean {
   return (
     one.destination === other.destination &&
@@ -21,7 +21,7 @@ export function isSameRoute(one: StaticRoute, other: StaticRoute): boolean {
 }
 
 export interface ListedRoute extends StaticRoute {
-  /** Undefined on systems where routes have no mark of wins. */
+  /** Undefined on systems where the daemon does not mark its routes. */
   readonly isMarked?: boolean;
 }
 
@@ -65,7 +65,7 @@ export interface ListedItem extends NetworkItem {
 export interface ItemChange {
   readonly op: 'add' | 'remove';
   readonly item: NetworkItem;
-  /** Previous value, which a removal restores; only for items that always exist. */
+  /** Previous value, only for items that always have one. Removing such an item restores this value. */
   readonly prior?: string;
 }
 
@@ -76,7 +76,7 @@ export interface RoutingState {
   readonly routes: readonly ListedRoute[];
   /** Undefined when not requested, or when the system has no such items. */
   readonly items?: readonly ListedItem[];
-  /** Error of listing the items. The items are then unknown, so they and their record must stay unchanged. */
+  /** Error while listing the items. The items are then unknown, so neither they nor the record of them may change. */
   readonly itemsError?: unknown;
   /** Whether the value of the `bridge` item contains subnet and gateway. If so, a change of the subnet requires a new bridge. */
   readonly hasSubnetOnBridge?: boolean;
@@ -98,12 +98,12 @@ export type RouteOutcome =
 export interface HostRoutes {
   /** Identifies this boot; on Linux also the network namespace. */
   bootMark(): string;
-  /** Whether a mark is of this boot; false when in doubt. */
+  /** Whether a mark identifies this boot; false when in doubt. */
   isThisBoot(mark: string): boolean;
   list(withItems: boolean): Promise<RoutingState>;
   /**
-   * Attempts every change, even after one has failed. Changes items in the given order. Overwrites only items that always exist.
-   * Removes a route or item only if all its fields match.
+   * Attempts every change, even after one has failed. Changes items in the given order. Overwrites
+   * other programs' values only for `forwarding` items. Removes a route or item only if all its fields match.
    */
   change(changes: readonly NetworkChange[]): Promise<readonly RouteOutcome[]>;
   /**

@@ -48,7 +48,7 @@ export interface RouteEntry {
   readonly metric: number;
 }
 
-/** Selects by name or by one of the addresses. */
+/** Selects an adapter by name or by one of its addresses, or an HNS network by name or by an address in one of its subnets. */
 export type NetworkSelector = { readonly name: string } | { readonly address: string };
 
 /**

@@ -18,7 +18,7 @@ export interface ProcessTree {
 export interface TreeUsage {
   /** In milliseconds, including ended processes. Never decreases. */
   readonly cpuMs: number;
-  /** Resident memory; memory that processes share counts for each of them. */
+  /** Sum of the resident memory of all processes. Shared memory is counted once for each process. */
   readonly memoryBytes: number;
   readonly processes: number;
 }
@@ -125,7 +125,7 @@ export interface LeftoverSearch {
   readonly remembered: readonly RememberedProcess[];
   /** Also find all processes marked by a dead daemon of this lineage. */
   readonly lineage?: string;
-  /** Process that always counts as claimed; its identity has the format of `ProcessHost.daemon`. */
+  /** Identity of a process that counts as claimed in any case. Has the format of `ProcessHost.daemon`. */
   readonly spared?: string | undefined;
 }
 

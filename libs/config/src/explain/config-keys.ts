@@ -18,7 +18,7 @@ export interface ConfigKey {
   readonly default: unknown;
   /** Behaviour without the key, if no default value expresses it. */
   readonly absent: string | undefined;
-  /** First release with the key. Releases before 1.0.0 belong to the Go program that wins replaces. */
+  /** First release with the key. Releases before 1.0.0 belong to the original program in Go. */
   readonly since: string;
   /** Spellings of the last word of the path, canonical first. The daemon accepts the others with a warning, in any ASCII case. */
   readonly spellings: readonly string[];

@@ -18,7 +18,7 @@ function valuesOf({ origins }: LoadedConfig): ReadonlyMap<string, readonly unkno
   for (const { key, value } of origins) {
     const list = key.replace(/\[\d+\]$/, '');
     const known = values.get(list);
-    // An empty list has one origin, but no entries.
+    // The only origin of an empty list holds the list itself, which has no entries to add.
     const entries = Array.isArray(value) && value.length === 0 ? [] : [value];
     if (known === undefined) values.set(list, entries);
     else known.push(...entries);

@@ -13,7 +13,7 @@ export interface GuardedParts {
   readonly csiProxy?: object | undefined;
   /** Only its presence counts. */
   readonly hostNetwork?: object | undefined;
-  /** Only whether it is empty counts. Absent in records of earlier releases. */
+  /** Only the presence of entries counts. Absent in records of earlier releases. */
   readonly keep?: readonly object[];
   readonly whiteList: {
     readonly processPaths: readonly { readonly path: string; readonly mayBreakAway?: boolean }[];
@@ -44,8 +44,8 @@ export function presentKeys(parts: GuardedParts): Readonly<Record<GuardedKey, bo
 }
 
 /**
- * Returns the guarded keys that only the previous config has. The whitelist counts as dropped if none of its old entries remains. Upgrade
- * helpers (`mayBreakAway`) are ignored, but a whitelist of helpers alone counts as dropped if it is now empty. Programs are compared by path only.
+ * Returns the guarded keys that only the previous config has. The whitelist counts as dropped if none of its old entries remains, not counting
+ * upgrade helpers (`mayBreakAway`). If it had only helpers, it counts as dropped if it is now empty. Programs are compared by path only.
  */
 export function droppedKeys(before: GuardedParts, after: GuardedParts): readonly GuardedKey[] {
   const [had, has] = [presentKeys(before), presentKeys(after)];

@@ -88,7 +88,7 @@ function digestOf(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex');
 }
 
-/** Maximum number of replaced contents in the folder. Beyond it the oldest is removed. */
+/** Maximum number of copies in the folder `FILE.replaced`. When a further copy is saved, the oldest is removed. */
 const MOST_KEPT = 4;
 /** Tolerance: the clocks of process starts and file changes differ by some hundredths of a second. */
 const CLOCKS_DIFFER_MS = 1_000;
@@ -124,7 +124,7 @@ export async function keepReplaced(file: string): Promise<void> {
     const added = { name: `${found.since}-${Date.now()}`, since: found.since };
     await replaceFile(path.join(folder, added.name), found.bytes);
     const others = (await list(folder)).filter(({ name }) => name !== added.name);
-    // Copies with the same start have the same content: earlier calls saved it, but nobody replaced the file. The new copy makes them obsolete.
+    // A copy with the same start time has the same content, because the file was not replaced after that copy. The new copy supersedes it.
     const again = others.filter(({ since }) => since === added.since);
     const earlier = others.filter(({ since }) => since !== added.since);
     const surplus = Math.max(0, earlier.length + 1 - MOST_KEPT);

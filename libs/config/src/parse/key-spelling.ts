@@ -19,9 +19,9 @@ export interface KeyWriting {
 }
 
 /**
- * Chooses which of several `writings` of a key (in file order) takes effect, as the Go releases since 0.1.2 do. A spelling that
- * those releases accept wins, preferably one with a value. If several remain, the last in character order wins. If one spelling
- * is repeated, its last use counts.
+ * Chooses which of several `writings` of a key (in file order) takes effect, as the Go releases since 0.1.2 do. Prefers a
+ * spelling that those releases accept, and among these one with a value. If several remain, takes the last in character order.
+ * If one spelling is repeated, its last use counts.
  */
 export function writingThatCounts<Writing extends KeyWriting>(
   writings: readonly [Writing, ...Writing[]],

@@ -100,7 +100,7 @@ function nearestIssue(issue: z.core.$ZodIssue): z.core.$ZodIssue {
   return inner === undefined ? issue : { ...inner, path: [...issue.path, ...inner.path] };
 }
 
-/** Reports the same pipe for `listen` and `proxy`, whose protocols differ. */
+/** Reports an error if `listen` and `proxy` name the same pipe. Their protocols differ, so they need two pipes. */
 function reportSamePipe(
   { listen, proxy }: FileContent,
   { places }: FileValues,

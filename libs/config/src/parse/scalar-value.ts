@@ -18,7 +18,7 @@ export function scalarValue(node: Scalar, schema: z.core.$ZodType): unknown {
   return text;
 }
 
-/** Reads a number of YAML 1.1, as the Go releases do; undefined for other text. */
+/** Parses a YAML 1.1 number, as the Go releases do. Returns undefined for other text. */
 function numberOf(text: string): number | undefined {
   if (!/^[-+.\d]/.test(text)) return undefined;
   const [, sign = '', digits = ''] = /^([-+]?)(.*)$/.exec(text.replaceAll('_', '')) ?? [];

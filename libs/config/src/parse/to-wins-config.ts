@@ -41,7 +41,7 @@ export function toWinsConfig(
           ...(maxLimits && { maxLimits: withoutEmpty(maxLimits) }),
           sha256,
           envs: envs[0] === 'any' ? 'any' : envs,
-          // The cast is safe, because the schema has checked the forms and converted words to strings.
+          // The cast is safe, because the schema has checked each argument and converted numbers and booleans to strings.
           ...(args !== undefined && { args: args as ArgumentRules }),
           directories,
         }),

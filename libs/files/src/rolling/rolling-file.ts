@@ -107,7 +107,7 @@ export class RollingFile {
     this.#sizeBytes += bytes.length;
   }
 
-  /** Number and size stay readable. Idempotent. */
+  /** Closes the file. `number` and `sizeBytes` keep their last values. Idempotent. */
   async close(): Promise<void> {
     const handle = this.#handle;
     this.#handle = undefined;

@@ -29,7 +29,7 @@ export class StateFile<T> {
     this.#options = options;
   }
 
-  /** Undefined without a file. @throws TrustedFileError as `readBytes`; what `damaged` throws. */
+  /** Returns undefined if there is no file. @throws TrustedFileError as `readBytes` does, or the error of `damaged`. */
   async read(): Promise<T | undefined> {
     const { path, maxBytes, trust, parse, damaged } = this.#options;
     let bytes: Buffer | undefined;

@@ -23,7 +23,7 @@ export interface HostNetworkOptions {
   readonly records: RouteRecords;
   /** Default: `systemClock`. */
   readonly clock?: Clock;
-  /** Called before the steps of a plan. A rejection prevents all of them. */
+  /** Called before the steps of a plan. If its promise rejects, no step is taken. */
   readonly beforeSteps: (steps: readonly PlannedStep[]) => Promise<void>;
   readonly onStatus: (status: HostNetworkStatus) => void;
   /** Problems that do not prevent the management of routes. */
@@ -225,8 +225,8 @@ export class HostNetwork implements AsyncDisposable {
     for (;;) {
       const desired = this.#isDown ? NOTHING : this.#desired;
       const planned = plan(desired, await this.#list(this.#record), this.#record, { tried });
-      // Write the record before the steps, so that it survives a crash during a step. Write an empty first record even if
-      // `read` returned an empty one: that removes a file that may be from before a reboot.
+      // Write the record before the steps, so that it survives a crash during a step. In the first pass, write even
+      // an empty record, which removes the file: `read` also returns an empty list for a file from before a reboot.
       const isStale = isFirst && planned.record.length === 0;
       if (isStale || !isDeepStrictEqual(planned.record, this.#record))
         await records.write(planned.record);

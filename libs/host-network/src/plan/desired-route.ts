@@ -34,8 +34,8 @@ export interface DesiredNetwork {
   /** Addresses that no peer may take over: resolvers, the Rancher server, the API server. */
   readonly reserved?: readonly string[];
   /**
-   * True until each peer source has delivered once. Until then, existing routes of wins stay even if they are not desired,
-   * because a source may report their peers later. Changed entries of `routes` apply at once.
+   * True until each peer source has delivered once. Until then, wins keeps its existing routes, desired or not, because a
+   * source may still report the peers behind them. Changed entries of `routes` apply at once.
    */
   readonly holds?: boolean;
 }
@@ -65,8 +65,8 @@ export type Cloud = keyof typeof CLOUD_ADDRESSES;
 const CONTAINER_METRIC = 1;
 
 /**
- * Routes to the addresses of these clouds, without repeats. Addresses of Rancher are on the container network, all others behind
- * the default gateway. Rancher wins over other clouds.
+ * Returns one route to each address of these clouds. Addresses of Rancher are on the container network, all others behind
+ * the default gateway. An address of both Rancher and another cloud gets Rancher's route.
  */
 export function cloudRoutes(clouds: readonly Cloud[]): readonly DesiredRoute[] {
   const addresses = new Set<string>(clouds.flatMap((cloud) => CLOUD_ADDRESSES[cloud]));

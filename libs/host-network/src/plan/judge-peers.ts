@@ -34,7 +34,7 @@ export interface PeerRules {
   readonly own?: string | undefined;
   /** Addresses that no peer's subnet may contain: resolvers, the Rancher server, the API server. */
   readonly reserved?: readonly string[];
-  /** Routes that wins did not make. */
+  /** Routes that the daemon did not make. */
   readonly foreign?: readonly StaticRoute[];
   /** Routes to peers that were accepted before. These peers win over new ones. */
   readonly incumbents?: readonly Pick<StaticRoute, 'destination' | 'gateway'>[];
@@ -82,7 +82,7 @@ export interface JudgedPeers {
 
 /** Maximum number of hosts. Beyond it, new hosts whose ids sort last are refused. */
 export const MAX_PEERS = 1024;
-/** Further cluster networks are ignored. */
+/** Maximum number of cluster networks. Further ones are ignored. */
 export const MAX_CLUSTER = 8;
 export const RFC_1918: readonly string[] = ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16'];
 const [SHORTEST_PREFIX, LONGEST_PREFIX] = [16, 29];

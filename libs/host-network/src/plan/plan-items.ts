@@ -8,11 +8,11 @@ import type { ItemChange, ListedItem, NetworkItem } from '@wins/base';
 export type RouteState =
   'applied' | 'foreign' | 'planned' | 'waiting' | 'conflict' | 'rejected' | 'failed';
 
-/** An item that wins made. `pending`: recorded before the step that makes it. */
+/** An item that the daemon created. `pending`: recorded before the step that creates it. */
 export interface OwnedItem {
   readonly item: NetworkItem;
   readonly state: 'pending' | 'applied';
-  /** Only for `forwarding`, which every interface has: the value before wins changed it. */
+  /** The value before the daemon changed it. Only for `forwarding`, because every interface already has a value of it. */
   readonly prior?: string;
 }
 

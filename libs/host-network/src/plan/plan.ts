@@ -15,7 +15,7 @@ import { itemsOf, judgeSubnet, type SubnetRejectionCode } from './own-network.js
 import { itemKey, planItems, type OwnedItem, type RouteState } from './plan-items.js';
 import { Surroundings, type ResolvedRoute } from './resolve-route.js';
 
-/** A route or item that wins made. `pending`: recorded before the step that makes it. */
+/** A route or item that the daemon made. `pending`: recorded before the step that makes it. */
 export type Owned = OwnedRoute | OwnedItem;
 
 export interface OwnedRoute {
@@ -65,7 +65,7 @@ export interface RoutePlan {
   readonly record: readonly Owned[];
   /** Desired routes in the order of destinations, then refused peers, then the container network. */
   readonly standings: readonly Standing[];
-  /** Destinations and items with the mark of wins that are neither recorded nor desired. They stay. */
+  /** Destinations and items that have the daemon's mark but are neither recorded nor desired. They stay. */
   readonly orphans: readonly string[];
   readonly isLimited: boolean;
 }
@@ -77,9 +77,9 @@ export interface PlanOptions {
 }
 
 /**
- * Plans the changes after which the host has the desired routes and no other routes of wins. Pure, and never throws.
+ * Plans the changes that add the desired routes to the host and remove the daemon's other routes. Pure, and never throws.
  *
- * A route belongs to wins while it is in the record and unchanged on the host. Only such routes are removed. If another program has
+ * A route belongs to the daemon while it is in the record and unchanged on the host. Only such routes are removed. If another program has
  * an equal route, the desired route counts as present; a different route with that destination and metric is a conflict.
  */
 export function plan(

@@ -15,7 +15,7 @@ export interface DesiredPort {
 
 /** Maximum number of ports. If there are more, the containers whose UUIDs sort last lose ports. */
 export const MAX_PORTS = 512;
-/** Further rules of a container are omitted. */
+/** Maximum number of rules of a container. Further ones are omitted. */
 const MAX_RULES = 64;
 /** A `stopping` container still finishes its requests. */
 const STATES: ReadonlySet<unknown> = new Set(['starting', 'running', 'stopping']);

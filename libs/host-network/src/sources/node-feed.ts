@@ -19,7 +19,7 @@ export interface NodeReader extends Disposable {
 
 export interface NodeFeedOptions {
   readonly connect: () => Promise<NodeReader>;
-  /** Present addresses of this host. The node with one of them is this host. */
+  /** Returns the current addresses of this host. The node with one of them is this host. */
   readonly ownAddresses: () => ReadonlySet<string>;
   /** Required subnet of this host. Absent: any. */
   readonly subnet?: string | undefined;

@@ -92,7 +92,7 @@ export class Source<Item extends object = DesiredPeer> implements AsyncDisposabl
     this.#working = this.#run();
   }
 
-  /** Whether the items came after the start. Older items justify keeping routes, but not removing any. */
+  /** True once a snapshot is accepted. Until then, the items come from `lastGood`: they may keep routes, but must not cause a removal. */
   get hasSpoken(): boolean {
     return this.#hasSpoken;
   }

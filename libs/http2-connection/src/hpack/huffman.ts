@@ -37,7 +37,7 @@ interface HuffmanTable {
   readonly mayEnd: Uint8Array;
 }
 
-/** Nodes are `[child after 0, child after 1]`; a leaf is -1 - octet. */
+/** Nodes are `[child after 0, child after 1]`; a leaf is `-1 - octet`. */
 function codeTree(): [number, number][] {
   const tree: [number, number][] = [[0, 0]];
   let code = 0;

@@ -14,7 +14,7 @@ const access = text;
 
 /** For each kind: the schema of an item, and that of its state. */
 export const KINDS = {
-  /** `isData`: the content of the folder belongs to wins, and is removed with the folder. */
+  /** `isData`: removing the folder also removes its content. */
   folder: [
     at('folder', { path: text, isData: z.literal(true).exactOptional() }),
     z.strictObject({ access }),

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { itemId, type StateOf } from '../item/item.js';
 import { isSameState, stepOf, STEPS_SCHEMA, type Step } from '../item/step.js';
 
-/** Everything installed on a node, in order. `from` is the state before the installation. */
+/** Everything installed on a node, in order. The `from` of each entry is the state before the installation. */
 export interface Manifest {
   readonly format: 1;
   readonly isAdopted: boolean;

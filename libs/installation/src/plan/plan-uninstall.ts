@@ -32,7 +32,7 @@ export function planUninstall(facts: NodeFacts, wish: UninstallWish): UninstallP
   const steps: Step[] = [];
   const link = { kind: 'dependency', service: RKE2_SERVICE, on: service } as const;
   const isLinked = isThere && stateIn(facts, link) !== undefined;
-  // Remove the dependency first: a service that depends on a removed service never starts.
+  // Unlink the two services first: RKE2 would never start again if it still depended on a removed service.
   if (isLinked) steps.push(stepOf(link, 'present', undefined));
   const running = { kind: 'running', service } as const;
   const isOurs = manifest.entries.some(

@@ -21,7 +21,7 @@ export type ApplyOutcome =
 /**
  * Carries out a plan, verifies that the daemon serves, and records the installation. After a failure it undoes all
  * steps. The caller holds the lock of the node, and has called `finishOrUndo`.
- * @throws InstallError `refused` before any change, if the journal or manifest is untrusted or would be unreadable; `notUndone`.
+ * @throws InstallError `refused` before any change, if the journal or manifest is untrusted or could not be read back later; `notUndone`.
  */
 export async function applyPlan(context: InstallContext, plan: StepPlan): Promise<ApplyOutcome> {
   const { steps, isProved } = plan;

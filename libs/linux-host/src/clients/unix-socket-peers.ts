@@ -30,7 +30,7 @@ const ESRCH = 3;
 /** User id that the kernel reports for a socket that was never connected. */
 const NOBODY = 0xffff_ffff;
 
-/** The constants are valid on most architectures. @throws LinuxError as `loadCLibrary`. */
+/** Uses socket constants that are valid on most architectures. @throws LinuxError as `loadCLibrary` does. */
 export function unixSocketPeers(): UnixSocketPeers {
   const { getsockopt, errno } = loadCLibrary();
   return {

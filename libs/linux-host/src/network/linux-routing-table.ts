@@ -37,7 +37,7 @@ export function parseIpv4Routes(text: string, order: 'LE' | 'BE'): readonly Linu
   });
 }
 
-/** Parses `/proc/net/ipv6_route`; omits addresses of this host, multicast, and reject routes. */
+/** Parses `/proc/net/ipv6_route`; omits routes that reject packets, and routes to multicast or to this host's own addresses. */
 export function parseIpv6Routes(text: string): readonly LinuxRoute[] {
   return text.split('\n').flatMap((line) => {
     const [destination, prefix, , , nextHop, metric, , , flags, interfaceName] = line

@@ -33,7 +33,7 @@ export class RunCgroup {
     return kills !== '0';
   }
 
-  /** Processes count even if `/proc` does not attribute them to the run. */
+  /** False if any process is in the cgroup, even one that `/proc` does not attribute to the run. */
   isEmpty(): boolean {
     return !/^populated 1$/m.test(this.#read('cgroup.events'));
   }

@@ -44,7 +44,7 @@ export class HttpClient implements Disposable {
 
   /**
    * Resolves once the headers of an answer arrive. With `tries` 1, any status resolves. With more tries, a transient status
-   * is an error; a repeatable request is retried first, also after a broken connection. @throws NetError
+   * is an error. After such a status or a broken connection, a repeatable request is retried. @throws NetError
    */
   async open(request: HttpRequest, what: string, signal?: AbortSignal): Promise<HttpAnswer> {
     const { tries: maxTries, limits } = this.settings;

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import tls from 'node:tls';
 
-/** Trusted and own certificates. Reuse the object, because its TLS context is cached. */
+/** Trusted authorities and the client's own certificate. Reuse the object, because its TLS context is cached. */
 export interface TlsTrust {
   /**
    * PEM of trusted authorities. As in Go, a listed certificate is trusted whether or not another authority signed it.

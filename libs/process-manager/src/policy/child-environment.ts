@@ -112,7 +112,7 @@ function invalid(message: string): ProcessError {
   return new ProcessError('invalidArgument', `cannot build the environment: ${message}`);
 }
 
-// Variables that make a program load code of the setter's choice. An entry may grant them by exact name. The operator must
+// Variables that can make a program load additional code. An entry may grant them by exact name. The operator must
 // not set them for every run. Names are in upper case, unless programs read lower case. A trailing `*` matches every name
 // with that prefix.
 const LOADER_VARIABLES = (

@@ -54,7 +54,7 @@ export interface LastingGrant {
    * start is refused.
    */
   readonly maxRuns: number;
-  /** Output kept of each run, in bytes. At the limit the oldest output is dropped. */
+  /** Maximum size of the output kept for each run, in bytes. At the limit, the oldest output is dropped. */
   readonly spoolBytes: number;
   /** How long an ended run is kept, in milliseconds. */
   readonly maxAgeMs: number;

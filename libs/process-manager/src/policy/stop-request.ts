@@ -5,7 +5,7 @@ import type { PathDialect } from './parsed-path.js';
 export interface StoppedEntry {
   /** Signal that asks a run to end. Default: SIGTERM; on Windows none, so the run is killed. */
   readonly stopSignal?: NonNullable<StopRequest['signal']>;
-  /** Windows only: name of an event, such as `Global\\exporter-stop`, that asks a run to end instead of a signal. */
+  /** Windows only: name of an event, such as `Global\\exporter-stop`. Setting the event asks a run to end, as a signal does elsewhere. */
   readonly stopEvent?: string;
 }
 

@@ -10,8 +10,8 @@ import { ProcessError } from '../process-error.js';
 export const FILES_VARIABLE = 'WINS_FILES';
 
 /**
- * Allows 32 changes in a row, one per file, because Kubernetes updates all files of a mounted volume at once. After these,
- * allows one change a second.
+ * Allows 32 changes in a row, enough for every file of a run, because Kubernetes updates all files of a mounted volume at
+ * once. Allows one more change a second.
  */
 const CHANGES = { burst: 32, perSecond: 1 };
 // Read-only even for the owner, because runs use the daemon's account.

@@ -72,7 +72,7 @@ async function requireSignature(
   throw new ProcessError('notSigned', `cannot run ${quoteText(source)}: ${found}`, facts);
 }
 
-/** Retry time in milliseconds, because on Windows a virus scanner may briefly keep the previous copy open. */
+/** Maximum time to retry the rename, in milliseconds. On Windows a virus scanner may briefly keep the previous copy open. */
 const HELD_FILE_MS = 320;
 
 /** Maximum size of an executable: 2 GiB; a larger one is refused with `stagingFailed`. */
@@ -103,7 +103,7 @@ interface VerifiedCopy {
   /** Lower-case hexadecimal. */
   readonly sha256: string;
   /**
-   * Gives the copy its final name. Call once, after the start has taken the run's name.
+   * Gives the copy its final name. Call once, after the run's name has been reserved.
    *
    * @throws ProcessError `stagingFailed`, or the error of `checkpoint`; removes the temporary file then.
    */
@@ -112,7 +112,7 @@ interface VerifiedCopy {
   discard(): Promise<void>;
 }
 
-/** A verified copy under its final name. On hosts that can hold files, nobody can change it before `close`. */
+/** A verified copy under its final name. If the request has `hold`, nobody can change the copy before `close`. */
 export interface StagedBinary extends FileHold {
   /** Lower-case hexadecimal. */
   readonly sha256: string;

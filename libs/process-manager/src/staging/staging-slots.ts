@@ -8,7 +8,7 @@ import { foundIn, ProcessError } from '../process-error.js';
  */
 export class StagingSlots {
   #free: number;
-  /** Waiting work by client; the next client to serve comes first. */
+  /** Waiting work by client, in the order in which clients get the next slots. */
   readonly #waiting = new Map<string, (() => void)[]>();
 
   constructor(size: number) {

@@ -24,9 +24,9 @@ export interface DecisionFacts {
   readonly requester: string;
   /** The client's own name for itself, unverified. */
   readonly clientSays?: string;
-  /** `ProcessOwner.client` of a start: the client as the system describes it. */
+  /** The system's description of the client (`ProcessOwner.client`). Only in records of starts. */
   readonly client?: Readonly<Record<string, string | number>>;
-  /** The `mark` of `ManagedProcess`, which gives no access to the run. */
+  /** The run's `ManagedProcess.mark`. Knowing it gives no access to the run. */
   readonly mark: string;
   readonly path: string;
   readonly name?: string;

@@ -19,7 +19,7 @@ export interface ProcessOwner {
 export interface OwningClient {
   /** Key of quotas: the same for all connections of one client. */
   readonly key: string;
-  /** For the audit log: its process, account, container. */
+  /** The client's process, account and container, for the audit log. */
   readonly description: Readonly<Record<string, string | number>>;
   /** Names that the entry's `for` can list, such as `user:1000`. Absent or empty: the system cannot identify the client. */
   readonly names?: readonly string[];
@@ -179,7 +179,7 @@ export interface RecoveredProcess {
   readonly pid: number;
   readonly evidence: Leftover['evidence'];
   readonly mark?: string;
-  /** `name` and `path` are present if a record has them. */
+  /** `name` and `path` come from the run's record, if there is one. */
   readonly name?: string;
   readonly path?: string;
 }

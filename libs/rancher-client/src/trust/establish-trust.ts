@@ -29,7 +29,7 @@ export interface ServerTrust {
   readonly roots: readonly string[];
   /** Certificates of `/cacerts`, without duplicates; empty if a public authority issued Rancher's certificate. */
   readonly certificates: readonly Certificate[];
-  /** `certificates` as PEM, to write to a file. Omits other parts of the body, such as a private key. */
+  /** `certificates` as PEM, to write to a file. Has no other content of `/cacerts`, such as a private key. */
   readonly caPem: string;
   /** SHA-256 of the body of `/cacerts` as received, in lower-case hex. */
   readonly checksum: string;
@@ -40,7 +40,7 @@ export interface TrustWanted {
   readonly server: string;
   /** `CATTLE_CA_CHECKSUM`: hex SHA-256 of the body of `/cacerts`; may be empty. */
   readonly caChecksum?: string | undefined;
-  /** Token for the proof. Never sent. */
+  /** Lets the server prove its identity by showing that it knows this token. Only the SHA-256 of the token is sent. */
   readonly token?: string;
   /** Trusts only the certificates of `/cacerts`, and fails if there are none. Default: false. */
   readonly strictTls?: boolean;

@@ -6,7 +6,7 @@ import type { UpgradePlaces } from './upgrade-places.js';
 
 export interface ProgramIdentity {
   readonly sha256: string;
-  /** Digest that a daemon reports of its own program. */
+  /** A running daemon reports this digest for its own program. */
   readonly sha1: string;
   /** Output of `--version`, if any. */
   readonly version?: string | undefined;

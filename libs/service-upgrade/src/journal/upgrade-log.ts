@@ -13,7 +13,7 @@ export class UpgradeLog {
     this.#echo = echo;
   }
 
-  /** Writes earlier and later lines to this file. Deletes its old content if that exceeds 1 MiB. */
+  /** Writes the lines logged so far and all later ones to this file. Deletes its old content if that exceeds 1 MiB. */
   keepIn(file: string): void {
     try {
       if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) > LIMIT_BYTES) rmSync(file);

@@ -21,7 +21,7 @@ export interface UpgradePlaces {
   readonly configBefore: string;
   readonly result: string;
   readonly log: string;
-  /** For systems that lock by file. Only the upgrading process has it open. */
+  /** Lock file, for systems that lock with a file. Only the upgrading process has it open. */
   readonly lock: string;
 }
 

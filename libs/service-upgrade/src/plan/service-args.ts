@@ -10,7 +10,7 @@ type Option = readonly [name: string, value: string | undefined];
 
 /**
  * A given option replaces the existing ones of the same name. `-config x`, `--config x` and `--config=x` are the same.
- * @throws UpgradeError `refused` when the given arguments register or unregister, or are not options.
+ * @throws UpgradeError `refused` for `--register`, `--unregister`, or a given argument that is not an option.
  */
 export function mergeServiceArgs(
   existing: readonly string[] | undefined,

@@ -41,7 +41,7 @@ export const PHASES: Readonly<Record<JournalPhase, PhaseRule>> = {
   undoing: { steps: ['reclaim', 'stop', 'start'], next: [] },
 };
 
-/** `trial` is for an upgrade with an old program to go back to. */
+/** `trial` applies when there is an old program to return to. */
 const PATHS = {
   trial: ['staging', 'stopping', 'trial', 'committing'],
   install: ['staging', 'installing'],

@@ -11,7 +11,7 @@ import { releaseOf } from './prepare-upgrade.js';
 import type { UpgradeContext } from './upgrade-context.js';
 import type { UpgradeRun } from './upgrade-steps.js';
 
-/** Reason of an upgrade that recorded none, because its helper was killed or the node lost power. */
+/** Reason to report when an upgrade recorded no reason, because its helper was killed or the node lost power. */
 export const INTERRUPTED = 'the upgrade was interrupted before the health check of the new daemon';
 
 export async function finishUpgrade(run: UpgradeRun, outcome: UpgradeOutcome, reason: string) {

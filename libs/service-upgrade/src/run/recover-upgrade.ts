@@ -1,4 +1,4 @@
-// Longer than most files, because it has one subject: all the ways to finish or undo an interrupted upgrade.
+// Longer than most files, because all the ways to finish or undo an interrupted upgrade belong together.
 import { existsSync } from 'node:fs';
 import { lstat, realpath } from 'node:fs/promises';
 import path from 'node:path';
@@ -203,7 +203,7 @@ async function recordOfReality(
   const oldCommand: ServiceCommand = { imagePath: isLent ? places.target : imagePath, args };
   let from = await readProgram(places.target);
   if (from === undefined && isLent) {
-    // The old program is missing. Copy the only program left, which the service names.
+    // The old program is missing. Copy the only program left: the one in the command of the service.
     const temporary = temporaryPath(places);
     from = await copyProgram(context.effects, 'lent program', imagePath, temporary);
     await context.effects.move('lent program', temporary, places.target);

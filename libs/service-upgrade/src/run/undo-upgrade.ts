@@ -21,7 +21,7 @@ export async function undoUpgrade(run: UpgradeRun, reason: string): Promise<Upgr
   log.write('undoing', { reason });
   if (!run.record.disturbed) {
     run.record = { ...run.record, reason };
-    // Free disk space first, because the result needs some.
+    // Discard the staged file first, because the result needs disk space.
     await effects.discard(run.record.staged);
     return finishUpgrade(run, 'refused', `${reason}; the service was not touched`);
   }
@@ -102,8 +102,8 @@ async function proveOld({ context, record }: UpgradeRun, from: ProgramIdentity) 
   try {
     await passHealthGate({
       ...{ service, pipe, healthRequired: false },
-      // The upgrade read `oldPipe` from the config file. If the old daemon uses its stored copy or the restored config instead,
-      // its pipe may be `configBefore.pipe`.
+      // `oldPipe` comes from the config file at the start of the upgrade. The old daemon may use another pipe, `configBefore.pipe`,
+      // if it reads its stored copy of the config or the restored config.
       probe: async (asked, limitMs) =>
         (await context.probe(asked, limitMs)) ??
         (configBefore?.pipe === undefined || configBefore.pipe === asked

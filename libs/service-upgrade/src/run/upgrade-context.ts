@@ -17,7 +17,7 @@ export interface ServedConfig {
 
 export type SystemParts = Pick<UpgradeContext, 'service' | 'host' | 'probe' | 'runsOf'>;
 
-/** Paths of configs. `before` is undefined without a service. The new config may lack the keys in `allowDrop`. */
+/** Returns the reason to refuse the config file `after`. `before` is undefined without a service. `after` may lack the keys in `allowDrop`. */
 export type RefuseDrops = (config: {
   readonly before: string | undefined;
   readonly after: string;
@@ -45,7 +45,7 @@ export interface UpgradeContext extends Pick<UpgradeRecord, 'id' | 'askedBy' | '
   readonly defaultConfig: string;
   /** Returns the config that the daemon uses. Default: unknown. */
   readonly configServed?: (status: ServiceStatus) => Promise<ServedConfig | undefined>;
-  /** Removes kept versions of a replaced config. Default: there are none. */
+  /** Removes kept versions of a replaced config. Default: removes nothing. */
   readonly forgetReplaced?: (file: string) => Promise<void>;
   readonly pipeOf: (args: readonly string[]) => Promise<string>;
   /** Default: accepts every config. */

@@ -104,7 +104,7 @@ async function verifyMessage(message: Buffer, digest: Buffer) {
   return { signer: found(verdict.signerCertificate), others: all };
 }
 
-/** Undefined when the signer, or an authority above it, is listed. All certificates of the chain must be valid now. */
+/** Returns undefined if `signedBy` lists the signer or an authority above it. Every certificate up to the listed one must be valid now. */
 function refuseSigner(
   signer: Found,
   others: readonly Found[],

@@ -118,8 +118,8 @@ export interface FileStep {
 
 export interface FileAhead {
   /**
-   * `uid:gid`. A file is prepared while earlier files of the same owner are still written. The preparation waits for all other
-   * earlier steps, because they could affect it.
+   * `uid:gid`. A file can be prepared while earlier files with the same owner are still being written. The preparation waits
+   * for all other earlier steps, because they could affect it.
    */
   readonly owner: string;
   /** Prepares a file; then call `place` instead of `run`. Undefined if `run` is needed. Never rejects. */

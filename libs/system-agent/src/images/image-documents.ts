@@ -30,7 +30,7 @@ const config = z.object({
 const saved = { Config: z.string(), Layers: z.array(z.string()) };
 const dockerArchive = z.array(z.object({ ...saved, RepoTags: z.array(z.string()).nullish() }));
 
-/** Platform of an index entry that names none, as in Go. */
+/** Platform of an index entry that does not name its platform. The Go agent has the same default. */
 const DEFAULT_PLATFORM = { os: 'linux', architecture: 'amd64' };
 const MANIFEST = ['a manifest', 'schema version 2 of Docker, or OCI'] as const;
 const CONFIG = ['the config of an image', 'rootfs.diff_ids'] as const;

@@ -22,9 +22,9 @@ const MAX_ENTRIES = 1000;
 type Use = (image: FoundImage) => Promise<void>;
 
 /**
- * Gets images from the node's archives, else from mirrors in `registries.yaml`, else from the registry. Until `unpack`
- * resolves, the files may be unverified. Files belong to this account and lose the write permission of group and others.
- * Links cannot lead out of the folder. Fails with `unreachable` when no registry answered, else with `imageFailed`.
+ * Gets images from the node's archives, else from mirrors in `registries.yaml`, else from the registry. Unpacked files
+ * may be unverified until `unpack` resolves. They belong to this account and lose the write permission of group and others.
+ * Unpacked links cannot lead out of the target folder. Fails with `unreachable` when no registry answered, else with `imageFailed`.
  */
 export function imageStore(given: ImageStoreOptions): ImageStore {
   const options = storeParts(given);

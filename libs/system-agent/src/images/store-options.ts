@@ -21,7 +21,7 @@ export interface ImageStoreOptions {
   readonly platform: { readonly os: FileSystemOs; readonly arch: string };
   /** Unpacks only this folder, such as `Files/bin`, and skips Microsoft's base layers for Windows. Default: the root. */
   readonly subtree?: string;
-  /** Refuses files that others can write to: the files decide which code is fetched. */
+  /** Refuses configuration files and credential providers that others can write to, because these decide which code is fetched. */
   readonly trust: Pick<FileTrust, 'distrustOfFile'>;
   readonly clock: Clock;
   /** Uses `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`, in Go's format, and `SSL_CERT_FILE`. */

@@ -218,5 +218,5 @@ function versionOf({ resourceVersion }: Readonly<Record<string, unknown>>): stri
   throw unusable('found no resourceVersion');
 }
 
-// A function, because the compiler would take the property for constant across an await.
+// This is a function, because the compiler would assume that the property stays the same across an await.
 const isAborted = (signal: AbortSignal): boolean => signal.aborted;

@@ -16,7 +16,7 @@ export interface ParsedPlan {
 /**
  * Parses a plan as Go does: keys match in any case, the last duplicate wins, null means absent. `null` and `{}` are empty plans.
  * @param text - At most 1 MiB.
- * @throws AgentError `invalidPlan`, with the path of the wrong key, but no value, which may be a secret.
+ * @throws AgentError `invalidPlan`. The message names the path of a wrong key. It shows no values, because they may be secret.
  */
 export function parsePlan(text: Buffer): ParsedPlan {
   if (text.length > MAX_BYTES)

@@ -113,7 +113,7 @@ type Struct<K> = {
   >;
 };
 
-/** Keys match regardless of case. The last match that is not null wins. `json` never omits a struct. */
+/** Keys match regardless of case; the last match that is not null counts. `json` returns text even for undefined, because Go never omits a struct. */
 function struct<K extends Keys>(keys: K): GoType<Struct<K>> {
   const all = Object.entries(keys);
   const nameOf = (key: string): string | undefined => {

@@ -55,7 +55,7 @@ export class RemotePlan {
   #parsed: { readonly text: Buffer; readonly plan: ParsedPlan } | undefined;
   /** Version of the Secret in the last pass. */
   #passed: Secret | undefined;
-  /** Version that the agent wrote last. `#burst` counts the consecutive passes that only such writes caused. */
+  /** Version that the agent wrote last. `#burst` counts consecutive passes that were caused by the agent's own writes. */
   #own: Secret | undefined;
   #burst = 0;
   /** Number of failed passes with the version in `#passed`. */

@@ -26,7 +26,7 @@ export class ToldState {
 
   /**
    * Returns the first that applies: a running plan, a server that does not know the node, an unwritten result, an unreachable server,
-   * the plan's state. An unknown node comes early because it causes the faults after it.
+   * the plan's state. An unknown node comes before the next two faults, because it can cause them.
    */
   get current(): SourceState {
     if (this.#state.kind === 'applying') return this.#state;

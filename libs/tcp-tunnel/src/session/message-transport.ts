@@ -33,7 +33,7 @@ export interface TransportEvents {
   closed(code: number, reason: string, error: Error | undefined): void;
 }
 
-/** Reason to stop reading. `work`: messages cost too much. `reader`: a reader is slow, and the peer cannot pause its stream. */
+/** Reason to stop reading. `work`: messages cost too much. `reader`: the reader of a stream is slow, and the peer cannot pause that stream alone. */
 type HoldReason = 'work' | 'reader';
 
 /** Pauses the transport while there is a reason. */

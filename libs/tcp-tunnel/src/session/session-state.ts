@@ -34,7 +34,7 @@ export function mayMoveSession(from: SessionState['kind'], to: SessionState['kin
 /** Verdict on a Connect: a handler for the new stream or flow, or the text of a refusal. */
 export type Admission =
   | { readonly open: (stream: SessionStream) => void }
-  /** Opens the destination of a flow, and relays the destination's datagrams and end to the peer. */
+  /** Opens the destination of a flow. Relays its datagrams to the peer, and reports its end to the peer. */
   | { readonly openFlow: (flow: SessionFlow) => UdpFlow }
   | {
       readonly refusal: string;

@@ -32,7 +32,7 @@ export class Fifo<T> {
   }
 }
 
-/** Copies bytes that must wait, because a view would keep a whole, larger read of the WebSocket in memory. */
+/** Copies `bytes` if they are a view of a larger buffer. A view would keep that whole buffer in memory. */
 export function exactBuffer(bytes: Buffer): Buffer {
   if (bytes.length === bytes.buffer.byteLength) return bytes;
   const copy = Buffer.allocUnsafeSlow(bytes.length);

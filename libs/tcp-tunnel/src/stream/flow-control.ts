@@ -25,7 +25,7 @@ export const DEFAULT_FLOW_LIMITS = {
   turnBytes: 512 * KIB,
   /** Bytes after which a session pauses large messages, if no other stream is interactive. */
   loneTurnBytes: 4 * MIB,
-  /** Messages up to this size never pause, because they usually belong to interactive streams. */
+  /** Messages up to this size are never paused, because they usually belong to interactive streams. */
   sparseBytes: 4 * KIB,
   /** Unsent bytes above which a session ends, because the peer makes us answer but does not read. */
   unsentCapBytes: 8 * MIB,

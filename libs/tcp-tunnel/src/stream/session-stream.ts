@@ -36,7 +36,7 @@ const LEGAL_MOVES: Record<StreamState['kind'], ReadonlySet<StreamState['kind']>>
   closed: new Set<StreamState['kind']>(),
 };
 
-/** No move leaves `closed`, so the first cause of the end stays. */
+/** True when the state may change from `from` to `to`. A closed stream stays closed, and so keeps the first cause of its end. */
 export function mayMove(from: StreamState['kind'], to: StreamState['kind']): boolean {
   return LEGAL_MOVES[from].has(to);
 }
@@ -47,7 +47,7 @@ export interface SessionLink extends WaitingBytes {
   readonly traffic: TunnelTraffic;
   /** True when the peer sent Hello: it supports half-close and renews its pauses. */
   readonly peerExtended: boolean;
-  /** If the local side ends and the peer lacks half-close: true delays telling the peer, false ends the whole stream at once. */
+  /** Applies when the local side ends and the peer lacks half-close. True: the stream waits before it ends. False: it ends at once. */
   readonly holdsLocalEnd: boolean;
   readonly settings: SessionSettings;
   /** Called when a stream holds more than its share, and again as the excess grows. */
@@ -68,7 +68,7 @@ const READ_AHEAD_BYTES = 64 * 1024;
  */
 const WRITE_AHEAD_BYTES = 16 * 1024;
 const CHUNK_OVERHEAD_BYTES = 256;
-/** The writer continues while at most this many of its bytes wait to be sent, uncopied. One message can carry them and the next socket read. */
+/** The writer continues while at most this many of its uncopied bytes are unsent. These bytes and the next socket read fit into one message. */
 const SEND_AHEAD_BYTES = 64 * 1024;
 /** A shorter chunk is copied into one buffer with the message's header and other waiting chunks. */
 const LEAST_VIEW_BYTES = 4 * 1024;
@@ -152,7 +152,7 @@ export class SessionStream extends Duplex implements TunnelStream, RoundMember {
     this.#outgoing.settle();
   }
 
-  /** Returns the next Data message: long chunks uncopied, or as many bytes as fit, copied. */
+  /** Returns the next Data message. Takes long chunks without a copy if the writer permits this; otherwise copies as many bytes as fit. */
   takeMessage(): OutgoingMessage {
     const { encoder, peerExtended } = this.#link;
     const { sentDataBytes, sentToOwnBytes } = PROTOCOL_LIMITS;
@@ -261,7 +261,7 @@ export class SessionStream extends Duplex implements TunnelStream, RoundMember {
     this.#link.ready(this);
   }
 
-  /** Called when the reader has stopped and the peer cannot pause only this stream. */
+  /** Called when the reader has stopped and the peer does not support a pause of a single stream. */
   giveUp(): void {
     this.#readerStopped(this.#link.settings.stoppedReaderMs);
   }
@@ -275,7 +275,7 @@ export class SessionStream extends Duplex implements TunnelStream, RoundMember {
     if (this.#state.kind === 'local-ended' && !this.#state.told) this.#tellEnd();
   }
 
-  /** Ends the whole stream if its local end was held back. */
+  /** Ends the whole stream if its local side ended but the peer was not told. */
   tellHeldEnd(): void {
     if (this.#state.kind === 'local-ended' && !this.#state.told) this.#endAsAWhole();
   }
@@ -399,7 +399,10 @@ export class SessionStream extends Duplex implements TunnelStream, RoundMember {
     else if (this.bytesRead > 0) this.#tellEndAfterAnswer();
   }
 
-  /** Ends the whole stream after the peer sent nothing for a second: usually the local program reads no more, but TCP hides that. */
+  /**
+   * Ends the whole stream once the peer has sent nothing for a second. Usually the local program has closed its socket,
+   * but TCP shows only that it sends no more.
+   */
   #tellEndAfterAnswer(): void {
     const { bytesRead } = this;
     this.#link.later(HELD_AFTER_ANSWER_MS, () => {

@@ -90,9 +90,9 @@ function noticeReset(socket: Socket): void {
 }
 
 /**
- * Calls `then` unless the end of a socket's data is a reset. If a hang-up arrives with the last bytes, libuv mistakes it
- * for an end (`uv__stream_io`, POLLHUP after a partial read). After a reset an empty write fails; `error` and `close`
- * follow. A socket that this side has ended cannot be checked.
+ * Calls `then` unless a reset ended the socket's data. If a reset arrives with the last bytes, libuv reports a normal end
+ * (`uv__stream_io`, POLLHUP after a partial read). An empty write detects this: after a reset it fails, and `error` and
+ * `close` follow. A socket that this side has ended cannot be checked.
  */
 function confirmEnd(socket: Socket, then: () => void): void {
   if (socket.writableEnded) then();
@@ -100,7 +100,7 @@ function confirmEnd(socket: Socket, then: () => void): void {
     socket.write(NOTHING, (error) => {
       if (!error) then();
     });
-  // After a reset, the pending write fails in this turn and destroys the socket. Do not wait for the write, which may take long.
+  // A reset makes the pending write fail in this turn and destroy the socket, so one turn is enough. The write itself may take long.
   // A socket that was destroyed after it sent everything was not reset.
   else
     setImmediate(() => {

@@ -14,7 +14,7 @@ const HOSTS = ['127.0.0.1', '::1'] as const;
 /** With a buffer smaller than a message, every write would pause the writer. */
 const SOCKET_BUFFER_BYTES = 128 * 1024;
 
-/** Maximum size of a read. After a read this large, the next may return up to `BULK_READ_BYTES`. */
+/** Maximum size of a read, unless the previous read was at least this large; then the maximum is `BULK_READ_BYTES`. */
 const READ_BYTES = 64 * 1024;
 const BULK_READ_BYTES = 128 * 1024;
 /** Shortest read that keeps its buffer; a shorter one is copied. */

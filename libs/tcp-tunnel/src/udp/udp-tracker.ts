@@ -45,8 +45,8 @@ interface Entry extends TrackedFlow {
 const MOST_SWEEP_MS = 5_000;
 
 /**
- * Ends idle flows, because UDP signals no end, and limits the number of flows. A flood from forged addresses ends no
- * assured flow. Uses a timer only while flows exist.
+ * Ends idle flows, because UDP signals no end, and limits the number of flows. A flood from forged addresses cannot end an
+ * assured flow (see {@link TrackedFlow.isAssured}). Uses a timer only while flows exist.
  */
 export class UdpTracker implements Disposable {
   readonly #most: number;

@@ -4,9 +4,9 @@ export interface TunnelWebSocketOptions {
   readonly perMessageDeflate: false;
   /** Maximum bytes of a message; a longer one ends the connection with code 1009. */
   readonly maxPayload: number;
-  /** Maximum frames of a message; more end the connection with code 1008. */
+  /** Maximum number of frames in a message. A message with more frames ends the connection with code 1008. */
   readonly maxFragments: number;
-  /** Maximum pongs that wait for the peer to read; more end the connection. */
+  /** Maximum number of pongs that wait for the peer to read. If more wait, the connection ends. */
   readonly maxPendingAutoPongs: number;
   /** Present only for a client with `localEndpoint`. */
   readonly generateMask?: (mask: Buffer) => void;
@@ -44,7 +44,7 @@ export function webSocketClientOptions(
     : shared;
 }
 
-/** Part of a `ws` WebSocket that a tunnel uses, so that users of this library need no types of `ws`. */
+/** The members of a `ws` WebSocket that a tunnel uses. With this interface, users of this library do not need the types of `ws`. */
 export interface TunnelWebSocket {
   /** 1 while it is open. */
   readonly readyState: number;

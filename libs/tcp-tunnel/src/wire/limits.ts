@@ -16,6 +16,6 @@ export const PROTOCOL_LIMITS = {
   datagramBytes: 65_507,
   /** Body of a sent Data message: one read of a socket. */
   sentDataBytes: 64 * 1024,
-  /** Body of a Data message sent to a peer with extensions: two socket reads, one of which had to wait. */
+  /** Body of a Data message sent to a peer with extensions: a socket read that had to wait, and the next read. */
   sentToOwnBytes: 128 * 1024,
 } as const;

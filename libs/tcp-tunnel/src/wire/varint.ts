@@ -61,7 +61,7 @@ export function writeVarint(target: Buffer, offset: number, value: Int64): numbe
   return at;
 }
 
-/** Returns a number if it is exact, so that one id has one key in a map. */
+/** Returns a number for every safe integer, so that each id has only one key in a map. */
 export function toInt64(value: bigint): Int64 {
   const number = Number(value);
   return Number.isSafeInteger(number) ? number : value;

@@ -65,7 +65,7 @@ function walk(
       continue;
     }
     if (isLast && wanted === 'file' && at !== '/') {
-      // Check the file's own folder again, as `folder`: the first check, as `above`, allowed a sticky folder.
+      // The file's own folder was checked as `above`, which allows a sticky folder. Check it again as `folder`, which does not.
       const folder = path.posix.dirname(at);
       const distrust = distrustOfStep(look(asked, folder), folder, 'folder', ownUid);
       if (distrust !== undefined) return distrust;

@@ -88,7 +88,7 @@ function distrustOfSteps(
  * missing parents with default rights, each inside a folder that was found safe, so that no junction can redirect it.
  */
 function makePrivateFolder(absolute: string): Distrust | undefined {
-  // If this account is an administrator, the list omits its SID, which other administrators would distrust.
+  // For an administrator, the access list omits the account's SID, because a process of another administrator would distrust that SID.
   const makePrivately = (step: string): void => createFolder(step, listFor(0o700, true));
   return walkToPrivateFolder(absolute, (step, isFolder) =>
     factsOrMade(step, isFolder ? makePrivately : mkdirSync),
@@ -123,7 +123,7 @@ function factsOrMade(step: string, make: (step: string) => void): judgement.File
   try {
     make(step);
   } catch (error) {
-    // Another process created this step in the meantime; the next check judges its owner.
+    // If another process has created this folder in the meantime, the next check judges its owner.
     const isThere = error instanceof WindowsError && error.code === 'alreadyExists';
     if (!isThere && errnoOf(error) !== 'EEXIST') throw error;
   }

@@ -114,7 +114,7 @@ export interface FirewallRules extends PortOpener {
    * Removes the rules that dead daemons left: those of all runs not in `liveMarks`. Returns the marks of those runs.
    * Rules that new runs add during the call stay.
    *
-   * @throws WindowsError with a code of `open`. Tries to remove all rules before it throws the first failure.
+   * @throws WindowsError as `open` does. Tries to remove all rules before it throws the first failure.
    */
   sweep(liveMarks: readonly string[]): Promise<readonly string[]>;
   list(): readonly RunOpening[];

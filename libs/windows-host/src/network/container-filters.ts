@@ -38,7 +38,7 @@ export interface FilterLabel {
   readonly key: string;
   /** The key of the {@link NetworkItem}. */
   readonly name: string;
-  /** The index of the interface, and the value of the item. */
+  /** Contains the index of the interface, a space, and the value of the item. */
   readonly description: string;
 }
 
@@ -112,7 +112,7 @@ function ruling(what: string | undefined, value: string, index: number): Filters
   return what === 'deny' && value === '' ? both.slice(1) : undefined;
 }
 
-/** Blocks all traffic that meets `of`, except traffic within `networks`. */
+/** Blocks traffic that meets the condition `of`, except traffic within `networks`. */
 function onlyPermitting(
   layer: FilterLayer,
   group: FilterGroup,

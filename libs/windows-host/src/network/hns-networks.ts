@@ -171,7 +171,6 @@ function gatewayAmong(routes: readonly unknown[]): string {
   return text(routes.find(isDefault) ?? routes[0], 'NextHop');
 }
 
-/** Ignores the case of the name. */
 function field(value: unknown, name: string): unknown {
   if (typeof value !== 'object' || value === null) return undefined;
   const wanted = name.toLowerCase();

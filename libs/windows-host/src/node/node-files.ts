@@ -51,7 +51,7 @@ export interface FileState {
   readonly access: string;
 }
 
-/** Creates a file under a temporary name with its final access list; then writes, flushes and renames it. */
+/** Reads and writes files. A write creates a temporary file with the final access list, fills and flushes it, and renames it. */
 export function nodeFiles(): room.ContentRoom<{ readonly path: string }, FileState> {
   return {
     read: async ({ path: file }) => {

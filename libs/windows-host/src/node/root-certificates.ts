@@ -23,7 +23,7 @@ export function rootCertificates(): room.ContentRoom<{ readonly sha256: string }
         return;
       }
       withCertificate(sha256, (certificate, store) => {
-        // Duplicate the context, because both its removal and the search free it.
+        // Duplicate the context: the removal frees one reference, and `withCertificate` frees the other.
         const own = certificateStores.CertDuplicateCertificateContext(certificate);
         const { CertDeleteCertificateFromStore } = certificateStores;
         call(`cannot remove the certificate ${sha256}`, CertDeleteCertificateFromStore, own);

@@ -61,7 +61,7 @@ async function openServedPipe(
   events: EndpointEvents<PipeClient>,
 ): Promise<PipeEndpoint> {
   const descriptor = pipeDescriptor(sddl);
-  // The system knows the accounts behind aliases, so let it normalise the list.
+  // SDDL names some accounts by aliases, such as LA. The system resolves them, so let it normalise the access list.
   const parts = advapi.OWNER_SECURITY_INFORMATION | advapi.DACL_SECURITY_INFORMATION;
   const wanted = security.descriptorText(descriptor, parts, `cannot normalise ${sddl}`);
   const attributes = security.securityAttributes(descriptor);

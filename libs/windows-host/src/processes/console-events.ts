@@ -54,7 +54,7 @@ export function listenToConsole(onEvent: (event: ConsoleEvent) => void): Console
   const tell = koffi.register((number: number) => {
     const event = EVENTS[number];
     if (event === undefined) return NOT_HANDLED;
-    // After `close`, `hold` may still be registered. It would never return, so do not pass the event on.
+    // After `close`, `hold` may still be registered. Stop the event here, because `hold` would never return.
     if (!isOpen) return HANDLED;
     setImmediate(onEvent, event);
     isFinal ||= FINAL.has(event);

@@ -97,7 +97,7 @@ export class JobObjectProcess implements HostProcess {
     return Promise.resolve(this.#try(() => jobs.jobUsage(this.#job.value)));
   }
 
-  /** Kills the tree if `mode` is `force`, if there is no stop request, or if no process can be asked. */
+  /** Sends the stop request from `start` if `mode` is `graceful`. Kills the tree if that is impossible, or if `mode` is `force`. */
   terminate(mode: 'graceful' | 'force'): Promise<void> {
     const ask = (): boolean => mode === 'graceful' && askToEnd(this.#job.value, this.#stop);
     if (this.#try(ask) !== true) this.#try(() => jobs.endJob(this.#job.value));
@@ -112,7 +112,7 @@ export class JobObjectProcess implements HostProcess {
     this.stderr.destroy();
   }
 
-  /** Returns undefined after a failure: callers of `terminate` use `isGone` to check the result. */
+  /** Returns undefined if `act` fails. Errors of `terminate` may be ignored, because its callers check `isGone`. */
   #try<T>(act: () => T): T | undefined {
     if (this.#closed) return undefined;
     try {

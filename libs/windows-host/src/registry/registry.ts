@@ -256,7 +256,7 @@ function encodeText(text: string): Buffer {
   return Buffer.from(`${text}\0`, 'utf16le');
 }
 
-/** Returns `SystemRoot` from the registry, because the environment may come from a container. Undefined without the value. */
+/** Returns `SystemRoot` from the registry, because the environment may come from a container. Undefined if that value is missing. */
 export function windowsFolder(): string | undefined {
   using key = RegistryKey.open('SOFTWARE\\Microsoft\\Windows NT\\CurrentVersion');
   const root = key?.value('SystemRoot');

@@ -160,14 +160,14 @@ export function failureActions({ restartDelaysMs, resetAfterSeconds }: FailurePo
   head.write(memory, { lpsaActions: addressOf(memory) + BigInt(head.sizeBytes) });
   return memory;
 }
-/** Structure of one number: a BOOL or a time. */
+/** Creates a structure whose only member is `value`: a BOOL or a time. */
 export function oneNumber(value: number): Buffer {
   const memory = Buffer.alloc(4);
   memory.writeUInt32LE(value);
   return memory;
 }
 
-/** Structure of one text, such as SERVICE_DESCRIPTIONW. */
+/** Creates a structure whose only member points to `text`, such as SERVICE_DESCRIPTIONW. */
 export function oneText(text: string): Buffer {
   const { ONE_TEXT } = structures;
   const memory = Buffer.concat([ONE_TEXT.create({}), Buffer.from(`${text}\0`, 'utf16le')]);

@@ -12,7 +12,7 @@ const FORCED_MS = 10_000;
 export interface ServiceEndOptions {
   /** Until the service reports that it has stopped. */
   readonly stopMs: number;
-  /** After that, until its process is gone. */
+  /** From the service's report until its process is gone. */
   readonly exitMs: number;
 }
 

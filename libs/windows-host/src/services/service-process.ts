@@ -42,8 +42,8 @@ export interface ServiceOptions {
  */
 export async function runAsService(options: ServiceOptions): Promise<number | undefined> {
   const { name, run, stopLimitMs = 40_000 } = options;
-  // Contact the service control manager only if it is the parent process. It may answer only after another service
-  // has started.
+  // Contact the service control manager only if it is the parent process, because its answer can be delayed until
+  // another service has started.
   if (programNameOf(process.ppid)?.toLowerCase() !== 'services.exe') return undefined;
   let request: (reason: ServiceStopReason) => void = () => undefined;
   const stopRequested = new Promise<ServiceStopReason>((resolve) => {

@@ -189,7 +189,7 @@ interface Progress {
   readonly changedAtMs: number;
 }
 
-/** `stalled`: no progress for 10 s longer than the service's wait hint. `ended`: the service stopped instead of running. */
+/** `stalled`: a pending service made no progress within its wait hint plus 10 s. `ended`: the service stopped before it reached `running`. */
 export function judgeProgress(
   wanted: Extract<ServiceState, 'running' | 'stopped'>,
   status: ServiceStatus,

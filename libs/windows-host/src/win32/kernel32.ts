@@ -22,7 +22,7 @@ export const FILE_FLAG_OVERLAPPED = 0x4000_0000;
 export const FILE_FLAG_BACKUP_SEMANTICS = 0x0200_0000;
 /** The name of the pipe must be new. */
 export const FILE_FLAG_FIRST_PIPE_INSTANCE = 0x0008_0000;
-/** Hides a pipe client's identity from the server; with SECURITY_IDENTIFICATION, only forbids impersonation. */
+/** Hides a pipe client's identity from the server. With SECURITY_IDENTIFICATION, the server sees the identity but cannot impersonate the client. */
 export const SECURITY_SQOS_PRESENT = 0x0010_0000;
 export const SECURITY_IDENTIFICATION = 0x0001_0000;
 /** The other modes in use (byte type, byte read mode, blocking calls) are 0. */

@@ -1,5 +1,6 @@
 /**
- * Structures under their documented names. A spec asserts their sizes. No code reads `spare`. Each structure has the page
+ * Structures under their documented names. A spec asserts their sizes. A field `spare` stands for members that no code reads.
+ * Each structure has the page
  * `https://learn.microsoft.com/windows/win32/api/HEADER/ns-HEADER-NAME`, in lower case. The comments below name HEADER.
  */
 import { structure } from './calls/system-library.js';

@@ -11,7 +11,7 @@ function deserializeHealthRequest(message: Buffer): HealthCheckRequest {
     : HealthCheckRequest.decode(message);
 }
 
-/** The standard health service. Keeps no long name in memory while a client watches. */
+/** The standard health service. Drops long service names from requests, so that a watch does not keep them in memory. */
 export const healthServiceDefinition = {
   ...HealthService,
   check: { ...HealthService.check, requestDeserialize: deserializeHealthRequest },

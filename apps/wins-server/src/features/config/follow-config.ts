@@ -6,7 +6,7 @@ import { ConfigKeeper } from '../../configuration/config-keeper.js';
 import { configFileOf, loadDaemonConfig } from '../../configuration/load-daemon-config.js';
 import type { ConfigChange, Kernel } from '../../kernel/feature.js';
 
-/** Time for which `reload` still returns a change that the daemon has loaded by itself. */
+/** After the daemon has loaded a change without a call of `reload`, `reload` returns that change during this time. */
 const RECENT_MS = 60_000;
 
 export interface FollowedConfig {

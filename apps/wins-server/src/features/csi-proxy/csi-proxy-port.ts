@@ -52,7 +52,7 @@ export interface KeeperOptions {
   readonly removesGo?: boolean;
   /** First bytes of a program. Default: `MZ`. */
   readonly programMagic?: Uint8Array;
-  /** Grace period before csi-proxy, which never ends by itself, is killed. Default: 5,000 ms. */
+  /** Grace period before csi-proxy's process is killed, because it keeps running when its service stops. Default: 5,000 ms. */
   readonly graceMs?: number;
 }
 

@@ -42,8 +42,8 @@ async function windowsManager(): Promise<CsiProxyManager> {
 }
 
 /**
- * Accepts certificates of the system's authorities and of `tls-config`. With `insecure`, accepts any certificate but
- * requires a digest.
+ * Trusts the system's authorities and those in `certFilePath`. With `insecure`, accepts any certificate but requires a
+ * digest.
  * @throws Error for an unusable `certFilePath`.
  */
 async function downloadFor(

@@ -16,7 +16,7 @@ import { statSync } from 'node:fs';
 import path from 'node:path';
 
 const NAME = 'csiproxy';
-/** Pipe that every csi-proxy from v1.0.0 on serves. */
+/** Pipe of every csi-proxy since v1.0.0. */
 const PIPE = '\\\\.\\pipe\\csi-proxy-filesystem-v1';
 const REMOVED_MS = 10_000;
 
@@ -91,7 +91,7 @@ export class WindowsCsiService implements CsiProxyService {
   }
 }
 
-/** The Go release unpacks csi-proxy into the working folder of its service. */
+/** The Go release unpacks csi-proxy into its own working folder, which is `System32` for a Windows service. */
 export function goProgram(): string {
   return path.win32.join(windowsFolder() ?? 'C:\\Windows', 'System32', 'csi-proxy.exe');
 }

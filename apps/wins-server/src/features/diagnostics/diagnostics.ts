@@ -109,7 +109,7 @@ export function requireHeapRoom({ usedBytes, availableBytes }: ReturnType<typeof
   }
 }
 
-/** Blocks the event loop, and holds the text in memory. @throws FeatureError `tooLarge`. */
+/** Blocks the event loop, and holds the whole snapshot in memory. @throws FeatureError `tooLarge`. */
 export async function* heapSnapshot(): AsyncGenerator<Buffer, void, void> {
   requireHeapRoom(roomNow());
   const snapshot: Readable = getHeapSnapshot();

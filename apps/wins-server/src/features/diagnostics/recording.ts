@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { FeatureError } from '../../kernel/feature-error.js';
 
 /**
- * Opens no port, so nobody else can join the session. Disposal discards the recording.
+ * Inspects this process. Opens no port, so nobody else can join. Disposal discards a recording that is in progress.
  * https://chromedevtools.github.io/devtools-protocol/v8/
  */
 export class InspectorSession implements Disposable {
@@ -58,7 +58,7 @@ const LARGEST_BYTES = 32 * 1024 * 1024;
 
 /**
  * @param record - Gets a function that waits until the time is over or the signal aborts.
- * @throws FeatureError `invalidArgument` for a duration outside the limits, `unavailable`; the reason of the signal.
+ * @throws FeatureError `unavailable`; `invalidArgument` for a duration outside the limits; the signal's reason after an abort.
  */
 async function recorded<Result>(
   tried: string,
@@ -104,7 +104,7 @@ export interface CpuProfileNode {
 const INTERVAL_US = 1000;
 
 /**
- * Recording costs a few percent of the thread's time; stopping may block the thread for some hundred milliseconds.
+ * Recording costs a few percent of the thread's time; stopping may block the thread for up to 100 ms.
  * @throws FeatureError; the reason of the signal.
  */
 export function recordCpuProfile(options: RecordOptions): Promise<CpuProfile> {

@@ -1,4 +1,4 @@
-/** Detached runs: living ones in keepers, ended ones on disk. One long file, because all operations change the same list. */
+/** Detached runs: living ones in keepers, ended ones on disk. This module is long because all operations change the same list. */
 import { messageOf, quoteText, UNIDENTIFIED, type ClientIdentity } from '@wins/base';
 import { systemClock, type Clock } from '@wins/time';
 import {
@@ -587,7 +587,7 @@ export class LastingRuns {
     await this.#setTold(entry, end);
   }
 
-  /** If the disk is full, the next daemon reports the end again. */
+  /** Records that the end was reported. If the disk is full, the record is lost, and the next daemon reports the end again. */
   async #setTold({ facts }: Entry, end: KeptEnd): Promise<void> {
     const file = this.#folders.end(folderNameOf(facts));
     await file.write({ ...end, isTold: true }).catch(() => undefined);
@@ -650,7 +650,7 @@ export class LastingRuns {
   }
 
   /**
-   * Reserves disk space for one more run. If necessary, removes ended runs, the oldest end first.
+   * Reserves disk space for one more run. If necessary, removes ended runs, beginning with the one that ended first.
    *
    * @param mayYield - Selects the ended runs that may be removed. Default: all.
    */
@@ -695,7 +695,7 @@ export class LastingRuns {
 
   async #sweep(): Promise<void> {
     const { logger } = this.#kernel;
-    // Copies of the program are removed only if this release has no keeper: a starting keeper does not hold its copy open.
+    // If this release has a keeper, no copies are removed. That keeper may be starting, and does not hold its copy open yet.
     if (!this.#keepers.hasOwn)
       await removeCopies(this.#folders.folder).catch((error: unknown) => {
         logger.warn({ problem: messageOf(error) }, 'cannot remove the program of a keeper');

@@ -47,7 +47,7 @@ export const keptRun = z.object({
   maxAgeMs: count,
   /** Absent for the first attempt. `folder` is the mark of the first attempt. `outputBytes` counts the output of all earlier attempts. */
   continues: z.exactOptional(z.object({ folder: text.check(z.regex(MARK)), outputBytes: count })),
-  /** Set only for a held run. The run ends after this time without a daemon. A held run's program waits while unread output fills the spool. */
+  /** Set only for a held run. The run ends after this time without a daemon. A held run's program waits while too much of its spool is unread. */
   leaseMs: z.exactOptional(count),
 });
 
@@ -97,7 +97,7 @@ export const keeperRecord = z.object({
 
 export type KeeperRecord = z.infer<typeof keeperRecord>;
 
-/** Content in another format counts as absent. */
+/** A file whose content does not match `shape` counts as absent. */
 export function stateFile<T>(
   file: string,
   shape: z.ZodMiniType<T>,

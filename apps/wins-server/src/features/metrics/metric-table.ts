@@ -9,7 +9,7 @@ import type { ServedMethod } from '../../kernel/rpc/call-server.js';
 
 export type MetricType = 'counter' | 'gauge' | 'histogram';
 
-/** Values of a label, limited by the type `Value` instead of a list. Text from a client does not have that type, so it cannot become a label. */
+/** Label values without a fixed list. A narrow type `Value` excludes plain strings, so text from a client cannot become a label. */
 export interface TypedValues<Value extends string = string> {
   readonly what: string;
   readonly value?: Value;

@@ -136,7 +136,7 @@ function isWell({ kind, standings }: HostNetworkStatus): boolean {
   );
 }
 
-/** Some silence is normal, because an agent starts most sources after this daemon. */
+/** A source that fails only briefly is healthy, because an agent starts most sources after this daemon. */
 function isInTouch({ statuses }: KeptNetwork['sources']): boolean {
   return statuses.every(({ state }) => state !== 'degraded');
 }

@@ -9,7 +9,7 @@ export function recordFileIn(stateDirectory: string): string {
   return path.join(stateDirectory, 'host-network.json');
 }
 
-/** Items that wins created are removed once the config no longer has them. */
+/** Items that the daemon created are removed once the config no longer has them. */
 export interface NetworkSettings extends DesiredNetwork {
   readonly keep: readonly Cloud[];
   /** Absent: Rancher's metadata service is not queried. */

@@ -10,7 +10,7 @@ import { recordFileIn } from './network-settings.js';
  *
  * @param load - Default: loads the bundle `wins-features.cjs`.
  * @returns The reason why something stays; undefined when nothing is left.
- * @throws ConfigError when the config cannot be read, because the config locates the record.
+ * @throws ConfigError when the config cannot be read, because only the config tells where the list of added items is.
  */
 export async function removeNetwork(
   configFile: string,

@@ -67,7 +67,7 @@ export function judgePorts(ports: readonly HostPortSettings[], facts: PortFacts)
   return judged;
 }
 
-/** Converts published ports, without special permissions. If two containers claim a port, its current holder wins, otherwise the lower UUID. Pure. */
+/** Converts published ports to settings without special permissions. The current holder of a port wins, otherwise the lower UUID. Pure. */
 export function publishedPorts(
   published: readonly DesiredPort[],
   before: readonly (Place & { readonly state: string })[],

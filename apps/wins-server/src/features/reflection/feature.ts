@@ -56,7 +56,7 @@ export function createReflection(): {
   };
 }
 
-/** Passes encoded messages, so that the definition does not need the library. */
+/** Defines a method that passes encoded messages, so that only the first call loads the reflection library. */
 function encodedMethod(path: string): MethodDefinition<Buffer, Buffer> {
   const asItIs = (bytes: Buffer): Buffer => bytes;
   return {
@@ -95,7 +95,7 @@ function loadAnswerers(): ReadonlyMap<string, Answerer> {
   return answerers;
 }
 
-/** A handler of the library writes its answer synchronously. */
+/** Returns a function that answers one request. The library's handlers write their answers synchronously. */
 function answererOf(definition: Definition, handler: UntypedHandleCall): Answerer {
   let answer: unknown;
   const stream = Object.assign(new EventEmitter(), {

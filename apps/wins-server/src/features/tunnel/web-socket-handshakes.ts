@@ -83,8 +83,8 @@ export class WebSocketHandshakes {
 }
 
 /**
- * Destroys the connection after the time limit. After a stall of this process, timers run before Node reads buffered input. The immediate waits for
- * this input, so that the stall does not cost the client its connection.
+ * Destroys the connection after the time limit. After a stall of this process, timers run before Node reads buffered input. `setImmediate` lets Node
+ * read it first, so that the stall does not cost the client its connection.
  *
  * @returns A function that cancels the deadline. Idempotent.
  */

@@ -19,7 +19,7 @@ export function withDaemonVariables(
   return {
     ...host,
     start: ({ env, ...command }) => {
-      // Ignores case, as Windows does. On other systems no other spelling is in use.
+      // Windows ignores the case of variable names. On other systems, nothing uses these names in another case.
       const others = Object.entries(env).filter(([name]) => !(name.toUpperCase() in own));
       const known = Object.entries(own).flatMap(([name, value]) =>
         value === undefined ? [] : [[name, value] as const],

@@ -6,13 +6,13 @@ import { PROCESSOR, type ProcessorRow } from './resources.js';
 import { weightOf } from './shares.js';
 
 const SETTLED = Promise.resolve();
-/** Time after a turn during which its client counts as served. */
+/** Time for which a client counts as served after its turn. */
 const OTHERS_MS = 1000;
 /** Size of a client's first read, which is assumed to cost one quantum. */
 const FIRST_READ_OCTETS = 4096;
 /** Maximum number of connections per client whose input is buffered here. The operating system keeps the other input. */
 const MOST_WAITING = 8;
-/** Maximum debt of a client, in quanta. Limited, because other processes may have lengthened a turn. */
+/** Maximum debt of a client, in quanta. Other processes may have slowed a turn down, so a client does not owe all of a long one. */
 const MOST_OWED_QUANTA = 10;
 /** Time until a client above its rates is checked again. */
 const RETRY_MS = 50;
@@ -65,7 +65,7 @@ interface Party {
   /** Cost of the last read, and of the cheaper of the last two. */
   lastMsPerOctet: number;
   cheaperMsPerOctet: number;
-  /** True: connections without buffered input are not read, so that the system keeps their input. */
+  /** True: a connection is not read while its stream has no buffered input. New input waits in the system's buffers. */
   isHeld: boolean;
   forgetting?: Disposable | undefined;
 }
@@ -163,7 +163,7 @@ export class ClientTurns implements Disposable {
     this.#open.requests += 1;
   }
 
-  /** Resumes watched connections and destroys those not yet set up. */
+  /** Resumes watched connections. Destroys connections that are not yet set up. */
   [Symbol.dispose](): void {
     for (const [socket, arrived] of this.#listeners) {
       socket.off('readable', arrived);
@@ -288,7 +288,7 @@ export class ClientTurns implements Disposable {
   /** True when the client is above its rate for everything that it wants to do. */
   #mustWait(party: Party): boolean {
     if (this.#mayConnect(party)) return false;
-    // A client below its rate of requests waits only if it has nothing but connections to set up.
+    // A client whose input may be read waits only if it has no input, but connections to set up.
     if (this.#mayRead(party) && (party.ready.size > 0 || party.arrivals.size === 0)) return false;
     this.#options.paused?.(party.client);
     this.#retry ??= this.#after(RETRY_MS, () => {
@@ -302,7 +302,7 @@ export class ClientTurns implements Disposable {
     return arrivals.size > 0 && (!isLimited(client) || !connects.isEmpty);
   }
 
-  /** The rate of requests applies only while others are served. */
+  /** Applies the rate of requests only while other clients are served. */
   #mayRead({ client, requests }: Party): boolean {
     if (!isLimited(client) || !requests.isEmpty) return true;
     return !this.#isShared(client.key, this.#now());
@@ -372,8 +372,8 @@ export class ClientTurns implements Disposable {
   }
 
   /**
-   * Estimates how much input fits the quantum. While the client is alone, a single expensive read does not count: another process may have run during
-   * that read, and small reads cost more per octet.
+   * Estimates how much input fits the quantum. For a lone client, the cheaper of its last two reads decides. One expensive read proves little:
+   * another process may have run during it, and small reads cost more per octet.
    */
   #octetsFor({ client, msPerOctet: cautious, cheaperMsPerOctet }: Party, now: number): number {
     const { quantumMs, readOctets } = this.#row;
@@ -384,7 +384,7 @@ export class ClientTurns implements Disposable {
     return Math.max(LEAST_READ_OCTETS, Math.min(most, Math.floor(quantumMs / msPerOctet)));
   }
 
-  /** Removes a client without further input from the queue, or moves it to the end. */
+  /** Removes a client from the queue if it has nothing left to read or set up. Otherwise the client keeps its position, or joins the queue. */
   #rest(party: Party): void {
     const queue = this.#queueOf(party);
     if (party.isHeld && party.ready.size < MOST_WAITING / 2) letGo(party);
@@ -443,7 +443,7 @@ function handleOf(socket: Readable): Handle | null | undefined {
   return (socket as unknown as { readonly _handle?: Handle | null })._handle;
 }
 
-/** Leaves the input of a connection in the system. */
+/** Stops reading from a connection; its further input waits in the operating system. */
 function hold(socket: Readable): void {
   const handle = handleOf(socket);
   if (handle?.reading !== true) return;

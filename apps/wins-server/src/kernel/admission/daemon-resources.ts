@@ -15,7 +15,7 @@ const TOLD_ELSEWHERE: ReadonlySet<string> = new Set<ResourceName>([
 /** For systems where the limit is unknown. Windows does not run out of handles; elsewhere 4,096 is common. */
 const USUAL_DESCRIPTORS = process.platform === 'win32' ? 65_536 : 4096;
 
-/** Logs the first refused or revoked claim of each kind, and counts the rest. */
+/** Creates the resources that clients share. They log the first refused or revoked claim of each kind, and count the rest. */
 export function daemonResources(logger: Logger, tunnels?: number): DaemonResources {
   const tally = tallyLog(logger, 'warn', 'a client has used its share of a resource');
   const rows = Object.entries(resourceTable(descriptorLimit(), tunnels)).map(([name, row]) => {

@@ -26,7 +26,7 @@ export interface PlacesOptions {
 export interface Place {
   /** Marks the connection as established. If no capacity is left, closes it and returns false. */
   settle(): boolean;
-  /** Marks the start of a call: until its end, idle connections are closed before this one. */
+  /** Marks the start of a call. Until the call ends, a shortage of places closes idle connections before this one. */
   begin(): void;
   end(): void;
 }

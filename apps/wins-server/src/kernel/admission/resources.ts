@@ -95,7 +95,7 @@ export function resourceTable(
 export interface ProcessorRow {
   /** Length of a client's turn while others wait. */
   readonly quantumMs: number;
-  /** Maximum octets of one read, while others wait and while a client is alone. */
+  /** Maximum octets of one read: `shared` applies while other clients wait, `alone` while none does. */
   readonly readOctets: { readonly shared: number; readonly alone: number };
   /** Processor milliseconds that one client may use while others are served; above this rate, the log names the client. */
   readonly busy: Rate;
@@ -106,7 +106,7 @@ export interface ProcessorRow {
   readonly acceptsPerTurn: number;
 }
 
-/** For scale: a metrics scrape sends one request, following a run takes two, and a rollout takes a few hundred. */
+/** For scale: a metrics scrape sends one request, a client that follows a run sends two, and a rollout sends a few hundred. */
 export const PROCESSOR: ProcessorRow = {
   quantumMs: 1,
   readOctets: { shared: 16 * 1024, alone: 64 * 1024 },

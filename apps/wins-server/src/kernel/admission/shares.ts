@@ -43,9 +43,9 @@ interface Waiting {
 }
 
 /**
- * Shares one resource equally among the clients that use it; nobody gets more than half. All unidentified clients together get half a share. A
- * client above its share loses one of its claims. When nothing is left, the largest holder loses one. Administrators have a reserve instead of a
- * share.
+ * Shares one resource equally among the clients that use it, at most half for each. All unidentified clients together get half a share. A client
+ * that claims more than its share loses claims. A claim that exceeds the total costs the largest holder claims. If the resource does not revoke
+ * claims, it refuses the new one instead. Administrators have a reserve instead of a share.
  */
 export class Shares {
   readonly row: ResourceRow;

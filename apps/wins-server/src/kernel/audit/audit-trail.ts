@@ -69,7 +69,7 @@ export class AuditTrail {
     return undefined;
   }
 
-  /** Records one refusal of a flood. The caller logs the number of refusals in the daemon's log. */
+  /** Records one refusal in a flood of refusals. The caller writes their number into the daemon's log. */
   counted(decision: Decision, client: string): void {
     this.#log.note(recordOf(decision), recordRule(decision, client).flood);
     this.#options.onDecision?.(decision);

@@ -25,7 +25,10 @@ interface Group {
   counted: number;
 }
 
-/** Admits ten records per second for each group of client, kind and verdict. Counts the rest; counts groups beyond 1,024 together. */
+/**
+ * Admits at most ten records per second of each group, and counts the rest. A group has one client, kind and verdict. Groups beyond 1,024 are
+ * counted as one.
+ */
 export class FloodGate {
   #windowStartMs = 0;
   #groups = new Map<string, Group>();

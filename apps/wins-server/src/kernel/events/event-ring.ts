@@ -20,7 +20,7 @@ const RETRY_MS = 1_000;
 export interface EventRingOptions {
   /** Absolute path of a folder that only this ring uses. Only one ring at a time may be open there. */
   readonly directory: string;
-  /** Minimum number of stored events, unless they exceed `maxBytes`. Default 10,000. */
+  /** Keeps this many of the newest events, if they fit in `maxBytes`. Some older events may stay, too. Default 10,000. */
   readonly maxEvents?: number;
   /** Maximum size of all files. Default: 8 MiB. */
   readonly maxBytes?: number;

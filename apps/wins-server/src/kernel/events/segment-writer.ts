@@ -39,7 +39,7 @@ export class SegmentWriter {
     return this.#lastSeq;
   }
 
-  /** Finds the end of an earlier ring, and removes an incomplete last line. @throws any error of Node. */
+  /** Finds the last stored event, and removes an incomplete last line. @throws any error of Node. */
   async open(): Promise<void> {
     if (this.#current !== undefined) return;
     const { directory, prepareDirectory } = this.#options;

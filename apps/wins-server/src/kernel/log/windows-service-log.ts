@@ -11,7 +11,7 @@ export type SecureFolder = (folder: string) => void | Promise<void>;
 
 export interface ServiceLog {
   readonly logger: Logger;
-  /** Undefined if others can change or redirect the folder, so that nothing may be written there. */
+  /** Undefined if the folder cannot be secured; then nothing may be written there. */
   readonly folder: string | undefined;
   /** Writes buffered lines. Idempotent. */
   close(): Promise<void>;

@@ -83,7 +83,7 @@ interface Admitted {
   calls: number;
 }
 
-/** A process belongs to the connection that started it (`pipe:N`), so that no other client can use it by guessing its name. */
+/** Open connections of one pipe. A run belongs to the connection that started it, so no other client can use the run by guessing its name. */
 export class Connections {
   readonly #admitted = new Map<string, Admitted>();
   readonly #served = new Set<Http2Connection>();

@@ -45,7 +45,7 @@ const STATUS: Readonly<Record<ProcessErrorCode, status>> = {
   unknown: status.UNKNOWN,
 };
 
-/** Status and reason. If `STATUS` lists the same fault, the reason is the key in `STATUS`, because clients know it. */
+/** Status and reason of each error. If `STATUS` has a key for the same fault, that key is the reason, because clients already know it. */
 const HOST_STATUS: Readonly<Record<HostSystemErrorCode, readonly [status, string]>> = {
   accessDenied: [status.PERMISSION_DENIED, 'accessDenied'],
   invalidArgument: [status.INVALID_ARGUMENT, 'invalidArgument'],

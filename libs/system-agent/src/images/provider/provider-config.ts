@@ -50,7 +50,7 @@ export interface CredentialProvider extends z.infer<typeof provider> {
   readonly file: string;
 }
 
-/** The file may be missing, but must be trusted, because it names programs to run. @throws AgentError `imageFailed`. */
+/** Returns an empty list if there is no file. The file must be trusted, because it names programs to run. @throws AgentError `imageFailed`. */
 export async function readProviders(
   { configFile, binDirectory }: CredentialProviderPlace,
   trust: Pick<FileTrust, 'distrustOfFile'>,

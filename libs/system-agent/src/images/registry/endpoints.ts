@@ -8,7 +8,7 @@ export interface Endpoint {
   /** The part of the address before `/<repository>/manifests/…`, without a trailing slash. */
   readonly base: URL;
   readonly repository: string;
-  /** The mirrored registry; absent if the mirror is on the registry's host. */
+  /** The mirrored registry, if this endpoint is a mirror on another host. Otherwise absent. */
   readonly namespace?: string;
   /** Entry of `mirrors`; absent for the registry itself. */
   readonly mirrorOf?: string;

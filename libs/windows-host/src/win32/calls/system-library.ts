@@ -96,7 +96,7 @@ export interface Structure<Fields> {
   readonly sizeBytes: number;
   /** `memory` is a Buffer or an address from the system. @throws RangeError past the end of a Buffer. */
   read(memory: Buffer | bigint, offset?: number): Fields;
-  /** Missing fields are zero; `tailBytes` zero bytes follow. */
+  /** Sets missing fields to zero, and appends `tailBytes` bytes of zeros. */
   create(fields: Partial<Fields>, tailBytes?: number): Buffer;
   /** Writes these fields and keeps the others. @throws RangeError past the end of a Buffer. */
   write(memory: Buffer | bigint, fields: Partial<Fields>, offset?: number): void;

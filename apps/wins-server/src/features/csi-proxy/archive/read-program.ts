@@ -38,7 +38,7 @@ export async function readProgram(
   if (programs === 0) throw refused(`no ${PROGRAM_NAME}`, 'one, as bin/csi-proxy.exe');
 }
 
-/** Returns true for the program, the only entry to extract. Refuses an archive with a link or a name that leads outside. */
+/** Returns true for the program, the only entry to extract. Refuses links, and names that lead outside the archive. */
 function isProgram({ name, type }: TarEntry['header']): boolean {
   const refuse = (found: string, wanted: string): FeatureError =>
     refused(`${quoteText(name, { maxLength: 128 })}, ${found}`, wanted);
@@ -49,7 +49,7 @@ function isProgram({ name, type }: TarEntry['header']): boolean {
   const base = name.split('/').findLast((part) => part !== '' && part !== '.') ?? '';
   if (base.toLowerCase() !== PROGRAM_NAME) return false;
   if (type === 'directory') throw refuse('a folder', 'a file of that name');
-  // On Windows, names that differ only in case are equal.
+  // Refused, not skipped: on Windows, a name that differs only in case means the same file.
   if (base !== PROGRAM_NAME) throw refuse('in another spelling', `${PROGRAM_NAME}, spelled so`);
   return true;
 }

@@ -61,7 +61,7 @@ export function decide(wish: CsiProxyWish | undefined, facts: CsiProxyFacts): St
   const isOnTrial = trial !== undefined && isDeepStrictEqual(service.command, trial.to);
   const isProven = service.isRunning && facts.isServing;
   if (!isDeepStrictEqual(service.command, target)) {
-    // A rollback must not restore a command on trial that does not serve.
+    // If the command on trial does not serve, a rollback must restore the one before it.
     const from = isOnTrial && !isProven ? trial.from : service.command;
     const reason = isOfGo(facts)
       ? 'the service runs a program that an earlier release of wins installed'

@@ -41,7 +41,7 @@ export function nodeLook(
   };
 }
 
-/** Spells the service's program as the record or `goProgram` does, so that callers can compare paths. */
+/** Gives the path of the service's program the spelling in the record or in `goProgram`, so that callers can compare paths. */
 function spelled(
   facts: ServiceFacts,
   { releases, installed, trial }: InstallRecord,

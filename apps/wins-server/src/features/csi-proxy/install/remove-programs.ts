@@ -7,7 +7,7 @@ import type { InstallRecord, ObsoleteProgram } from '../decide/install-record.js
 /** Time to retry while a virus scanner keeps a program open. */
 const HELD_MS = 5_000;
 
-/** Removes programs, but another installer's program only if it is unchanged. `done` programs need no further attempt. Never rejects. */
+/** Removes programs, but keeps another installer's program if it has changed. The programs in `done` need no further attempt. Never rejects. */
 export async function removePrograms(
   programs: readonly string[],
   { releases, obsolete }: InstallRecord,

@@ -20,7 +20,7 @@ export function stepWork(options: KeeperOptions, records: RecordFile, closing: A
   const { trust, programMagic = MZ, onState, service: manager } = options;
   const change = serviceChange(options, records, closing);
 
-  /** Records an action before it starts. A rejection prevents the action. */
+  /** Records an action before it starts. If the record fails, the action must not start. */
   const act = async (
     action: DecidedAction,
     facts: Pick<Decision, 'path' | 'name' | 'address'> = {},

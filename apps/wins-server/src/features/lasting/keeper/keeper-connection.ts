@@ -24,7 +24,7 @@ import {
   type MessageEnd,
 } from './keeper-messages.js';
 
-/** Exit that is assumed for a run whose keeper died, because the keeper held the pipes of the run. */
+/** Exit to assume for a run whose keeper died: its pipes are gone, and its remaining processes are ended. */
 const LOST: HostExit = { code: 137, signal: 'SIGKILL' };
 const CODES: readonly ProcessErrorCode[] = [
   ...(['spawnFailed', 'invalidArgument', 'notFound', 'limitsUnavailable'] as const),

@@ -36,7 +36,7 @@ import {
 
 /** Grace period of a run. The process manager uses the same period when a run's leader has ended. */
 const GRACE_MS = 10_000;
-/** Time that a keeper without runs waits for the daemon that started it. */
+/** A new keeper ends after this time if it has no run and no daemon is connected. */
 const UNUSED_MS = 30_000;
 /** Minimum interval between two reports of new output. */
 const TELL_MS = 10;
@@ -311,8 +311,8 @@ class RunOfKeeper {
   }
 
   /**
-   * Records that output before this offset was read. Also stops the lease. A daemon's connection alone does not stop it, because daemons of earlier
-   * releases do not support leases.
+   * Records that output before this offset was read. Also cancels the timer of the lease. A daemon's connection alone does not cancel the timer,
+   * because the daemon may be of an earlier release, which does not support leases.
    */
   readTo(offset: number): void {
     clearTimeout(this.#lease);

@@ -66,7 +66,7 @@ export class Keepers {
     return reaching.length > 0;
   }
 
-  /** If the keeper of this release is ending, starts another one. @throws ProcessError. */
+  /** Starts a run in the keeper of this release. If that keeper is ending, uses a new keeper. @throws ProcessError. */
   async start(...given: Parameters<KeeperConnection['start']>): Promise<KeptProcess> {
     for (;;) {
       const keeper = await this.own();

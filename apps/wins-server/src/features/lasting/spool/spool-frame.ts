@@ -9,7 +9,7 @@ export const HEADER_BYTES = 24;
 const CRC_BYTES = 4;
 const STREAMS = ['stdout', 'stderr'] as const;
 
-/** Approximate number of files in a full spool. Only whole files are removed. */
+/** Approximate number of files in a full spool. A full spool loses its oldest file as a whole. */
 export const FILES_OF_SPOOL = 16;
 
 /** The number of a file is the offset of its first output byte. */
