@@ -4,7 +4,8 @@ const OF_SCRAPES = new Set(['instance', 'job']);
 const TEXT = /"(?:[^"\\]|\\.)*"/g;
 
 /**
- * @param metrics - The daemon's table: the `type` and `labels` of each metric. A label has a list of its values, or a number if any value is valid.
+ * @param metrics - The daemon's table: the `type` and `labels` of each metric. `labels` maps a label to the list of its values. If a label has
+ * something else than a list, any value is valid.
  * @param records - Maps the name of each recorded series to its expression, which names the labels of the series.
  */
 export function unknownNames(expr, metrics, records) {
@@ -49,7 +50,7 @@ function unknownMatchers(name, matchers, { labels }) {
       if (OF_SCRAPES.has(label)) return [];
       const values = labels[label];
       if (values === undefined) return [`${name} has no label ${label}`];
-      const isPattern = comparison.endsWith('~') || typeof values === 'number';
+      const isPattern = comparison.endsWith('~') || !Array.isArray(values);
       return isPattern || values.includes(value) ? [] : [`${name} has no ${label} ${value}`];
     },
   );

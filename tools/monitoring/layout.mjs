@@ -1,7 +1,7 @@
 /** Width of the dashboard in Grafana's grid columns. */
 const LINE = 24;
 
-/** Finds duplicate ids or titles, lines of panels with gaps or overlaps, and panels without a description. */
+/** Returns the faults of a dashboard: duplicate ids or titles, missing descriptions, and gaps or overlaps between panels side by side. */
 export function faultsOfPanels({ panels }) {
   const ids = new Set(panels.map(({ id }) => id));
   const titles = new Set(panels.map(({ title, type }) => `${type === 'row'} ${title}`));
